@@ -23,7 +23,7 @@ check: $(INSTALLED)         ## format, lint, types and the quick tests
 docs: $(INSTALLED)          ## regenerate pages, man page, and pictures from the code
 	@OCML_UPDATE=1 $(BIN)/python -m pytest tests/docs tests/screens/test_pictures.py
 
-coverage: $(INSTALLED)      ## branch coverage up to formats, and of the two files that safety depends on
+coverage: $(INSTALLED)      ## branch coverage of the layers up to formats, and of the files that safety depends on
 	@$(BIN)/coverage erase
 	@$(BIN)/coverage run -m pytest -n 2 -m "not slow and not lab" --ignore=tests/screens
 	@$(BIN)/coverage combine --quiet
@@ -42,7 +42,7 @@ fuzz: $(INSTALLED)          ## random inputs, for an hour or OCML_FUZZ_SECONDS
 sanitize: $(INSTALLED)      ## test the native accelerator with the sanitizers of gcc, for 10 minutes or OCML_FUZZ_SECONDS
 	@sh .ci/sanitize
 
-bench: $(INSTALLED)         ## measure speed, also of installed peers; QUICK=1 takes a minute, WRITE=1 updates the pages
+bench: $(INSTALLED)         ## measure speed and compare it with installed peers; QUICK=1 takes a minute, WRITE=1 updates the pages
 	@$(BIN)/python -m tests.benchmarks $(if $(QUICK),--quick) $(if $(WRITE),--write) $(GROUPS)
 
 dist: $(INSTALLED)          ## the wheel and the sdist

@@ -1,4 +1,4 @@
-"""Each async test runs in a new event loop."""
+"""Test settings: each async test runs in a new event loop, and all tests ignore the developer's environment."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ EMPTY = tempfile.TemporaryDirectory(prefix="ocmlview-tests-")
 os.environ["XDG_CONFIG_HOME"] = EMPTY.name
 """Ignore the settings and themes of the developer who runs the tests."""
 os.environ["XDG_STATE_HOME"] = os.devnull
-"""Nothing survives the end of a program: no folder can be made there."""
+"""Nothing outlives the program, because no folder can be created there."""
 
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
-"""The tests start the program many hundred times, so keep its compiled files."""
+"""The tests start the program many hundreds of times, so keep its compiled files."""
 
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
 signal.signal(signal.SIGQUIT, signal.SIG_DFL)
@@ -35,28 +35,28 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 """Restore the signals that child processes inherit: a background job would ignore some of them."""
 
 settings.register_profile("same", derandomize=True, deadline=None)
-"""The same examples in every run; the long campaigns choose others."""
+"""The same examples in every run. The long campaigns choose others."""
 settings.load_profile("same")
 
 
 def pytest_collection(session: pytest.Session) -> None:
-    """Each process that shares all tests starts to import them at another place.
+    """Start to import the tests at a different place in each process that shares them.
 
-    Most of the time before the first test goes into rewriting assertions. This way each module is compiled by one
-    process, and the others load the result.
-    """
+    Most of the time before the first test goes into rewriting assertions. This way, each module is compiled by one
+    process, and the others load the result."""
     worker, workers = os.environ.get("PYTEST_XDIST_WORKER"), int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
     if worker is None or not is_whole_suite(session.config):
         return
     modules = sorted(path.relative_to(TESTS.parent) for path in TESTS.rglob("test_*.py"))
     start = int(worker.removeprefix("gw")) * len(modules) // workers
     for path in modules[start:] if start else ():
-        with suppress(Exception):  # collecting imports it again, and reports what is wrong
+        with suppress(Exception):  # collecting imports it again, and reports any problem
             importlib.import_module(".".join(path.with_suffix("").parts))
 
 
 def pytest_pycollect_makeitem(collector: pytest.Collector, obj: object) -> list[pytest.Item] | None:
-    """Make no cases of a function whose mark excludes it; most of the time of collection goes into making cases."""
+    """Create no cases for a function whose mark excludes it, because creating cases takes most of the collection
+    time."""
     marks = {mark.name for mark in getattr(obj, "pytestmark", ()) if isinstance(mark, pytest.Mark)}
     return [] if marks & excluded_marks(collector.config.option.markexpr) else None
 
@@ -89,8 +89,8 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
 def pytest_collection_finish() -> None:
     """Make the table of characters, and exempt the tests from garbage collection.
 
-    Hypothesis keeps the table on disk. The first process makes it, which takes a second or two, and the others load it.
-    """
+    Hypothesis keeps the table on disk. The first process makes it, which takes a second or two, and the others load
+    it."""
     COLLECTION.finish()
     if "PYTEST_XDIST_WORKER" in os.environ:
         with Path(__file__).open() as lock:

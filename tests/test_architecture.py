@@ -1,4 +1,4 @@
-"""Layers, circles, I/O, owners of dependencies and attributes, values, and caught exceptions, in all modules."""
+"""The architecture: layers, circles, I/O, owners of dependencies and attributes, values, and caught exceptions."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ IN_CLI = ("__main__",)
 """Modules of `viewer` that belong to the highest layer."""
 WITHOUT_IO = LAYERS.index("formats")
 HAVE_IO = ("viewer.formats.tokens.vocabulary", "viewer.native")
-"""One loads a vocabulary, the other one reads the variables that switch it off."""
+"""The former loads a vocabulary, the latter reads the variables that switch it off."""
 
 OWNERS = {
     "numpy": (
@@ -52,7 +52,7 @@ INPUT_AND_OUTPUT = {
 }  # fmt: skip
 CALLS = {"open", "input", "print", "breakpoint", "eval", "exec"}
 LARGEST_FOLDER = 20
-"""Python files directly in one folder."""
+"""The maximum number of Python files directly in one folder."""
 
 
 def module_name(path: Path) -> str:
@@ -86,7 +86,7 @@ def first_imports(module: str) -> ast.Module:
 
 
 def imported(tree: ast.AST) -> Iterator[str]:
-    """Yield every module that is imported, also inside functions and for type checking."""
+    """Yield every module that is imported, including imports inside functions and for type checking."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
@@ -102,7 +102,7 @@ def own(names: Iterator[str]) -> list[str]:
 
 @cache
 def layer(module: str) -> int:
-    """Return the layer of a module; a folder that is not in the tuple is a ValueError."""
+    """Return the layer of a module. A folder that is not in the tuple raises a ValueError."""
     parts = module.split(".")
     if parts[1:] and parts[1] in IN_CLI:
         return LAYERS.index("cli")
@@ -188,7 +188,7 @@ def test_commands_import_the_app_only_when_it_is_opened() -> None:
 
 
 MAY_USE_TABLES = ("viewer.corpus", "viewer.cli.scan", "viewer.cli.sql", "viewer.cli.browse", "viewer.tui.browse")
-"""What may import the tables of scans, whose packages are an extra."""
+"""The modules that may import the tables of scans, whose packages are an extra."""
 
 
 @pytest.mark.slow
@@ -208,7 +208,8 @@ def test_nothing_is_caught_broadly() -> None:
 
 
 SCALARS = {"int", "str", "bool", "float", "bytes", "None", "SafeText", "Span", "tuple[int, int]"}
-"""Types of fields that the garbage collector may skip, in addition to enumerations: they cannot be part of a cycle."""
+"""Types of fields that the garbage collector may skip, in addition to enumerations, because they cannot be part of a
+cycle."""
 ENUMERATIONS = {"Enum", "Fixed", "Flag", "IntEnum", "StrEnum"}
 
 
@@ -266,7 +267,7 @@ OF_OTHERS = {"threading.excepthook", "OutputGuard.caught"}
 MOST_ANCESTORS = 2
 MOST_LINES_OF_MAIN_SCREEN = 300
 MOST_LINES_OF_A_CLASS = 450
-"""Lines of a class with its bases in `viewer`."""
+"""The maximum number of lines of a class in `viewer`, including its bases."""
 
 
 def app_modules() -> dict[str, ast.Module]:
@@ -274,7 +275,7 @@ def app_modules() -> dict[str, ast.Module]:
 
 
 def assigned(tree: ast.AST) -> Iterator[ast.Attribute]:
-    """Yield every attribute that is assigned or deleted, also by a loop, a `with`, or `setattr`."""
+    """Yield every attribute that is assigned or deleted, including by a loop, a `with`, or `setattr`."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load):
             yield node
@@ -308,13 +309,13 @@ def bases_of(name: str, classes: dict[str, ast.ClassDef]) -> list[str]:
 
 
 def imported_names(tree: ast.Module) -> dict[str, str]:
-    """Return the module that each name is imported from, at any level."""
+    """Return the module from which each name is imported, at any level."""
     found = (node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom))
     return {alias.asname or alias.name: node.module or "" for node in found for alias in node.names}
 
 
 def class_lines(trees: dict[str, ast.Module]) -> dict[str, int]:
-    """Return the lines of each class, as `module.Class`, together with those of its bases in these modules."""
+    """Return the number of lines of each `module.Class`, including its bases in these modules."""
     nodes: dict[str, ast.ClassDef] = {}
     bases: dict[str, list[str]] = {}
     for module, tree in trees.items():
@@ -362,12 +363,12 @@ def test_an_attribute_of_the_app_has_one_writer() -> None:
 
 
 FILLED = {"Draft", "Frame", "JsonNode", "Part"}
-"""Values that the steps of a reader fill one after another."""
+"""Values that the steps of a reader fill in one after another."""
 
 
 def shared_attributes(trees: dict[str, ast.Module]) -> dict[str, set[str]]:
-    """Return the modules that assign an attribute of one class, if there are several. Names of several classes are left
-    out, and so is what a constructor assigns."""
+    """Return the modules that assign an attribute of one class, if there are several. Attributes whose name occurs in
+    several classes are left out, and so are assignments in constructors."""
     owners: dict[str, set[str]] = {}
     writers: dict[str, set[str]] = {}
     for module, tree in trees.items():

@@ -1,4 +1,4 @@
-"""Cases of a batch: every value is tested with fresh fixtures, and a failure names it."""
+"""Cases in a batch: every value is tested with fresh fixtures, and a failure names its value."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The README is true: its files exist, its commands run, and its exit codes are those of the code."""
+"""The README is true: its files exist, its commands run, and its exit codes match the code."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from tests.support.collecting import COLLECTION, is_whole_suite
 MOST_CASES = 6_000
 LIBRARIES = "import hypothesis, pytest, rich.markdown, textual.app, textual.widgets"
 MOST_IMPORTS = 10
-"""The maximum processor time of collection, as a multiple of importing the libraries: 5 s on an idle machine."""
+"""The maximum CPU time of collection, as a multiple of importing the libraries: 5 s on an idle machine."""
 
 
 @pytest.mark.slow
@@ -23,12 +23,12 @@ def test_the_suite_has_at_most_6000_cases_that_are_cheap_to_collect(request: pyt
         pytest.skip("only a part of the suite was collected")
     cases = [item for item in request.session.items if not item.get_closest_marker("lab")]
     assert 3_000 < len(cases) <= MOST_CASES
-    if COLLECTION.compiled == 0:  # the first collection of a clone compiles the tests, too
+    if COLLECTION.compiled == 0:  # the first collection in a clone also compiles the tests
         assert COLLECTION.seconds <= MOST_IMPORTS * loading_time()
 
 
 def loading_time() -> float:
-    """Return the processor time of importing the libraries."""
+    """Return the CPU time of importing the libraries."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     subprocess.run([sys.executable, "-c", LIBRARIES], env=os.environ, check=True)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)

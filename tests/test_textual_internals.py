@@ -1,7 +1,6 @@
-"""The private members of Textual and Rich that the product uses: all are listed here, exist, and are still called.
+"""The private members of Textual and Rich that the product uses are all listed here, exist, and are still called.
 
-A member that Textual renames would not raise: the crash report would silently print locals again.
-"""
+If Textual renamed one, nothing would fail visibly: for example, the crash report would silently print locals again."""
 
 from __future__ import annotations
 
@@ -41,7 +40,7 @@ METHODS = {
     ("textual.drivers.linux_driver.LinuxDriver", "_sigcont_application"): "(self, *_) -> 'None'",
     ("textual._compositor.Compositor", "render_strips"): "(self, size: 'Size | None' = None) -> 'list[Strip]'",
 }
-"""The owner, the method and its signature."""
+"""For each private method: its owner, its name, and its signature."""
 
 ATTRIBUTES = {
     ("textual.app.App", "_clipboard"),
@@ -69,7 +68,7 @@ NOT_THROUGH_SELF = {
     ("viewer.tui.terminal.picture", "_compositor"),
     ("viewer.tui.terminal.paint", "_split_cells"),
 }
-"""Modules that use a private member of an object of Textual or Rich, found by reading."""
+"""Modules that use a private member of an object of Textual or Rich, found by reading the code."""
 
 CALLED = ("_handle_exception", "_fatal_error", "_close_messages_no_wait", "_run_input_thread", "_sigcont_application")
 
@@ -179,7 +178,7 @@ def test_an_attribute_exists(owner: str, name: str) -> None:
 
 
 def calls_of(name: str, package: ModuleType) -> int:
-    """Return the number of places in which Textual calls a method, or passes it as a callback."""
+    """Return the number of places at which Textual calls a method or passes it as a callback."""
     assert package.__file__
     texts = (path.read_text("utf-8") for path in Path(package.__file__).parent.rglob("*.py"))
     return sum(len(re.findall(rf"\.{name}\b", text)) for text in texts)
@@ -196,7 +195,7 @@ def test_the_cache_of_split_cells_can_be_cleared() -> None:
 
 
 class Broken(Widget):
-    """Raises while it is drawn."""
+    """Raises an exception while it is drawn."""
 
     def render(self) -> str:
         raise ValueError("a secret of the transcript")
@@ -209,9 +208,9 @@ async def test_an_error_in_a_widget_reaches_our_handler() -> None:
             assert isinstance(pilot.app, ViewerApp)
             apps.append(pilot.app)
             await pilot.app.screen.mount(Broken())
-            while pilot.app.crash[0] is None:
+            while pilot.app.crash.kind is None:
                 await asyncio.sleep(0)
-    assert apps[0].crash[0] is ValueError
+    assert apps[0].crash.kind is ValueError
 
 
 def test_the_app_overrides_what_prints_locals() -> None:

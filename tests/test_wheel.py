@@ -23,12 +23,12 @@ from tests.support.program import CHAT, ROOT
 pytestmark = pytest.mark.slow
 LEFT_BEHIND = shutil.ignore_patterns(".venv", ".git", ".hypothesis", ".*_cache", "__pycache__", "dist")
 PIP = [str(Path(wheel, "pip")) for wheel in Path(venv.__file__).parents[1].glob("ensurepip/_bundled/pip-*.whl")]
-"""The pip that comes with Python, which runs from its wheel. Some distributions keep it elsewhere."""
+"""The pip that comes with Python, run from its wheel. Some distributions keep it elsewhere."""
 
 
 @pytest.fixture(scope="module")
 def dist(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder with both, built from a copy of the project."""
+    """The folder with the wheel and the sdist, built from a copy of the project."""
 
     def build(folder: Path) -> None:
         project = shutil.copytree(ROOT, folder / "project", ignore=LEFT_BEHIND)

@@ -21,7 +21,7 @@ NEVER = (
     *("the person", "whoever", "nor", "beside", "dear", "dialects"),
     *("was left behind", "branches left behind", "abandoned branch", "abandoned branches"),
 )
-"""Words that read like a translation, or have a better name in STYLE."""
+"""Words that read like a translation, or for which STYLE has a better name."""
 _NEVER = re.compile(rf"\b(?:{'|'.join(NEVER)})\b", re.IGNORECASE)
 
 SEARCHED = {
@@ -60,7 +60,7 @@ SEARCHED = {
     "signal, Ctrl-C": ["cli/interruption.py"],
     "atomic write": ["atomic_file.py"],
 }
-"""Search words, and the files that must match them by their path or their first line."""
+"""Search words, and the files whose path or first line must contain them."""
 
 
 def pages() -> list[Path]:
@@ -123,7 +123,7 @@ def test_a_search_for_a_common_word_finds_the_file() -> None:
 
 
 def notices(source: str) -> Iterator[str]:
-    """Yield the literal texts in the first argument of each call of `notify`; an inserted value is `{}`."""
+    """Yield the literal texts in the first argument of each call of `notify`, with `{}` for each inserted value."""
     for call in ast.walk(ast.parse(source)):
         if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr == "notify":
             yield from texts_of(call.args[0])
@@ -139,7 +139,7 @@ def texts_of(node: ast.expr) -> Iterator[str]:
 
 
 NOTES = {"{}: {} ({})", "{}: {}", "{}: {} {} ({})"}
-"""Notices that are no sentences: a problem with its code, a file with its reason."""
+"""Notices that are not sentences: a problem with its code, a file with its reason."""
 
 
 def is_sentence(text: str) -> bool:

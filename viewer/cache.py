@@ -58,16 +58,16 @@ def lazy_regex(pattern: AnyStr, flags: int = 0, signs: Iterable[bytes] = ()) -> 
     """Return a pattern that is compiled on first use: compiling takes longer than searching, and few inputs need it.
 
     Every match contains one of the `signs`, ignoring case. Short inputs without a sign never compile the pattern."""
-    return cast("re.Pattern[AnyStr]", _Uncompiled(pattern, flags, tuple({sign.lower(): None for sign in signs})))
+    return cast("re.Pattern[AnyStr]", LazyRegex(pattern, flags, tuple({sign.lower(): None for sign in signs})))
 
 
-class _Uncompiled:
+class LazyRegex:
     """Placeholder for a compiled pattern that copies its methods on first access."""
 
     def __init__(self, pattern: str | bytes, flags: int, signs: tuple[bytes, ...]) -> None:
         self._given = pattern, flags
         self._compiled: re.Pattern[Any] | None = None
-        self._signs = signs
+        self.signs = signs
         self._left = _FEW if signs else 0
         """The number of searches left that check for signs first. A large input needs the pattern sooner or later."""
 
@@ -86,7 +86,7 @@ class _Uncompiled:
             return False
         self._left -= 1
         searched = data[start:end].lower()
-        return not any(sign in searched for sign in self._signs)
+        return not any(sign in searched for sign in self.signs)
 
     def __getattr__(self, name: str) -> Any:
         if self._compiled is None:

@@ -16,7 +16,7 @@ _FAULTS = ("SIGABRT", "SIGBUS", "SIGFPE", "SIGILL", "SIGSEGV")
 _OTHER_DEFAULTS = (
     "SIGKILL", "SIGSTOP", "SIGTSTP", "SIGTTIN", "SIGTTOU", "SIGCONT", "SIGCHLD", "SIGURG", "SIGWINCH", "SIGINFO",
 )  # fmt: skip
-"""Not catchable, or not fatal by default."""
+"""Signals that cannot be caught, or that are not fatal by default."""
 _IGNORED = ("SIGPIPE", "SIGXFSZ")
 """Python ignores these, so that a write fails instead."""
 
@@ -33,7 +33,7 @@ RESTORE = (
     "\x1b\\\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1015l\x1b[?1006l\x1b[?1004l\x1b[?2004l\x1b[?2048l\x1b[?2026l"
     "\x1b[<u\x1b[?7h\x1b[0m\x1b[?1049l\x1b[?25h"
 )
-"""Ends an unfinished escape sequence, then resets every mode that the app or its first page can have set."""
+"""Ends an unfinished escape sequence, then resets every mode that the app or its first page may have set."""
 
 _MOMENT = 0.01
 """In seconds: long enough for a destructor to end."""
@@ -63,7 +63,7 @@ def interrupt_at_once() -> Iterator[None]:
 def raise_again(lost: BaseException | None) -> bool:
     """Send a signal again shortly after its handler raised inside a destructor, where Python drops the exception.
 
-    False if the exception does not come from a signal."""
+    Return False if the exception does not come from a signal."""
     if isinstance(lost, KeyboardInterrupt):
         number = int(signal.SIGINT)
     elif isinstance(lost, SystemExit) and isinstance(lost.code, int) and lost.code - 128 in FATAL:

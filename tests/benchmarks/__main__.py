@@ -12,7 +12,7 @@ from tests.benchmarks.scale import QUICK, WHOLE
 
 
 def main() -> None:
-    """Measure, print, and update the pages on request."""
+    """Measure, print the table, and update the pages on request."""
     asked = _arguments()
     rows = []
     for group in asked.groups or GROUPS:

@@ -1,4 +1,4 @@
-"""Conversations of a user and an agent as values, independent of the format: bodies are cut from real text."""
+"""Conversations of a user and an agent as values, independent of any format. Their bodies are cut from real text."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.benchmarks.real_text import Texts, texts
 from tests.benchmarks.words import FIRST, LAST, RARE, SEED
 
 RARE_EVERY, FAR_APART = 20_000, 10_000
-"""One turn in this many has the rare word; the first one comes earlier."""
+"""One turn in this many has the rare word. The first such turn comes earlier."""
 TOOLS = ("bash", "read_file", "edit_file", "search", "fetch", "run_tests")
 COMMANDS = ("ls -l src", "git status --short", "python -m pytest -q", "sed -n 1,80p setup.cfg", "make docs")
 FOREIGN = (
@@ -45,10 +45,11 @@ class Said(Struct, frozen=True):
 
 
 class Conversation:
-    """Endless turns: a question, thoughts, calls with their replies, an answer; about 850 bytes per message."""
+    """An endless series of turns: a question, thoughts, calls with their replies, and an answer; about 850 bytes per
+    message."""
 
     def __init__(self, foreign_every: int = 0, *, multilingual: bool = False, tools: bool = True) -> None:
-        """`foreign_every` is the mean number of bodies for each one with a foreign token; 0 for none."""
+        """`foreign_every` is the mean number of bodies per body with a foreign token; 0 means none has one."""
         self._texts: Texts = texts()
         self._chance = random.Random(SEED)
         self._every = foreign_every
@@ -102,7 +103,7 @@ class Conversation:
         return {"pattern": chance.choice(("foo", "bar.*", "def x")), "path": "."}
 
     def _body(self, kind: str, mean: int) -> str:
-        """Cut a piece; lengths are log-normal, as in real transcripts."""
+        """Cut a piece of text. The lengths are log-normal, as in real transcripts."""
         chance = self._chance
         text = chance.choice(self._texts[kind])
         size = max(20, int(chance.lognormvariate(0, 0.95) * mean / 1.5))

@@ -1,4 +1,4 @@
-"""Index and checks of every corpus, without the start; the slope compares the easiest corpus with the hardest."""
+"""Index and checks of every corpus, excluding start-up. The slope compares the easiest corpus with the hardest."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.benchmarks.scale import QUICK, Report, Scale, megabytes
 TEXT = ("agent-0", "agent-1000", "agent-100", "agent-20", "agent-5", "harmony-0", "harmony-20", "chat", "multilingual")
 AGENTS = TEXT[:5]
 AT_A_MINUTE = ("agent-5", "events", "tools")
-"""Each of these once caused a sudden slowdown."""
+"""Corpora that once showed a sudden slowdown."""
 LEAST_INDEX = 150
 LEAST_CHECK = {"tools": 20, "events": 10} | dict.fromkeys(("multilingual", "array", "lines", "chatml-json"), 40)
 LEAST_CHECK_OF_TEXT = 60
@@ -27,7 +27,7 @@ class _Rates(Struct, frozen=True):
 
     index: float
     check: float
-    """Of the index and the checks, one after the other."""
+    """The rate of the index and the checks together, one after the other."""
 
 
 def measure(scale: Scale, report: Report) -> None:
@@ -58,7 +58,7 @@ def _measure(scale: Scale, name: str, size: int, report: Report) -> _Rates:
     wall = millions / median(each.index_seconds for each in readings)
     whole_wall = millions / median(each.index_seconds + each.check_seconds for each in readings)
     title = f"{name} {megabytes(size)}"
-    if name in TEXT or name == "tools":  # the index of other formats is not ready before their checks
+    if name in TEXT or name == "tools":  # the index of other formats is not complete before their checks
         bounds = (Bound(LEAST_INDEX, at_least=True),)
         report(Row(f"index, {title}, CPU", Figure(index, Unit.RATE), (), bounds, remark=f"wall {wall:.3g}"))
     least = LEAST_CHECK.get(name, LEAST_CHECK_OF_TEXT)

@@ -1,4 +1,4 @@
-"""Figures: one row per measurement, with the figures of the peers and the bounds to meet."""
+"""Benchmark results: one row per measurement, with the results of the peers and the bounds to meet."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from types import MappingProxyType
 
 
 class Unit(Enum):
-    """A unit; the value is its notation."""
+    """A unit. The value is its notation."""
 
     MILLISECONDS = "ms"
     SECONDS = "s"
@@ -48,7 +48,7 @@ def number(value: float) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """A bound: an absolute value, or a multiple of a peer's figure."""
+    """A bound: an absolute value, or a multiple of a peer's result."""
 
     limit: float
     peer: str = ""
@@ -65,7 +65,7 @@ class Bound:
         return ours.value >= limit if self.at_least else ours.value <= limit
 
     def words(self, unit: Unit) -> str:
-        """Return the figure as written in the table."""
+        """Return the bound as written in the table."""
         words = "at least" if self.at_least else "at most"
         if not self.peer:
             return f"{words} {self.limit:g} {unit.value}".rstrip()
@@ -83,12 +83,12 @@ class Row:
 
     work: str
     ours: Figure | None
-    """None if it could not be measured; the remark gives the reason."""
+    """The measured value, or None if measuring failed; the remark gives the reason."""
     beside: tuple[tuple[str, Figure | None], ...] = ()
-    """The figures of the peers; None if one is not installed."""
+    """The results of the peers; None for a peer that is not installed."""
     bounds: tuple[Bound, ...] = ()
     is_headline: bool = False
-    """True if the row is in the short table too."""
+    """True if the row is also part of the short table."""
     remark: str = ""
 
     @property
@@ -126,7 +126,7 @@ HEADS = ("work", "ours", "peers (ours / theirs)", "to reach", "reached")
 
 
 def table(rows: Sequence[Row]) -> str:
-    """Return the rows in Markdown, with aligned columns that are readable in a terminal too."""
+    """Return the rows as a Markdown table with aligned columns, readable even in a terminal."""
     lines = [list(HEADS), *(row.cells() for row in rows)]
     widths = [max(3, *(len(line[column]) for line in lines)) for column in range(len(HEADS))]
     lines.insert(1, ["-" * width for width in widths])

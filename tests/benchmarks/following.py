@@ -1,4 +1,5 @@
-"""Following: the delay from an append to the screen, the wait of keys at 10 MB/s, and a long run with rotations."""
+"""Benchmark following: the delay from an append to the screen, key latency at 10 MB/s, and a long run with
+rotations."""
 
 from __future__ import annotations
 
@@ -88,7 +89,7 @@ async def _appends(pilot: Pilot[int], path: Path, appends: int) -> list[float]:
 
 
 def _printed_latency(scale: Scale, report: Report) -> None:
-    """The time from an append to its line in the output of `show -f --json`."""
+    """Measure the time from an append until its line appears in the output of `show -f --json`."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "run.ocml"
         path.write_text(HEAD, "utf-8")
@@ -106,7 +107,7 @@ def _printed_latency(scale: Scale, report: Report) -> None:
 
 
 class _Writer(threading.Thread):
-    """Append at a steady rate until stopped."""
+    """Appends at a steady rate until stopped."""
 
     def __init__(self, path: Path, block: bytes) -> None:
         super().__init__(daemon=True)
@@ -153,7 +154,7 @@ async def _throughput(pilot: Pilot[int], path: Path, scale: Scale, report: Repor
 
 @dataclass(frozen=True, slots=True)
 class _Held:
-    """The memory of the process."""
+    """Measures the memory of the process."""
 
     megabytes: float
     descriptors: int
@@ -161,7 +162,7 @@ class _Held:
 
 
 async def _long_run(pilot: Pilot[int], path: Path, scale: Scale, report: Report) -> None:
-    """Memory growth during rotations of a followed file, from one third of the run to its end."""
+    """Measure how memory grows during rotations of a followed file, from the first third of the run to its end."""
     block = _turns(20_000)
     start, sent, rotated, early = time.monotonic(), 0, 0, _held()
     while (passed := time.monotonic() - start) < scale.long_seconds:

@@ -1,4 +1,4 @@
-"""Frames: how long a key takes in a big file, while it is read and after."""
+"""Benchmark frames: how long a key takes in a big file, during reading and afterwards."""
 
 from __future__ import annotations
 

@@ -26,15 +26,15 @@ GROUPS = {
     "start": "commands on small files",
     "following": "latency, throughput, a long run",
 }
-"""Each has a module of this package with `measure`."""
+"""The groups. Each one is a module of this package with a function `measure`."""
 MODULES = {"search": "searching", "check": "checking", "start": "starting"}
-"""The modules of groups that have another name."""
+"""The modules of groups with a different name."""
 
 Measure = Callable[[Scale, Report], None]
 
 
 def rows_of(group: str, scale: Scale) -> Iterator[Row]:
-    """Yield the rows of a group as they arrive. A last row reports a timeout or a failure."""
+    """Yield the rows of a group as they arrive. If it times out or fails, a last row reports that."""
     context = multiprocessing.get_context("spawn")
     ours, theirs = context.Pipe(duplex=False)
     process = context.Process(target=_run, args=(group, scale, theirs))
@@ -69,7 +69,7 @@ def _run(group: str, scale: Scale, rows: Connection) -> None:
 
 
 def _end(pid: int | None) -> None:
-    """The process and its running descendants."""
+    """End the process and its running descendants."""
     with suppress(ProcessLookupError, PermissionError):
         if pid is not None and os.getpgid(pid) == pid:
             os.killpg(pid, signal.SIGKILL)

@@ -1,4 +1,4 @@
-"""Reading: megabytes per second into the index, with all checks, memory, and how both grow with the file."""
+"""Benchmark reading: megabytes per second into the index, with all checks, memory, and how both grow with the file."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from tests.benchmarks.timing import ROOT, environment, seconds
 
 CHAT = "chat"
 LEAST = 150
-"""Megabytes per second."""
+"""In megabytes per second."""
 MOST_GROWTH = 1.05
 MOST_BYTES_A_MESSAGE = 64
 LEAST_MEMORY = 2.0
-"""Megabytes: smaller amounts are hidden by memory that the process had free before."""
+"""In megabytes. Smaller amounts may come from memory that the process already had."""
 
 
 def measure(scale: Scale, report: Report) -> None:
@@ -34,7 +34,7 @@ def measure(scale: Scale, report: Report) -> None:
 
 
 def read_apart(scale: Scale, small: Input, file: Input) -> list[Reading]:
-    """Read a file in a new process each time, so that its memory is due to this file only."""
+    """Read a file in a new process each time, so that its memory is caused by this file alone."""
     command = [sys.executable, "-m", "tests.benchmarks.reading", str(small.path), str(file.path)]
     readings = []
     for _ in range(scale.rounds):

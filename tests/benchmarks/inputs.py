@@ -1,4 +1,4 @@
-"""The corpora that are measured: made of real text from a seed, always the same, kept in a folder for the next run."""
+"""The corpora to measure: made of real text from a seed, always identical, and kept in a folder for the next run."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from viewer.errors import ViewerError
 __all__ = ["ABSENT", "COMMON", "FIRST", "LAST", "RARE", "SEED"]
 
 EDITION = 2
-"""Increase this when the same seed generates another corpus."""
+"""Increase this if the same seed starts to generate another corpus."""
 MEGABYTE = 1_000_000
 HEAD = "---\nversion: 2.2\nmodel: m\n---\n"
 
 
 class Corpus(Struct, frozen=True):
-    """How a corpus is made; files are named after it."""
+    """How a corpus is made. Its files have the same name."""
 
     ending: str
     format: str
@@ -79,13 +79,13 @@ CORPORA: dict[str, Corpus] = {
     "chatml-json": Corpus("json", "chatml-json", _records(writers.chatml_json), "[", None, "]\n"),
     "openchatml-0.1": Corpus("txt", "openchatml-0.1", _text(Conversation, writers.openchatml_0_1)),
 }
-"""The number of `agent` and `harmony` is the mean count of bodies for each one with a foreign token: `<|` followed by
-anything that is no control token of the format. 0 is never."""
+"""The corpora by name. The number in `agent` and `harmony` is the mean number of bodies per body with a foreign token:
+`<|` followed by anything except a control token of the format. 0 means none."""
 
 
 def generated(name: str, size: int) -> Input:
-    """Return a corpus of at least `size` bytes, from the folder or generated. A file appears only when it is
-    complete."""
+    """Return a corpus of at least `size` bytes, generating it if necessary. A file appears in the folder only when it
+    is complete."""
     version = f"{sys.version_info.major}.{sys.version_info.minor}"  # its library is the text
     path = folder() / f"{EDITION}-{version}-{name}-{size}.{CORPORA[name].ending}"
     if not path.exists():
@@ -106,7 +106,7 @@ def folder() -> Path:
 
 
 def _count(path: Path, token: bytes) -> int:
-    """Return how often it occurs. Afterwards, the file is in memory if there is room."""
+    """Count how often a token occurs. Afterwards, the file is in memory if there is room."""
     found, rest = 0, b""
     with path.open("rb") as file:
         while block := file.read(8 * MEGABYTE):

@@ -42,7 +42,7 @@ def _peers(path: Path, longest: float) -> tuple[tuple[str, Figure | None], ...]:
 
 
 def _held(command: list[str], longest: float, word: str = FIRST) -> Figure | None:
-    """Return the memory at rest, or None if the program does not rest, or the system has no figure."""
+    """Return the memory at rest, or None if the program never rests, or the system does not report it."""
     try:
         with opened(command, word) as terminal:
             terminal.work_off(longest)

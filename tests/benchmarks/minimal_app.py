@@ -1,4 +1,4 @@
-"""The smallest Textual app: it draws the beginning of a file once."""
+"""The smallest possible Textual app: it draws the beginning of a file once."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from textual.widgets import Static
 
 
 class MinimalApp(App[None]):
-    """One widget."""
+    """An app with a single widget."""
 
     def compose(self) -> ComposeResult:
         with Path(sys.argv[1]).open("rb") as file:

@@ -17,7 +17,7 @@ from tests.benchmarks.timing import OURS, in_turns, milliseconds
 MOUSE = b"\x1b[?1000h"
 """The first sequence that Textual sends to the terminal, before it draws."""
 WORKING = "Help"
-"""In the footer: the app has drawn itself."""
+"""A word in the footer. Once it is on the screen, the app has drawn itself."""
 END = b"\x1b[F"
 LONGEST_JUMP = 3
 SIZES = ((100, 30), (120, 40))
@@ -73,8 +73,9 @@ def _until_app(path: Path, contents: list[float]) -> float:
 
 
 def _jump(scale: Scale, path: Path) -> Row:
-    """Return a jump to the end while the index is far from complete, in an app that has just started. The first page,
-    which is drawn before the app, has its footer, too."""
+    """Measure a jump to the end while the index is far from complete, in an app that has just started.
+
+    The first page, which is drawn before the app, also has a footer."""
     less = pager("less", path)
     measures: dict[str, Callable[[], float]] = {"ours": lambda: _until_end([*OURS, path], WORKING, END, MOUSE)}
     if less:
@@ -85,7 +86,7 @@ def _jump(scale: Scale, path: Path) -> Row:
 
 
 def _followed(scale: Scale, path: Path) -> Row:
-    """Return the time from the start of the program to the end of a followed file."""
+    """Measure the time from the start of the program to the end of a followed file."""
     medians = in_turns(scale.rounds, {"ours": _until_content([*OURS, "-f", path], LAST)})
     return Row("followed from the start to its end", milliseconds(medians["ours"]))
 
@@ -102,7 +103,7 @@ def _until_end(command: Sequence[str | Path], shown: str, key: bytes, begun: byt
 
 
 def _resize(path: Path) -> Row:
-    """Return the time from a resize to the first complete paint."""
+    """Measure the time from a resize to the first complete paint."""
     with opened([*OURS, str(path)], WORKING) as terminal:
         terminal.work_off(300)
         times = []

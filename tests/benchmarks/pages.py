@@ -1,4 +1,4 @@
-"""Write the measured figures between their marks: all rows to the page about performance, two to the README."""
+"""Write the results between their marks: all rows to the page about performance, two to the README."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def has_marks(name: str) -> bool:
 
 
 def write(rows: Sequence[Row]) -> None:
-    """Rewrite the tables, and the sentence of the README if its rows were measured."""
+    """Rewrite the tables, and the sentence in the README if its rows were measured."""
     told = two_figures(rows)
     made = {"short": table([row for row in rows if row.is_headline]), "all": table(rows), "two": told}
     for name, page in PAGES.items():
@@ -35,7 +35,7 @@ def write(rows: Sequence[Row]) -> None:
 
 
 def two_figures(rows: Sequence[Row]) -> str:
-    """Return the sentence of the README, or empty if one of its rows was not measured."""
+    """Return the sentence for the README, or an empty string if one of its rows was not measured."""
     found = {row.work: row.ours for row in rows if row.ours is not None}
     opened, indexed = (found.get(work) for work in TOLD)
     if opened is None or indexed is None:

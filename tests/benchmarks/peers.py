@@ -1,4 +1,4 @@
-"""Peers: programs to compare with, if installed; variables locate those with a separate environment."""
+"""Peers: programs to compare with, if they are installed. Variables locate those with a separate environment."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ MINIMAL = "minimal Textual app"
 PAGERS = {"less": "less", "lnav": "lnav", "toolong": os.environ.get("OCML_BENCH_TOOLONG", "tl")}
 """The programs that show a file, and their commands."""
 SHOWN_FIRST = {"toolong": LAST, "lnav": LAST}
-"""For programs that do not begin at the top: the word on the screen when they are open."""
+"""For programs that do not start at the top, the word that is on the screen once they are open."""
 REMEMBERS = {"lnav"}
-"""Programs that restore the last position in a file, unless their home is empty."""
+"""Programs that restore the last position in a file, unless their home folder is empty."""
 HARMONY_PYTHON = os.environ.get("OCML_BENCH_HARMONY_PYTHON", sys.executable)
-"""A Python that has openai-harmony."""
+"""A Python in which openai-harmony is installed."""
 
 
 def pager(name: str, path: Path) -> list[str] | None:
@@ -29,18 +29,17 @@ def pager(name: str, path: Path) -> list[str] | None:
 
 
 def shown_first(name: str) -> str:
-    """Return the word that shows that a program has drawn the file."""
+    """Return the word that appears once a program has drawn the file."""
     return SHOWN_FIRST.get(name, FIRST)
 
 
 def minimal_app(path: Path) -> list[str]:
-    """Return the floor: a Textual app that shows the beginning of a file."""
+    """Return the command of the lower bound: a Textual app that shows the beginning of a file."""
     return [sys.executable, "-m", "tests.benchmarks.minimal_app", str(path)]
 
 
 def harmony_seconds(path: Path) -> float | None:
-    """Return the time of the reference library to encode and parse a text; None with the reason if it is not
-    installed."""
+    """Return the seconds in which the reference library encodes and parses a text, or None if it is not installed."""
     try:
         done = subprocess.run(
             [HARMONY_PYTHON, "-c", _ENCODE_AND_PARSE, str(path)], capture_output=True, text=True, timeout=300

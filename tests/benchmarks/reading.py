@@ -1,5 +1,7 @@
-"""Reads a file as the viewer does and says how long it took and what it holds; run as a program on a small file, which
-pays for what is paid once and stays, so that its memory is not used again, and the file that is measured."""
+"""Read a file as the viewer does, and report how long it took and how much memory it holds.
+
+The program first reads a small file, which takes all one-time costs and stays open so that its memory is not reused,
+and then the file to measure."""
 
 from __future__ import annotations
 
@@ -27,7 +29,7 @@ class Reading:
 
 
 def read(path: str) -> tuple[Reading, Document]:
-    """Return the whole file, once; the document, which holds what it holds."""
+    """Read the whole file once. Return the cost, and the document, which keeps its memory alive."""
     gc.collect()
     before = anonymous_megabytes() or 0.0
     document = Document(open_source(path))

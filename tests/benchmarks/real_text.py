@@ -1,6 +1,6 @@
-"""Real text that is on every machine with Python, by kind: source, prose, JSON, logs, diffs, output of commands.
+"""Real text that exists on every machine with Python, by kind: source, prose, JSON, logs, diffs, and command output.
 
-Generated words hide costs: real text has `<`, quotes, backslashes, tabs, long lines and accents."""
+Generated words would hide costs, because real text has `<`, quotes, backslashes, tabs, long lines and accents."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _DEFINITION = re.compile(r"^([ ]*)(def|class) (\w+)(.*)", re.MULTILINE)
 
 @cache
 def texts() -> Texts:
-    """Return all texts. None has `<|` or a reserved word: callers insert them."""
+    """Return all texts. None of them contains `<|` or a reserved word; callers insert these."""
     sources = dict(_sources())
     by_kind: dict[str, list[str]] = {
         "source": list(sources.values()),

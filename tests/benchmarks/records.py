@@ -1,4 +1,4 @@
-"""Record formats: megabytes per second of `check`, start included, on realistic sessions, streams, and arrays."""
+"""Benchmark record formats: megabytes per second of `check`, including its start, on realistic sessions and streams."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.benchmarks.timing import OURS, used
 
 Json = dict[str, Any]
 LEAST, LEAST_OF_DELTAS = 40, 10
-"""Megabytes per second."""
+"""In megabytes per second."""
 MOST_MEMORY = 2
 _SOURCES = (
     "argparse.py",
@@ -119,7 +119,7 @@ def _claude_code(chance: random.Random) -> Iterator[str]:
 
 
 def _codex(chance: random.Random) -> Iterator[str]:
-    """Yield a session: what the user typed and the answers occur twice, as in the files of the program."""
+    """Yield a session. What the user typed and the answers occur twice, as in the files of the program."""
 
     def line(number: int, kind: str, payload: Json) -> str:
         return dumps({"timestamp": _time(number), "type": kind, "payload": payload}, ensure_ascii=False) + "\n"

@@ -15,7 +15,7 @@ class Scale:
     """Sizes and repetitions."""
 
     sizes: tuple[int, int, int]
-    """In bytes; the growth is fitted from the first to the last."""
+    """In bytes. Growth is measured from the first size to the last."""
     rounds: int
     held_keys: int
     reading_keys: int
@@ -23,7 +23,7 @@ class Scale:
     rate_seconds: float
     long_seconds: float
     box_seconds: float
-    """A group that takes longer is cut off."""
+    """In seconds. A group that takes longer is stopped."""
 
     @property
     def small(self) -> int:
@@ -39,7 +39,7 @@ class Scale:
 
 
 SMALL = BIG + MEGABYTE // 10
-"""From `BIG` on, a file is read in the way whose growth is measured."""
+"""In bytes. From `BIG` on, files are read by the method whose growth is measured."""
 WHOLE = Scale((SMALL, 100 * MEGABYTE, 1000 * MEGABYTE), 5, 600, 600, 200, 60, 600, 1200)
 QUICK = Scale((SMALL, 4 * MEGABYTE, 16 * MEGABYTE), 1, 90, 30, 15, 2, 3, 30)
 
@@ -48,5 +48,5 @@ Report = Callable[[Row], None]
 
 
 def megabytes(size: int) -> str:
-    """Return a size as written in the rows."""
+    """Format a size as in the rows."""
     return f"{size // MEGABYTE:,} MB" if size < 1000 * MEGABYTE else f"{size // (1000 * MEGABYTE)} GB"

@@ -24,9 +24,9 @@ from viewer.tui.app import ViewOptions
 from viewer.tui.host import PromptKind
 
 AT_ONCE = 100
-"""Milliseconds that feel instant."""
+"""In milliseconds: what feels instant."""
 LONGEST = 30
-"""Seconds for the rounds of one search."""
+"""In seconds, for all rounds of one search."""
 SEARCHES: tuple[tuple[str, str, list[str], int], ...] = (
     ("a word with a capital", RARE, ["-F", RARE], 1),
     ("a word in any case", RARE.lower(), ["-F", "-i", RARE], 3),
@@ -34,7 +34,7 @@ SEARCHES: tuple[tuple[str, str, list[str], int], ...] = (
     ("a word in most messages", COMMON, ["-F", "-i", COMMON], 0),
     ("a pattern", rf"/{RARE[:-2]}\w+", ["-E", rf"{RARE[:-2]}\w+"], 0),
 )
-"""A search as typed, the arguments of grep for it, and the maximum ratio of their times."""
+"""Each search as typed, the arguments of grep for it, and the maximum ratio of their times."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +95,7 @@ async def _searches(pilot: Pilot[int], text: str, rounds: int) -> list[Search]:
 
 
 async def _search(pilot: Pilot[int], text: str) -> Search:
-    """Search as an operator does: type at the prompt while the search runs in the background."""
+    """Search as an operator does: type at the prompt while the search already runs in the background."""
     main = view(pilot)
     main.search.stop()
     start, first = time.perf_counter(), None

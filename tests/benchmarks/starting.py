@@ -1,4 +1,4 @@
-"""Start-up: commands on small files, and the help."""
+"""Benchmark start-up: commands on small files, and the help."""
 
 from __future__ import annotations
 

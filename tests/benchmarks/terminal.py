@@ -19,7 +19,7 @@ from tests.benchmarks.figures import NEVER
 from tests.benchmarks.timing import ROOT, environment
 
 ASKED, ANSWERED = b"\x1b[c", b"\x1b[?62;22c"
-"""Some programs wait until the terminal has identified itself."""
+"""A query and its answer. Some programs wait until the terminal has identified itself."""
 LONGEST = 60.0
 
 
@@ -47,15 +47,15 @@ class Terminal:
             os._exit(127)
 
     def resize(self, size: tuple[int, int]) -> None:
-        """Resize the terminal to columns and lines, and signal the program."""
+        """Resize the terminal to these columns and lines, and signal the program."""
         fcntl.ioctl(self._master, termios.TIOCSWINSZ, struct.pack("HHHH", size[1], size[0], 0, 0))
 
     def press(self, key: bytes) -> None:
-        """Type."""
+        """Type a key."""
         os.write(self._master, key)
 
     def wait_for(self, word: bytes, after: int = 0, longest: float = LONGEST) -> float:
-        """Wait until the word is written after this offset; returns the time."""
+        """Wait until the word is written after this offset, and return the time."""
         end = time.monotonic() + longest
         while self.written.find(word, after) < 0:
             if time.monotonic() > end or not self._read(end - time.monotonic()):
@@ -80,7 +80,7 @@ class Terminal:
         raise TooSlowError("the program is still at work")
 
     def time_of(self, word: str, after: int = 0, longest: float = LONGEST) -> float:
-        """Return the seconds from the start until this word is written; infinite if it never is."""
+        """Return the seconds from the start until this word is written, or infinity if it never is."""
         try:
             return self.wait_for(word.encode(), after, longest) - self.started
         except TooSlowError:
@@ -142,7 +142,7 @@ def _cpu_seconds(pid: int) -> float:
 
 @contextmanager
 def opened(command: Sequence[str | Path], word: str) -> Iterator[Terminal]:
-    """A program that has drawn this word."""
+    """Run a program that has drawn this word."""
     with Terminal(command) as terminal:
         terminal.wait_for(word.encode())
         yield terminal

@@ -1,4 +1,4 @@
-"""How the benchmarks treat figures, and the files and pages that they generate; no figure is judged."""
+"""Tests of how the benchmarks handle results, and of the files and pages that they generate. No result is judged."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Time commands by turns with their peers, and summarize the times."""
+"""Time commands alternately with their peers, and summarize the times."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def used(command: Sequence[str | Path]) -> tuple[float, int]:
 
 
 def in_turns(rounds: int, measures: Mapping[str, Callable[[], float]]) -> dict[str, float]:
-    """Return the median of each, measured by turns, so that a busy moment affects all of them."""
+    """Return the median of each measure. They are taken by turns, so that a busy moment affects all of them."""
     times: dict[str, list[float]] = {name: [] for name in measures}
     for _ in range(rounds):
         for name, measure in measures.items():
@@ -60,15 +60,15 @@ def in_turns(rounds: int, measures: Mapping[str, Callable[[], float]]) -> dict[s
 
 
 def timed(command: Sequence[str | Path]) -> Callable[[], float]:
-    """Return a measure of how long this command takes."""
+    """Return a function that measures how long this command takes."""
     return lambda: seconds(command)
 
 
 def milliseconds(value: float) -> Figure:
-    """Return a figure of a time in seconds."""
+    """Return a time in seconds as a figure in milliseconds."""
     return Figure(value * 1000, Unit.MILLISECONDS)
 
 
 def percentile(times: Sequence[float], percent: int) -> float:
-    """Return the time that this percentage of all times stays below."""
+    """Return the time below which this percentage of all times lies."""
     return quantiles(times, n=100, method="inclusive")[percent - 1] if len(times) > 1 else times[0]

@@ -1,4 +1,4 @@
-"""The app without a terminal, tuned as the real one, and the time to redraw after a key."""
+"""The app without a terminal, configured like the real one, and the time to redraw after a key."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ HERTZ = 60
 LONGEST = 10.0
 MOST_DRAWINGS = 5
 HOPS = 20
-"""The rounds of the event loop in which the effects of an action, or of a redraw, reach their widgets."""
+"""The rounds of the event loop in which the effects of an action or a redraw reach their widgets."""
 
 
 @asynccontextmanager
 async def viewing(
     path: Path, first: str = "", options: ViewOptions | None = None, *, watch: Watch = FolderWatcher
 ) -> AsyncIterator[Pilot[int]]:
-    """Yield the app on this file, once this word is on the screen."""
+    """Run the app on this file, from the moment when this word is on the screen."""
     app = ViewerApp([str(path)], options, watch=watch, tunes_memory=True)
     gc.freeze()
     gc.set_threshold(*COLLECTOR)
@@ -63,7 +63,7 @@ async def frame(pilot: Pilot[int], key: str) -> float:
 
 
 def _acting(app: App[int]) -> asyncio.Event:
-    """Set when the next action has been done."""
+    """Return an event that is set when the next action is done."""
     done, dispatch = asyncio.Event(), app._dispatch_action
 
     async def dispatched(*given: Any) -> bool:
@@ -82,7 +82,7 @@ def _is_to_be_drawn(screen: Screen[Any]) -> bool:
 
 
 async def held(pilot: Pilot[int], key: str, times: int, *, while_reading: bool = False) -> list[float]:
-    """Return a key that is held down: 60 times a second, or as often as it is answered."""
+    """Hold down a key: press it 60 times a second, or as often as the app responds."""
     frames: list[float] = []
     start = time.perf_counter()
     while len(frames) < times and not (while_reading and view(pilot).session.document.is_complete):
@@ -92,7 +92,7 @@ async def held(pilot: Pilot[int], key: str, times: int, *, while_reading: bool =
 
 
 async def all_read(pilot: Pilot[int]) -> None:
-    """The whole file has been read, checked and drawn."""
+    """Wait until the whole file has been read, checked and drawn."""
     while not view(pilot).session.document.is_complete:
         await asyncio.sleep(0.05)
     await asyncio.sleep(1)

@@ -1,17 +1,17 @@
-"""The seed, and the words of generated inputs that real text may not have, because they are searched."""
+"""The seed, and words for generated inputs that real text must not contain, because they are searched for."""
 
 from __future__ import annotations
 
 SEED = 20260101
 FIRST, LAST = "Wherefore", "Thereafter"
-"""Words that only the first and the last message of a transcript have."""
+"""Words that only the first and the last message of a transcript contain."""
 RARE, ABSENT = "Zanzibar", "thereabout"
-"""A word with a capital that few messages have, and one that none has, although most have all of its letters."""
+"""A capitalized word that few messages contain, and one that none contains, although most have all of its letters."""
 COMMON = "the"
-"""A word that most messages have."""
+"""A word that most messages contain."""
 
 
 def is_reserved(text: str) -> bool:
-    """True if the text has a word that is searched."""
+    """True if the text contains a word that is searched for."""
     lowered = text.lower()
     return any(word.lower() in lowered for word in (FIRST, LAST, RARE, ABSENT))

@@ -1,4 +1,4 @@
-"""Writers of the formats that are measured, and the transcript with 200 declared tools."""
+"""Writers of the formats to measure, and the transcript with 200 declared tools."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def openchatml_0_1(said: Said) -> str:
 
 
 def each(write: Callable[[Said], str]) -> Callable[[Turns], Iterator[str]]:
-    """Write turn after turn, message after message."""
+    """Return a writer that goes turn by turn, message by message."""
     return lambda turns: ("".join(map(write, turn)) for turn in turns)
 
 
@@ -92,7 +92,7 @@ def _items(texts: Iterable[str]) -> Iterator[str]:
 
 
 def events(turns: Turns) -> Iterator[str]:
-    """Yield a stream of events with deltas of about five characters, one per line."""
+    """Yield a stream of events with deltas of about five characters, one event per line."""
     numbers = count(1)
     for turn in turns:
         for said in turn:
@@ -114,7 +114,7 @@ def _streamed(said: Said, lane: str) -> Iterator[str]:
 
 
 def declared_tools() -> Iterator[str]:
-    """Yield 200 declared tools, and short calls, of which one in twenty has wrong arguments."""
+    """Yield a transcript with 200 declared tools and short calls, one in twenty of which has wrong arguments."""
     chance, numbers = random.Random(SEED), count(1)
     names = [f"tool_{number}" for number in range(200)]
     fields = (

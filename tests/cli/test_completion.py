@@ -1,4 +1,4 @@
-"""Shell completion: the offers for a command line, and the same in the installed shells."""
+"""Shell completion: the offers for a command line, in Python and in the installed shells."""
 
 from __future__ import annotations
 

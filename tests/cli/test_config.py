@@ -30,7 +30,7 @@ def written(file: Path, text: str) -> None:
 
 
 def values(out: str) -> dict[str, tuple[str, str]]:
-    """Return the table, by setting."""
+    """Return the table by setting."""
     rows = [re.split(r"  +", line) for line in out[out.index("setting ") :].splitlines()[1:]]
     return {row[0]: (row[1], row[2]) for row in rows}
 
@@ -89,7 +89,7 @@ def test_no_setting_reveals_anything(file: Path, tmp_path: Path, key: str) -> No
     written(file, f"{key}: all\n")
     assert run("show", chat) == before
     assert run(chat) == before
-    assert "is refused: no setting reveals hidden messages" in run("config").err
+    assert "is refused: no setting can reveal hidden messages" in run("config").err
 
 
 def test_a_new_settings_file_is_readable_by_its_owner_only(file: Path) -> None:

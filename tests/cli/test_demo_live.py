@@ -18,7 +18,7 @@ from viewer.resources import bundled
 
 TOUR = bundled("samples", "tour.ocml").read_text("utf-8")
 QUICK = "from viewer.cli import demo as player\nplayer.moments.__defaults__ = (0.3, 2.2)\n"
-"""At the pace of a machine, but for the tool that is late."""
+"""Plays at full speed, except for the tool that is late."""
 
 
 class TestScript:

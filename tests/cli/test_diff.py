@@ -1,4 +1,4 @@
-"""`ocmlview diff`: what it prints, its exit codes, Git, folders, and that hidden messages never steer it."""
+"""`ocmlview diff`: what it prints, its exit codes, Git, folders, and that hidden messages never influence it."""
 
 from __future__ import annotations
 

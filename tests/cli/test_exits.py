@@ -29,7 +29,7 @@ def chat(tmp_path: Path) -> Path:
 
 
 def one_sentence(result: Result, *words: str) -> None:
-    """One line, beginning with the name of the program."""
+    """Check that the error is one line that begins with the name of the program."""
     assert result.err.startswith("ocmlview: ")
     assert result.err.count("\n") == 1
     assert "Traceback" not in result.err
@@ -73,7 +73,7 @@ def test_a_folder_exits_with_the_worst_code_of_its_files(tmp_path: Path) -> None
     def codes(*options: str) -> list[int]:
         return [run(command, *options, tmp_path).code for command in ("show", "stats", "check")]
 
-    assert codes() == [2, 2, 2]  # there is nothing in it
+    assert codes() == [2, 2, 2]  # the tables are empty
     (tmp_path / "m.ocml").write_text(CHAT)
     assert codes() == [0, 0, 0]
     (tmp_path / "z.ocml").write_text(BROKEN)
@@ -205,7 +205,7 @@ def test_a_full_disk_exits_with_2_and_one_sentence(chat: Path) -> None:
 
 
 def heed_interrupts() -> None:
-    """Handle interrupts, which a shell makes its background jobs ignore."""
+    """Restore the handling of interrupts, which a shell disables for background jobs."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
@@ -216,9 +216,9 @@ def test_an_interrupt_exits_with_130() -> None:
         command, stdin=subprocess.PIPE, stderr=subprocess.PIPE, cwd=ROOT, preexec_fn=heed_interrupts
     ) as process:
         assert process.stdin
-        process.stdin.write(b"x" * 300_000)  # more than a pipe holds: it has been read from
+        process.stdin.write(b"x" * 300_000)  # more than a pipe holds, so the program has read from it
         process.stdin.flush()
-        wait_until_idle(process.pid)  # it waits for more
+        wait_until_idle(process.pid)  # the program waits for more
         process.send_signal(signal.SIGINT)
         assert process.wait(60) == 130
         assert process.stderr
@@ -226,7 +226,7 @@ def test_an_interrupt_exits_with_130() -> None:
 
 
 class Interrupted:
-    """An object whose destructor a signal interrupts: Python drops what the handler raised."""
+    """An object whose destructor is interrupted by a signal, so that Python drops the exception of the handler."""
 
     def __init__(self, error: BaseException) -> None:
         self._error = error

@@ -1,4 +1,4 @@
-"""First contact: the output for a new user, on any terminal."""
+"""First contact: what a new user sees, on any terminal."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def chat(tmp_path: Path) -> Path:
 
 
 def opened(path: Path, *keys: str, **variables: str) -> Terminal:
-    """Return the viewer on a terminal that is described by these variables, after these keys and `q`."""
+    """Run the viewer on a terminal that these variables describe, press these keys and `q`, and return the terminal."""
     terminal = Terminal([path], SMALL, variables=variables)
     terminal.wait_for("Tokyo?")
     assert "\n  User" in terminal.text() or "\n▌ User" in terminal.text()
@@ -140,7 +140,7 @@ class TestOldTerminals:
         "variables", [{"LC_ALL": "C"}, {"LC_ALL": "en_US.ISO-8859-1"}, {"LANG": "C"}], ids=lambda named: str(named)
     )
     def test_a_terminal_without_unicode_gets_ascii_only(self, chat: Path, variables: dict[str, str]) -> None:
-        """In Latin-1 the bytes of UTF-8 are control characters, too."""
+        """In Latin-1, the bytes of UTF-8 are control characters."""
         terminal = opened(chat, "d", "T", "?", "escape", "ctrl+p", "escape", "q", **variables)  # closes the outline
         assert bytes(terminal.written).isascii()
         assert b"Outline -----" in re.sub(rb"\x1b\[[0-9;]*m", b"", terminal.written)

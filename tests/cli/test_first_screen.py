@@ -1,4 +1,5 @@
-"""The first page before the app is loaded: same text, same place, equally safe. Every exit restores the terminal."""
+"""The first page before the app is loaded: the same text, the same place, equally safe. Every exit restores the
+terminal."""
 
 from __future__ import annotations
 
@@ -58,7 +59,7 @@ def wait_for_app(terminal: Terminal) -> None:
 
 
 def samples() -> list[Path]:
-    """Return one of each format, and the tour."""
+    """Return one sample of each format, and the tour."""
     first = {sample.name.split("/")[1]: sample.path for sample in reversed(all_samples("valid")) if not sample.asked}
     return [TOUR, *(first[name] for name in sorted(first))]
 

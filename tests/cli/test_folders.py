@@ -173,7 +173,7 @@ def test_transcripts_with_the_same_name_do_not_overwrite_each_other(command: str
     result = run(*words, "--force", "-o", folder / "out", folder)
     assert result.code == 2
     assert (
-        f"{folder / 'b9.ocml'} is not written: {folder / 'out' / f'b9{ending}'} holds another transcript" in result.err
+        f"{folder / 'b9.ocml'} was not written: {folder / 'out' / f'b9{ending}'} holds another transcript" in result.err
     )
 
 

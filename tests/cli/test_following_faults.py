@@ -23,7 +23,7 @@ def path(tmp_path: Path) -> Path:
 
 @pytest.mark.slow
 class TestFaults:
-    """The rows of the fault table, each on a real file."""
+    """The rows of the fault table, each tested on a real file."""
 
     @EVENTS
     def test_append(self, path: Path, prelude: str) -> None:

@@ -19,13 +19,13 @@ from viewer.model.visibility import END_USER
 
 WAKES = pytest.mark.parametrize("wakes", [True, False], ids=["events", "polling"])
 LONGEST = 200
-"""Waits without progress, after which a script fails: 10 s of the fake clock."""
+"""The number of waits without progress after which a script fails: 10 s on the fake clock."""
 
 Printed = Callable[[], list[str]]
 
 
 class Follower:
-    """`show -f --json` on a path, run in this process to the end of a script."""
+    """`show -f --json` on a path, run in this process until the script ends."""
 
     def __init__(self, capsys: pytest.CaptureFixture[str]) -> None:
         self._capsys = capsys

@@ -1,4 +1,4 @@
-"""Ctrl-C while following: it arrives at any moment, also inside the locks of Python's `threading`."""
+"""Ctrl-C while following, at any moment, even inside the locks of Python's `threading`."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def watcher(monkeypatch: pytest.MonkeyPatch) -> Iterator[FolderWatcher]:
 
 
 class Interrupter:
-    """Raises SIGINT before one instruction of what is traced."""
+    """Raises SIGINT before one instruction of the traced code."""
 
     def __init__(self, place: int) -> None:
         self._left = place

@@ -1,4 +1,4 @@
-"""`check --jobs N`: several processes print what one process prints."""
+"""`check --jobs N`: several processes print the same as one."""
 
 from __future__ import annotations
 

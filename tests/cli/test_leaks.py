@@ -1,4 +1,4 @@
-"""`ocmlview leaks` and `check --leaks`: places, JSON, exit codes; nothing unless everything is revealed."""
+"""`ocmlview leaks` and `check --leaks`: places, JSON, exit codes. They report nothing unless everything is revealed."""
 
 from __future__ import annotations
 

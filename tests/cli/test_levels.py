@@ -1,4 +1,5 @@
-"""The brief level on the command line: what adds it, what it excludes, and the files that it makes."""
+"""The brief level on the command line: what it can be combined with, what it excludes, and the files that it
+produces."""
 
 from __future__ import annotations
 

@@ -79,7 +79,7 @@ def test_no_file_gets_the_descriptor_of_a_closed_stream(tmp_path: Path) -> None:
 
 
 def closed(descriptor: int, *arguments: str) -> Result:
-    """Return the program, started with this descriptor closed."""
+    """Run the program with this descriptor closed."""
     closing = "0<&-" if descriptor == 0 else f"{descriptor}>&-"
     done = subprocess.run(
         ["sh", "-c", f'exec "$0" -m viewer "$@" {closing}', sys.executable, *arguments],

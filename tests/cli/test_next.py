@@ -123,7 +123,7 @@ def test_what_cannot_be_asked_for_is_one_sentence(chat: Path, tmp_path: Path) ->
         ("--ids", "--policy", "keep"): "--ids needs --vocab FILE.",
         ("--policy", "last-finale"): "no policy last-finale. Did you mean last-final?",
         ("--before", "8"): "No message 8: the last one is 7.",
-        ("--before", "4"): "message 4 is not by the model; --before needs an assistant message",
+        ("--before", "4"): "message 4 was not written by the model; --before needs an assistant message",
         ("--before", "0"): "0 is not in the range x>=1",
     }
     for options, sentence in wrong.items():

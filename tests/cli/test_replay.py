@@ -48,7 +48,7 @@ def test_a_moment_shows_what_had_arrived_by_then(chat: Path) -> None:
         (["show", "--at-time", "soon"], "use a time such as 12.3s or +1:05"),
         (["show", "--at-time", "3s"], "has no times"),
         (["show", "--at", "B1", "--at-event", "1"], "exclude each other"),
-        (["show", "--at", "B1", "-f"], "excludes -f"),
+        (["show", "--at", "B1", "-f"], "exclude -f"),
         (["show", "--at", "B1", "other.ocml"], "name one file"),
         (["show", "--times", "x"], "--times needs"),
         (["show", "--record-times", "x"], "--record-times needs -f"),

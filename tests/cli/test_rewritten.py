@@ -36,7 +36,7 @@ def path(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def rewritten(path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """The file is rewritten when half of the bodies have been read."""
+    """Rewrite the file when half of the bodies have been read."""
     monkeypatch.setattr(stamp, "YOUNGEST_NS", 0)
     monkeypatch.setattr(output, "_BLOCK", 500)
     tick(path.parent)

@@ -130,7 +130,7 @@ def test_a_process_that_fails_leaves_its_work_to_this_one(folder: Path, monkeypa
 def test_a_revealed_site_says_so_everywhere(folder: Path) -> None:
     refused = run("export", "-d", "--to", "site", "in", "-o", "out")
     assert (refused.code, refused.err) == (
-        2, "ocmlview: out is not written: the name of a DEBUG site ends in .DEBUG\n"
+        2, "ocmlview: out was not written: the name of a DEBUG site must end in .DEBUG\n"
     )  # fmt: skip
     assert run("export", "--reveal", "brief", "--to", "site", "in", "-o", "out").code == 2
     assert run("export", "--strict-safe", "--to", "site", "in", "-o", "strict").code == 0
@@ -149,7 +149,7 @@ def test_an_existing_folder_is_replaced_only_if_it_is_a_site_and_with_force(fold
     Path("mine").mkdir()
     Path("mine/kept").write_text("kept")
     for options in ([], ["--force"]):
-        assert "is no site; choose another folder" in run("export", *options, "--to", "site", "in", "-o", "mine").err
+        assert "is not a site; choose another folder" in run("export", *options, "--to", "site", "in", "-o", "mine").err
     assert Path("mine/kept").read_text() == "kept"
     assert run("export", "--to", "site", "in/run.ocml", "-o", "out").code == 0
     assert "use --force" in run("export", "--to", "site", "in", "-o", "out").err
@@ -174,7 +174,7 @@ def test_mistakes_are_one_sentence_and_leave_nothing(folder: Path) -> None:
         (["--to", "site", "--limit-size", "1MB", "-o", "out", "in"], "--limit-size needs --single."),
         (["--to", "site", "--single", "--limit-size", "huge", "-o", "out", "in"], "use a size such as 50MB."),
         (["--to", "site", "--single", "--limit-size", "10KB", "-o", "out", "in"], "more than the limit of 10.2 kB"),
-        (["--to", "site", "-o", "out", "in/notes.txt"], "no transcript could be read; the site is not written"),
+        (["--to", "site", "-o", "out", "in/notes.txt"], "no transcript could be read; the site was not written"),
         (["--to", "site", "-o", "nowhere/out", "in"], "nowhere/out.tmp cannot be created"),
     ):
         result = run("export", *words)
@@ -192,7 +192,7 @@ def test_a_file_that_cannot_be_read_does_not_stop_the_others(folder: Path) -> No
 
 def test_limits_are_refused_before_a_site_gets_its_name(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(site, "LARGEST_SITE", 1000)
-    assert "a site has at most 1.0 kB" in run("export", "--to", "site", "in", "-o", "out").err
+    assert "a site takes at most 1.0 kB" in run("export", "--to", "site", "in", "-o", "out").err
     monkeypatch.setattr(site, "MOST_TRANSCRIPTS", 3)
     assert "4 transcripts: a site has at most 3" in run("export", "--to", "site", "in", "-o", "out").err
     assert not Path("out").exists() and not Path("out.tmp").exists()

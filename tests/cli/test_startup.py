@@ -1,4 +1,4 @@
-"""A command loads only what it needs: start-up time matters at every call."""
+"""A command loads only what it needs, because start-up time matters for every call."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from tests.support.program import ROOT
 
 HEAVY = {"textual", "watchfiles", "numpy", "rich", "asyncio", "difflib", "dataclasses"}
 RARELY_NEEDED = {"yaml", "jsonschema_rs", "pathlib", "tempfile", "lzma", "hashlib", "email", "click.shell_completion"}
-"""Each takes as long to load as reading a small file takes."""
+"""Modules that each take as long to load as reading a small file."""
 NEEDED_BY_FEW = {
     *(f"viewer.{name}" for name in ("index.one_transcript", "syntax.times", "syntax.json_lines", "syntax.typescript")),
     *(f"viewer.{name}" for name in ("tools.arguments", "tools.openapi", "tools.schema", "sources.containers.source")),
 }
-"""For times, containers, one transcript of several, and tools that a transcript declares."""
+"""Modules used only for times, containers, one transcript of several, and tools that a transcript declares."""
 PLAIN = "<|start|>user<|message|>One?<|end|><|start|>assistant<|channel|>final<|message|>One.<|end|>"
 OF_EXTRAS = ("viewer.corpus", "duckdb", "_duckdb", "pyarrow", "pebble", "ray.")
 RUN = """

@@ -68,7 +68,7 @@ def ask(port: int) -> bytes:
 
 @contextmanager
 def tap(server: int, log: Path | str, *options: str) -> Iterator[tuple[subprocess.Popen[str], int]]:
-    """A running proxy, and its port. Ends it with Ctrl-C."""
+    """Run a proxy, and yield it with its port. At the end, press Ctrl-C."""
     words = ("tap", "--to", f"http://127.0.0.1:{server}", "--listen", "127.0.0.1:0", "-o", str(log), *options)
     command = [sys.executable, "-m", "viewer", *words]
     with subprocess.Popen(command, cwd=ROOT, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
@@ -158,7 +158,7 @@ def test_the_viewer_shows_the_log_live_and_its_death_does_not_reach_the_client(s
         child for child in children(terminal.pid) if b"view" in Path(f"/proc/{child}/cmdline").read_bytes().split(b"\0")
     ]
     os.kill(viewer, signal.SIGKILL)
-    terminal.wait_for("Press Ctrl-C to end.")
+    terminal.wait_for("Press Ctrl-C to stop.")
     assert ask(port) == ANSWER
     assert terminal.end(signal.SIGINT) == 0
     assert "Logged 2 exchanges" in terminal.text()

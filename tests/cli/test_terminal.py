@@ -27,7 +27,7 @@ def on_terminal(path: Path, *arguments: str, **environment: str) -> str:
         try:
             while data := os.read(master, 65536):
                 written += data
-        except OSError:  # the end of a terminal
+        except OSError:  # the terminal has closed
             pass
     os.close(master)
     return written.decode().replace("\r\n", "\n")

@@ -1,4 +1,4 @@
-"""Files that are no transcripts, cannot be read, or end a worker: each becomes a row, and no other file is lost."""
+"""Files that are not transcripts, cannot be read, or kill a worker: each becomes a row, and no other file is lost."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def test_the_exit_code_says_that_a_file_was_not_read(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_poisoned_files_become_rows(tmp_path: Path) -> None:
-    """One kills its worker each time, one kills it once, one never ends."""
+    """One file kills its worker each time, one kills it once, and one never ends."""
     folder = tmp_path / "runs"
     folder.mkdir()
     for name in ("kills-always.ocml", "kills-once.ocml", "sleeps.ocml", *(f"run-{n}.ocml" for n in range(9))):

@@ -1,4 +1,4 @@
-"""A scan that is killed at any rename goes on as if nothing had happened."""
+"""A scan that is killed at any rename or sync continues as if nothing had happened."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.cases import each
+from tests.support.cases import LAB, targets_of
 from tests.support.corpora import write_corpus
 from tests.support.program import ROOT, run
 from tests.support.tables import run_hooked, stable_views
@@ -20,32 +20,46 @@ from tests.support.tables import run_hooked, stable_views
 pytestmark = pytest.mark.slow
 
 FILES = 10
-RENAMES = 34
-"""More than a scan of these files makes: for its description, its run, and three tables of each batch."""
 
 
 def scanned(runs: Path, target: Path) -> dict[str, int]:
-    """Scan in this process, with other batches than those of a scan with two workers."""
+    """Scan in this process, with different batches than a scan with two workers."""
     result = run("scan", runs, "--to", target, "--json", "--jobs", "1", "--exit-zero")
     assert result.code == 0, result.err
     summary: dict[str, int] = json.loads(result.out.splitlines()[-1])
     return summary
 
 
-@each("moment", range(1, 2 * RENAMES), quick=0, test=40)
-def test_a_scan_killed_at_a_rename_goes_on(moment: int, tmp_path: Path) -> None:
-    write_corpus(tmp_path / "runs", FILES, turns=1)
-    target = tmp_path / "a.tables"
-    run_hooked(
-        tmp_path, "scan", tmp_path / "runs", "--to", target, "--jobs", "2", "--quiet",
-        SCAN_COUNT=str(tmp_path / "count"), SCAN_KILL_AT=str(moment),
+def killed(folder: Path, moment: int) -> tuple[Path, int]:
+    """Kill a scan at a moment, or at none if it is 0. Return its tables, and how many moments there were."""
+    place = folder / str(moment)
+    place.mkdir()
+    result = run_hooked(
+        place, "scan", folder / "runs", "--to", place / "a.tables", "--jobs", "2", "--quiet", "--exit-zero",
+        SCAN_COUNT=str(place / "count"), SCAN_KILL_AT=str(moment),
     )  # fmt: skip
-    summary = scanned(tmp_path / "runs", target)
-    assert summary["done"] + summary["known"] == FILES
-    assert not list(target.rglob("*.tmp"))
+    assert result.returncode == (-signal.SIGKILL if moment else 0), result.stderr
+    return place / "a.tables", (place / "count").stat().st_size
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="no /proc")
+@pytest.mark.parametrize("share", [30, pytest.param(1, marks=pytest.mark.lab)])
+def test_a_scan_killed_at_any_rename_or_sync_goes_on(share: int, tmp_path: Path) -> None:
+    """All moments of a first run, before and after each rename and each sync, or one in `share` of them."""
+    write_corpus(tmp_path / "runs", FILES, turns=1)
+    complete, count = killed(tmp_path, 0)
+    assert count >= 4 * 20  # of each write
     scanned(tmp_path / "runs", tmp_path / "clean")
-    assert stable_views(target) == stable_views(tmp_path / "clean")
-    assert scanned(tmp_path / "runs", target)["done"] == 0
+    clean = stable_views(tmp_path / "clean")
+    assert stable_views(complete) == clean
+    targets = targets_of([*map(str, range(1, count + 1))], 0, share)
+    for moment in (int(name) for name, target in targets.items() if target != LAB):
+        target, _ = killed(tmp_path, moment)
+        summary = scanned(tmp_path / "runs", target)
+        assert summary["done"] + summary["known"] == FILES, moment
+        assert not list(target.rglob("*.tmp")), moment
+        assert stable_views(target) == clean, moment
+        assert scanned(tmp_path / "runs", target)["done"] == 0, moment
 
 
 @pytest.mark.slow
@@ -61,7 +75,7 @@ def test_ctrl_c_keeps_what_is_done(tmp_path: Path) -> None:
         time.sleep(0.02)
     os.killpg(child.pid, signal.SIGINT)
     out, err = child.communicate(timeout=60)
-    if child.returncode == 1:  # it was done before the signal came
+    if child.returncode == 1:  # it had finished before the signal came
         return
     assert (child.returncode, out) == (130, "")
     assert err.startswith("ocmlview: stopped: ") and err.endswith("; run the same command to continue\n")

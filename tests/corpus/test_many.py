@@ -1,4 +1,4 @@
-"""Many files: every one is counted, and no worker needs much memory."""
+"""Many files: each one is counted, and no worker needs much memory."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from viewer.corpus.engines.local import LocalEngine
 from viewer.corpus.views import connect, open_tables
 
 MOST_MEMORY = 150 * 1000 * 1000
-"""Bytes that a worker may hold at its peak, whatever the files are."""
+"""The maximum number of bytes that a worker may hold at its peak, whatever the files are."""
 LARGE = 550
-"""Turns of a transcript of about 1 MB."""
+"""The number of turns in a transcript of about 1 MB."""
 _SHOWN = (b"<|start|>user", b"<|channel|>final")
 
 
 def peaks_of_workers() -> dict[int, int]:
-    """Return the peak of the resident memory of each process below this one, in bytes."""
+    """Return the peak resident memory of each descendant process, in bytes."""
     parents: dict[int, int] = {}
     for stat in Path("/proc").glob("[0-9]*/stat"):
         try:

@@ -1,4 +1,6 @@
-"""The Ray engine: the same tables as the local one, also if a worker is killed and a node is removed."""
+"""The Ray engine writes the same tables as the local one, even if a worker is killed or a node is removed.
+
+`make lab` runs this file if Ray is installed: `.venv/bin/pip install 'ray>=2.50'`."""
 
 from __future__ import annotations
 
@@ -15,12 +17,12 @@ from tests.support.program import ROOT, run
 from tests.support.tables import hook_folder, rows_in, stable_views
 
 pytest.importorskip("ray")
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.lab
 
 
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    """A cluster of two nodes, whose workers run the hook."""
+    """A cluster of two nodes whose workers run the hook."""
     import ray
     from ray.cluster_utils import Cluster
 
@@ -29,6 +31,7 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     os.environ["PYTHONPATH"] = os.pathsep.join([str(hooks), str(ROOT), before or ""])
     made = Cluster(initialize_head=True, head_node_args={"num_cpus": 1})
     made.second = made.add_node(num_cpus=1)
+    made.wait_for_nodes(timeout=300)  # a loaded machine takes its time
     ray.init(address=made.address, log_to_driver=False)
     yield made
     ray.shutdown()

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import csv
+import gzip
 import json
 import os
 import sqlite3
 import stat
+import tarfile
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +17,12 @@ import pytest
 from tests.support.corpora import write_corpus
 from tests.support.program import BROKEN, CHAT, run
 from tests.support.tables import rows_in, safe_columns, stable_views
+from viewer.corpus.browse import CHANGED, Browser, Kind
+from viewer.corpus.browse import Listing as BrowserListing
 from viewer.corpus.progress import bar_lines
 from viewer.corpus.scan import Totals
+from viewer.corpus.views import connect, open_tables
+from viewer.errors import ViewerError
 
 
 def scan(*arguments: str | Path, code: int = 0) -> dict[str, Any]:
@@ -35,7 +41,7 @@ def refusal(*arguments: str | Path) -> str:
 
 @pytest.fixture
 def runs(tmp_path: Path) -> Path:
-    """A folder with transcripts, and with files that are none."""
+    """A folder with transcripts and other files."""
     folder = tmp_path / "runs"
     (folder / "below").mkdir(parents=True)
     (folder / "chat.ocml").write_text(CHAT)
@@ -189,6 +195,42 @@ def test_an_object_store_gives_the_same_tables(runs: Path, tmp_path: Path) -> No
         f"file://{runs}/chat.ocml", f"file://{runs}/below/broken.ocml",
     }  # fmt: skip
     assert len(rows_in(tmp_path / "urls", "messages")) == len(rows_in(tmp_path / "local", "messages"))
+
+
+def test_members_of_an_archive_are_files(runs: Path, tmp_path: Path) -> None:
+    (runs / "below" / "zipped.ocml.gz").write_bytes(gzip.compress(CHAT.encode()))
+    (runs / "empty.ocml").touch()
+    shard, cut = tmp_path / "shards" / "a.tar", tmp_path / "shards" / "cut.tar"
+    shard.parent.mkdir()
+    with tarfile.open(shard, "w") as archive:
+        archive.add(runs, "runs")
+        archive.add(runs / "empty.ocml", "runs/chat.ocml")  # the last of two members counts
+        archive.add(runs / "chat.ocml", "runs/chat.ocml")
+    with tarfile.open(shard) as archive:
+        last = archive.getmember("runs/below/broken.ocml").offset_data
+    cut.write_bytes(shard.read_bytes()[: last + 70])
+    options: list[str | Path] = ["--to", tmp_path / "out", "--by-content", "--text"]
+    summary = scan(shard.parent, *options, code=2)
+    assert summary["by_state"] == {"empty": 1, "ok": 3, "truncated": 1, "unreadable": 1}
+    rows = {row["path"].removeprefix(f"{shard.parent}/"): row for row in rows_in(tmp_path / "out", "files")}
+    assert {path: row["messages"] for path, row in rows.items() if row["state"] == "ok"} == {
+        "a.tar::runs/chat.ocml": 6, "a.tar::runs/below/broken.ocml": 2, "a.tar::runs/below/zipped.ocml.gz": 6,
+    }  # fmt: skip
+    assert rows["cut.tar"]["reason"] == "archive-damaged"
+    scan(runs / "chat.ocml", "--to", tmp_path / "alone", "--by-content", "--text")
+    (alone,) = rows_in(tmp_path / "alone", "files")
+    assert rows["a.tar::runs/chat.ocml"]["content_hash"] == alone["content_hash"]
+    os.utime(shard)
+    assert scan(shard.parent, *options, code=2)["done"] == 0
+    assert run("scan", "--estimate", shard.parent).out.startswith("6 files")
+    tables = open_tables(str(tmp_path / "out"))
+    with connect(tables) as database:
+        browser = Browser(database, tables.contents)
+        browser.stack.append(BrowserListing(Kind.FILES))
+        page = browser.page()
+        assert {row[-1] for row in browser.shown(page).rows} == {"", CHANGED}  # and none is missing
+        with pytest.raises(ViewerError, match="opens no members of archives"):
+            browser.place_of(page, [row[0].endswith("::runs/chat.ocml") for row in page.rows].index(True))
 
 
 def test_an_estimate_writes_nothing(tmp_path: Path) -> None:

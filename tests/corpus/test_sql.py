@@ -70,7 +70,7 @@ def test_the_output_has_four_forms(tables: Path, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr("viewer.cli.output._is_terminal", lambda: True)
     shown = sql(tables, "select message from messages", "--limit", "3")
     assert (len(shown.out.splitlines()), shown.err) == (
-        4, "3 of 38 rows; --limit N shows more, and --csv all\n",
+        4, "3 of 38 rows; --limit N shows more, --csv shows all\n",
     )  # fmt: skip
 
 

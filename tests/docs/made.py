@@ -14,7 +14,7 @@ from viewer.model.diagnostic import Rule, Severity
 from viewer.render.theme import find_theme, theme_names
 from viewer.resources import bundled
 from viewer.rules import RULES
-from viewer.tui.files.keys import list_actions
+from viewer.tui.files.keys import list_actions, merged_actions
 from viewer.tui.keys import ACTIONS, Action, Group
 from viewer.tui.settings.template import TEMPLATE
 
@@ -68,18 +68,18 @@ def _needed(need: str) -> str:
 
 
 def diagnostics() -> str:
-    """Return a table of all codes, then a section with the whole row of each."""
+    """Return a table of all codes, then a section for each with its whole row."""
     parts = []
     for severity, heading in _HEADINGS.items():
         rules = [rule for rule in RULES.values() if rule.severity is severity]
         rows = [[f"[{rule.code}](#{rule.code.lower()})", _cell(rule.title)] for rule in rules]
-        parts.append(f"## {heading}\n\n" + _table(("code", "says"), rows))
+        parts.append(f"## {heading}\n\n" + _table(("code", "meaning"), rows))
     parts.extend(_rule(rule) for rule in RULES.values())
     return "\n".join(parts)
 
 
 def _rule(rule: Rule) -> str:
-    reasons = _table(("reason", "says"), [[_code(name), _cell(words)] for name, words in rule.reasons.items()])
+    reasons = _table(("reason", "meaning"), [[_code(name), _cell(words)] for name, words in rule.reasons.items()])
     lines = [f"### {rule.code}", "", rule.title, ""]
     lines += [reasons] if rule.reasons else []
     lines += [
@@ -104,12 +104,18 @@ def keys() -> str:
 def list_keys() -> str:
     """Return the keys of a list of files."""
     rows = [_key_row(action)[:3] for action in list_actions()]
+    return _table(("keys", "action", "description"), rows)
+
+
+def merged_keys() -> str:
+    """The keys of the merged view."""
+    rows = [_key_row(action)[:3] for action in merged_actions()]
     return _table(("keys", "action", "does"), rows)
 
 
 def _keys(group: Group) -> str:
     rows = [_key_row(action) for action in ACTIONS if action.group is group]
-    return _table(("keys", "action", "does", ""), rows)
+    return _table(("keys", "action", "description", ""), rows)
 
 
 def _key_row(action: Action) -> list[str]:
@@ -123,7 +129,7 @@ def themes() -> str:
     for name in theme_names():
         first = bundled("themes", f"{name}.yaml").read_text("utf-8").partition("\n")[0]
         rows.append([_code(name), find_theme(name).title, _cell(first.removeprefix("# "))])
-    return _table(("theme", "title", "looks like"), rows)
+    return _table(("theme", "title", "description"), rows)
 
 
 def settings() -> str:
@@ -142,7 +148,7 @@ def policies() -> str:
 
 def notes() -> str:
     """Return the notes of `next`."""
-    return _table(("note", "says"), [[_code(name), _cell(sentence)] for name, sentence in NOTES.items()])
+    return _table(("note", "meaning"), [[_code(name), _cell(sentence)] for name, sentence in NOTES.items()])
 
 
 _SHAPES = {
@@ -165,6 +171,7 @@ MADE: dict[str, Callable[[], str]] = {
     "diagnostics": diagnostics,
     "keys": keys,
     "list_keys": list_keys,
+    "merged_keys": merged_keys,
     "themes": themes,
     "settings": settings,
     "policies": policies,

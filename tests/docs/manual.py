@@ -15,19 +15,19 @@ from viewer.cli import COMMANDS, exits
 from viewer.tui.keys import ACTIONS, Group
 
 SHARED_BY = 3
-"""An option of at least this number of commands is described once."""
+"""An option that at least this many commands have is described only once."""
 EXITS = {
-    exits.FINE: "Fine.",
-    exits.FINDINGS: "Findings: check found errors, diff found differences, or convert refused a message.",
-    exits.USAGE: "What was asked for cannot be done.",
+    exits.FINE: "Success.",
+    exits.FINDINGS: "Findings: check found errors, diff found differences, or convert could not write a message.",
+    exits.USAGE: "The request could not be fulfilled.",
     exits.INTERRUPTED: "Interrupted.",
-    exits.PIPE_CLOSED: "The reader of the output went away.",
+    exits.PIPE_CLOSED: "The reader of the output closed the pipe.",
 }
 VARIABLES = {
-    "NO_COLOR": "No colours, unless --color or --theme asks for them.",
-    "VISUAL, EDITOR": "What the key v opens.",
-    "XDG_CONFIG_HOME": "Where the folder ocmlview with settings and themes is; ~/.config without it.",
-    "XDG_STATE_HOME": "Where the folder ocmlview with marks and positions is; ~/.local/state without it.",
+    "NO_COLOR": "Turns colors off, unless --color or --theme asks for them.",
+    "VISUAL, EDITOR": "The editor that the v key opens.",
+    "XDG_CONFIG_HOME": "The directory of ocmlview/ with settings and themes; default ~/.config.",
+    "XDG_STATE_HOME": "The directory of ocmlview/ with marks and positions; default ~/.local/state.",
 }
 
 
@@ -49,9 +49,9 @@ def _head() -> Iterator[str]:
     yield _text(
         "Reads transcripts of gpt-oss, vLLM, llama-server, OpenAI, Anthropic, Claude Code, Codex and many others; "
         "ocmlview formats lists them. Shows the conversation as its end user saw it; analysis, tool calls and system "
-        "messages stay hidden until a key, or an option on the command line, asks for them. A word that is not a "
-        "command is a file to view; - is standard input. "
-        "Data goes to standard output and everything else to standard error."
+        "messages stay hidden until you reveal them with a key or an option. A word that is not a command is the "
+        "name of a file to view; - is standard input. "
+        "Data goes to standard output, everything else to standard error."
     )
 
 
@@ -75,11 +75,11 @@ def _commands() -> Iterator[str]:
 
 def _shared_options() -> Iterator[str]:
     yield from _section("OPTIONS")
-    yield "Of several commands:"
+    yield "These options are shared by several commands:"
     for option in _shared().values():
         yield from _option(option, click.Context(loaded("view"), info_name="view", help_option_names=["-h", "--help"]))
-    yield from (".TP", ".B \\-h, \\-\\-help", "Say what a command does, and its options.")
-    yield from (".TP", ".B \\-\\-version", "Say which version this is, and of what it stands on.")
+    yield from (".TP", ".B \\-h, \\-\\-help", "Show the help of a command.")
+    yield from (".TP", ".B \\-\\-version", "Show the version of ocmlview and its dependencies.")
 
 
 def _keys() -> Iterator[str]:
@@ -105,13 +105,13 @@ def _tail() -> Iterator[str]:
         yield from (".TP", f".B {name}", _text(words))
     yield _text("No variable and no setting reveals anything.")
     yield from _section("FILES")
-    yield from (".TP", ".I ~/.config/ocmlview/config.yaml", "Settings; ocmlview config shows them and where they are.")
-    yield from (".TP", ".I ~/.config/ocmlview/themes/", "Themes of one's own.")
+    yield from (".TP", ".I ~/.config/ocmlview/config.yaml", "The settings; see ocmlview config.")
+    yield from (".TP", ".I ~/.config/ocmlview/themes/", "Your own themes.")
 
 
 @cache
 def loaded(name: str) -> click.Command:
-    """Return the command of the list."""
+    """Return the command with this name in the list."""
     command: click.Command = import_module(COMMANDS[name].module).command
     return command
 

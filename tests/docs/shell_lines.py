@@ -1,4 +1,4 @@
-"""The commands that the pages show, and how each is run: here, in a shell, or until it has written something."""
+"""The commands that the pages show, and how each one is run: here, in a shell, or until it has written something."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.support.live_program import LONGEST_WAIT
 from tests.support.program import BROKEN, CHAT, ROOT, Result, run
 
 FOLLOWED = "CONTRIBUTING"
-"""Another test follows its steps in order."""
+"""The page whose steps another test follows in order."""
 PAGES = [path for path in (*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("*.md"))) if path.stem != FOLLOWED]
 HARMONY = "<|start|>user<|message|>Hello<|end|><|start|>assistant<|channel|>final<|message|>Hi<|return|>"
 
@@ -31,7 +31,7 @@ FILES = {
 }
 """The files in the folder where the commands run."""
 TABLES, REVEALED_TABLES = "runs.tables", "runs.DEBUG"
-"""The folders with the tables of `runs/`, made for the commands that read them."""
+"""The folders with the tables of `runs/`, created for the commands that read them."""
 
 PROGRAMS = {
     "ocmlview": f'PYTHONPATH="{ROOT}" exec "{sys.executable}" -m viewer "$@"',
@@ -44,7 +44,7 @@ PROGRAMS = {
 grep -h "^ocmlview = viewer.cli:main" "$HOME"/tools/*.dist-info/entry_points.txt || exit
 cd "$HOME/tools" && exec "{sys.executable}" -m viewer --version''',
 }
-"""Programs that the lines call. The installers build and unpack the wheel as the real ones do, but need no network."""
+"""Programs that the lines call. The installers build and unpack the wheel like the real ones, but need no network."""
 CODES = {"check": 1}
 """The exit codes of commands on `broken.ocml`; all others end with 0."""
 
@@ -85,7 +85,7 @@ class ShellLine(NamedTuple):
 
 
 def shell_lines() -> list[ShellLine]:
-    """Return all of them, each once, with the first page that shows it."""
+    """Return all command lines, each once, with the first page that shows it."""
     found = [
         ShellLine(page.name, line.partition(" #")[0].strip())
         for page in PAGES
@@ -96,7 +96,7 @@ def shell_lines() -> list[ShellLine]:
 
 
 def prepare(folder: Path) -> dict[str, str]:
-    """Write the files and programs, and return the variables under which a shell finds them."""
+    """Write the files and programs, and return the environment in which a shell finds them."""
     for name, text in FILES.items():
         (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).write_text(text, "utf-8")
@@ -121,8 +121,10 @@ def prepare_tables(folder: Path, line: ShellLine) -> None:
 
 
 def run_in_shell(line: str, folder: Path, environment: dict[str, str], *, live: bool, prints: bool) -> Result:
-    """Run a command in a shell. A live one is interrupted when it waits for its input, after its first output if it
-    prints any: a process that is only starting may look idle, too."""
+    """Run a command in a shell.
+
+    A live command is interrupted when it waits for input and, if it prints anything, has printed something: a process
+    that is only starting may also look idle."""
     with subprocess.Popen(
         ["bash", "-c", line],
         cwd=folder,

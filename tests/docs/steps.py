@@ -26,7 +26,7 @@ class Step(NamedTuple):
 
 
 def steps_of(page: str, heading: str) -> list[Step]:
-    """Return the steps below a heading; each must have a block."""
+    """Return the steps below a heading. Each must have a block."""
     section = page.split(f"## {heading}\n")[1].split("\n## ")[0]
     steps = []
     for found in _STEP.finditer(section):
@@ -39,7 +39,7 @@ def steps_of(page: str, heading: str) -> list[Step]:
 
 
 def do(step: Step, project: Path, environment: Mapping[str, str]) -> None:
-    """Do one step in a copy of the project."""
+    """Perform one step in a copy of the project."""
     if step.sentence.startswith("Run"):
         for line in step.block.splitlines():
             done = subprocess.run(["sh", "-c", line], cwd=project, env=environment, capture_output=True, text=True)
@@ -61,8 +61,9 @@ def _insert(step: Step, path: Path) -> None:
 
 
 def _place(step: Step, lines: list[str]) -> int:
-    """Return the index of the line before which the block belongs. The quoted line must be the only one, and no
-    decorator or comment may lose the line that it belongs to."""
+    """Return the index of the line before which the block belongs.
+
+    The quoted line must be unique, and no decorator or comment may be separated from the line to which it belongs."""
     if ", at the end," in step.sentence:
         return len(lines)
     path, anchor = step.names[:2]

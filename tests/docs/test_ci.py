@@ -1,4 +1,4 @@
-"""The kit for CI: the problem matcher captures every line of `check`, and the hook and the action run."""
+"""The CI kit: the problem matcher captures every line of `check`, and both the hook and the action run."""
 
 from __future__ import annotations
 

@@ -26,18 +26,19 @@ TABLES = f"""
     tests/test_architecture.py {MADE}
 """
 LAWS = "tests/laws/test_samples.py tests/laws/test_chunking.py"
-"""Run with the new samples only."""
+"""The tests that run with only the new samples."""
 PROGRAMS = {
     "ocmlview": 'exec "{python}" -m viewer "$@"',
     "pytest": '[ -z "$OCML_UPDATE" ] || exec "{python}" -m pytest "$@"',
     "make": "case $1 in docs|check) ;; *) exit 1;; esac",
 }
-"""The copy has no `.venv`. Pages are made once, and all checks and tests run once, at the end."""
+"""Programs for the copy, which has no `.venv`. Pages are generated once, and all checks and tests run once, at the
+end."""
 
 
 @pytest.fixture(scope="module")
 def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A copy in which all steps of all sections have been done."""
+    """A copy in which all steps of all sections have been performed."""
     return made_once(tmp_path_factory, "contributing", contribute) / "project"
 
 
@@ -58,7 +59,7 @@ def contribute(folder: Path) -> None:
 
 
 def done(project: Path, *command: str, **environment: str) -> str:
-    """Run a command in the copy, which must succeed, and return its output."""
+    """Run a command in the copy, require that it succeeds, and return its output."""
     line = [sys.executable, "-m", *command]
     variables = {**os.environ, **environment}
     result = subprocess.run(line, cwd=project, env=variables, capture_output=True, text=True, check=False, timeout=500)
@@ -76,8 +77,8 @@ class TestTheSteps:
         assert "### I-FENCE-OPEN" in (project / "docs/diagnostics.md").read_text("utf-8")
 
     def test_the_diagnostic_is_found_in_a_big_input(self, project: Path, tmp_path: Path) -> None:
-        """The program finds what the step with `test_big_inputs.py` proves; with a trigger that is too narrow, that
-        test fails."""
+        """The program finds what the step with `test_big_inputs.py` proves. If a trigger is too narrow, that test
+        fails."""
         big = big_input((project / "samples/broken/I-FENCE-OPEN.ocml").read_bytes())
         assert big is not None
         path = tmp_path / "big.ocml"
@@ -123,7 +124,7 @@ class TestTheSteps:
 
     @pytest.mark.lab
     def test_the_tests_pass(self, project: Path) -> None:
-        """The new key, sample, rule and row among them, and every test that a step runs."""
+        """This includes the new key, sample, rule and row, and every test that a step runs."""
         done(project, "pytest", *TABLES.split())
         for line in (
             line for heading in HEADINGS for step in steps_of(PAGE, heading) for line in step.block.splitlines()

@@ -1,4 +1,4 @@
-"""The template of a plug-in passes its verification as it is."""
+"""The plug-in template passes its verification unchanged."""
 
 from __future__ import annotations
 

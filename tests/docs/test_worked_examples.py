@@ -1,4 +1,4 @@
-"""The worked examples of the pages: each command, run on the files of its page, prints what the page shows."""
+"""The worked examples in the pages: each command, run on the files of its page, prints what the page shows."""
 
 from __future__ import annotations
 

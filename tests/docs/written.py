@@ -11,7 +11,7 @@ DOCS = ROOT / "docs"
 
 
 def is_as_made(path: Path, made: str) -> bool:
-    """Compare a generated file with the output of the code; `make docs` updates it."""
+    """Compare a generated file with the output of the code. `make docs` updates the file."""
     if os.environ.get("OCML_UPDATE"):
         path.write_text(made, "utf-8")
     return path.read_text("utf-8") == made

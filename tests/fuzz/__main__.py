@@ -1,4 +1,4 @@
-"""`make fuzz`: a long campaign; OCML_FUZZ_SECONDS, OCML_FUZZ_SEED and OCML_FUZZ_ONLY set its length, its seed and its
+"""`make fuzz`: a long campaign. OCML_FUZZ_SECONDS, OCML_FUZZ_SEED and OCML_FUZZ_ONLY set its length, seed and
 targets."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Try inputs on targets: an exception, and a run of more than a second, is a failure, and its input is kept."""
+"""Try inputs on targets. An exception, or a run of more than a second, is a failure, and its input is kept."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.fuzz.inputs import CORPUS, ON_TRIAL, next_input, seeds
 from tests.fuzz.targets import LARGE, TRIED
 
 SLOWEST = 1.0
-"""Seconds of processor time."""
+"""In seconds of CPU time."""
 
 
 class HangError(AssertionError):
@@ -34,8 +34,9 @@ class Campaign:
 
 
 def most(name: str) -> float:
-    """Return the seconds that a target may take: one for each time that it reads. A thousand findings are a thousand
-    excerpts to print, and a few targets read in several formats."""
+    """Return the seconds that a target may take: one for each time that it reads the input.
+
+    A thousand findings are a thousand excerpts to print, and a few targets read in several formats."""
     return SLOWEST * (4 if name == "scan" else 3 if name in LARGE else 2 if name.startswith("read as") else 1)
 
 
@@ -49,7 +50,7 @@ def try_one(name: str, data: bytes, seed: int) -> float:
 
 @contextmanager
 def _no_longer_than(seconds: float, name: str) -> Iterator[None]:
-    """Ends endless runs. Processor time counts, so that a busy machine is no hang."""
+    """End runs that take too long. CPU time is measured, so that a busy machine does not look like a hang."""
 
     def stop(number: int, frame: FrameType | None) -> None:
         raise HangError(f"{name} took more than {seconds} s")
@@ -64,13 +65,13 @@ def _no_longer_than(seconds: float, name: str) -> Iterator[None]:
 
 
 def try_everything(data: bytes, seed: int, names: Sequence[str]) -> tuple[float, str]:
-    """Run all of these, and return the time of the slowest."""
+    """Run all of these targets, and return the time and name of the slowest one."""
     return max((try_one(name, data, seed), name) for name in names)
 
 
 def run_campaign(seconds: float, first: int, kept: Path = CORPUS, only: Sequence[str] = ()) -> Campaign:
-    """Run a campaign of this length, with these targets or all. Failing inputs are saved, so that they can be inspected
-    and replayed."""
+    """Run a campaign of this length with these targets, or with all. Failing inputs are saved for inspection and
+    replay."""
     others, end, number, runs, slowest = seeds(), time.monotonic() + seconds, first, 0, (0.0, "")
     while time.monotonic() < end:
         data = next_input(others, random.Random(number))

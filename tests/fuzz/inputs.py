@@ -1,4 +1,4 @@
-"""Fuzz inputs: mutations of the samples and of known cases, hostile shapes, and soups of tokens."""
+"""Fuzz inputs: mutations of samples and of known cases, hostile shapes, and random sequences of tokens."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from tests.support.hostile import SHAPES
 ROOT = Path(__file__).parents[2]
 CORPUS = Path(__file__).parent / "corpus"
 ON_TRIAL = "new-"
-"""Prefix of an input while a campaign tries it. Other campaigns skip such files."""
-"""Inputs that once failed, and small ones of every kind; all are replayed."""
+"""The prefix of an input while a campaign tries it. Other campaigns skip such files."""
+"""Inputs that failed once, and small inputs of every kind. All of them are replayed."""
 LARGEST = 64 * 1024
 
 SOUP = [

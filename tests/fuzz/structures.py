@@ -1,4 +1,4 @@
-"""Mutations of JSON by its structure: members and items that move, change their kind, repeat, or are missing."""
+"""Structural mutations of JSON: members and items are moved, changed in kind, repeated, or removed."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ NAMES = (
 
 
 def values_of(data: bytes) -> tuple[list[Any], str] | None:
-    """Return the values of a document, or of its lines, and their separator, or None if it is not JSON."""
+    """Return the values of a document or of its lines, and their separator, or None if it is not JSON."""
     try:
         return [json.loads(data)], ""
     except ValueError:
@@ -44,7 +44,7 @@ def values_of(data: bytes) -> tuple[list[Any], str] | None:
 
 
 def restructured(data: bytes, others: list[bytes], chance: random.Random) -> bytes | None:
-    """Return a few mutations, or None if the input is not JSON."""
+    """Apply a few mutations. Return None if the input is not JSON."""
     found = values_of(data)
     if found is None:
         return None
@@ -110,7 +110,7 @@ def _deepen(holder: Any, key: Any, others: list[bytes], chance: random.Random) -
 
 
 def _borrow(holder: Any, key: Any, others: list[bytes], chance: random.Random) -> None:
-    """A value of another format."""
+    """Insert a value from another format."""
     found = values_of(chance.choice(others))
     places = (
         [place for value in found[0] if isinstance(value, list | dict) for place in _places(value)] if found else []

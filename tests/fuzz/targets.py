@@ -1,4 +1,4 @@
-"""Targets: everything that reads bytes, from the tokens to the commands."""
+"""Targets: everything that reads bytes, from tokens to commands."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ HAS_SCANNER = importlib.util.find_spec("viewer.document.scanner") is not None
 
 
 class InMemory:
-    """A source that is bytes."""
+    """A source that consists of bytes in memory."""
 
     name = "bytes"
     converted = False
@@ -63,7 +63,7 @@ class InMemory:
     read_again = read
 
 
-# What is tried on each input.
+# The functions that are tried on each input.
 
 
 def read_in(format: str) -> Target:
@@ -173,7 +173,7 @@ def find_places(data: bytes, chance: random.Random) -> None:
 
 
 def follow_it(data: bytes, chance: random.Random) -> None:
-    """Write a file in pieces, truncate or replace it at times, and check that the final content was read."""
+    """Write a file in pieces, sometimes truncating or replacing it, and check that its final content was read."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "grows"
         path.write_bytes(b"")
@@ -198,7 +198,7 @@ def follow_it(data: bytes, chance: random.Random) -> None:
 
 
 def scan_it(data: bytes, chance: random.Random) -> None:
-    """The scanner and the parser find the same, however the input was cut, with NumPy and at each native level."""
+    """Check that the scanner and the parser agree, however the input is cut, with NumPy and at each native level."""
     with using(chance.choice(WAYS)):
         _scan(data, chance)
 
@@ -217,7 +217,7 @@ def _scan(data: bytes, chance: random.Random) -> None:
 
 
 def find_native_rows(data: bytes, chance: random.Random) -> None:
-    """The native accelerator finds the frames and matches that are defined, at each level and in any part."""
+    """Check that the native accelerator finds the frames and matches as defined, at each level and in any part."""
     part = data[chance.randrange(len(data) + 1) :]
     at = chance.randrange(len(part) + 1)
     needle = part[at : at + chance.choice((1, 2, 5, 40))] or b"x"
@@ -279,4 +279,4 @@ LARGE = {
     "stats",
     "look at",
 }
-"""Targets that do more than one read. They get small inputs only."""
+"""Targets that do more than one read. They receive only small inputs."""

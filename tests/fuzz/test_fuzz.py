@@ -1,4 +1,5 @@
-"""No input raises or takes long: known inputs stay fixed, and every run tries new ones for a few seconds."""
+"""No input raises an exception or takes long: known inputs stay fixed, and every run tries new ones for a few
+seconds."""
 
 from __future__ import annotations
 
@@ -64,7 +65,7 @@ def test_no_mutation_of_a_table_raises_in_a_second(tmp_path: Path) -> None:
 
 
 def corpus() -> list[ParameterSet]:
-    """Return all inputs of the corpus. Those of more than a few kilobytes are slow."""
+    """Return all inputs of the corpus. Those larger than a few kilobytes are slow."""
     files = [file for file in sorted(CORPUS.iterdir()) if file.is_file()]
     return [
         pytest.param(file, id=file.name, marks=[pytest.mark.slow] if file.stat().st_size > 4096 else [])

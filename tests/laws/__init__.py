@@ -1,1 +1,1 @@
-"""One property per file, over all samples."""
+"""Laws: one property per file, tested over all samples."""

@@ -55,7 +55,7 @@ for line in sys.stdin:
 
 
 def library(*documents: object) -> list[dict[str, Any]]:
-    """Return the result of the library for some documents. It rejects invalid ones."""
+    """Return the library's result for some documents. It rejects invalid ones."""
     python = os.environ.get("OCML_ATIF_PYTHON", sys.executable)
     found = subprocess.run([python, "-c", "import atif"], capture_output=True, check=False)
     if found.returncode:

@@ -1,4 +1,4 @@
-"""Every backend returns the columns that the definition of an operation demands, even for one row or none."""
+"""Every backend returns the columns that the definition of an operation requires, even for one row or none."""
 
 from __future__ import annotations
 

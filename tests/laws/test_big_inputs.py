@@ -25,13 +25,13 @@ from viewer.sources.files import SpooledSource
 IN_TOKENS = ("openchatml-2.2", "openchatml-2.0", "openchatml-1.x", "harmony")
 """The formats that are scanned."""
 OF_SIZE = {"W-HEADER-MISSING"}
-"""A document without a header is reported at its first message, which differs in a big input."""
+"""A missing document header is reported at the first message, which differs in a big input."""
 SCANNED = [sample for sample in samples("broken") if sample.format in IN_TOKENS and big_input(sample.text, 0)]
 WITH_EXAMPLE = [rule for rule in RULES.values() if detect(rule.example.encode()).format in IN_TOKENS]
 
 
 def diagnostics(text: bytes, format: str, checks: Sequence[Check] = CHECKS) -> list[Diagnostic]:
-    """Return what the program finds in an input of these bytes."""
+    """Return the diagnostics of an input with these bytes."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("viewer.checks.queue.CHECKS", tuple(checks))
         document = Document(SpooledSource("input", iter([text]), False), format=format).load()
@@ -39,7 +39,7 @@ def diagnostics(text: bytes, format: str, checks: Sequence[Check] = CHECKS) -> l
 
 
 def is_found_among_many(small: bytes, format: str, size: int = BIG, checks: Sequence[Check] = CHECKS) -> bool:
-    """True if a big input has the problems that checks without triggers find in the small one, each at its place."""
+    """True if a big input has the problems that checks without triggers find in the small one, each in its place."""
     big = big_input(small, size)
     assert big is not None
     assert size < WORTH_SCANNING or len(big.text) > WORTH_SCANNING
@@ -61,7 +61,7 @@ def test_the_example_of_a_rule_has_the_same_problems_in_a_big_input(rule: Rule) 
 
 @pytest.mark.skipif(bool(ONLY), reason="needs all samples")
 def test_a_check_that_is_never_selected_is_missed() -> None:
-    """The proof of these tests: without its trigger, a check finds nothing."""
+    """This test proves the others: a check that is never triggered finds nothing."""
     sample = next(sample for sample in SCANNED if sample.told[0] == "W-TEXT-HIDDEN-CHARACTERS")
     blind = [replace(check, trigger=AnyOf()) for check in CHECKS]
     assert is_found_among_many(sample.text, sample.format, 4 * WORTH_SCANNING)

@@ -71,7 +71,7 @@ CAPS = {
     "objects in a request": ("viewer.formats.json.wrappers", "DEEPEST_EXCHANGE", 3),
     "marks on a base": ("viewer.render.sanitize", "MOST_MARKS", 4),
 }
-"""A bounded quantity, its cap, and the maximum value."""
+"""For each bounded quantity, the name of its cap and the maximum allowed value."""
 
 BEYOND_ELSEWHERE = {
     "old message header": "unit/formats/test_openchatml_0_1.py::test_an_oversized_header_ends_at_the_cap",
@@ -94,7 +94,7 @@ BEYOND_ELSEWHERE = {
     "copy": "screens/test_clipboard.py::test_nothing_to_copy_and_too_much",
     "marks on a base": "unit/render/test_lines.py::test_a_base_has_at_most_four_marks",
 }
-"""Tests of behavior beyond a cap that are in the test file of its module."""
+"""Tests of the behavior beyond a cap that are in the test file of the module."""
 
 
 @each("name", CAPS)

@@ -1,4 +1,4 @@
-"""Chunk boundaries are invisible: every sample, and random documents of every format, read the same in pieces."""
+"""Chunk boundaries are invisible: every sample, and random documents of every format, are read the same in pieces."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _TOKEN = re.compile(rb"<\|[a-z_0-9]+\|>|\[[BE]OS\]")
 
 
 def cuts_of(sample: Sample) -> list[int]:
-    """Return every place in a small sample; in a larger one, those near a control token."""
+    """Return every position in a small sample. In a larger one, return those near a control token."""
     text = sample.text
     if len(text) <= SMALL:
         return list(range(1, len(text)))
@@ -103,7 +103,7 @@ def test_input_just_beyond_a_cap_reads_the_same_in_pieces(kind: str, format: str
 
 
 def same_in_pieces(document: Document, cuts: list[int]) -> None:
-    """Read whole, at these cuts, and one byte at a time."""
+    """Check that a document reads the same whole, at these cuts, and one byte at a time."""
     text, format = document
     whole: Reading = read(text, format)
     places = sorted({cut % (len(text) + 1) for cut in cuts})
@@ -112,7 +112,7 @@ def same_in_pieces(document: Document, cuts: list[int]) -> None:
 
 
 def campaign(examples: int) -> Callable[[], None]:
-    """Return a search through this number of random documents."""
+    """Return a test that tries this number of random documents."""
 
     @settings(max_examples=examples, deadline=None, database=None, suppress_health_check=list(HealthCheck))
     @given(documents(), st.lists(st.integers(0, 2000), max_size=4))

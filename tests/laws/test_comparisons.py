@@ -1,5 +1,5 @@
-"""Laws of comparison over all samples: a transcript equals itself and its lossless conversion, and swapping the sides
-swaps the rows."""
+"""Laws of comparison over all samples: a transcript equals itself and its lossless conversion; swapped sides swap
+rows."""
 
 from __future__ import annotations
 

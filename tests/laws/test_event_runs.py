@@ -1,4 +1,4 @@
-"""Events that are read together because they add to the same message give the same events as one by one."""
+"""Events that are read together, because they add to the same message, give the same result as if read one by one."""
 
 from __future__ import annotations
 
@@ -50,12 +50,12 @@ def stream(form: str, *texts: str) -> bytes:
 
 
 def as_events(text: bytes) -> bytes:
-    """Return the same as server-sent events."""
+    """Return the same text as server-sent events."""
     return b"".join(b"data: " + line + b"\n\n" for line in text.splitlines())
 
 
 def forms() -> Iterator[str]:
-    """Yield events with other members, and `@` for the text."""
+    """Yield events with other members. `@` marks the text."""
     yield from (DELTA % (more, "@") for more in OF_DELTA)
     yield from (CHUNK % (first, second, "@", last) for first, second, last in OF_CHUNK)
 

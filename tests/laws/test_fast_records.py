@@ -1,4 +1,4 @@
-"""Records that are decoded at once give the same events as the slow path, on all samples and many mutations."""
+"""Records that are decoded in one step give the same events as the slow path, for all samples and many mutations."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def format_of(sample: Sample) -> str:
 
 
 def record_samples() -> list[Sample]:
-    """Return the JSON samples. Their format is detected only on reading."""
+    """Return the JSON samples. Their format is detected only when they are read."""
     return [sample for sample in samples() if sample.path.suffix in (".json", ".jsonl", ".sse", ".ndjson")]
 
 
@@ -105,7 +105,7 @@ def _grown(last: Event, event: Event) -> Grew | None:
 
 
 def both(text: bytes, format: str, monkeypatch: pytest.MonkeyPatch, cuts: tuple[int, ...] = ()) -> None:
-    """Read a text with the slow path and with the fast path, and compare the results."""
+    """Read a text by the slow path and by the fast path, and compare the results."""
     for module in (lines, arrays, messages):
         monkeypatch.setattr(module, "READ_WITH_CARE", NEVER)
     careful = events(text, format, cuts)
@@ -524,6 +524,6 @@ def test_almost_all_messages_have_a_known_shape(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_no_sign_of_a_mark_has_a_character_that_json_escapes() -> None:
-    """Marks are searched for in the source of a text."""
+    """Marks are searched for in the source of a text, where JSON may escape characters."""
     escaped = set(b'"\\') | set(range(0x20))
     assert not [sign for sign in (*MARK_SIGNS, *TOKEN_SIGNS) if escaped & set(sign)]

@@ -1,4 +1,4 @@
-"""The visibility rule for generated headers of the text formats agrees with a table written from VISIBILITY.md."""
+"""The visibility rule agrees with a table from VISIBILITY.md for generated headers of the text formats."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Words:
     stop: str
     second_channel: str | None
     late: bool
-    """The attributes follow the channel."""
+    """True if the attributes come after the channel."""
 
     @property
     def text(self) -> str:

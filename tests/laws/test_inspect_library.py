@@ -63,7 +63,7 @@ def messages_of(model: Any, tool: Any, chance: random.Random) -> list[Any]:
 
 
 def said_by(messages: list[Any]) -> list[tuple[str, str]]:
-    """Return the text of each speaker, without white space."""
+    """Return the text of each speaker, without whitespace."""
     said = []
     for message in messages:
         if message.role in TAGS:

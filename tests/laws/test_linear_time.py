@@ -1,4 +1,4 @@
-"""Twice the input takes at most 2.3 times the time, and memory is a bounded multiple of the input size."""
+"""Twice the input takes at most 2.3 times as long, and memory is a bounded multiple of the input size."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ KB, MB = 1024, 1024 * 1024
 RATIO = 2.3
 WHOLE, PIECES, BYTES = 1 << 40, 64 * KB, 1
 LARGEST_MULTIPLE = 450
-"""The multiple for JSON of only one-digit numbers, where two bytes make a value and two diagnostics with positions."""
+"""The multiple for JSON of one-digit numbers, where two bytes make a value and two diagnostics with positions."""
 CONSTANT = 48 * MB
 
 every_shape = pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.title)

@@ -25,7 +25,7 @@ Seen = list[tuple[str, str]]
 
 STREAMS = [*CASES, *LATE_CASES, *HIDDEN_CASES, *FOUND_CASES]
 LARGEST = 1_500
-"""The most bytes of a sample that is written byte by byte."""
+"""The maximum size in bytes of a sample that is written byte by byte."""
 
 
 def seen(projection: Projection) -> dict[int, tuple[str, str]]:
@@ -61,8 +61,8 @@ KNOWN_TOO_LATE = {
     "broken/W-COPY-DIFFERS.jsonl",
     "valid/responses-stream/corrected-text.sse",
 }
-"""What no reader can know in time: an unmatched end mark makes the text before it a thought, and a final text
-replaces its deltas."""
+"""Samples in which no reader can know the result in time: an unmatched end mark makes the text before it a thought, or
+a final text replaces its deltas."""
 SAMPLES = [
     sample for sample in samples() if sample.path.stat().st_size <= LARGEST and sample.name not in KNOWN_TOO_LATE
 ]

@@ -1,4 +1,4 @@
-"""The quick tables catch every slip in safety code: each condition negated, dropped or forced is found."""
+"""The quick tables catch every mistake in safety code: each condition that is negated, dropped or forced is found."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ NET = "viewer.render.strip_controls"
 
 _ENDS = [plane + last for plane in range(0x20000, 0x110000, 0x10000) for last in (0xFFFE, 0xFFFF) if plane != 0xE0000]
 EVERY = " ".join(map(chr, [*range(0x20000), *range(0xE0000, 0xF0000), *_ENDS]))
-"""All code points of the planes that contain any with a mark, and the last two of every other plane."""
+"""All code points of the planes in which any code point has a mark, and the last two of every other plane."""
 MARKED = {"␡": 2, "␤": 3, "⇢": 5, "⇠": 6, "⇄": 4, "·": 4195, "\ufffd": 2147}
 """The number of characters shown as each mark, including the mark."""
 PICTOGRAPHS = 1595
-"""How many code points below U+20000 a selector turns into an emoji."""
+"""The number of code points below U+20000 that a selector turns into an emoji."""
 
 _BEYOND = "not data.isascii() and MAY_HIDE.search(data) is not None: "
 _NO_CHANNEL = "header.role not in ('user', 'assistant') or header.channel is None"
@@ -57,7 +57,7 @@ HARMLESS = {
     "item[-1] <= '\\uffff': always": "the class has everything beyond U+FFFF in any case, but as one range",
     "count: always": "a segment in which nothing was replaced, made anew",
 }
-"""Shortcuts, without which the result is the same but slower. A test proves this for each."""
+"""Shortcuts: without them, the result is the same, only slower. A test proves this for each."""
 
 
 PANES = {"ANALYSIS": "ANALYSIS", "COMMENTARY": "COMMENTARY", "TOOL": "COMMENTARY"}
@@ -131,7 +131,7 @@ def wrong_in_text(made: dict[str, ModuleType]) -> Iterator[object]:
 
 
 def wrong_in_characters(made: dict[str, ModuleType]) -> Iterator[object]:
-    """Yield rows of the table of hidden characters, and how many code points are emoji."""
+    """Yield the wrong rows of the table of hidden characters, and a wrong number of code points that are emoji."""
     characters = made[CHARACTERS]
     for text in SHOWN:
         yield list(characters.find_hidden_characters(text.encode(), 7)) == [] or text
@@ -174,11 +174,12 @@ SEGMENTS = (
     ("é 東 █│─", True, "? ?? #|-", 0),
     ("e\u0301 ☀\ufe0f.", True, "e ??.", 0),
 )
-"""The text, whether the terminal supports only ASCII, the output, and the number of faults counted."""
+"""Texts, whether the terminal supports only ASCII, the expected output, and the number of faults counted."""
 
 
 def wrong_in_barrier(made: dict[str, ModuleType]) -> Iterator[object]:
-    """Yield segments that are changed, and segments that are not."""
+    """Check the output guard on segments, some of which it should change. Yield True, or the text if the result is
+    wrong."""
     module = made[BARRIER]
     for given, ascii_only, expected, caught in SEGMENTS:
         barrier = module.OutputGuard(ascii_only)
@@ -188,7 +189,7 @@ def wrong_in_barrier(made: dict[str, ModuleType]) -> Iterator[object]:
 
 
 def wrong_in_net(made: dict[str, ModuleType]) -> Iterator[object]:
-    """Yield the same texts on the first page, which draws its lines in ASCII, and after the output guard."""
+    """Check the same texts on the first page, which draws its lines in ASCII, and after the output guard."""
     for given, ascii_only, expected, _ in SEGMENTS:
         shown = made[NET].strip_controls(given, ascii_only)
         yield shown == (expected if "█" not in given or not ascii_only else "? ?? ???") or given
@@ -211,7 +212,7 @@ def mutants_of(module: str) -> list[Mutant]:
 
 
 def is_caught(mutant: Mutant) -> bool:
-    """True if one row is wrong, or the module is unusable."""
+    """True if a row is wrong, or the module is unusable."""
     look, users = GUARDED[mutant.module]
     try:
         with standing_for(mutant, *users) as made:
@@ -238,7 +239,7 @@ def test_every_mutant_is_caught(module: str) -> None:
 
 @pytest.mark.slow
 def test_mutants_listed_as_harmless_are_harmless() -> None:
-    """Remove a row of the list if a table catches its mutant after all, or if it no longer names one."""
+    """A row that fails here has a mutant that a table catches after all, or that no longer exists. Remove it."""
     made = [mutant for module in GUARDED for mutant in mutants_of(module)]
     for words in HARMLESS:
         named = [mutant for mutant in made if mutant.words.endswith(words)]

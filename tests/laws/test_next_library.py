@@ -122,7 +122,7 @@ def frame(message: Message, *, is_late: bool) -> str:
 
 
 def chat_of(messages: list[Message]) -> list[Message]:
-    """Return the conversation as a chat client keeps it."""
+    """Return the conversation as a chat client stores it."""
     chat: list[Message] = []
     for is_assistant, group in groupby(messages, lambda each: each["role"] == "assistant"):
         run = [*group]

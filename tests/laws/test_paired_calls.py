@@ -114,8 +114,8 @@ def _paired(monkeypatch: pytest.MonkeyPatch, text: bytes, format: str) -> tuple[
     numbers: list[int] = []
     link = ToolChecks.link_pairs
 
-    def counted(self: ToolChecks, rows: PlainRows, first: int) -> tuple[int, int]:
-        linked, tried = link(self, rows, first)
+    def counted(self: ToolChecks, rows: PlainRows, first: int, last: int) -> tuple[int, int]:
+        linked, tried = link(self, rows, first, last)
         numbers.extend(rows.numbers[first:linked])
         return linked, tried
 

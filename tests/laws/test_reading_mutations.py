@@ -1,7 +1,7 @@
-"""The tables of parts, fields, thoughts, and marks catch every slip in the code that hides them.
+"""The tables of parts, fields, thoughts, and marks catch every mistake in the code that hides them.
 
-Each mutant must differ from the program for at least one row. The tests of each module fix the results of the
-program."""
+Each mutant must differ from the program in at least one row. The tests of each module check the results of the program
+itself."""
 
 from __future__ import annotations
 
@@ -193,8 +193,7 @@ _EMBEDDED = [
 
 
 def in_spans(made: Made) -> Iterator[object]:
-    """Yield the blocks and what is left of each text, for each role, in JSON and elsewhere, whole and while it
-    grows."""
+    """Yield the blocks and the rest of each text, for each role, inside and outside JSON, whole and while it grows."""
     module = made[SPANS]
     some = [frozenset({module.BlockKind.CALL}), module.ALL_KINDS]
     whole = [_body(text, Coding.ESCAPED) for text in (*_WRITTEN, *_EMBEDDED)]
@@ -275,7 +274,7 @@ NOT_CAUGHT = {
     f"{_EMBEDDED_TURN}token is None or first <= token",
     "_live_tokens: body.is_live(*found.span()): always",
 }
-"""Mutants that no row of these tables catches yet. The list may only get shorter."""
+"""Mutants that no row of these tables catches yet. This list must only get shorter."""
 
 
 @cache
@@ -307,9 +306,9 @@ ONLY = {
         "module: {'user', 'assistant'}: ",
     )
 }
-"""The guarded functions of a module. Other tests cover the rest."""
+"""The guarded functions of each module. Other tests cover the rest."""
 LONG = {PARTS, SPANS}
-"""They take too long for `make test`."""
+"""The modules that take too long for `make test`."""
 
 
 @pytest.mark.share(test=4)

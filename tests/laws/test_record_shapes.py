@@ -62,7 +62,7 @@ MEMBERS = (
 
 
 def changed(value: Any, chance: random.Random, share: float) -> Any:
-    """Return a value in which some others, and a few members, are different."""
+    """Return a copy of a value in which some values and a few members are different."""
     if isinstance(value, dict):
         found = {key: changed(one, chance, share) for key, one in value.items() if chance.random() > share / 20}
         if chance.random() < share / 20:
@@ -174,7 +174,7 @@ def test_a_fault_in_a_shape_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def prompt(origin: dict[str, str]) -> bytes:
-    """Return a record of Claude Code with a text of the user, and where it comes from."""
+    """Return a record of Claude Code with a text of the user, and its origin."""
     record = {"type": "user", "origin": origin, "message": {"role": "user", "content": "Hi"}}
     return json.dumps(record).encode() + b"\n"
 

@@ -36,7 +36,8 @@ DECLARED_LATER = {
     "valid/responses-stream/corrected-text.sse",
     *(f"valid/{template}/thought-without-its-mark.txt" for template in ("glm", "kimi-text", "phi")),
 }
-"""A later part hides or replaces a text that the live view showed for a moment; the safe replay never shows it."""
+"""Samples in which a later part hides or replaces a text that the live view showed for a moment. The safe replay never
+shows it."""
 
 
 def seen(projection: Projection) -> list[object]:
@@ -82,7 +83,7 @@ def test_every_event_is_on_the_screen_and_one_forward_and_one_back_is_the_same(s
         timeline, player = Timeline(Arrivals(document, audience), audience), Player(document, audience)
         for event in range(min(len(timeline), 4)):
             go_to_event(player, timeline, event)
-            is_at_end = player.at == document.size  # a text without an end mark shows when the next one begins
+            is_at_end = player.at == document.size  # a text without an end mark appears when the next one begins
             assert is_at_end or player.shows(timeline.number(event), 0), (sample.name, event)
         if len(timeline) > 2:
             go_to_event(player, timeline, 1)

@@ -1,4 +1,4 @@
-"""Every sample is read correctly, nothing hidden gets out by default, and every rule has a sample."""
+"""Every sample is read correctly, nothing hidden is shown by default, and every rule has a sample."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ NOT_IN_A_FILE = {
     ("W-FORMAT-DIFFERS", "visibility"): "only `check --lens` reports it: tests/cli/test_lens.py",
     ("I-NEXT-AMBIGUOUS", None): "only `next` reports it: tests/unit/insight/test_next_prompt.py",
 }
-"""What no sample can have, each with a reason."""
+"""Reasons that no sample can have, each with an explanation."""
 
 SURFACES = (
     ("show",),
@@ -58,7 +58,7 @@ SURFACES = (
 )
 SHORTEST_HIDDEN = 6
 OWN_WORDS = "\n".join([*map(repr, RULES.values()), '"properties": {', *map(own_words, EXPORTERS)])
-"""Text from the program itself. A hidden line of such text proves nothing."""
+"""Text from the program itself. A hidden line that equals it proves nothing."""
 
 Capture = pytest.CaptureFixture[bytes]
 
@@ -143,7 +143,7 @@ def hidden_lines(sample: Sample) -> set[str]:
 
 
 def without_thoughts(pieces: tuple[object, ...], text: bytes) -> tuple[str, list[str]]:
-    """Return the visible rest of a body, and the parts cut out of it."""
+    """Return the visible rest of a body, and the parts that were cut out of it."""
     body = read_body(pieces, lambda start, end: text[start:end], body_of_ids)  # type: ignore[arg-type]
     kept, cut, at = b"", [], 0
     for start, end in thought_spans(body):

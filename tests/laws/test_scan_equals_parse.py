@@ -1,5 +1,6 @@
-"""The scanner equals the parser for every sample, hostile shape and random document, at any block border, with NumPy
-and, if it was built, the native accelerator."""
+"""The scanner gives the same result as the parser for every sample, hostile shape and random document.
+
+This holds at any block border, with NumPy and, if it was built, with the native accelerator."""
 
 from __future__ import annotations
 
@@ -155,7 +156,7 @@ both_ways = pytest.mark.usefixtures("way")
 
 
 def assert_same(text: bytes, format: str, steps: Iterable[int], slice_size: int = 1) -> None:
-    """Read with the parser only, and with the scanner in blocks of these sizes."""
+    """Check that the parser alone and the scanner, with blocks of these sizes, read the same."""
     expected = read(text, format)
     for step in steps:
         assert read_scanned(text, format, range(step, len(text), step), slice_size) == expected, (format, step)
@@ -304,7 +305,7 @@ CALL_IDS = [
 @both_ways
 @pytest.mark.parametrize("format", TEXT)
 def test_a_header_is_read_for_each_call_id_even_after_one_of_the_same_words(format: str) -> None:
-    """The scanner parses such words once for all call ids. An empty or malformed one is no call id."""
+    """The scanner parses such words once for all call ids. An empty or malformed value is not a call id."""
     for head in (b"user call_id=%s", b"assistant call_id=%s to=f<|channel|>final", b"tool call_id=%s name=f"):
         frames = [b"<|start|>" + head % each + b"<|message|>a<|end|>\n" for each in CALL_IDS]
         text = HEADER + b"".join([*frames, *reversed(frames)])
@@ -342,7 +343,7 @@ def test_a_hostile_shape_scans_as_it_parses(shape: Shape) -> None:
 
 
 def campaign(examples: int) -> Callable[[], None]:
-    """Return a search through this number of random documents."""
+    """Return a test that tries this number of random documents."""
 
     @settings(max_examples=examples, deadline=None, database=None, suppress_health_check=list(HealthCheck))
     @given(text_documents(), st.lists(st.integers(0, 2000), max_size=4), st.sampled_from([0, 1, 300, 10_000]))

@@ -70,7 +70,7 @@ def scanned(data: bytes, format: str, checks: Sequence[Check] = CHECKS) -> list[
 
 
 def assert_selected(data: bytes, format: str, name: object) -> None:
-    """Each backend has the diagnostics of checks that skip nothing."""
+    """Check that each backend gives the same diagnostics as checks that skip nothing."""
     everything = parsed(data, format, unconditional(CHECKS))
     assert parsed(data, format) == everything, name
     if format in TEXT:
@@ -145,7 +145,7 @@ def examples() -> Iterator[tuple[str, bytes, str]]:
 
 
 def missed(filler: bytes, size: int, checks: Sequence[Check]) -> list[str]:
-    """Return the examples whose diagnostics differ if plain messages surround them."""
+    """Return the examples whose diagnostics differ when plain messages surround them."""
     chance, names = Random(f"filler {size}"), []
     for name, text, format in examples():
         big = big_input(text, size, filler=filler, before=chance.randrange(4, size // len(filler)))

@@ -23,13 +23,13 @@ def canary(number: int) -> str:
 
 
 def shapes(number: int) -> list[object]:
-    """Return the canary as a string, in an object, in a list of parts, and deep inside."""
+    """Return the canary as a string, in an object, in a list of parts, and deeply nested."""
     word = canary(number)
     return [word, {"text": word, "type": "text"}, [{"type": "text", "text": word}], {"a": {"b": [1, {word: word}]}}]
 
 
 def json_fields() -> str:
-    """Return a shown message of the user and one of the assistant for each name, with a field of that name."""
+    """Return, for each name, a shown user message and a shown assistant message with a field of that name."""
     messages: list[dict[str, object]] = []
     for number, name in enumerate(NAMES):
         value = shapes(number)[number % 4]
@@ -51,7 +51,7 @@ def part(name: str, number: int) -> dict[str, object]:
 
 
 def json_parts() -> str:
-    """Return the same with parts of that type, and without a type, in addition to the text."""
+    """Return the same messages with parts of that type, and with parts without a type, in addition to the text."""
     messages: list[object] = []
     for number, name in enumerate(NAMES):
         odd = part(name, number)
@@ -157,7 +157,7 @@ FORMATS: dict[str, tuple[str, Callable[[], str]]] = {
 
 
 FLAGGED = {"events, deltas": 1, "events, chunks": 1}
-"""The number of shown texts that a field named `thought` hides: it flags the text next to it."""
+"""The number of shown texts that a field named `thought` hides, because it flags the text next to it."""
 
 
 def test_the_table_is_long_enough() -> None:

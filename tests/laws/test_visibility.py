@@ -1,4 +1,4 @@
-"""The visibility table: every row, checked on every surface that prints."""
+"""The visibility table: every row is checked on every surface that prints."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.support.program import Result, run
 from tests.support.visibility_rows import ROWS, SECRET, Row
 
 NOT_IN_A_BODY = {"delta after a cancel", "header cut off"}
-"""In every format, cancelled text is in no message, and words of a truncated header are in no body."""
+"""In every format, cancelled text belongs to no message, and words of a truncated header to no body."""
 NEVER_TEXT = {"check", "stats"}
 
 

@@ -1,4 +1,4 @@
-"""The table of keys is complete and without clashes, and everything that shows keys uses it."""
+"""The table of keys is complete and free of clashes, and everything that shows keys uses it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from viewer.tui.keys import ACTIONS, after_yank, bindings, by_id, check_keymap, 
 from viewer.tui.palette import action_entries, grouped, matching
 from viewer.tui.terminal.key_names import character, is_key, key_name, shown_key
 
-# As the table of keys in the design lists them.
+# The keys as the table in the design lists them.
 WANTED = """
     j k ↓ ↑ J K { } ( ) ctrl+d ctrl+u space f b PgDn PgUp ctrl+f ctrl+b g Home G End ctrl+o ctrl+n ctrl+i / n N esc &
     e E w W p o O % C H D d a c t s | T M * r i < > tab shift+tab + - enter h l ← → z m u U ' y x v F = [ ] : ctrl+p ?
@@ -154,7 +154,7 @@ def test_a_key_is_found_by_its_words() -> None:
 
     assert found("pgdn").split() == ["space", "f", "PgDn", "ctrl+f", "Scroll", "one", "page", "down."]
     assert "y c*" in found("call id") and "Go to the next error." not in found("call id")
-    assert found("no such key").strip() == "No key has these words."
+    assert found("no such key").strip() == "No key matches these words."
 
 
 def test_footers_name_only_actions_of_the_table() -> None:

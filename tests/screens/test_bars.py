@@ -1,4 +1,4 @@
-"""Bars: their text at each width, the action of a click, and sanitized text."""
+"""Bars: their text at each width, the action of a click, and that their text is sanitized."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Thoughts and calls next to the conversation: each at the place where it was written."""
+"""Thoughts and calls next to the conversation, each at the place where it was written."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ TOUR = Path(__file__).parents[2] / "samples" / "tour.ocml"
 
 
 def check_alignment(pilot: Pilot[int]) -> None:
-    """Both panes show the same lines, and each message in one of them only."""
+    """Check that both panes show the same lines, and each message in only one of them."""
     main = view(pilot)
     here, there = main.widgets.transcript, main.widgets.behind
     assert here.place == there.place

@@ -1,4 +1,5 @@
-"""Calls table: messages, tool, state, times, sizes and arguments; dotted if a link is inferred; sortable."""
+"""Calls table: messages, tool, state, times, sizes and arguments. Inferred links are dotted, and the table can be
+sorted."""
 
 from __future__ import annotations
 
@@ -32,7 +33,7 @@ def test_the_tour() -> None:
 
 
 def test_a_long_time_is_not_cut() -> None:
-    """Its column has the width of the longest one."""
+    """Its column is as wide as the longest time."""
     calls = [call(1, 2, latency_ms=6300, deadline_ms=3000), call(3, 4, latency_ms=240_000, deadline_ms=3_599_000)]
     shown = texts([lines.line(row, 80) for lines in [CallLines(call_view(calls), STYLE)] for row in range(2)])
     assert [line[-39:-16] for line in shown] == ["     6.3 s        3.0 s", " 4 min 0 s  59 min 59 s"]

@@ -1,4 +1,4 @@
-"""A big followed file: its end appears first, then all of its problems."""
+"""A big followed file: first its end appears, then all of its problems."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Copies: the content of each, and only safe text in the safe view."""
+"""Copies: what each one contains, and that the safe view copies only safe text."""
 
 from __future__ import annotations
 

@@ -80,7 +80,7 @@ def test_every_action_is_a_command_unless_it_is_listed() -> None:
 
 @pytest.mark.slow
 async def test_the_file_is_read_as_another_format(tmp_path: Path) -> None:
-    """At the same level, from the start, and only under the name of a known format."""
+    """The level stays, reading starts over, and only the name of a known format is accepted."""
     path = tmp_path / "chat.txt"
     path.write_text("<|start|>user<|message|>Hi <|literal|>there<|endliteral|><|end|>\n", "utf-8")
     async with running(path, size=SMALL, keys=("d",)) as pilot:
@@ -106,7 +106,7 @@ async def test_the_file_is_read_as_another_format(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 async def test_a_filter_is_offered_completed_and_kept_open_at_a_fault() -> None:
-    """An empty prompt offers the message under the cursor; values are the tools that the level shows."""
+    """An empty prompt offers the message under the cursor. The offered values are the tools that the level shows."""
     async with running(keys=("d",)) as pilot:
         await type_in(pilot, ":", "12")
         await press(pilot, "&")

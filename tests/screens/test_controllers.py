@@ -1,4 +1,4 @@
-"""Controllers: found by the targets of actions, without Textual, and reached through few modules."""
+"""Controllers: found by the targets of actions, independent of Textual, and reached through few modules."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_session_and_controllers_load_no_textual() -> None:
 
 
 class Trace:
-    """The modules below `tui` that a key enters before anything is drawn."""
+    """Records the modules below `tui` that a key enters before anything is drawn."""
 
     def __init__(self) -> None:
         self.modules: set[str] = set()

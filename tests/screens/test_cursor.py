@@ -1,4 +1,4 @@
-"""One cursor: every jump moves it, it is on the screen, the title names it, and a copy uses it."""
+"""One cursor: every jump moves it, it is always on the screen, the title names it, and a copy uses it."""
 
 from __future__ import annotations
 
@@ -55,17 +55,17 @@ def assert_one_cursor(pilot: Pilot[int], after: str) -> None:
     rows = pane.blocks.maker.rows
     row = (
         pane.cursor_row if pane.cursor.is_set else main.navigator.cursor.row(rows)
-    )  # untouched: the first message in sight
+    )  # untouched: the first visible message
     assert row is not None, after
     seen = {row for row, line, block in pane.visible_lines() if line >= block.first and block.lines[line].parts}
     assert row in seen, (after, number, row, seen)
     place = main.widgets.status.facts.place
     title = int(place.split()[0]) if place else None
-    if pane.cursor.is_set and not pane.shows_cursor:  # another pane shows it, and this one the nearest row
+    if pane.cursor.is_set and not pane.shows_cursor:  # another pane shows it, and this one shows the nearest row
         assert main.widgets.behind.shows_cursor, after
     elif rows.kind(row) is RowKind.MESSAGE:
         assert rows.value(row) == number, after
-        assert title == rows.label(row), after
+        assert title == main.session.rows.label(row), after
     else:
         assert number == 0, after
         assert title is None or title <= rows.last_number(row), after

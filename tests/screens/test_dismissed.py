@@ -1,4 +1,4 @@
-"""A screen over the transcript closes once, however quickly it is clicked: the transcript stays."""
+"""A screen over the transcript closes only once, however quickly it is clicked, and the transcript stays."""
 
 from __future__ import annotations
 

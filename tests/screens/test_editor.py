@@ -1,4 +1,4 @@
-"""Editor: its arguments, and the sentences if it cannot be opened."""
+"""Editor: its arguments, and the messages if it cannot be opened."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def file(tmp_path: Path) -> Path:
 
 
 def fake_editor(folder: Path, code: int = 0) -> str:
-    """Return an editor that records its arguments."""
+    """Write an editor that records its arguments, and return its command."""
     program = folder / "edit or.py"
     program.write_text(
         f"import sys\nopen({str(folder / 'arguments')!r}, 'w').write('\\n'.join(sys.argv[1:]))\nsys.exit({code})\n"

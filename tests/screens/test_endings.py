@@ -1,4 +1,4 @@
-"""Endings without a key or a fault: suspend and resume, a closed terminal, a full disk, no reader."""
+"""Endings other than a key or a crash: suspend and resume, a closed terminal, a full disk, no reader."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ if child == 0:
     os.execv(sys.executable, [sys.executable, "-m", "viewer", sys.argv[1]])
 os.waitpid(child, 0)
 """
-"""Run in a separate session, where no signal reports the closed terminal."""
+"""Runs the program in a separate session, where no signal reports that the terminal closed."""
 FULL = """
 import resource, signal, sys
 from viewer.tui.app import ViewOptions, run_app
@@ -63,7 +63,7 @@ def test_suspending_restores_the_terminal_and_resuming_takes_it_again(stops: str
     if stops == "key":
         terminal.press("\x1a")
     else:
-        terminal.wait_for(" of 33")  # the position is of the app, not of its first page
+        terminal.wait_for(" of 33")  # the position appears in the app, not on its first page
         os.kill(child_of(terminal.pid), signal.SIGTSTP)
     terminal.wait_for("STOPPED")
     stopped = bytes(terminal.written).partition(b"STOPPED")[0]
@@ -96,7 +96,7 @@ def child_of(pid: int) -> int:
 @pytest.mark.share(test=3)
 @pytest.mark.parametrize("after", [-1, 0, 0.2, 0.4, 0.6, 0.8, 1.2])
 def test_closing_the_terminal_ends_the_program(after: float) -> None:
-    """At rest, and some seconds after the first byte, while the program starts and draws."""
+    """Close it when the program is idle, and some seconds after the first byte, while the program starts and draws."""
     terminal = Terminal(["samples/tour.ocml"])
     if after < 0:
         terminal.wait_for("[SAFE]")
@@ -136,7 +136,7 @@ async def test_leaving_before_a_widget_is_mounted_is_no_error() -> None:
         assert isinstance(app, ViewerApp)
         app.exit(143, 143)
         app._handle_exception(NoMatches("#transcript"))
-        assert (app.return_code, app.crash[0], app._exception) == (143, None, None)
+        assert (app.return_code, app.crash.kind, app._exception) == (143, None, None)
 
 
 def test_resuming_without_a_stop_takes_the_terminal_again() -> None:

@@ -36,7 +36,7 @@ DEBUG_IDS = [action.id for action in ACTIONS if action.debug_only and action.key
 
 
 def proves(*ids: str) -> Callable[[Proof], Proof]:
-    """Return the decorated test proves these actions."""
+    """Mark a test as the proof of these actions."""
 
     def keep(test: Proof) -> Proof:
         for id in ids:
@@ -280,7 +280,7 @@ async def test_debug_view_and_channels() -> None:
 
 @proves("brief")
 async def test_brief_view() -> None:
-    """A line per call, back to the safe view with the same key, and from each level to each other one."""
+    """There is one line per call. The same key returns to the safe view, and every level leads to every other one."""
     async with running(size=(80, 24)) as pilot:
         await press(pilot, "g")
         safe = drawn(pilot)

@@ -1,4 +1,4 @@
-"""Export in the app: file name, format, no overwriting without a question, and no delay of keys."""
+"""Export in the app: file name, format, confirmation before overwriting, and no delay of keys."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def files(folder: Path) -> list[str]:
 
 
 async def exported(pilot: Pilot[int], name: str) -> None:
-    """Wait for the end of an export: syncing a file takes as long as the disk is busy."""
+    """Wait for the end of an export, because syncing a file takes as long as the disk is busy."""
     await until(lambda: said(pilot).startswith(f"Exported {name} ("))
 
 

@@ -1,4 +1,4 @@
-"""The list of files: its facts, orders, search, and keys; visible files are read first, and nothing is locked out."""
+"""The list of files: its facts, orders, search, and keys. Visible files are read first, and keys always work."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def nothing() -> None:
-    """Nobody stops the reading."""
+    """Do nothing: the reading is not interrupted."""
 
 
 def listed(folder: Path, audience: Audience = END_USER) -> Catalog:

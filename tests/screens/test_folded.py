@@ -28,7 +28,7 @@ def record(uuid: str, parent: str | None, role: str, content: object, **more: ob
 
 
 def with_agents(path: Path, rounds: int = 2) -> Path:
-    """Return a session whose two sub-agents take turns in the file."""
+    """Write a session whose two sub-agents take turns in the file."""
     call = [{"type": "tool_use", "id": f"call_{agent}", "name": "Task", "input": {"prompt": "Look."}} for agent in "ab"]
     lines = [record("u1", None, "user", "Find two ryokan."), record("a1", "u1", "assistant", call)]
     for number in range(rounds):
@@ -180,7 +180,7 @@ class TestSubAgents:
 
     @pytest.mark.slow
     async def test_an_agent_has_the_name_that_its_call_gives_and_a_typed_place(self, tmp_path: Path) -> None:
-        """In its line, the outline, the title, and JSON; only where the call is revealed."""
+        """The name appears in its line, the outline, the title, and JSON, but only if the call is revealed."""
         assert parse("14›3") == parse("#14 > 3") == Target(Place.AGENT, 14, 3)
         async with running(ONE_AGENT, size=ROOMY, keys=("d", "T")) as pilot:
             lines = drawn(pilot).splitlines()

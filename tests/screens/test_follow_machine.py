@@ -1,4 +1,4 @@
-"""The follow machine: every row of its table, every pair without a row, the key that follows, and the title."""
+"""The follow machine: every row of its table, every pair without a row, the key to press next, and the title."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def machine_in(region: str, state: State) -> FollowMachine:
 
 
 def send(machine: FollowMachine, signal: Signal) -> tuple[Effect, ...]:
-    """Return the effects of a signal, with its payload if it has one."""
+    """Send a signal, with its payload if it has one, and return the effects."""
     source = SourceCondition.DENIED if signal is Signal.SOURCE_CHANGED else None
     return machine.signal(signal, source, Reason.TRUNCATED if signal is Signal.REPLACED else None)
 

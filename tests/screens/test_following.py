@@ -106,7 +106,7 @@ class TestGrowth:
     async def test_all_panes_of_a_frame_show_the_same_messages(
         self, path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(pace, "ALL_SECONDS", 1000.0)  # frames are drawn, full redraws are not due
+        monkeypatch.setattr(pace, "ALL_SECONDS", 1000.0)  # frames are drawn, but full redraws are not due
         async with live(path, chat(1), options=DEBUG) as app:
             for number in range(4, 9):
                 app.append(QUESTION)

@@ -1,4 +1,4 @@
-"""A file that grows by a few bytes at a time: no frame has a hidden byte, or a message with an incomplete header."""
+"""A file that grows by a few bytes at a time: no frame shows a hidden byte, or a message with an incomplete header."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from viewer.tui.transcript.transcript import Transcript
 __all__ = ["words_of_the_program"]
 
 NOT_KNOWN_BEFORE = {"only the closing think tag"}
-"""Only later text shows that these texts were reasoning."""
+"""Texts that only later text shows to be reasoning."""
 TOLD = [row for row in ROWS if not (row.shown or row.preambles) and row.name not in NOT_KNOWN_BEFORE]
 PREAMBLE = "<|start|>assistant<|channel|>commentary intent=preamble<|message|>"
 TEXT = (
@@ -44,13 +44,13 @@ SMALL = [sample.name for sample in samples("valid") if sample.path.stat().st_siz
 
 
 def some(cases: Sequence[Row | str], step: int) -> list[ParameterSet]:
-    """Return a share of the cases in `make test`, all of them in `make lab`."""
+    """Return a share of the cases in `make test`, and all of them in `make lab`."""
     marks = (pytest.mark.slow, pytest.mark.lab)
     return [pytest.param(case, marks=marks[bool(place % step)]) for place, case in enumerate(cases)]
 
 
 class Scan:
-    """Searches every drawn line, and at times everything that widgets hold."""
+    """Searches every drawn line and, at times, everything that widgets hold."""
 
     def __init__(self, pieces: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
         self.pieces = [piece.lower() for piece in pieces]
@@ -75,7 +75,7 @@ class Scan:
         assert not found, (found, text[:2000])
 
     async def feed(self, app: Live, data: bytes, size: int = 1, every: int = 1) -> None:
-        """Append pieces of this size; look at what widgets hold after each multiple of `every` bytes."""
+        """Append pieces of this size. After each multiple of `every` bytes, search what widgets hold."""
         for at in range(0, len(data), size):
             shown = await app.write(data[at : at + size])
             self.look(shown)

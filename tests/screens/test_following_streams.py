@@ -1,4 +1,4 @@
-"""Following pipes, FIFOs and folders: their content, and their end."""
+"""Following pipes, FIFOs and folders: what they contain, and how they end."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ FOLLOW = ViewOptions(follow=True)
 
 @pytest.fixture
 def pipe(monkeypatch: pytest.MonkeyPatch) -> Iterator[IO[bytes]]:
-    """The writing end of standard input."""
+    """The write end of standard input."""
     reading, writing = os.pipe()
     monkeypatch.setattr("sys.stdin", os.fdopen(reading))
     with os.fdopen(writing, "wb", buffering=0) as file:
@@ -32,7 +32,7 @@ def pipe(monkeypatch: pytest.MonkeyPatch) -> Iterator[IO[bytes]]:
 
 
 async def shows(pilot: Pilot[int], text: str) -> str:
-    """Wait until the screen contains a text."""
+    """Wait until the screen contains a text, and return the screen."""
     return await Live(pilot, Path()).shows(text)
 
 

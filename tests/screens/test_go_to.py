@@ -1,4 +1,4 @@
-"""Targets of `:`: the syntax, and the place."""
+"""Targets of `:`: their syntax, and the places to which they lead."""
 
 from __future__ import annotations
 

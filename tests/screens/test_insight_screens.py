@@ -1,4 +1,4 @@
-"""The screens of diff and leaks: what they show at two sizes, their keys, and what a safe view keeps hidden."""
+"""The screens of `diff` and `leaks`: what they show at two sizes, their keys, and what a safe view keeps hidden."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from viewer.tui.dialogs.marks import MarksScreen
 from viewer.tui.dialogs.palette import PaletteScreen
 from viewer.tui.dialogs.themes import ThemeScreen
 from viewer.tui.dialogs.transcripts import TranscriptsScreen
-from viewer.tui.files.keys import list_actions, transcript_actions
+from viewer.tui.files.keys import list_actions, merged_actions, transcript_actions
 from viewer.tui.files.screen import FilesScreen
 from viewer.tui.insight.diff import DiffScreen
 from viewer.tui.insight.leaks import LeaksScreen
@@ -126,7 +126,12 @@ async def test_the_fortieth_of_sixty_calls_is_four_keys_away(tmp_path: Path) -> 
 
 
 def test_no_key_has_two_actions_in_one_place() -> None:
-    for name, actions in (("main", ACTIONS), ("files", list_actions()), ("transcripts", transcript_actions())):
+    for name, actions in (
+        ("main", ACTIONS),
+        ("files", list_actions()),
+        ("transcripts", transcript_actions()),
+        ("merged", merged_actions()),
+    ):
         keys = [key for action in actions for key in action.keys]
         assert sorted(keys) == sorted(set(keys)), name
         after = [key for action in actions for key in action.after_yank]

@@ -1,4 +1,4 @@
-"""The screen of the lens: columns, disagreements, and that nothing of it is left."""
+"""The lens screen: its columns, its disagreements, and that nothing of it remains in memory."""
 
 from __future__ import annotations
 

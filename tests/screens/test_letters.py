@@ -1,4 +1,4 @@
-"""Letters for role and channel."""
+"""Letters for the role and channel."""
 
 from __future__ import annotations
 

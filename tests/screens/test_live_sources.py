@@ -1,4 +1,4 @@
-"""Several followed inputs: one list with a state each; every input is read, and keeps its place and its state."""
+"""Several followed inputs: one list with the state of each. Every input is read, and keeps its place and state."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Long bodies: a folded one costs only its visible part, an unfolded one is laid out while keys work."""
+"""Long bodies: a folded body costs only its visible part, and an unfolded one is laid out while keys work."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def stars(count: int) -> str:
 
 
 class Counted:
-    """Counts the characters that are laid out in total, and in the thread of the event loop."""
+    """Counts the characters that are laid out, in total and in the thread of the event loop."""
 
     def __init__(self, patch: pytest.MonkeyPatch) -> None:
         self.all = self.in_loop = 0

@@ -1,4 +1,4 @@
-"""Marks: jumps wrap around, and reach shown messages only."""
+"""Marks: jumps wrap around, and reach only shown messages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The screen of the next prompt: policies, messages, keys, and that nothing of it is left."""
+"""The screen of the next prompt: policies, messages, keys, and that nothing of it remains in memory."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ async def test_the_prompt_of_an_earlier_message_is_shown(chat: Path) -> None:
         await press(pilot, *["less_than_sign"] * 4)
         await settled(pilot)
         assert "PROMPT before #2" in drawn(pilot)
-        assert "There is no message of the model before." in drawn(pilot)
+        assert "There is no earlier message of the model." in drawn(pilot)
         await press(pilot, *["greater_than_sign"] * 5)
         await settled(pilot)
         assert "NEXT PROMPT after #7" in drawn(pilot)

@@ -1,4 +1,4 @@
-"""Values of an open card: the keys go from one to the next, and fold each on its own."""
+"""Values in an open card: keys move from one to the next, and fold each one separately."""
 
 from __future__ import annotations
 

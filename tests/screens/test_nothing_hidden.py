@@ -1,4 +1,4 @@
-"""Hidden text is nowhere in the safe app, also after the debug view was left."""
+"""Hidden text is nowhere in the safe app, even after leaving the debug view."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def hidden_pieces(sample: Sample) -> list[str]:
 
 @cache
 def own_words() -> str:
-    """Return the words of the program."""
+    """Return the words of the program itself."""
     return OWN[0] + "\n".join(f"{code} {rule.safe} {rule.section}" for code, rule in RULES.items())
 
 
@@ -137,7 +137,7 @@ class Looked:
         self.at(self.pilot.app.clipboard, "a copied message")
 
     async def search(self) -> None:
-        """Hidden text is not found."""
+        """Check that no hidden text is found."""
         main = view(self.pilot)
         for piece in self.pieces[:: max(1, len(self.pieces) // 3)]:
             main.search.search_for(
@@ -176,7 +176,7 @@ async def test_no_widget_holds_what_is_hidden(name: str) -> None:
 
 
 async def glance(sample: Sample) -> None:
-    """The shorter look: drawn and held text before and after the debug view, and the copy of all text."""
+    """Look only at drawn and held text before and after the debug view, and at the copy of all text."""
     pieces = hidden_pieces(sample)
     if not pieces:
         return

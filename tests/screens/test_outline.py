@@ -1,4 +1,4 @@
-"""Outline: turns that fold, one line per message or call, problems; nothing hidden in the safe view."""
+"""Outline: turns that fold, one line per message or call, and problems. In the safe view, nothing hidden."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The pictures of the README and the pages match the code; OCML_UPDATE=1 updates them."""
+"""The pictures in the README and the pages match the code. OCML_UPDATE=1 updates them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ PICTURES = {
 }
 SERVED = ViewOptions(sealed=True, settings=Settings(scope=Scope.SERVED_SAFE))
 FILES = {"tap-80x24": "samples/valid/tap/exchanges.jsonl"}
-"""The files of pictures that do not show the tour."""
+"""The files of those pictures that do not show the tour."""
 DEMO: list[tuple[list[str], float]] = [
     ([], 1.6),
     (["right_curly_bracket"], 0.7),
@@ -42,7 +42,7 @@ DEMO: list[tuple[list[str], float]] = [
     (["escape", "ctrl+p", *"light"], 0.8),
     (["escape", "question_mark"], 0.8),
 ]
-"""The frames of the moving picture: keys, and seconds."""
+"""The frames of the animated picture: keys, and seconds."""
 DEMO_SIZE = (100, 30)
 LARGEST_DEMO = 400_000
 
@@ -91,5 +91,5 @@ async def test_the_moving_picture_shows_the_current_code(monkeypatch: pytest.Mon
 def test_pictures_load_no_external_resource() -> None:
     for name in (*PICTURES, "demo"):
         text = Path(ROOT / "docs" / "pictures" / f"{name}.svg").read_text(encoding="utf-8")
-        assert text.count("http") == 1  # the name of the format
+        assert text.count("http") == 1  # only in the name of the SVG namespace
         assert "<script" not in text

@@ -1,4 +1,4 @@
-"""Lines drawn without Textual's cache of styles equal those drawn with it."""
+"""Lines drawn without Textual's style cache equal those drawn with it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from viewer.tui.panes.plain_lines import PlainLines, Whole
 
 
 def cells(strips: Iterable[Strip]) -> list[list[tuple[str, object]]]:
-    """Return each character with its style, without mouse metadata; for a space only the background."""
+    """Return each character with its style, without mouse metadata. For a space, return only the background."""
     return [[(sign, style and _look(sign, style)) for text, style, _ in strip for sign in text] for strip in strips]
 
 

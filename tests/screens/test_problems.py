@@ -1,4 +1,4 @@
-"""List of problems: places in the debug view, fixed sentences without a place in the safe view."""
+"""List of problems: with places in the debug view, and with fixed sentences but no places in the safe view."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""While an input is read, keys work at once, and requested places refer to the whole input."""
+"""While an input is read, keys work immediately, and requested places refer to the whole input."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Golden screens: both views in every state; OCML_UPDATE=1 updates them."""
+"""Golden screens: both views in every state. OCML_UPDATE=1 updates them."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ RUNS = {
     "thought.ocml": (90_000, HIDDEN_ONLY),
     "broken.ocml": (300_000, "version: 2.2\n<|start|>user<|message|>Summarize the minutes of Monday"),
 }
-"""Files of a folder, with their ages in seconds."""
+"""The files of a folder, with their ages in seconds."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""A view that is sealed: no key, command, or entry reveals anything, and what it cannot do is not offered."""
+"""A sealed view: no key, command, or entry reveals anything, and what the view cannot do is not offered."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Search: only over shown text, in slices, resumable, and never stuck in a pattern."""
+"""Search: only in shown text, in slices, resumable, and never blocked by a pattern."""
 
 from __future__ import annotations
 

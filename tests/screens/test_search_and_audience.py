@@ -1,4 +1,4 @@
-"""A search belongs to its view: it restarts for another audience, and earlier matches are dropped."""
+"""A search belongs to its view: it restarts for another audience, and the earlier matches are dropped."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ async def test_leaving_the_debug_view_drops_the_search(fruit: Path) -> None:
 
 @pytest.mark.slow
 async def test_a_filter_lasts_as_long_as_the_level_may_use_it(fruit: Path) -> None:
-    """It finds the messages of the new audience."""
+    """It then finds the messages of the new audience."""
     async with running(fruit, size=ROOMY) as pilot:
         await type_in(pilot, "&", "plums")
         assert len(view(pilot).session.rows) == 1

@@ -1,4 +1,4 @@
-"""Mouse: a selection is copied as it was written, clicks follow links, the wheel scrolls."""
+"""Mouse: a selection is copied as it was written, clicks follow links, and the wheel scrolls."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def place_of(pilot: Pilot[int], text: str, *, end: bool = False) -> tuple[int, i
 
 
 async def drag(pilot: Pilot[int], start: tuple[int, int], end: tuple[int, int]) -> str:
-    """Return the selected text after dragging the mouse."""
+    """Drag the mouse, and return the selected text."""
     await pilot.mouse_down(offset=start)
     await pilot.hover(offset=((start[0] + end[0]) // 2, (start[1] + end[1]) // 2))
     await pilot.hover(offset=end)

@@ -35,7 +35,7 @@ def read(text: str | bytes, folder: Path) -> Settings:
 
 
 def told(text: str | bytes, folder: Path) -> list[str]:
-    """Return the problems, without the folder in front."""
+    """Return the problems, without the folder at the start."""
     return [problem.removeprefix(f"{folder}/") for problem in read(text, folder).problems_found]
 
 
@@ -126,7 +126,7 @@ def test_a_mistake_affects_only_its_own_setting(tmp_path: Path) -> None:
 
 
 def test_a_key_without_an_action_cannot_clash_silently(tmp_path: Path) -> None:
-    """`x` would be free if export moved. If that entry is wrong, both are reported and neither applies."""
+    """`x` would be free if export moved. If that entry is wrong, both are reported and neither takes effect."""
     settings = read("keymap:\n  search: x\n  export: 5\n", tmp_path)
     assert settings.keymap == {}
     assert len(settings.problems_found) == 2

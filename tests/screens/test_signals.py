@@ -1,4 +1,4 @@
-"""Every fatal signal at any moment restores the terminal and gives the right exit code."""
+"""Every fatal signal, at any moment, restores the terminal and gives the right exit code."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from tests.support.terminal import Terminal, left_behind
 from viewer.signals import FATAL, RESTORE
 
 STARTS = [["samples/tour.ocml"], ["-d", "samples/tour.ocml"], ["-f", "samples/tour.ocml"]]
-"""With a first page before the app is loaded, and without."""
+"""Starts with a first page before the app is loaded, and without one."""
 READY = b"Quit"
 LONGEST_START, LONGEST_END = 1.8, 0.5
-"""Seconds of the start, and of the end, from which a moment is chosen."""
+"""In seconds: the part of the start, and of the end, from which a moment is chosen."""
 MOMENTS = 50
 
 pytestmark = pytest.mark.slow
@@ -61,7 +61,7 @@ def at_a_random_moment(number: int, chance: random.Random) -> str:
     assert code in ({128 + number, -number, 0} if quits else {128 + number, -number}), where
     if code == -number:  # before the handler was there, or after it
         assert quits or b"\x1b[?1049h" not in written, where
-    assert code == -signal.SIGINT or b"Traceback" not in written, where  # Python's own, while it imports
+    assert code == -signal.SIGINT or b"Traceback" not in written, where  # Python's own handler, during an import
     assert_nothing_is_left(written)
     return f"{stage} {'default' if code < 0 else 'in order' if code else 'over'}"
 
@@ -112,7 +112,7 @@ os.execv(sys.executable, [sys.executable, "-m", "viewer", *sys.argv[1:]])
 
 def test_a_signal_that_the_caller_ignores_stays_ignored() -> None:
     terminal = Terminal(["samples/tour.ocml"], script=IGNORED)
-    terminal.wait_for(" of 33")  # the position is of the app, not of its first page
+    terminal.wait_for(" of 33")  # the position appears in the app, not on its first page
     for number in (signal.SIGUSR1, signal.SIGHUP):
         os.kill(terminal.pid, number)
     os.write(terminal.master, b"d")
@@ -137,7 +137,7 @@ main()
 
 def test_a_second_signal_ends_an_app_that_does_not_react() -> None:
     terminal = Terminal(["samples/tour.ocml"], script=STUCK)
-    terminal.wait_for(" of 33")  # the position is of the app, not of its first page
+    terminal.wait_for(" of 33")  # the position appears in the app, not on its first page
     keyboard = os.dup(terminal.master)
     os.write(terminal.master, b"q")
     terminal.wait_for("STUCK")

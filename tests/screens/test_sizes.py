@@ -1,4 +1,4 @@
-"""Every size of terminal, and every change between sizes, in both views and with all panes open."""
+"""Every terminal size, and every change between sizes, in both views and with all panes open."""
 
 from __future__ import annotations
 

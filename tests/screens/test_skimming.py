@@ -103,7 +103,7 @@ class Places:
     ids=str,
 )
 def skim(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[pytest.MonkeyPatch]:
-    """Small inputs are skimmed too, in blocks of these sizes, and in both ways if the accelerator was built."""
+    """Search even small inputs by blocks of these sizes, and both ways if the accelerator was built."""
     size, way = request.param
     monkeypatch.setattr("viewer.document.projection.WORTH_SEARCHING_BLOCKS", 0)
     monkeypatch.setattr("viewer.document.search.block_search.BLOCK", size)
@@ -119,7 +119,7 @@ def document_at(path: Path, text: bytes, format: str | None = None) -> Document:
 
 
 def scanned(path: Path, text: bytes, format: str | None, patch: pytest.MonkeyPatch) -> Document:
-    """Read the way a big input is read."""
+    """Read a text in the way in which a big input is read."""
     with patch.context() as big:
         big.setattr("viewer.document.one_reading.BIG", 0)
         big.setattr("viewer.document.one_reading.WORTH_SCANNING", 0)
@@ -137,7 +137,7 @@ def assert_same(document: Document, typed: str, patch: pytest.MonkeyPatch, audie
 
 
 def assert_same_words(document: Document, patch: pytest.MonkeyPatch, chance: random.Random, count: int) -> None:
-    """Over shown and hidden text, for each audience."""
+    """Compare searches in shown and hidden text, for each audience."""
     texts = [text for text in Places(document, EVERYTHING, Query("x")).texts if text]
     for audience in AUDIENCES:
         for _ in range(count):

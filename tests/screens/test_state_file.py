@@ -1,4 +1,4 @@
-"""The state file: what survives a restart, what does not, and what it never holds."""
+"""The state file: what survives a restart, what does not, and what it never contains."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def chat(turns: int) -> str:
 async def used(
     folder: Path, *keys: str, options: ViewOptions | None = None, typed: str = ""
 ) -> tuple[int, set[int], str]:
-    """Return a start with this state folder: the message, the marks and the screen at its end."""
+    """Run the app with this state folder, and return the message, the marks and the screen at the end."""
     state = StateFile(folder / "state" / "state.json")
     state.welcomed()
     app = ViewerApp([str(folder / "chat.ocml")], options, watch=FakeWatcher().watch, state=state)
@@ -55,7 +55,7 @@ async def test_marks_and_the_place_survive_a_restart_and_the_level_does_not(tmp_
     at, marks, screen = await used(tmp_path)
     assert (at, marks) == (30, {4, 5})
     assert "[SAFE]" in screen and "Answer 10" in screen and "Secret" not in screen
-    assert "Continued where you left. g goes to the top." in screen
+    assert "Continued where you left off. g goes to the top." in screen
     assert (await used(tmp_path, options=ViewOptions(go_to="4")))[0] == 4
 
     strict = await used(tmp_path, "m", options=ViewOptions(strict=True))

@@ -1,4 +1,4 @@
-"""Auto-scroll on a fake viewport: actions that leave the end, return to it, and keep it."""
+"""Auto-scroll on a fake viewport: actions that leave the end, return to it, and stay there."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class FakeViewport:
         self.place = END
 
     def scroll(self, place: tuple[int, int], number: int) -> None:
-        """An action of the operator."""
+        """Scroll, as an action of the operator."""
         self.place, self.cursor = place, Cursor(number)
 
     def resize(self) -> None:
@@ -58,7 +58,7 @@ class FakeHost:
 
 
 class Staged:
-    """The parts around `StickToEnd`, on a live document whose view is at this place."""
+    """The objects around `StickToEnd`, on a live document whose view is at this place."""
 
     def __init__(self, folder: Path, reading: Reading = Reading.LIVE, place: EndPlace = EndPlace.AT_END) -> None:
         self.host = FakeHost()

@@ -1,4 +1,4 @@
-"""Bytes for the terminal: no hostile text, and every ending restores the terminal."""
+"""The bytes sent to the terminal: no hostile text, and every ending restores the terminal."""
 
 from __future__ import annotations
 
@@ -290,7 +290,7 @@ def test_a_crash_shows_no_text_of_the_transcript(place: str) -> None:
 
 
 def assert_nothing_is_left(written: bytes) -> None:
-    """The normal screen contains no word of the transcript."""
+    """Check that the normal screen contains no word of the transcript."""
     left = written[max(written.rfind(b"\x1b[?1049l"), 0) :].decode("utf-8", "replace")
     for words in ("umbrella", "Tokyo", "Two questions", "a local", "get_weather", "SECRET"):
         assert words not in left

@@ -1,4 +1,4 @@
-"""Themes are complete, readable, and parsed strictly; a bad one is reported and replaced."""
+"""Themes are complete, readable, and parsed strictly. A bad theme is reported and replaced."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ VOICES = [
     StyleRole.SYSTEM,
 ]
 DECORATION = {StyleRole.RULE, StyleRole.THUMB}
-"""Strokes, not words."""
+"""Styles of strokes, not of words."""
 
 
 def linear(color: str) -> list[float]:
@@ -115,7 +115,7 @@ def test_roles_have_distinct_colors(name: str) -> None:
     assert badges[0] != badges[1]
 
 
-# A color as seen without one kind of cone (Machado, Oliveira and Fernandes 2009, severity 1), in linear light.
+# Colors as seen without one kind of cone (Machado, Oliveira and Fernandes 2009, severity 1), in linear light.
 SEEN = {
     "without red": [(0.152286, 1.052583, -0.204868), (0.114503, 0.786281, 0.099216), (-0.003882, -0.048116, 1.051998)],
     "without green": [(0.367322, 0.860646, -0.227968), (0.280085, 0.672501, 0.047413), (-0.01182, 0.04294, 0.968881)],

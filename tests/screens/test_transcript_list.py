@@ -1,4 +1,4 @@
-"""The list of the transcripts of one file: when it opens, what it shows, and what it opens."""
+"""The list of the transcripts in one file: when it opens, what it shows, and what it opens."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ async def test_a_file_with_many_transcripts_opens_as_a_list_and_enter_opens_one(
 
 @pytest.mark.slow
 async def test_the_list_is_searched_filtered_and_counted(many: Path) -> None:
-    """A search covers the text that the view shows; enter goes to the first match of the transcript."""
+    """A search covers the text that the view shows. Enter goes to the first match in the transcript."""
     async with running(many, size=ROOMY) as pilot:
 
         def numbers() -> list[str]:

@@ -1,4 +1,4 @@
-"""Several transcripts in one input: boundaries, turns of each, and jumps between them."""
+"""Several transcripts in one input: their boundaries, their turns, and jumps between them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ QUESTIONS = ["Which metal melts first?", "What boils at 78 degrees?", "Why is ic
 
 
 def rows_of(count: int, hidden: int = 0) -> str:
-    """Return JSON Lines: `count` conversations of one or two turns; the one at `hidden` shows nothing."""
+    """Return JSON Lines with `count` conversations of one or two turns. The one at `hidden` shows nothing."""
     lines = []
     for number in range(1, count + 1):
         question = QUESTIONS[number % 3]

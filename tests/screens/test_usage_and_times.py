@@ -1,4 +1,4 @@
-"""Tokens and cost with `$`, and the times of messages with `;`."""
+"""Tokens and cost with `$`, and message times with `;`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from viewer.tui.settings.settings import Settings
 
 @pytest.mark.slow
 async def test_tokens_and_cost(tmp_path: Path) -> None:
-    """In the rules between turns, the outline, the calls and the inspector, only in the debug view."""
+    """Both appear in the rules between turns, the outline, the calls and the inspector, but only in the debug view."""
     path = session(tmp_path, ("big", 10_000, 4000, 3000), ("small", 7, 0, 2))
     options = ViewOptions(settings=Settings(prices=PRICES))
     async with running(path, size=(160, 48), options=options, keys=("$",)) as pilot:
@@ -59,11 +59,12 @@ async def test_a_wide_outline_has_every_number(tmp_path: Path) -> None:
         assert re.search(r"10,000 in +3,000 out +4,000 cached +\$0.0440", turns[0])
         assert re.search(r"7 in +2 out +│?", turns[1]) and "$" not in turns[1]
     async with running(TOUR, keys=("d", "$")) as pilot:
-        assert said(pilot) == "This transcript states no token usage."
+        assert said(pilot) == "This transcript contains no token usage."
 
 
 async def test_times(tmp_path: Path) -> None:
-    """Off, relative to the first message that the view shows, and as the time of day; in every level."""
+    """They are off, relative to the first message that the view shows, or the time of day. This works at every
+    level."""
     path = session(tmp_path, ("big", 10, 4, 3))
     async with running(path, size=(80, 24)) as pilot:
         await press(pilot, "g")

@@ -1,4 +1,4 @@
-"""Helpers for agent formats: what is shown of a file, and what stays hidden however the file is damaged."""
+"""Helpers for agent formats: what a file shows, and what stays hidden however the file is damaged."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ EXAMPLES = Path(__file__).parents[1] / "data" / "formats"
 WRONG: tuple[Any, ...] = (7, True, "x", [], {"x": "SECRET_X"}, [{"x": "SECRET_X"}], [["SECRET_X"]])
 """Values of every JSON type, as replacements."""
 MOST_CHANGES = int(os.environ.get("OCML_CHANGES", "100"))
-"""How many values are changed in a group of records, spread over all places."""
+"""The number of values that are changed in a group of records, spread over all places."""
 
 
 class _Header(Protocol):
@@ -49,7 +49,7 @@ def kinds(data: bytes, format: str) -> list[tuple[str, str]]:
 
 
 def found(data: bytes, format: str) -> list[str]:
-    """Return the codes of the diagnostics, without those of checks that only look at shown text."""
+    """Return the codes of the diagnostics, except those of checks that only examine shown text."""
     return codes(read(data, format))
 
 
@@ -58,7 +58,8 @@ def calls(data: bytes, format: str) -> tuple[str, ...]:
 
 
 def assert_hidden(data: bytes, format: str) -> None:
-    """No text of this input, as it is or damaged, shows a secret, and reading bytes one by one changes nothing."""
+    """Check that no text of this input, intact or damaged, shows a secret, and that reading byte by byte changes
+    nothing."""
     whole = read(data, format)
     _assert_no_secret(data, format, "whole")
     assert read_cut(data, format, range(1, len(data))) == whole
@@ -67,7 +68,7 @@ def assert_hidden(data: bytes, format: str) -> None:
 
 
 def assert_drift_is_hidden(records: list[Any], format: str, *, lines: bool = True) -> None:
-    """A value of any JSON type in many places, also in place of a `type`, shows no secret."""
+    """Check that no secret is shown when values of any JSON type are put in many places, even in place of a `type`."""
     changed = list(product(_places(records), WRONG))
     step = 1 + len(changed) // MOST_CHANGES
     for (place, value), wrong in changed[:: step if step % len(WRONG) else step + 1]:
@@ -76,7 +77,7 @@ def assert_drift_is_hidden(records: list[Any], format: str, *, lines: bool = Tru
 
 
 def assert_others_are_hidden(format: str) -> None:
-    """Forcing this format on the examples of all other formats shows no secret."""
+    """Check that no secret is shown when this format is forced on the examples of all other formats."""
     for path in sorted(EXAMPLES.iterdir()):
         if not path.name.endswith(".seen.json"):
             _assert_no_secret(path.read_bytes(), format, path.name)

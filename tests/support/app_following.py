@@ -1,4 +1,4 @@
-"""A followed file for tests: write to it, and read the screen after the redraw."""
+"""A followed file for tests: write to it, and read the screen after each redraw."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Live:
 
     @property
     def main(self) -> MainScreen:
-        """The screen of the transcript; it may not exist yet."""
+        """The transcript screen. It may not exist yet."""
         return view(self.pilot)
 
     def append(self, text: str | bytes) -> None:
@@ -47,7 +47,7 @@ class Live:
         return await self.rest()
 
     async def rest(self) -> str:
-        """Wait until everything that was read is drawn."""
+        """Wait until everything that was read is drawn, and return the screen."""
         await settled(self.pilot)
         return drawn(self.pilot)
 
@@ -57,12 +57,12 @@ class Live:
         return drawn(self.pilot)
 
     async def shows(self, text: str) -> str:
-        """Wait until the screen contains a text."""
+        """Wait until the screen contains a text, and return the screen."""
         await self.until(lambda: text in drawn(self.pilot))
         return drawn(self.pilot)
 
     async def until(self, true: Callable[[], bool]) -> None:
-        """Wait for a condition. Give up after a number of rounds of the event loop, however long they take."""
+        """Wait for a condition. Give up after a certain number of rounds of the event loop, however long they take."""
         for _ in range(MOST_TURNS):
             if true():
                 return

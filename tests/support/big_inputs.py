@@ -1,4 +1,4 @@
-"""Inputs of 4 MB around the messages of a small transcript. What the checks find must not depend on the size."""
+"""Inputs of 4 MB around the messages of a small transcript. The findings of the checks must not depend on the size."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ _COMPLETE = (b"<|end|>\n", b"<|return|>\n", b"<|call|>\n")
 
 
 class BigInput(NamedTuple):
-    """A transcript with messages inserted before its first one, and perhaps others appended."""
+    """A transcript with messages inserted before its first one, and possibly others appended."""
 
     text: bytes
     place: int
     """The offset of the inserted messages."""
     size: int
-    """Their size in bytes."""
+    """The size of the inserted messages in bytes."""
     messages: int
 
     def moved(self, found: Diagnostic) -> Diagnostic:
-        """Return a diagnostic of the small transcript with its place in the big one."""
+        """Return a diagnostic of the small transcript, moved to its place in the big one."""
         place, size = self.place, self.size
         start = found.start + size * (found.start >= place)
         end = found.end + size * (found.end >= place if found.start == found.end else found.end > place)
@@ -35,10 +35,10 @@ class BigInput(NamedTuple):
 
 
 def big_input(small: bytes, size: int = BIG, *, filler: bytes = PLAIN, before: int | None = None) -> BigInput | None:
-    """Surround the messages of a transcript with copies of `filler`; None if it begins with anything else.
+    """Surround the messages of a transcript with copies of `filler`. Return None if it begins with anything else.
 
-    Nothing is appended to an incomplete message or to calls, which may still get a reply. `before` is the number of
-    copies before the first message, half of all by default."""
+    Nothing is appended after an incomplete message, or after calls, which may still get a reply. `before` is the number
+    of copies before the first message, half of all by default."""
     place, copies = small.find(FIRST_MESSAGE), size // len(filler)
     if place < 0 or b"<|" in small[:place]:
         return None

@@ -1,4 +1,4 @@
-"""A headless Chromium driven over a pipe: open pages, list their requests, and read their content."""
+"""A headless Chromium, driven over a pipe: open pages, list their requests, and read their content."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Browser:
         self._seen = Seen()
         self._loaded = False
         self.frames: list[str] = []
-        """What the sockets of the page received since it was opened, in Base64."""
+        """The data that the sockets of the page received since it was opened, in Base64."""
         target = self.ask("Target.createTarget", url="about:blank")["targetId"]
         self._session = self.ask("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
         for domain in ("Page", "Network", "Runtime", "Log"):
@@ -64,7 +64,7 @@ class Browser:
         return self.visit(page.resolve().as_uri())
 
     def visit(self, address: str, *, reloads: bool = False) -> Seen:
-        """Return the same for an address, or for the page that is open."""
+        """Load an address, or reload the page that is open."""
         self._seen, self._loaded = Seen(), False
         self.frames.clear()
         if reloads:
@@ -79,12 +79,12 @@ class Browser:
         return self._seen
 
     def value(self, expression: str, *, waits: bool = False) -> Any:
-        """Return the value of an expression in the page, or of its promise."""
+        """Return the value of an expression in the page, or of the promise that it returns."""
         answer = self.ask("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=waits)
         return answer["result"].get("value")
 
     def wait_until(self, is_done: Callable[[], bool], why: str) -> None:
-        """Take events until this is true."""
+        """Handle events until this is true."""
         end = time.monotonic() + LONGEST_WAIT
         while not is_done():
             assert time.monotonic() < end, why
@@ -132,12 +132,12 @@ class Browser:
 
 @contextmanager
 def browser(path: str) -> Iterator[Browser]:
-    """A browser with a temporary profile, until the end of the block."""
+    """Run a browser with a temporary profile until the end of the block."""
     ours_in, theirs_out = os.pipe()
     theirs_in, ours_out = os.pipe()
     high = [fcntl.fcntl(end, fcntl.F_DUPFD_CLOEXEC, 20) for end in (theirs_in, theirs_out)]
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
-        # The browser reads from 3 and writes to 4.
+        # The browser reads from descriptor 3 and writes to 4.
         actions = [(os.POSIX_SPAWN_OPEN, fd, os.devnull, os.O_RDWR, 0) for fd in (0, 1, 2)]
         dups = [(os.POSIX_SPAWN_DUP2, end, fd) for end, fd in zip(high, (3, 4), strict=True)]
         words = [path, *FLAGS, f"--user-data-dir={profile}"]

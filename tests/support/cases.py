@@ -15,7 +15,7 @@ import pytest
 from _pytest.mark import ParameterSet
 
 ONLY = os.environ.get("OCML_ONLY", "")
-"""Only values whose names contain this text are tested, to repeat a failure."""
+"""If set, only values whose names contain this text are tested, to repeat a failure."""
 
 QUICK, SLOW, LAB = "quick", "slow", "lab"
 """The smallest target that runs a case: `make check`, `make test`, `make lab`."""
@@ -25,8 +25,8 @@ def targets_of(names: Sequence[str], quick: int, test: int) -> dict[str, str]:
     """Return the smallest target that runs each case, if `make check` runs one in `quick` and `make test` one in
     `test`.
 
-    A stable hash of its name decides, so a new case moves no other one. 0 selects none. Otherwise the case with the
-    smallest hash is selected if no other one is."""
+    A stable hash of the name decides, so that a new case does not move any other. 0 selects none. Otherwise, at least
+    the case with the smallest hash is selected."""
     hashes = {name: crc32(name.encode()) for name in names}
     targets = dict.fromkeys(names, LAB)
     for target, every in ((SLOW, test), (QUICK, quick)):
@@ -38,12 +38,12 @@ def targets_of(names: Sequence[str], quick: int, test: int) -> dict[str, str]:
 
 
 def shares_of(mark: pytest.Mark) -> tuple[int, int]:
-    """The two numbers of `@pytest.mark.share` for `targets_of`."""
+    """Return the two numbers of `@pytest.mark.share` for `targets_of`."""
     return mark.kwargs.get("quick", 0), mark.kwargs.get("test", 1)
 
 
 def excluded_marks(expression: str) -> set[str]:
-    """The marks that an option such as `-m "not slow and not lab"` excludes."""
+    """Return the marks that an option such as `-m "not slow and not lab"` excludes."""
     terms = expression.split(" and ")
     return {mark for mark in (SLOW, LAB) if f"not {mark}" in terms}
 
@@ -98,7 +98,7 @@ def _batches(named: list[tuple[str, Any]], quick: int, test: int, size: int) -> 
 
 
 def _looping(function: Callable[..., Any], names: list[str]) -> Callable[..., Any]:
-    """Yield a test that takes a batch as its first parameter and calls `function` for each value of the batch."""
+    """Return a test that takes a batch as its first parameter and calls `function` for each value in it."""
 
     def calls(arguments: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
         for place, (name, value) in enumerate(arguments[names[0]]):

@@ -1,4 +1,4 @@
-"""A file that is written to while `show -f` prints it."""
+"""A file that is written while `show -f` prints it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Measure what the collection of the tests cost this process."""
+"""Measure how much the collection of the tests cost this process."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ class Collection:
     def __init__(self) -> None:
         self.began = time.time()
         self.seconds = 0.0
-        """The processor time."""
+        """The CPU time in seconds."""
         self.compiled = 0
         """The number of test modules that had to be compiled, by this process or by another one."""
 
     def finish(self) -> None:
-        """Measure what has been spent so far."""
+        """Measure what has been used so far."""
         self.seconds = time.process_time()
         self.compiled = sum(path.stat().st_mtime >= self.began for path in TESTS.rglob("test_*.pyc"))
 

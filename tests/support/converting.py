@@ -1,4 +1,4 @@
-"""Convert texts between formats. Includes texts of all formats that are written back unchanged."""
+"""Convert texts between formats. Includes texts of all formats that are unchanged after conversion."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Folders of small transcripts for scans, from a seed: agents with calls, replies, thoughts, and a few problems."""
+"""Folders of small transcripts for scans, generated from a seed: agents with calls, replies, thoughts, and a few
+problems."""
 
 from __future__ import annotations
 
@@ -91,7 +92,7 @@ def words(chance: random.Random, count: int) -> str:
 
 
 def small_transcript(seed: int, turns: int = 14) -> str:
-    """Return an agent transcript of about 23 KB with 86 messages, if it has 14 turns."""
+    """Return an agent transcript. With 14 turns, it has 86 messages and about 23 KB."""
     chance = random.Random(seed)
     parts = [DECLARED.format(model=chance.choice(("model-a", "model-b", "vendor/model-c:1"))) + "\n"]
     parts.append(f"<|start|>system<|message|>{words(chance, 60)}<|end|>\n")

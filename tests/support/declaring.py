@@ -1,4 +1,4 @@
-"""Declare tools in bodies, and describe argument problems as text."""
+"""Declare tools in bodies, and describe problems with arguments as text."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def tool(schema: object) -> str:
 
 
 def faults(declarations: Declarations, arguments: str, name: str = "f", base: int = 0) -> list[tuple[str, str]]:
-    """Return the reasons, each with the text at its span or, if something is missing, the text after it."""
+    """Return the reason of each fault, with the text at its span or, if something is missing, the text after it."""
     data = arguments.encode()
     return [
         (

@@ -1,4 +1,4 @@
-"""Pairs of transcripts: a run over real text, and the same run with edits whose true pairs are known."""
+"""Pairs of transcripts: a run based on real text, and the same run with edits whose true pairs are known."""
 
 from __future__ import annotations
 
@@ -145,14 +145,14 @@ def reworded(text: str, chance: Random) -> str:
 
 
 def side(run: list[Piece], prefix: str, numbers: Numbers) -> Side:
-    """Return the side of a comparison that shows everything of a run."""
+    """Return one side of a comparison, which shows everything of a run."""
     data = "version: 2.2\n" + "".join(piece.harmony(prefix) for piece in run)
     document = Document(SpooledSource("run", iter([data.encode()]), False), "openchatml-2.2").load()
     return Side(document.project(EVERYTHING), numbers, Spelling())
 
 
 def precision_and_recall(rate: float, seed: int, turns: int = 60) -> tuple[float, float]:
-    """Return how many of the found pairs are true, and how many of the true pairs are found."""
+    """Return the share of the found pairs that are true, and the share of the true pairs that are found."""
     chance = Random(seed)
     run = a_run(chance, turns)
     other = edited(run, rate, chance)

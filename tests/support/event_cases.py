@@ -1,4 +1,4 @@
-"""Read event streams cut in every way, and expect the same messages."""
+"""Read event streams that are cut in every way, and expect the same messages."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ def settled(chunks: list[bytes]) -> list[Event]:
 
 
 MOST_CUTS = 64
-"""The most cuts of a stream. `make lab` cuts it everywhere."""
+"""The maximum number of cuts of a stream. `make lab` cuts it at every byte."""
 
 
 def told(data: bytes) -> list[str]:
-    """Return the events, one line each. They must be the same if the input is cut in some places, and after every
+    """Return the events, one line each. They must not change if the input is cut at some places, or after every
     byte."""
     whole = settled([data])
     assert_same_in_two(data, sorted(range(len(data) + 1), key=lambda cut: crc32(b"%d" % cut))[:MOST_CUTS])
@@ -41,7 +41,7 @@ def told(data: bytes) -> list[str]:
 
 
 def assert_same_in_two(data: bytes, cuts: Iterable[int]) -> None:
-    """Read in two pieces, cut in each of these places."""
+    """Check that two pieces, cut at each of these places, read the same as the whole."""
     whole = settled([data])
     for cut in cuts:
         assert settled([data[:cut], data[cut:]]) == whole, cut

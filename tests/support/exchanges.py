@@ -66,7 +66,7 @@ def exchange(rng: random.Random) -> Played:
 
 
 def answer(rng: random.Random, method: str) -> bytes:
-    """Return a final answer, perhaps after early hints."""
+    """Return a final answer, possibly after early hints."""
     status = rng.choice((200, 200, 200, 204, 304, 404, 500))
     kinds = (b"application/json", b"text/event-stream; charset=utf-8", b"application/x-ndjson", b"text/plain")
     head = f"HTTP/1.1 {status} Fine\r\nSet-Cookie: SECRET_COOKIE\r\nContent-Type: ".encode() + rng.choice(kinds)
@@ -139,7 +139,7 @@ async def play(seed: int, count: int, log: Log | None = None) -> None:
             writer.write(piece)
             await asyncio.sleep(0)
         expected += each.answer
-        if rng.random() < 0.6:  # otherwise the next request comes before this answer
+        if rng.random() < 0.6:  # otherwise, the next request comes before this answer
             assert await reader.readexactly(len(expected)) == expected, index
             expected = b""
     assert await reader.readexactly(len(expected)) == expected

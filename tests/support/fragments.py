@@ -1,4 +1,4 @@
-"""Random documents of every format, made of the fragments that their readers must distinguish."""
+"""Random documents of every format, made from the fragments that their readers must distinguish."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 Document = tuple[bytes, str]
-"""A text and the format it is read as."""
+"""A text, and the format as which it is read."""
 
 ROLES = ["user", "assistant", "system", "developer", "tool", "functions.f", "browser.search", "python", "asistant"]
 CHANNELS = ["analysis", "commentary", "final", "Final", ""]
@@ -204,7 +204,7 @@ def _header(draw: st.DrawFn) -> bytes:
 
 @st.composite
 def _message(draw: st.DrawFn) -> bytes:
-    """Return a message, often complete."""
+    """Return a message, usually complete."""
     start = draw(st.sampled_from([b"<|start|>", b"<|start|>", b"<|start|>", b"<|start|><|start|>", b""]))
     mark = draw(st.sampled_from([b"<|message|>", b"<|message|>", b"<|message|>", b""]))
     body = draw(_joined(_BODY_PART, 3))
@@ -232,7 +232,7 @@ _TEXT = _joined(
 
 @st.composite
 def text_documents(draw: st.DrawFn) -> Document:
-    """Return a text with `<|start|>`, read as any format that has it; perhaps with a document header."""
+    """Return a text with `<|start|>`, and one of the formats that use it. The text may have a document header."""
     format = draw(st.sampled_from(TEXT_FORMATS))
     header = draw(st.one_of(st.just(b""), _picked(HEADERS), _SPACE, st.just(b"\xef\xbb\xbf")))
     return header + draw(_TEXT), format

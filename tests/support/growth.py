@@ -1,4 +1,4 @@
-"""Growth of cost with input size, in processor time, best of several runs."""
+"""Growth of cost with input size, in CPU time, as the best of several runs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ NOTHING = 0.02
 
 
 def assert_growth(work: Callable[[T], object], small: T, large: T, most: float, nothing: float = NOTHING) -> None:
-    """Assert that the large work costs at most `most` times the small work; repeat if other programs interfere."""
+    """Check that the large work costs at most `most` times as much as the small work. Repeat if other programs
+    interfere."""
     little = much = inf
     for _ in range(TRIES):
         little = min(little, _seconds(work, small))
@@ -27,7 +28,7 @@ def assert_growth(work: Callable[[T], object], small: T, large: T, most: float, 
 
 
 def _seconds(work: Callable[[T], object], given: T) -> float:
-    """Return the processor time."""
+    """Return the CPU time in seconds."""
     gc.collect()
     start = time.process_time()
     work(given)

@@ -1,4 +1,4 @@
-"""Texts that could slow or break a reader: each shape comes in any size."""
+"""Texts that could slow down or break a reader. Each shape can have any size."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ CALL = "<|start|>assistant to=functions.f call_id={id}<|channel|>commentary<|con
 REPLY = "<|start|>tool name=functions.f call_id={id} to=assistant<|channel|>commentary<|message|>{body}<|end|>\n"
 DECLARATION = "<|start|>developer<|message|># Tools\n\n"
 DEEPEST_BRACKETS = 100_000
-"""The maximum depth of brackets in one message; beyond it, the message is repeated."""
+"""The maximum depth of brackets in one message. Beyond it, the message is repeated."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Shape:
         return self.name in NAMED.get(self.format, ())
 
     def text(self, size: int) -> bytes:
-        """Return the text, of about this size."""
+        """Return the text, at about this size."""
         return self.make(size)
 
 

@@ -1,6 +1,6 @@
 """Idle processes: all threads of a program and of its children sleep, and no signal is pending.
 
-Looking at the process replaces guessing how long a busy machine takes."""
+Observing the process replaces guessing how long a busy machine takes."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 LONGEST = 60.0
-"""Longest wait in seconds."""
+"""In seconds: the longest wait."""
 LOOKS = 5
-"""How many consecutive looks, 10 ms apart, must find the process idle."""
+"""The number of consecutive checks, 10 ms apart, that must find the process idle."""
 _WORKING = "RD"
-"""States of a thread that runs, waits for a processor, or waits for a disk."""
+"""The states of a thread that runs, waits for a processor, or waits for a disk."""
 _PENDING = re.compile(r"^(?:SigPnd|ShdPnd):\s*0*[1-9a-f]", re.MULTILINE)
 
 

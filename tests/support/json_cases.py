@@ -1,4 +1,4 @@
-"""Read JSON formats cut in every way, and describe the result in short tuples."""
+"""Read JSON formats that are cut in every way, and describe the result in short tuples."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from viewer.reading.parser import Parser
 
 
 def read(format: FormatTraits, data: bytes, sizes: list[int] | None = None) -> list[Event]:
-    """Return the events of an input that arrives in pieces of these sizes, or whole."""
+    """Return the events of an input that arrives in pieces of these sizes, or at once."""
     parser = Parser(format)
     events: list[Event] = []
     at = 0
@@ -21,7 +21,7 @@ def read(format: FormatTraits, data: bytes, sizes: list[int] | None = None) -> l
 
 
 def read_in_every_cutting(format: FormatTraits, text: str | bytes) -> list[Event]:
-    """Return the events, which must not depend on how the input was cut."""
+    """Return the events, after checking that they do not depend on how the input is cut."""
     data = text.encode() if isinstance(text, str) else text
     whole = read(format, data)
     for cut in range(len(data) + 1):

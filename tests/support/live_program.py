@@ -19,7 +19,7 @@ LONGEST_WAIT = 120.0
 NO_EVENTS = (
     "import watchfiles; watchfiles.watch = None\nimport os\nwatchfiles.watch = lambda *a, **k: os.stat('/nowhere')\n"
 )
-"""Runs before the program. Disables file system events, so that only polling finds changes."""
+"""Code that runs before the program. It disables file system events, so that only polling finds changes."""
 _COUNT_POLLS = """
 import os, viewer.sources.follow as _follow
 def _poll(self, _poll=_follow.FollowSource.poll):
@@ -32,7 +32,7 @@ def _poll(self, _poll=_follow.FollowSource.poll):
             pass
 _follow.FollowSource.poll = _poll
 """
-"""Runs before the program. Each poll of the input writes one byte to a pipe, if the pipe has room."""
+"""Code that runs before the program. Each poll of the input writes one byte to a pipe, if the pipe has room."""
 _START = "import sys\nfrom viewer.cli import run\nsys.exit(run(sys.argv[1:]))\n"
 
 
@@ -110,7 +110,7 @@ class Live:
             time.sleep(0.005)
 
     def poll_again(self, times: int = 3) -> None:
-        """Wait until the program has polled its input again, or has ended. By the third poll it has handled
+        """Wait until the program has polled its input this many times, or has ended. By the third poll, it has handled
         all earlier changes."""
         self._count_polls()
         count = 0
@@ -123,14 +123,14 @@ class Live:
         self.until(has_polled)
 
     def _count_polls(self) -> int:
-        """Return the number of polls since the last call, 64 KiB at most."""
+        """Return the number of polls since the last call, 65,536 at most."""
         try:
             return len(os.read(self._polls, 1 << 16))
         except BlockingIOError:
             return 0
 
     def until_bodies(self, *bodies: str) -> None:
-        """Wait for these messages since the last reset."""
+        """Wait until these messages have been printed since the last reset."""
         self.until(lambda live: live.bodies == list(bodies))
 
     def interrupted(self) -> Result:
@@ -152,5 +152,5 @@ def _collect(stream: IO[bytes], into: bytearray) -> None:
 
 
 def _heed_interrupts() -> None:
-    """Handle interrupts, which a shell makes its background jobs ignore."""
+    """Restore the handling of interrupts, which a shell disables for background jobs."""
     signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -1,4 +1,4 @@
-"""Exchanges as the log writer receives them, and what the log shows of them."""
+"""Exchanges as the log writer receives them, and what the resulting log shows."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Logged:
         codings: str = "",
         outcome: str = "",
     ) -> None:
-        """Add an exchange. The answer is in one piece or several."""
+        """Add an exchange. Its answer may come in several pieces."""
         self._count += 1
         exchange = Exchange(BY_NAME[api], self._count, self._sessions)
         exchange.take_request(request if isinstance(request, bytes) else json.dumps(request).encode())
@@ -60,7 +60,7 @@ class Logged:
 
     @property
     def reading(self) -> Reading:
-        """How the viewer reads it."""
+        """The log as the viewer reads it."""
         return read(self.text, "tap")
 
     @property

@@ -1,4 +1,4 @@
-"""Expensive inputs, made once by one test process and shared with the others."""
+"""Expensive inputs that one test process makes and shares with the others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Animated SVG of several frames: CSS keyframes, no script, each distinct row drawn once."""
+"""An animated SVG of several frames: CSS keyframes, no script, each distinct row drawn once."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Shot:
 
 
 def moving_picture(shots: Sequence[Shot]) -> str:
-    """Return the shots in an endless loop; with reduced motion, only the first one."""
+    """Return the shots in an endless loop. With reduced motion, only the first one is shown."""
     box, page, fonts, _ = _parts(shots[0].svg)
     total = sum(shot.seconds for shot in shots)
     rows: dict[str, str] = {}
@@ -70,7 +70,7 @@ def texts_of(picture: str, height: int) -> list[str]:
 
 
 def _line(row: str) -> str:
-    """Return the text of a row; each word at its cell."""
+    """Return the text of a row, with each word in its cell."""
     line = ""
     for left, _, _, _, word in _TEXT.findall(row):
         cell = round((float(left) - _MARGIN) / CELL_WIDTH)
@@ -92,7 +92,7 @@ def _parts(svg: str) -> tuple[str, str, str, str]:
 
 
 def _rows(svg: str, page: str) -> list[tuple[int, str]]:
-    """Return the rows that are not empty, each drawn at the top; areas in the color of the page are left out."""
+    """Return the nonempty rows, each drawn at the top. Areas in the color of the page are left out."""
     content = _parts(svg)[3]
     areas: dict[int, list[tuple[float, float, str]]] = {}
     texts: dict[int, list[str]] = {}

@@ -1,4 +1,4 @@
-"""Mutants: a module in memory with one condition changed, as a slip might change it."""
+"""Mutants: a module in memory with one condition changed, as a mistake might change it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Slot:
     index: int | None
 
     def put(self, node: ast.AST) -> ast.AST:
-        """Put a node into the place, and return the previous one."""
+        """Put a node into this slot, and return the previous one."""
         if self.index is None:
             before = getattr(self.parent, self.field)
             setattr(self.parent, self.field, node)
@@ -39,14 +39,14 @@ class Slot:
 
 @dataclass(frozen=True)
 class Mutant:
-    """One change in one place."""
+    """One change at one place."""
 
     module: str
     line: int
     words: str
     """The original source, and the change."""
     tree: ast.Module
-    """The original module, which its mutants share."""
+    """The original module, shared by all its mutants."""
     slot: Slot | None = None
     changed: ast.AST | None = None
     """The node that replaces the one in the slot."""
@@ -67,7 +67,7 @@ class Mutant:
 
 @contextmanager
 def standing_for(mutant: Mutant, *users: str) -> Iterator[dict[str, ModuleType]]:
-    """Reload a changed module and the modules that use it. The end of the block restores the originals."""
+    """Reload a changed module and the modules that use it. Restore the originals at the end of the block."""
     names = [mutant.module, *users]
     kept = {name: import_module(name) for name in names}
     codes = {name: mutant.compile() if name == mutant.module else _compiled(name) for name in names}
@@ -88,7 +88,8 @@ def unchanged(module: str) -> Mutant:
 
 
 def mutants(module: str) -> list[Mutant]:
-    """Return every condition negated, dropped and forced; every row of a table and every part of a sum left out."""
+    """Return mutants of a module: every condition negated, dropped and forced; every table row and every part of a sum
+    left out."""
     tree = _tree(module)
     slots = dict(_slots(tree))
     functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]

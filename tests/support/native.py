@@ -1,4 +1,4 @@
-"""The ways in which accelerated code can run in a test: with NumPy, and at each level of the native accelerator."""
+"""The ways to run accelerated code in a test: with NumPy, and at each level of the native accelerator."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ NUMPY = "numpy"
 
 
 def built_levels() -> tuple[str, ...]:
-    """Return the instruction sets of the module that was built for this machine, or none without one."""
+    """Return the instruction sets of the module built for this machine, or none if there is no such module."""
     try:
         from viewer.native import _fast
     except ImportError:
@@ -26,7 +26,7 @@ def built_levels() -> tuple[str, ...]:
 LEVELS = built_levels()
 WAYS = (NUMPY, *LEVELS)
 BOTH_WAYS = (NUMPY, *LEVELS[-1:])
-"""With NumPy, and with the module as users have it."""
+"""NumPy, and the native module as users have it."""
 COMPILES = os.environ.get(SWITCH) != "0" and bool(shutil.which((os.environ.get("CC") or "cc").split()[0]))
 needs_compiler = pytest.mark.skipif(not COMPILES, reason="there is no C compiler")
 needs_native = pytest.mark.skipif(not LEVELS, reason="the native accelerator is not built")
@@ -34,7 +34,7 @@ needs_native = pytest.mark.skipif(not LEVELS, reason="the native accelerator is 
 
 @contextmanager
 def using(way: str) -> Iterator[None]:
-    """Run code in one way."""
+    """Run the block in one of these ways."""
     with pytest.MonkeyPatch.context() as patch:
         patch.delenv(BACKEND, raising=False)
         patch.setenv(SWITCH, "0" if way == NUMPY else "1")

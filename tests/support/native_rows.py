@@ -1,4 +1,4 @@
-"""The expected rows of the native accelerator: computed mark by mark, and as NumPy finds them."""
+"""The expected rows of the native accelerator: computed mark by mark, and as found by NumPy."""
 
 from __future__ import annotations
 
@@ -81,7 +81,8 @@ def assert_defined(data: bytes) -> None:
 
 
 def assert_headers(data: bytes, table: np.ndarray[tuple[int], np.dtype]) -> None:
-    """Call ids are those of the pattern; two headers have one kind if all other words are the same."""
+    """Check that call ids match the pattern, and that headers have the same kind exactly if all other words are
+    equal."""
     kinds: dict[object, int] = {}
     for row in table:
         words = data[row["start"] + 9 : row["message"]]
@@ -106,7 +107,7 @@ def assert_as_numpy(data: bytes) -> None:
 
 
 def assert_kinds(data: bytes, frames: Frames, expected: Frames) -> None:
-    """A header that both understand has one meaning. NumPy does not learn each place of a call id."""
+    """Check that a header that both understand has one meaning. NumPy does not learn each place of a call id."""
     ours, theirs = HeaderMemo(GRAMMAR_2_2), HeaderMemo(GRAMMAR_2_2)
     found, wanted = ours.read(data, frames), theirs.read(data, expected)
     for row in np.flatnonzero((found.kinds >= 0) & (wanted.kinds >= 0)).tolist():
@@ -134,7 +135,7 @@ def expected(data: bytes, needle: bytes, fold: bytes) -> list[int]:
 
 
 def assert_places(data: bytes | memoryview, wanted: bytes) -> None:
-    """The bytes of a set, whose ranges may overlap, are found in order."""
+    """Check that the bytes of a set, whose ranges may overlap, are found in order."""
     ranges = [(min(pair), max(pair)) for pair in zip(wanted[::2], wanted[1::2], strict=False)][:16]
     places = np.frombuffer(accelerator().places(exactly(data), bytes(sum(ranges, ()))), np.int64).tolist()
     in_set = [any(low <= byte <= high for low, high in ranges) for byte in range(256)]

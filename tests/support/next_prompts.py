@@ -1,4 +1,4 @@
-"""Simulate the next prompt of a text, and load the cases from the Harmony reference library and chat templates."""
+"""Simulate the next prompt for a text, and load the cases from the Harmony reference library and chat templates."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def cases(path: Path = CASES) -> list[dict[str, Any]]:
 
 
 def all_cases() -> list[dict[str, Any]]:
-    """Return every case, if the variable names their file."""
+    """Return every case, if the variable names the file with them."""
     return cases(Path(os.environ[ORACLE])) if ORACLE in os.environ else []
 
 

@@ -1,4 +1,4 @@
-"""Helpers for the tests of panes: projections, lines as text, and an app with one pane."""
+"""Helpers for testing panes: projections, lines as text, and an app with one pane."""
 
 from __future__ import annotations
 

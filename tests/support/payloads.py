@@ -1,4 +1,4 @@
-"""Payloads that a terminal, a markup reader, a shell or a log reader might obey, one of each class."""
+"""Payloads that a terminal, a markup parser, a shell or a log reader might interpret, one of each class."""
 
 from __future__ import annotations
 

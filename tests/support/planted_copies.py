@@ -75,13 +75,13 @@ def texts(language: str) -> list[str]:
 
 
 def document(*messages: tuple[str, str]) -> Document:
-    """Return a conversation of messages, each with the header and the body."""
+    """Return a conversation of messages, each given by its header and body."""
     data = "version: 2.2\n" + "".join(f"<|start|>{head}<|message|>{body}<|end|>\n" for head, body in messages)
     return Document(SpooledSource("run", iter([data.encode()]), False), "openchatml-2.2").load()
 
 
 def answers(*messages: tuple[str, str], least_words: int = 8, sources: frozenset[str] = USUAL_SOURCES) -> Answers:
-    """Return what is searched in a conversation."""
+    """Return the searched answers of a conversation."""
     made = document(*messages)
     found = find_leaks(made.project(EVERYTHING), made.project(END_USER), sources, least_words)
     return mark_boilerplate([found])[0]
@@ -98,14 +98,14 @@ TOOL = "tool name=functions.f to=assistant<|channel|>commentary"
 
 
 def pieces(text: str) -> list[str]:
-    """Return the text as words, each with what follows it."""
+    """Return the text as words, each with the characters after it."""
     words = words_of(text)
     ends = [*words.starts[1:], len(text)]
     return [text[start:end] for start, end in zip(words.starts, ends, strict=True)]
 
 
 def copied(language: str, hidden: list[str], length: int, rate: float, chance: Random) -> str:
-    """Return a run of words of hidden text, with this share of them replaced, dropped, or preceded by another one."""
+    """Return a run of words of hidden text, with this share of them replaced, dropped, or preceded by another word."""
     words = [word for text in hidden for word in pieces(f"{text} ")]
     count = min(len(words), length * (2 if language in UNSPACED else 1))
     first = chance.randrange(len(words) - count + 1)

@@ -1,4 +1,4 @@
-"""Every way to print: command lines of each command, for the tests of their output."""
+"""All ways to print: command lines of each command, for testing their output."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ PRINTED: dict[str, list[list[str]]] = {
 WITHOUT_TRANSCRIPT = {"serve", "explain", "formats", "sessions", "themes", "config", "completion", "demo", "tap"}
 """Commands whose output does not depend on transcripts."""
 OF_CORPORA = {"scan", "sql", "browse"}
-"""Commands that write and read tables: `tests/laws/leaks/test_table_leaks.py` searches what they write and print."""
+"""Commands that write and read tables. `tests/laws/leaks/test_table_leaks.py` searches what they write and print."""
 
 DEBUG_ONLY = {"next", "leaks"}
 """Commands that print one sentence unless everything is revealed."""
@@ -70,11 +70,12 @@ BRIEF_SURFACES = [
 """The surfaces that have a line per call at the brief level."""
 
 ALL = os.environ.get("OCML_SURFACES") == "all"
-"""Whether each case tests all surfaces, as in `make lab`."""
+"""True if each case tests all surfaces, as in `make lab`."""
 
 
 def some(lines: Sequence[list[str]], case: str, one_in: int = 3) -> list[list[str]]:
-    """Return one in some surfaces for a case, by a stable hash, so that the cases of a test cover all of them together.
+    """Return one in `one_in` surfaces for a case, by a stable hash, so that the cases of a test together cover all of
+    them.
 
     Mark the test with `surfaces`: `make lab` repeats it with all surfaces for each case."""
     return [line for line in lines if ALL or crc32(f"{case}: {' '.join(line)}".encode()) % one_in == 0]

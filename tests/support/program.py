@@ -1,4 +1,4 @@
-"""Run the program as an operator does: arguments and standard input in; an exit code and two streams out."""
+"""Run the program as an operator does: arguments and standard input go in; an exit code and two streams come out."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ from viewer.reading.parser import Parser
 
 @dataclass(frozen=True)
 class Reading:
-    """Everything that must be the same however the input is cut."""
+    """Everything that must be the same, however the input is cut."""
 
     transcripts: tuple[object, ...]
     messages: tuple[object, ...]
@@ -30,6 +30,8 @@ class Reading:
     strays: tuple[object, ...]
     findings: tuple[object, ...]
     calls: tuple[str, ...]
+    turns: tuple[int, ...]
+    cut: tuple[int, ...]
 
 
 def examine(
@@ -49,7 +51,7 @@ def examine(
 def scan(
     pieces: Iterable[bytes], text: bytes, format: str, *, shortest_run: int = 1, slice_size: int = 0
 ) -> tuple[Analysis, Scanner]:
-    """Read the pieces of a text with the scanner; the checks run behind, in slices of that size if one is given."""
+    """Read the pieces of a text with the scanner. The checks run behind it, in slices of that size if one is given."""
     parser = Parser(FORMATS[format])
     analysis = Analysis(lambda start, end: text[start:end], FORMATS, body_of_ids, defers=slice_size > 0)
     analysis.index.use_columns(load_backend().columns)
@@ -62,6 +64,21 @@ def scan(
         analysis.check_some(slice_size)
     assert not analysis.unchecked
     return analysis, scanner
+
+
+def read_batched(text: bytes, format: str, cuts: Iterable[int] = (), slice_size: int = 0) -> Reading:
+    """Read a text cut at these offsets; consecutive regular messages are one event."""
+    parser = Parser(FORMATS[format], batches=True)
+    analysis = Analysis(lambda start, end: text[start:end], FORMATS, body_of_ids, defers=slice_size > 0)
+    analysis.index.use_columns(load_backend().columns)
+    for start, end in itertools.pairwise([0, *sorted(cuts), len(text)]):
+        analysis.apply(parser.feed(text[start:end]))
+    analysis.apply(parser.close())
+    analysis.close()
+    while not analysis.is_checked:
+        analysis.check_some(slice_size)
+    assert not analysis.unchecked
+    return describe(analysis, text)
 
 
 def read_scanned(text: bytes, format: str, cuts: Iterable[int] = (), slice_size: int = 0) -> Reading:
@@ -84,6 +101,8 @@ def describe(analysis: Analysis, text: bytes) -> Reading:
         strays=tuple(analysis.strays),
         findings=tuple(analysis.findings),
         calls=tuple(repr(replace(link, observed_ms=None)) for link in analysis.calls.links),
+        turns=tuple(analysis.index.turn(message.number) for message in messages),
+        cut=tuple(analysis.cut),
     )
 
 

@@ -1,4 +1,4 @@
-"""Checks that hold for every record format, for the tests of the single formats."""
+"""Checks that hold for every record format, used by the tests of each format."""
 
 from __future__ import annotations
 
@@ -34,19 +34,19 @@ def kinds(text: bytes | str, format: str) -> list[tuple[str, str]]:
 
 
 def check_bytes(text: bytes, format: str) -> None:
-    """Reading byte by byte equals reading in one piece."""
+    """Check that reading byte by byte gives the same result as reading at once."""
     whole = read(text, format)
     assert read_cut(text, format, range(1, len(text))) == whole
 
 
 def check_prefixes(text: bytes, format: str, step: int = 61) -> None:
-    """Wherever an input ends, it shows no hidden text."""
+    """Check that the input shows no hidden text, wherever it ends."""
     for end in range(0, len(text), step):
         assert not [body for body in shown(text[:end], format) if "SECRET_" in body], end
 
 
 def check_renamed(text: bytes, format: str) -> None:
-    """A renamed record, part, or speaker never shows more."""
+    """Check that a renamed record, part, or speaker never shows more."""
     before = "\n".join(shown(text, format))
     for found in _TYPE.finditer(text):
         renamed = text[: found.start(1)] + b"x" + text[found.end(1) :]
@@ -55,7 +55,7 @@ def check_renamed(text: bytes, format: str) -> None:
 
 
 def check_values(text: bytes, format: str) -> None:
-    """Replacing a string with a number, a list, or an object never shows more."""
+    """Check that replacing a string with a number, a list, or an object never shows more."""
     before = "\n".join(shown(text, format))
     for found in re.finditer(rb'(?<=:)"[^"\\]{0,40}"(?=[,}\]])', text):
         for value in (b"7", b"[" + found[0] + b"]", b'{"text":' + found[0] + b"}", b"null", b"true"):
@@ -66,7 +66,7 @@ def check_values(text: bytes, format: str) -> None:
 
 
 def check_forced(format: str) -> None:
-    """No example of another format shows hidden text."""
+    """Check that no example of another format shows hidden text."""
     for path in sorted(EXAMPLES.iterdir()):
         if path.name == "README.md" or path.name.endswith(".seen.json"):
             continue
@@ -74,5 +74,5 @@ def check_forced(format: str) -> None:
 
 
 def _is_part_of(body: str, before: str) -> bool:
-    """True if each line was there before; the label of an attachment may differ."""
+    """True if each line was there before. The label of an attachment may differ."""
     return all(line in before or line.startswith("[") for line in body.splitlines())

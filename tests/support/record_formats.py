@@ -1,4 +1,4 @@
-"""Laws that hold for each record format: how the input is cut, what cut input shows, and what renamed types hide."""
+"""Laws for every record format: how the input is cut, what truncated input shows, and what renamed types hide."""
 
 from __future__ import annotations
 
@@ -48,13 +48,13 @@ def problems(data: bytes | object, format: str) -> list[str]:
 
 
 def outcomes(data: bytes | object, format: str) -> list[str | None]:
-    """Return the statements of the replies about their calls."""
+    """Return what the replies state about their calls."""
     replies = [each.header for each in reading(data, format).messages if each.header.kind.value == "reply"]  # type: ignore[attr-defined]
     return [header.outcome.value if header.outcome else None for header in replies]
 
 
 def assert_cuts_do_not_matter(data: bytes, format: str) -> None:
-    """Reading byte by byte, and in random pieces, gives the same result as reading in one piece."""
+    """Check that reading byte by byte, and in random pieces, gives the same result as reading at once."""
     whole = read(data, format)
     assert read_cut(data, format, range(1, len(data))) == whole
     chance = random.Random(len(data))
@@ -63,7 +63,7 @@ def assert_cuts_do_not_matter(data: bytes, format: str) -> None:
 
 
 def assert_truncation_hides(data: bytes, format: str, count: int = 80) -> None:
-    """No prefix of the input shows hidden text, whether it still grows or has ended."""
+    """Check that no prefix of the input shows hidden text, whether the input still grows or has ended."""
     for end in range(0, len(data), max(1, len(data) // count)):
         found = read(data[:end], format)
         for text, visible in zip(found.texts, found.visible, strict=True):
@@ -73,7 +73,7 @@ def assert_truncation_hides(data: bytes, format: str, count: int = 80) -> None:
 
 
 def assert_renamed_types_hide(data: bytes, format: str) -> None:
-    """With the value or the key of any `type` renamed, no other text is shown."""
+    """Check that no other text is shown if the value or the key of any `type` is renamed."""
     usual = set(shown(data, format))
     count = 0
     for renamed in _renamed(data):
@@ -96,7 +96,7 @@ def _renamed(data: bytes) -> Iterator[bytes]:
 
 
 def assert_forced_hides(format: str) -> None:
-    """The format hides every secret in the examples of all formats."""
+    """Check that the format hides every secret in the examples of all formats."""
     for path in sorted(EXAMPLES.iterdir()):
         if not path.name.endswith(".seen.json"):
             texts = shown(path.read_bytes(), format)

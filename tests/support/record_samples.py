@@ -1,4 +1,4 @@
-"""Samples of record formats, read in several ways: whole, in pieces, cut off, and with a renamed type."""
+"""Samples of record formats, read in several ways: whole, in pieces, truncated, and with a renamed type."""
 
 from __future__ import annotations
 

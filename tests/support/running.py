@@ -20,12 +20,13 @@ from viewer.sources.watcher import Watch
 from viewer.tui.app import ViewerApp, ViewOptions
 from viewer.tui.insight.work_screen import WorkScreen
 from viewer.tui.main.screen import MainScreen
+from viewer.tui.merged.screen import MergedScreen
 from viewer.tui.terminal.key_names import character
 
 TOUR = str(Path(__file__).parents[2] / "samples" / "tour.ocml")
 ROOMY, SMALL = (120, 40), (80, 24)
 LONGEST = 30.0
-"""Longest wait for the app to settle, in seconds."""
+"""In seconds: the longest wait for the app to settle."""
 MOST_ROUNDS = 30_000
 
 share_parsed_rules()
@@ -40,7 +41,7 @@ async def running(
     options: ViewOptions | None = None,
     watch: Watch | None = None,
 ) -> AsyncIterator[Pilot[int]]:
-    """Run the app on these files, or on the tour; read everything, then press keys."""
+    """Run the app on these files, or on the tour. Read everything, then press keys."""
     app = ViewerApp([str(path) for path in paths] or [TOUR], options, watch=watch or FakeWatcher().watch)
     async with app.run_test(size=size) as pilot:
         without_rests(pilot)
@@ -51,7 +52,7 @@ async def running(
 
 
 def without_rests(pilot: Pilot[int]) -> None:
-    """Make clicks and pauses wait for widgets instead of an idle processor."""
+    """Make clicks and pauses wait for widgets, not for an idle processor."""
     rest, resize = pilot.pause, pilot.resize_terminal
 
     async def pause(delay: float | None = None) -> None:
@@ -61,7 +62,7 @@ def without_rests(pilot: Pilot[int]) -> None:
         pilot.app.screen._on_timer_update()
 
     async def resize_terminal(width: int, height: int) -> None:
-        """Resize, and wait for an idle processor, because Textual draws another size a little later."""
+        """Resize the terminal, and wait for an idle processor, because Textual draws the new size a little later."""
         pilot.pause = rest  # type: ignore[method-assign]
         await resize(width, height)
         pilot.pause = pause  # type: ignore[method-assign]
@@ -84,13 +85,15 @@ def _is_busy(pilot: Pilot[int]) -> bool:
     if pilot.app._exit:
         return False
     shown = pilot.app.screen
-    reading = isinstance(shown, MainScreen) and shown.follow.is_busy
+    reading = (
+        shown.follow.is_busy if isinstance(shown, MainScreen) else isinstance(shown, MergedScreen) and shown.is_busy
+    )
     drawing = shown._layout_required or shown._dirty_widgets or shown._callbacks
     return bool(reading or drawing or any(each.is_running for each in pilot.app.workers if each.group != "tail"))
 
 
 async def _handled(pilot: Pilot[int]) -> None:
-    """Wait until all widgets have handled their messages and the messages that follow from them."""
+    """Wait until all widgets have handled their messages and the resulting messages."""
     end, quiet, looks = time.monotonic() + LONGEST, 0, 0
     while quiet < 2 and pilot.app._exception is None and time.monotonic() < end:
         looks += 1
@@ -125,7 +128,7 @@ async def press(pilot: Pilot[int], *keys: str) -> None:
 
 
 async def until(holds: Callable[[], object]) -> None:
-    """Wait for a condition. Give up after a number of rounds of the event loop, however long they take."""
+    """Wait for a condition. Give up after a certain number of rounds of the event loop, however long they take."""
     for _ in range(MOST_ROUNDS):
         if holds():
             return

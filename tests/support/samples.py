@@ -67,7 +67,7 @@ class Sample:
 
     @property
     def expected(self) -> list[dict[str, Any]]:
-        """The output with everything revealed."""
+        """The expected output with everything revealed."""
         return [json.loads(line) for line in self.expected_path.read_text("utf-8").splitlines()]
 
     @property
@@ -85,13 +85,13 @@ class Sample:
 
     @property
     def text(self) -> bytes:
-        """The bytes that spans count: those of the file, or the UTF-8 form of UTF-16."""
+        """The bytes to which spans refer: those of the file, or the UTF-8 form of UTF-16."""
         source = open_source(str(self.path))
         return source.read(0, source.size)
 
     @property
     def told(self) -> tuple[str, str | None]:
-        """The code and reason that a broken sample is named after."""
+        """The code and reason after which a broken sample is named."""
         found = _BROKEN.fullmatch(self.base)
         assert found, self.name
         return found[1], found[2]

@@ -1,4 +1,4 @@
-"""A server of the served view in this process, and a page that speaks to it."""
+"""A server of the served view in this process, and a page that communicates with it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from viewer.serve.server import ServeOptions, Server, listen
 
 @dataclass
 class Serving:
-    """A server that runs, and what it printed."""
+    """A running server, and what it printed."""
 
     server: Server
     base: str
@@ -29,7 +29,7 @@ class Serving:
 
     @asynccontextmanager
     async def page(self, *, enters: bool = True) -> AsyncIterator[ClientSession]:
-        """Yield a browser; it uses the link, unless it should not."""
+        """Open a browser. It uses the link, unless `enters` is False."""
         async with ClientSession(cookie_jar=CookieJar(unsafe=True)) as client:
             if enters:
                 async with client.get(self.server.link) as answer:
@@ -64,7 +64,7 @@ async def serving(*paths: str | Path, **more: Any) -> AsyncIterator[Serving]:
 async def received(
     socket: ClientWebSocketResponse, wanted: Callable[[bytes, list[Any]], bool], texts: list[Any] | None = None
 ) -> bytes:
-    """Read until the bytes and the texts so far are what was wanted, or until the socket is closed."""
+    """Read until the bytes and texts received so far satisfy `wanted`, or until the socket is closed."""
     data, texts = b"", [] if texts is None else texts
     while not wanted(data, texts):
         message = await asyncio.wait_for(socket.receive(), LONGEST_WAIT)
@@ -78,7 +78,7 @@ async def received(
 
 
 class Apart:
-    """One session without a server: its packets, as a page sends them, and its output."""
+    """One session without a server: packets as a page sends them, and the output."""
 
     def __init__(self, *arguments: str, **environment: str) -> None:
         self.data = bytearray()
@@ -91,7 +91,7 @@ class Apart:
         self.child = Child(arguments, Sent(self._write, self._place, self._close))
 
     async def start(self) -> None:
-        """Start it, and wait until it shows a message or the list of files."""
+        """Start the session, and wait until it shows a message or the list of files."""
         os.environ.update(self._environment)
         await self.child.start(100, self.rows)
         for name, value in self._before.items():
@@ -102,14 +102,15 @@ class Apart:
         await self.until(lambda: b"all files" in self.data or any(message for _, message in self.places))
 
     async def settled(self) -> None:
-        """Wait until all packets so far were handled: a taller screen has a row that no other had."""
+        """Wait until all packets sent so far have been handled. To see this, make the screen taller than ever
+        before."""
         self.rows += 1
         row = b"\x1b[%d;1H" % self.rows
         await self.child.hear(json.dumps(["resize", {"width": 100, "height": self.rows}]))
         await self.until(lambda: row in self.data)
 
     async def until(self, is_done: Callable[[], bool]) -> None:
-        """Wait for this, or for the end of the child."""
+        """Wait until this is true, or until the child ends."""
         async with asyncio.timeout(LONGEST_WAIT):
             while not is_done() and not self.is_over:
                 self._grew.clear()

@@ -22,7 +22,7 @@ class Clock:
 
 
 class Recorded(FollowSource):
-    """Records the text of this generation and of earlier ones, and every statement about the file."""
+    """Records the text of this generation and of earlier ones, and everything stated about the file."""
 
     def __init__(self, path: object, clock: Clock) -> None:
         super().__init__(str(path), clock=clock)

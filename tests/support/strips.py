@@ -1,4 +1,4 @@
-"""Lines of a screen without caches, for the apps of the tests: a key makes hundreds, and each is drawn once."""
+"""Screen lines without caches, for apps in tests: a key creates hundreds of lines, and each is drawn only once."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import textual.strip
 
 
 class NoCache:
-    """Takes the place of the seven caches that Textual makes for each line."""
+    """Replaces the seven caches that Textual creates for each line."""
 
     def __class_getitem__(cls, item: object) -> type[NoCache]:
         return cls

@@ -1,4 +1,4 @@
-"""Share the parsed rules of a stylesheet between the apps of one process: each test starts a new app."""
+"""Share the parsed rules of a stylesheet between the apps of one process, because each test starts a new app."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _parsed: dict[tuple[object, ...], list[RuleSet]] = {}
 
 
 def share_parsed_rules() -> None:
-    """Parse a text once for each set of variables; a text with an error is parsed every time."""
+    """Parse a text once for each set of variables. A text with an error is parsed every time."""
 
     def parse(
         self: Stylesheet, css: str, read_from: tuple[str, str], *options: object, **named: object

@@ -22,14 +22,15 @@ def _count():
     path = os.environ["SCAN_COUNT"]
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
     os.write(descriptor, b".")
+    count = os.lseek(descriptor, 0, os.SEEK_CUR)  # of this byte, whatever other processes write
     os.close(descriptor)
-    return os.stat(path).st_size
+    return count
 
 def _end_if_it_is_time():
     if _count() == int(os.environ["SCAN_KILL_AT"]):
         os.killpg(0, signal.SIGKILL)
 
-_replace, _open = os.replace, os.open
+_replace, _open, _fsync = os.replace, os.open, os.fsync
 
 def replace(source, target, **options):
     if os.environ.get("SCAN_COUNT") and ".tables" in str(target):
@@ -38,6 +39,14 @@ def replace(source, target, **options):
         _end_if_it_is_time()
     else:
         _replace(source, target, **options)
+
+def fsync(descriptor):
+    if os.environ.get("SCAN_COUNT") and ".tables" in os.readlink(f"/proc/self/fd/{descriptor}"):
+        _end_if_it_is_time()
+        _fsync(descriptor)
+        _end_if_it_is_time()
+    else:
+        _fsync(descriptor)
 
 def open_(path, *given, **options):
     name = os.path.basename(os.fspath(path)) if isinstance(path, (str, os.PathLike)) else ""
@@ -50,10 +59,10 @@ def open_(path, *given, **options):
         time.sleep(600)
     return _open(path, *given, **options)
 
-os.replace, os.open = replace, open_
+os.replace, os.open, os.fsync = replace, open_, fsync
 """
-"""Code that every process of a scan runs at its start: it kills the process group before or after a certain rename, or
-a worker that opens a certain file."""
+"""Code that every process of a scan runs at its start. It counts the moments before and after each rename and sync, and
+kills the process group at one of them, or it kills a worker that opens a certain file."""
 
 
 def rows_in(directory: Path, table: str, *, debug: bool = False, stable: bool = False) -> list[dict[str, Any]]:
@@ -68,7 +77,7 @@ def rows_in(directory: Path, table: str, *, debug: bool = False, stable: bool = 
 
 
 def stable_views(directory: Path, *, debug: bool = False) -> dict[str, list[dict[str, Any]]]:
-    """Return all views but that of the runs, without the columns that differ between scans."""
+    """Return all views except that of the runs, without the columns that differ between scans."""
     return {name: rows_in(directory, name, debug=debug, stable=True) for name in TABLES if name != "runs"}
 
 
@@ -77,7 +86,7 @@ def safe_columns(table: str) -> set[str]:
 
 
 def hook_folder(folder: Path) -> Path:
-    """Return a folder for PYTHONPATH, with which every process runs the hook."""
+    """Return a folder for PYTHONPATH that makes every process run the hook."""
     hooks = folder / "hooks"
     hooks.mkdir(exist_ok=True)
     (hooks / "sitecustomize.py").write_text(_HOOK)
@@ -85,7 +94,7 @@ def hook_folder(folder: Path) -> Path:
 
 
 def run_hooked(folder: Path, *arguments: str | Path, **environment: str) -> subprocess.CompletedProcess[str]:
-    """Run the program in a process group of its own, whose processes all run the hook."""
+    """Run the program in a separate process group in which every process runs the hook."""
     paths = os.pathsep.join([str(hook_folder(folder)), str(ROOT), os.environ.get("PYTHONPATH", "")])
     return subprocess.run(
         [sys.executable, "-m", "viewer", *map(str, arguments)],

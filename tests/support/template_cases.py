@@ -16,7 +16,7 @@ class Turns:
     answer: str
     """An answer without calls."""
     thought: str
-    """The prefix of an answer or a call; empty if the template has none."""
+    """The prefix of an answer or a call with a thought; empty if the template has none."""
     calls: str
     replies: str
     after_replies: str

@@ -22,15 +22,15 @@ from tests.support.idle import is_idle
 
 QUIET, BETWEEN_KEYS = 0.15, 0.04
 LONGEST = 60.0
-"""Longest wait in seconds, even on a busy machine."""
+"""In seconds: the longest wait, even on a busy machine."""
 ESCAPE = "\x1b[27u"
-"""The key escape as a separate sequence, so that the next key is not read as a key with alt."""
+"""The escape key as a separate sequence, so that the next key is not read as a key with alt."""
 KEYS = {"enter": "\r", "escape": "\x1b", "tab": "\t", "ctrl+c": "\x03", "end": "\x1b[F", "space": " ", "ctrl+p": "\x10"}
 
 _SEQUENCE = re.compile(
     rb"\x1b\[([<-?]?)([0-9;:]*)([ -/]*)([@-~])"  # CSI
     rb"|\x1b\](.*?)(?:\x07|\x1b\\)"  # OSC
-    rb"|\x1b([PX^_].*?)\x1b\\"  # DCS and the like
+    rb"|\x1b([PX^_].*?)\x1b\\"  # DCS and similar sequences
     rb"|\x1b([^\[\]PX^_])",  # two bytes
     re.DOTALL,
 )
@@ -78,14 +78,14 @@ class Terminal:
         self.rest()
 
     def wait_until(self, holds: Callable[[], object]) -> None:
-        """Wait until what was written satisfies a condition."""
+        """Wait until the output satisfies a condition."""
         end = time.monotonic() + LONGEST
         while not holds():
             assert time.monotonic() < end and self.code is None, self.text()
             self._read(0.05)
 
     def press(self, *keys: str) -> None:
-        """Type, and wait until nothing more is drawn."""
+        """Press keys, and wait until nothing more is drawn."""
         for key in keys:
             os.write(self.master, KEYS.get(key, key).encode())
             if self._read(QUIET) or not is_idle(self.pid):
@@ -99,7 +99,7 @@ class Terminal:
             pass
 
     def end(self, number: int | None = None) -> int:
-        """Wait for the end, after a signal if given; returns the exit code as a shell reports it."""
+        """Wait for the end, after sending a signal if one is given. Return the exit code as a shell reports it."""
         if number is not None:
             os.kill(self.pid, number)
         end = time.monotonic() + LONGEST
@@ -142,7 +142,7 @@ class Terminal:
 
 
 def unfinished(data: bytes) -> bytes:
-    """Return the start of a control sequence at the end of the data, if the rest has not been read yet."""
+    """Return the start of a control sequence at the end of the data if the rest has not been read yet."""
     found = _UNFINISHED.search(data)
     return found[0] if found else b""
 
@@ -185,7 +185,7 @@ def _is_known(match: re.Match[bytes]) -> bool:
 
 
 def _is_copy(osc: bytes) -> bool:
-    """True for a requested copy without control sequences."""
+    """True for a copy that was requested, if it has no control sequences."""
     if not osc.startswith(b"52;c;"):
         return False
     return not UNWANTED.search(base64.b64decode(osc[5:]).decode("utf-8"))

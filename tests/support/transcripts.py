@@ -1,4 +1,4 @@
-"""A small transcript with hidden messages, and documents made from text."""
+"""A small transcript with hidden messages, and documents created from text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Names of fields, parts, and attributes that services use for reasoning, tools, and metadata, never for shown text."""
+"""Names of fields, parts, and attributes that services use for reasoning, tools, and metadata, but not for shown
+text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Views of given calls and diagnostics, for tests of the widgets that draw them."""
+"""Views of given calls and diagnostics, for testing the widgets that draw them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows for formats other than text with `<|start|>`: a name, a text with {} for the body, and whether it is shown."""
+"""Rows for formats without `<|start|>`: a name, a text with {} for the body, and whether the body is shown."""
 
 from __future__ import annotations
 

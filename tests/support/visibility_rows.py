@@ -22,7 +22,7 @@ class Row:
 
 
 def _text(format: str) -> str:
-    """Return the text that precedes the messages in real use of the format."""
+    """Return the text that precedes the messages in real uses of the format."""
     return {
         "openchatml-2.2": "version: 2.2\n",
         "openchatml-2.0": "version: 2.0\n",

@@ -11,7 +11,7 @@ Step = Callable[[], object]
 
 
 class FakeWatcher:
-    """Satisfies `Watcher`. Each wait advances the clock by its timeout and runs the next step of a script."""
+    """Implements `Watcher`. Each wait advances the clock by its timeout and runs the next step of a script."""
 
     def __init__(
         self, clock: Clock | None = None, script: Iterator[object] | None = None, *, wakes: bool = True
@@ -20,10 +20,10 @@ class FakeWatcher:
         self.waits = 0
         self._script = script
         self._wakes = wakes
-        """True if each wait ends with an event; False if it times out, as with polling."""
+        """True if each wait ends with an event; False if it times out, as when polling."""
 
     def watch(self, path: str) -> FakeWatcher:
-        """Start to watch; pass this as `watch=`."""
+        """Start to watch. Pass this method as `watch=`."""
         return self
 
     def wait(self, timeout: float) -> bool:
@@ -39,4 +39,4 @@ class FakeWatcher:
         return woken
 
     def close(self) -> None:
-        """Does nothing."""
+        """Do nothing."""

@@ -1,1 +1,1 @@
-"""Tests of single modules: the folders mirror `viewer`."""
+"""Tests of single modules. The folders mirror `viewer`."""

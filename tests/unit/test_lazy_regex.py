@@ -1,4 +1,4 @@
-"""A lazily compiled pattern matches like one compiled at once."""
+"""A lazily compiled pattern matches exactly like one that is compiled immediately."""
 
 from __future__ import annotations
 
@@ -53,5 +53,5 @@ def test_every_mark_has_a_sign(pattern: re.Pattern[bytes]) -> None:
     marks += [f"<{tag} a='b'>" for tag in THINK_TAGS] + [f"</{tag}\t>".upper() for tag in THINK_TAGS]
     eager = re.compile(pattern.pattern, pattern.flags)
     for data in (*(mark.encode() for mark in marks), b"[INST] a [/INST]", b"<s>", b"[gMASK]", b"plain"):
-        lazy = lazy_regex(pattern.pattern, pattern.flags, vars(pattern)["_signs"])
+        lazy = lazy_regex(pattern.pattern, pattern.flags, vars(pattern)["signs"])
         assert (lazy.search(data) is None) is (eager.search(data) is None), data

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from viewer.checks.closed_rows import ClosedRows
 from viewer.checks.context import Read
 from viewer.checks.missing import MissingArguments
 from viewer.checks.queue import CheckQueue, Ended, Messages
@@ -11,15 +12,27 @@ from viewer.index.agents import AgentStart
 from viewer.index.batch import MessageBatch
 from viewer.index.messages import MessageIndex
 from viewer.model.diagnostic import Diagnostic
-from viewer.model.events import AgentStarted, Closed, Event, Grew, Metadata, Opened, Started, Strayed, Superseded, Used
+from viewer.model.events import (
+    AgentStarted,
+    Closed,
+    ClosedBatch,
+    Event,
+    Grew,
+    Metadata,
+    Opened,
+    Started,
+    Strayed,
+    Superseded,
+    Used,
+)
 from viewer.model.messages import Message, Stray, Transcript
 from viewer.reading.bodies import Decoder, OpenMessages
 from viewer.reading.format import FormatTraits
 
 LARGEST_AHEAD = 64 * 1024
-"""In bytes. A longer message is checked only in its turn."""
+"""The size limit in bytes for checking ahead. A longer message is checked only in its turn."""
 MOST_WAITING = 20_000
-"""The most events that may be queued. A batch of messages counts as one."""
+"""The maximum number of events that may be queued. A batch of messages counts as one."""
 
 
 class Analysis:
@@ -38,7 +51,7 @@ class Analysis:
         self.transcripts: list[Transcript] = []
         self.strays: list[Stray] = []
         self.metadata_count = 0
-        """The number of records without a message before the first message."""
+        """The number of records without a message that precede the first message."""
         self.unsettled = OpenMessages()
         """The numbers of the open messages."""
         self.is_partial = is_partial
@@ -58,7 +71,8 @@ class Analysis:
         return max((declaring.message for declaring in self._queue.declaring), default=0)
 
     def note_whole(self) -> None:
-        """Treat open messages as decided from now on: the whole input was read, or it is being followed."""
+        """Treat open messages as final from now on, because the whole input was read, or because it is being
+        followed."""
         self.is_partial = False
 
     @property
@@ -83,6 +97,9 @@ class Analysis:
                 case Closed(message):
                     self.index.put(message)
                     self.unsettled.discard(message.number)
+                case ClosedBatch():
+                    self._add_batch(event)
+                    continue
                 case Opened(message):
                     opened = message
                     continue
@@ -113,6 +130,13 @@ class Analysis:
     def _open(self, message: Message) -> None:
         self.index.put(message)
         self.unsettled.add(message.number)
+
+    def _add_batch(self, batch: ClosedBatch) -> None:
+        self.transcripts += [transcript for _, transcript in batch.started]
+        self.index.extend_closed(batch)
+        started = [(batch.first + row, transcript) for row, transcript in batch.started]
+        found = [(batch.first + row, one) for row, one in batch.found]
+        self._queue.add(ClosedRows(batch.first, batch.first + len(batch) - 1, batch.signed, started, found))
 
     def apply_batch(self, batch: MessageBatch) -> None:
         """Apply a batch of regular messages, which bypass the parser."""

@@ -88,7 +88,7 @@ def _check_rows(
         if row > before + 1:
             tools.skip_messages(turns[row - 1])
         if plain.kinds[place] is not None and place >= tried:
-            linked, tried = tools.link_pairs(plain, place)
+            linked, tried = tools.link_pairs(plain, place, len(plain.numbers))
             if linked > place:
                 before = plain.numbers[linked - 1] - first
                 continue

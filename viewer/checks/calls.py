@@ -32,7 +32,7 @@ from viewer.syntax.json_text import JsonKind, JsonNode, exact_value, plain_objec
 from viewer.tools.declarations import Declarations
 
 LONGEST_GLANCED = 4000
-"""In bytes. Python refuses to parse integers of more than 4,300 digits."""
+"""The maximum length in bytes. Python refuses to parse integers of more than 4,300 digits."""
 _REPORTED = {
     E_TOOL_TIMEOUT: ("reported", CallState.TIMEOUT),
     E_TOOL_CANCELLED: ("reported", CallState.CANCELLED),
@@ -60,6 +60,8 @@ class ToolChecks:
         self._declarations = Declarations()
         self._notes = TurnState()
         self._turn = 0
+        self.last_without_tools: bytes | None = None
+        """The text of the last instruction that declared no tools."""
 
     def start_transcript(self) -> None:
         """Begin a new transcript with its own declarations and calls."""
@@ -127,8 +129,9 @@ class ToolChecks:
             )
         return True
 
-    def link_pairs(self, rows: PlainRows, first: int) -> tuple[int, int]:
-        """Link the calls and replies from `first` on that belong together and have no problem.
+    def link_pairs(self, rows: PlainRows, first: int, last: int) -> tuple[int, int]:
+        """Link the calls and replies from `first` up to, but not including, `last` that belong together and have no
+        problem.
 
         Return the place after the last one linked, and the place before which the others need not be tried again.
         A message whose body is not plain loses its kind."""
@@ -138,7 +141,7 @@ class ToolChecks:
         pairs = CallPairs(self._ledger, in_turn=turn == self._turn)
         numbers, kinds, turns, ids, are_json = rows.numbers, rows.kinds, rows.turns, rows.ids, rows.are_json
         has_ok = has_call_stop = False
-        place, last, whole, calls, seen = first, len(numbers), first, 0, (turn, has_ok, has_call_stop)
+        place, whole, calls, seen = first, first, 0, (turn, has_ok, has_call_stop)
         for place in range(first, last):
             if turns[place] != turn:
                 if whole < place or (pairs.are_noted and turn == self._turn):
@@ -208,8 +211,11 @@ class ToolChecks:
         self._ledger.skip_messages()
         header = case.message.header
         is_instruction = header.role in ("system", "developer") and not header.malformed
-        if is_instruction and self._declarations.read(case.body.text):
-            self._note_declaring(case.message.number, None)
+        if is_instruction:
+            if self._declarations.read(case.body.text):
+                self._note_declaring(case.message.number, None)
+            else:
+                self.last_without_tools = case.body.data
         self._notes.call_token |= case.message.ending is Ending.CALL
         if header.role == "assistant" and b'"tool_calls"' in case.json and case.json.lstrip().startswith(b"{"):
             member = _member(case.node, "tool_calls")

@@ -12,7 +12,7 @@ from viewer.rules.notes import I_RECORD_UNKNOWN
 from viewer.rules.structure import W_PART_UNKNOWN, W_RECORD_UNKNOWN
 
 LONGEST_VALUE = 40
-"""In characters. A longer offending value is truncated."""
+"""The maximum length in characters. A longer offending value is truncated."""
 _LONGEST_BYTES = 4 * (LONGEST_VALUE + 16)
 _LONGEST_KEY = 256
 

@@ -9,8 +9,10 @@ from msgspec import Struct
 from viewer.checks.context import LONGEST_HEADER, TranscriptFacts, first_mark
 from viewer.index.calls import UNNAMED, bare_tool_name, is_function
 from viewer.model.messages import Ending, Header, Message, Outcome, Span
+from viewer.reading.bodies import string_data
 from viewer.reading.format import FormatTraits
 from viewer.reading.header import full_tool_name, is_tool
+from viewer.syntax.json_string import string_body
 
 BEFORE_ID = (b"<|channel|>", b"<|constrain|>", b"<|message|>")
 """A call id belongs before the first of these marks."""
@@ -44,7 +46,7 @@ class PlainRows(Struct, frozen=True):
 
     numbers: list[int]
     kinds: list[PlainKind | None]
-    """None for a message that is already known to need its checks."""
+    """The kind of each message; None if the message is already known to need its checks."""
     turns: list[int]
     ids: list[str | None]
     are_json: list[bool]
@@ -58,10 +60,16 @@ class PlainRows(Struct, frozen=True):
     """The offset of the data in the input."""
     have_deadline: bool
     """True if any body in the data may have a deadline."""
+    strings: list[bool] = []
+    """True for a body that is a JSON string with its quotes; empty if none is."""
 
     def text(self, place: int) -> bytes:
-        """Return the body of a message."""
-        return self.data[self.starts[place] : self.ends[place]]
+        """Return the text of a body."""
+        source = self.data[self.starts[place] : self.ends[place]]
+        if not self.strings or not self.strings[place]:
+            return source
+        text = string_data(source)
+        return string_body(source).encode("utf-8", "replace") if text is None else text
 
     def id_place(self, number: int) -> Span:
         """Return the empty span where the call id of one of these messages is missing."""

@@ -7,7 +7,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from itertools import accumulate
-from typing import TypeAlias
+from typing import Protocol, TypeAlias
 
 from viewer.cache import lazy_regex
 from viewer.checks.check import (
@@ -41,9 +41,27 @@ _ESCAPES = {0x08: b"\\b", 0x0C: b"\\f", 0x0A: b"\\n", 0x0D: b"\\r", 0x09: b"\\t"
 """The JSON escapes of these bytes."""
 _ESCAPED = re.compile(rb'["\\\x00-\x1f]+')
 """Characters that a JSON string must escape."""
-_Places: TypeAlias = Callable[["_Joined"], set[int]]
+
+
+class Bodies(Protocol):
+    """Bodies that are searched together."""
+
+    data: bytes
+    is_ascii: bool
+
+    def places_with(self, find: Callable[[bytes, int], int]) -> set[int]:
+        """Return the places of the bodies in which `find` has a match. It searches from an index, and returns -1 for
+        no match."""
+        ...
+
+    def places_where(self, test: Test) -> set[int]:
+        """Return the places of the bodies that pass a test, and possibly of others."""
+        ...
+
+
+Places: TypeAlias = Callable[[Bodies], set[int]]
 """Returns the places of the bodies for which a trigger is true, and possibly of others."""
-_Known: TypeAlias = list[tuple[int, Test, _Places]]
+_Known: TypeAlias = list[tuple[int, Test, Places]]
 
 
 def plain_body(message: Message) -> Span | None:
@@ -133,14 +151,18 @@ class PlainPrefilter:
             if not tests:
                 continue
             known = [sources[row] for row in rows]
-            joined = _Joined(known)
+            joined = Joined(known)
             is_readable = read is None or _has_plain_escapes(joined.data)
-            for bit, test, in_source in tests:
-                for place in in_source(joined) if is_readable else range(len(rows)):
+            for bit, test, places in tests:
+                for place in places(joined) if is_readable else range(len(rows)):
                     text = known[place] if read is None else read(rows[place])
                     if test(text, 0, len(text)):
                         masks[rows[place]] |= bit
         return masks
+
+    def certain(self, answers: int) -> int:
+        """Return the bits that the header alone decides."""
+        return self._known(answers)[0]
 
     def _known(self, answers: int) -> tuple[int, _Known]:
         known = self._tests.get(answers)
@@ -156,11 +178,11 @@ class PlainPrefilter:
             if isinstance(left, Always):
                 mask |= 1 << number
             elif not (isinstance(left, AnyOf) and not left.triggers):
-                tests.append((1 << number, _test_of(left), _places_of(_in_source(left))))
+                tests.append((1 << number, _test_of(left), places_of(in_source(left))))
         return mask, tests
 
 
-class _Joined:
+class Joined:
     """JSON strings and other bodies, joined with spaces, so that one search for a pattern covers all of them."""
 
     def __init__(self, sources: Sequence[bytes]) -> None:
@@ -232,7 +254,7 @@ def _settled(trigger: Trigger, true: set[Predicate]) -> Trigger:
     return trigger
 
 
-def _in_source(trigger: Trigger) -> Trigger:
+def in_source(trigger: Trigger) -> Trigger:
     """Return a trigger that is true for a JSON string without `\\u` and `\\/` if this one is true for its text."""
     match trigger:
         case Contains():
@@ -246,16 +268,17 @@ def _in_source(trigger: Trigger) -> Trigger:
             return trigger if trigger.in_source else HasByte(leads)
         case Matches():
             return trigger if trigger.in_source else _ALWAYS
-        case BodyStarts(leads, _):
+        case BodyStarts(leads, _, _):
             return BodyStarts(b"", re.compile(rb'"?[\\' + re.escape(leads) + rb"]"))
         case AnyOf():
-            return AnyOf(*map(_in_source, trigger.triggers))
+            return AnyOf(*map(in_source, trigger.triggers))
         case AllOf():
-            return AllOf(*map(_in_source, trigger.triggers))
+            return AllOf(*map(in_source, trigger.triggers))
     return trigger
 
 
-def _places_of(trigger: Trigger) -> _Places:
+def places_of(trigger: Trigger) -> Places:
+    """Return a search for the bodies for which a trigger is true."""
     match trigger:
         case Contains() if trigger.ignore_case:
             pattern = _any_case(trigger.literals)
@@ -267,9 +290,9 @@ def _places_of(trigger: Trigger) -> _Places:
         case Matches(_, pattern, _):
             return lambda joined: joined.places_with(_first_match(pattern))
         case AnyOf():
-            return _in_any([*map(_places_of, trigger.triggers)])
+            return _in_any([*map(places_of, trigger.triggers)])
         case AllOf():
-            return _in_all([*map(_places_of, trigger.triggers)])
+            return _in_all([*map(places_of, trigger.triggers)])
     test = _test_of(trigger)
     if isinstance(trigger, Always | BodyStarts):
         return lambda joined: joined.places_where(test)
@@ -284,16 +307,16 @@ def _first_match(pattern: re.Pattern[bytes]) -> Callable[[bytes, int], int]:
     return find
 
 
-def _containing(literal: bytes) -> _Places:
+def _containing(literal: bytes) -> Places:
     return lambda joined: joined.places_with(lambda data, at: data.find(literal, at))
 
 
-def _in_any(parts: list[_Places]) -> _Places:
+def _in_any(parts: list[Places]) -> Places:
     return lambda joined: set().union(*(part(joined) for part in parts))
 
 
-def _in_all(parts: list[_Places]) -> _Places:
-    def places(joined: _Joined) -> set[int]:
+def _in_all(parts: list[Places]) -> Places:
+    def places(joined: Bodies) -> set[int]:
         found = parts[0](joined)
         for part in parts[1:]:
             if not found:
@@ -331,7 +354,7 @@ def _test_of(trigger: Trigger) -> Test:
             return lambda data, start, end: not data.isascii() and pattern.search(data, start, end) is not None
         case Matches(_, pattern, _):
             return lambda data, start, end: pattern.search(data, start, end) is not None
-        case BodyStarts(_, pattern):
+        case BodyStarts(_, pattern, _):
             return lambda data, start, end: pattern.match(data, start, end) is not None
         case IllFormed():
             return lambda data, _start, _end: not data.isascii() and not is_utf8(data)

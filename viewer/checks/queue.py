@@ -6,6 +6,7 @@ import re
 from array import array
 from collections import deque
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -13,7 +14,8 @@ from msgspec.structs import replace
 
 from viewer.checks import CHECKS
 from viewer.checks.calls import ToolChecks, check_calls
-from viewer.checks.check import Run, Scope
+from viewer.checks.check import Check, Predicate, Run, Scope
+from viewer.checks.closed_rows import ClosedRows, check_rows
 from viewer.checks.context import CheckContext, Read, TranscriptFacts
 from viewer.checks.json import check_json
 from viewer.checks.missing import Declaring
@@ -52,7 +54,7 @@ EVENT_BYTES = 256
 STRAY_BLOCK = 1024 * 1024
 """The number of bytes of text outside messages that are checked together."""
 _NEEDS_MESSAGES = (W_TEXT_BETWEEN, W_VERSION_UNKNOWN)
-"""Not reported for an input without messages whose format is unknown."""
+"""Diagnostics that are not reported for an input without messages whose format is unknown."""
 
 
 _CONSTRAINT = b"<|constrain|>"
@@ -60,7 +62,7 @@ READ_AHEAD = 64 * 1024
 """The number of bytes that are read together. A larger piece is read separately."""
 _PLAIN = re.compile(rb"[\t\n -~]*+")
 MOST_TOGETHER, MOST_TOGETHER_BYTES = 256, 256 * 1024
-"""The most messages that are prefiltered together, and about how many bytes they may have."""
+"""The maximum number of messages that are prefiltered together, and roughly how many bytes they may have."""
 
 
 class _AheadReader:
@@ -159,6 +161,30 @@ class _BlockReader:
         return self._data[first:last] if first >= 0 and last <= len(self._data) else self._read(start, end)
 
 
+class _Bits(Struct, frozen=True):
+    """What depends on the table of checks only, so that all documents share it."""
+
+    predicates: tuple[Predicate, ...]
+    of_message: int
+    of_calls: int
+    of_encoding: int
+    of_plain_calls: int
+    runs: dict[int, tuple[Run, ...]]
+
+
+@lru_cache(4)  # depends on no input, so `clear_caches` need not clear it
+def _bits_of(checks: tuple[Check, ...]) -> _Bits:
+    numbered = [(1 << number, check) for number, check in enumerate(checks)]
+    return _Bits(
+        predicates_of(checks),
+        mask_of_scopes(checks, Scope.MESSAGE),
+        mask_of_scopes(checks, Scope.CALLS),
+        sum(bit for bit, check in numbered if W_ENCODING in check.rules),
+        sum(bit for bit, check in numbered if check.run in (check_calls, check_json)),
+        {},
+    )
+
+
 class Messages(Struct):
     """Consecutive messages that await their checks, by number: batches, and what the parser read between them."""
 
@@ -173,7 +199,7 @@ class Ended(Struct, frozen=True):
     """The input has ended."""
 
 
-Work = Event | Messages | Ended
+Work = Event | Messages | ClosedRows | Ended
 
 
 class CheckQueue:
@@ -200,19 +226,19 @@ class CheckQueue:
         """The answers of the header predicates for the current transcript."""
         self.batch_prefilter: NumpyPrefilter | None = None
         self._prefilter = compile_plain(self.checks)
-        self._predicates = predicates_of(self.checks)
-        self._of_message = mask_of_scopes(self.checks, Scope.MESSAGE)
-        self._of_calls = mask_of_scopes(self.checks, Scope.CALLS)
-        self.every_check = self._of_message | self._of_calls
+        bits = _bits_of(self.checks)
+        self._predicates = bits.predicates
+        self._of_message = bits.of_message
+        self.of_calls = bits.of_calls
+        """The bits of the checks that see the messages in order."""
+        self._of_encoding = bits.of_encoding
+        self.every_check = self._of_message | self.of_calls
         """The bits for a message that the prefilters cannot judge."""
-        self.of_plain_calls = sum(
-            1 << number for number, check in enumerate(self.checks) if check.run in (check_calls, check_json)
-        )
+        self.of_plain_calls = bits.of_plain_calls
         """The bits of the checks that `ToolChecks.link_pairs` and `link_plain` replace."""
         self._plain_kinds: dict[int, PlainKind | None] = {}
         """The kind for each header key of the current transcript."""
-        self._of_encoding = sum(1 << number for number, check in enumerate(self.checks) if W_ENCODING in check.rules)
-        self._runs: dict[int, tuple[Run, ...]] = {}
+        self._runs = bits.runs
         """The check functions for each mask that has occurred."""
         self._has_begun = False
         self._transcribed: TranscriptFacts
@@ -242,6 +268,8 @@ class CheckQueue:
             self.waiting_bytes += self._size(work)
         if isinstance(work, Closed):
             self._ahead.known_to = max(self._ahead.known_to, work.message.span[1])
+        elif isinstance(work, ClosedRows):
+            self._ahead.known_to = max(self._ahead.known_to, self.index.span(work.last)[1])
 
     def _continues(self, last: Messages, work: Work) -> bool:
         """True if this work can be checked together with the messages before it."""
@@ -255,7 +283,7 @@ class CheckQueue:
 
     def _size(self, work: Work) -> int:
         match work:
-            case Messages():
+            case Messages() | ClosedRows():
                 return self._bytes_between(work.first, work.last)
             case Closed(message):
                 return EVENT_BYTES + message.span[1] - message.span[0]
@@ -267,7 +295,7 @@ class CheckQueue:
             work = self.waiting.popleft()
             done = self._size(work)
             match work:
-                case Messages():
+                case Messages() | ClosedRows():
                     done = self._messages(work, size)
                 case Closed(message):
                     done += self._closed_run(message, size)
@@ -276,7 +304,7 @@ class CheckQueue:
                 case Strayed(stray):
                     self._strayed(stray)
                 case Started(transcript):
-                    self._started(transcript)
+                    self.start_transcript(transcript)
                 case ToolCancelled(_, call_id, start, end):
                     self.calls.cancel(call_id, start, end)
                 case DeclaredTools(_, number, start, end):
@@ -320,7 +348,8 @@ class CheckQueue:
             self._shown[key] = is_user_safe(self.index[number])
         return self._shown[key]
 
-    def _started(self, transcript: Transcript) -> None:
+    def start_transcript(self, transcript: Transcript) -> None:
+        """Begin a transcript, to which all further messages belong."""
         if self._has_begun:
             self.tools.start_transcript()
         facts = self._facts_of(transcript)
@@ -330,6 +359,10 @@ class CheckQueue:
         self._transcribed = facts
         self.answers = HeaderAnswers(self._predicates, self.index, facts)
         self._plain_kinds.clear()
+
+    def has_facts_of(self, transcript: Transcript) -> bool:
+        """True if the checks need to know the same about this transcript as about the current one."""
+        return self._facts_of(transcript) == self._transcribed
 
     def _facts_of(self, transcript: Transcript) -> TranscriptFacts:
         return TranscriptFacts(self._formats[transcript.format], profile(transcript.header))
@@ -350,22 +383,20 @@ class CheckQueue:
         waiting, done, most = self.waiting, 0, min(size, MOST_TOGETHER_BYTES)
         messages, works = [message], list[Message | Started | Found]([message])
         while waiting and done < most and len(messages) < MOST_TOGETHER:
-            match waiting[0]:
-                case Closed(found):
-                    done += EVENT_BYTES + found.span[1] - found.span[0]
-                    messages.append(found)
-                    works.append(found)
-                case Found() as work:
-                    done += EVENT_BYTES
-                    works.append(work)
-                case Started(transcript) as work if self._facts_of(transcript) == self._transcribed:
-                    done += EVENT_BYTES
-                    works.append(work)
-                case _:
-                    break
+            work = waiting[0]
+            if type(work) is Closed:
+                found = work.message
+                done += found.span[1] - found.span[0]
+                messages.append(found)
+                works.append(found)
+            elif type(work) is Found or (type(work) is Started and self.has_facts_of(work.transcript)):
+                works.append(work)
+            else:
+                break
+            done += EVENT_BYTES
             waiting.popleft()
         if len(works) == 1:
-            self._closed(message)
+            self.check_closed(message)
         elif self._transcribed.format.shares_spans:
             self._closed_together(works, messages)
         else:
@@ -376,26 +407,42 @@ class CheckQueue:
         """Like `_closed_together`, for messages that are separate ranges of bytes."""
         base = min(message.span[0] for message in messages)
         block = self.read(base, max(message.span[1] for message in messages))
-        bodies = [_regular_body(message, block, base) for message in messages]
+        is_plain = _PLAIN.fullmatch(block) is not None
+        bodies = [_regular_body(message, block, base, is_plain=is_plain) for message in messages]
         known = [(row, body) for row, body in enumerate(bodies) if body is not None]
         answers = [self._answers_of(messages[row]) for row, _ in known]
         found = self._prefilter.masks(answers, [body.data for _, body in known])
         masks = dict(zip((row for row, _ in known), found, strict=True))
-        place = 0
+        place = skipped = 0
         for work in works:
-            if isinstance(work, Started):
-                self._started(work.transcript)
-            elif isinstance(work, Found):
+            if isinstance(work, Found):
+                skipped = self._skip_to(skipped)
                 self.report(work.rule, work.reason, work.start, work.end, work.message, work.count)
-            else:
-                body = bodies[place]
-                mask, body = (masks[place], body) if body is not None else self._mask(work)
-                place += 1
-                if mask:
-                    self.run_checks(mask, self.case_of(work, body))
-                else:
-                    self.tools.skip_messages(self.index.turn(work.number))
-                self.checked_to = max(self.checked_to, work.span[1])
+                continue
+            if isinstance(work, Started):
+                skipped = self._skip_to(skipped)
+                self.start_transcript(work.transcript)
+                continue
+            body = bodies[place]
+            is_regular = body is not None
+            mask, body = (masks[place], body) if body is not None else self._mask(work)
+            place += 1
+            if not mask:
+                skipped = work.number
+                continue
+            skipped = self._skip_to(skipped)
+            if place > 1:
+                self.checked_to = max(self.checked_to, messages[place - 2].span[1])
+            if not (is_regular and not mask & ~self.of_plain_calls and self._is_linked(work, body)):
+                self.run_checks(mask, self.case_of(work, body))
+        self._skip_to(skipped)
+        self.checked_to = max(self.checked_to, messages[-1].span[1])
+
+    def _skip_to(self, number: int) -> int:
+        """Skip the messages without checks up to this one, or none if the number is 0. Return 0."""
+        if number:
+            self.tools.skip_messages(self.index.turn(number))
+        return 0
 
     def _closed_together(self, works: list[Message | Started | Found], messages: list[Message]) -> None:
         """Check messages whose transcripts have the same facts. `works` also contains the events between them."""
@@ -406,7 +453,7 @@ class CheckQueue:
         place = 0
         for work in works:
             if isinstance(work, Started):
-                self._started(work.transcript)
+                self.start_transcript(work.transcript)
                 continue
             if isinstance(work, Found):
                 self.report(work.rule, work.reason, work.start, work.end, work.message, work.count)
@@ -420,22 +467,27 @@ class CheckQueue:
                 mask |= self._of_encoding
             if not mask:
                 self.tools.skip_messages(self.index.turn(message.number))
-            elif mask & ~self.of_plain_calls or not self._is_linked(message, text):
+            elif mask & ~self.of_plain_calls or message.stop is not None or not self._is_linked(message, text):
                 self.run_checks(mask, self.case_of(message, text.body))
             self.checked_to = max(self.checked_to, end)
 
-    def _is_linked(self, message: Message, text: _Text) -> bool:
+    def _is_linked(self, message: Message, text: _Text | Body) -> bool:
         """Link a call or reply whose only possible problem is its id. Return False if it needs its checks."""
         number, call_id = message.number, message.header.call_id
         kind = self.plain_kind(self.index.header_key(number))
-        if kind is None or message.ending is Ending.OPEN or message.stop is not None or _CONSTRAINT in text.data:
+        if kind is None or message.ending is Ending.OPEN or _CONSTRAINT in text.data:
             return False
         if message.time_ms is not None and self.calls.has_deadlines:
             return False
         turn = self.index.turn(number)
-        return self.tools.link_plain(kind, number, turn, call_id, text.data, lambda: self.case_of(message, text.body))
 
-    def _closed(self, message: Message) -> None:
+        def case() -> CheckContext:
+            return self.case_of(message, text.body if isinstance(text, _Text) else text)
+
+        return self.tools.link_plain(kind, number, turn, call_id, text.data, case)
+
+    def check_closed(self, message: Message) -> None:
+        """Check one message."""
         mask, body = self._mask(message)
         if mask:
             self.run_checks(mask, self.case_of(message, body))
@@ -450,7 +502,7 @@ class CheckQueue:
                 self.report(found.rule, found.reason, found.start, found.end, found.message, found.count)
         if case.is_cut:
             self.cut.append(case.message.number)
-        if not mask & self._of_calls:
+        if not mask & self.of_calls:
             self.tools.skip_messages(case.turn)
 
     def _functions(self, mask: int) -> tuple[Run, ...]:
@@ -465,6 +517,12 @@ class CheckQueue:
         if key not in self._plain_kinds:
             self._plain_kinds[key] = plain_kind(self.index.example(key), self._transcribed)
         return self._plain_kinds[key]
+
+    def is_instruction(self, number: int) -> bool:
+        """True for a closed instruction, which may declare tools."""
+        message = self.index.example(self.index.header_key(number))
+        is_closed = message.ending is Ending.END and not message.header.malformed
+        return is_closed and message.header.role in ("system", "developer")
 
     def ahead(self, message: Message) -> list[Diagnostic]:
         """Return the diagnostics of a message ahead of its turn, except those of its calls."""
@@ -527,11 +585,14 @@ class CheckQueue:
                 self.report(W_ENCODING, "nul", first, last, None, last - first)
             start += len(data)
 
-    def _messages(self, work: Messages, size: int) -> int:
+    def _messages(self, work: Messages | ClosedRows, size: int) -> int:
         """Check about `size` bytes of the first messages, and keep the rest. Return the number of bytes checked."""
-        from viewer.checks.batches import check_run
+        if isinstance(work, ClosedRows):
+            done = check_rows(self, work, size)
+        else:
+            from viewer.checks.batches import check_run
 
-        done = check_run(self, work, size)
+            done = check_run(self, work, size)
         if done < work.last:
             self.waiting.appendleft(replace(work, first=done + 1))
         rest = self._bytes_between(done + 1, work.last) if done < work.last else 0
@@ -541,14 +602,14 @@ class CheckQueue:
         return self.index.span(last)[1] - self.index.span(first)[0]
 
 
-def _regular_body(message: Message, block: bytes, base: int) -> Body | None:
-    """Return the body of a message in a block that starts at `base`, or None unless the body decides alone which checks
-    are needed: the bytes around it are plain, and nothing in it is escaped."""
+def _regular_body(message: Message, block: bytes, base: int, *, is_plain: bool) -> Body | None:
+    """Return the body of a message in a block that starts at `base`, or None unless the body alone determines which
+    checks are needed: the bytes around it are plain, as in a plain block, and nothing in it is escaped."""
     plain = plain_body(message)
     if plain is None:
         return None
     start, end = plain[0] - base, plain[1] - base
     first, last = message.span[0] - base, message.span[1] - base
-    if not (_PLAIN.fullmatch(block, first, start) and _PLAIN.fullmatch(block, end, last)):
+    if not (is_plain or (_PLAIN.fullmatch(block, first, start) and _PLAIN.fullmatch(block, end, last))):
         return None
     return verbatim_body(block[start:end], plain[0]) if has_own_text(message, block, start, end) else None

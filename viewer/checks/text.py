@@ -22,7 +22,7 @@ from viewer.checks.context import CheckContext, TranscriptFacts
 from viewer.model.diagnostic import Diagnostic
 from viewer.model.messages import Message, Span
 from viewer.model.visibility import is_user_safe
-from viewer.reading.embedded_turn import MAY_BE_STRIPPED, first_token, first_word
+from viewer.reading.embedded_turn import MAY_BE_STRIPPED, STRIPPED_SOURCE, first_token, first_word
 from viewer.reading.hidden_spans import BlockKind, Source, hidden_blocks
 from viewer.reading.template_marks import MARK_SIGNS
 from viewer.reading.template_marks import MAY_BE_MARK as MAY_BE_TOKEN
@@ -179,7 +179,9 @@ TEMPLATE_MARKS = Check(
     AnyOf(
         AllOf(
             HeaderIs(_is_shown),
-            AnyOf(Contains(*MARK_SIGNS, ignore_case=True), BodyStarts(_STRIPPED_LEADS, MAY_BE_STRIPPED)),
+            AnyOf(
+                Contains(*MARK_SIGNS, ignore_case=True), BodyStarts(_STRIPPED_LEADS, MAY_BE_STRIPPED, STRIPPED_SOURCE)
+            ),
         ),
         AllOf(HeaderIs(_is_shown_json_content), Matches(_TOKEN_LEADS, MAY_BE_TOKEN, in_source=True)),
     ),

@@ -11,8 +11,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, NoReturn
 
 _COLLECTOR = (20_000, 10, 10)
-"""Garbage collector thresholds: importing creates many objects and no garbage. The final collection is skipped."""
-gc.set_threshold(*_COLLECTOR)  # before click, whose import is a third of a short command
+"""Thresholds of the garbage collector, which rarely runs: imports create many objects but little garbage."""
+gc.set_threshold(*_COLLECTOR)  # before click: importing it takes a third of the time of a short command
 
 import click  # noqa: E402
 
@@ -52,11 +52,11 @@ COMMANDS = {
     "diff": Entry("viewer.cli.diff", "Compare two transcripts."),
     "leaks": Entry("viewer.cli.leaks", "Find hidden text that reached the user."),
     "replay": Entry("viewer.cli.replay", "Play a transcript as it was written."),
-    "timing": Entry("viewer.cli.timing", "Report stalls, rates and text that was taken back."),
+    "timing": Entry("viewer.cli.timing", "Report stalls, rates and retracted text."),
     "serve": Entry("viewer.cli.serve", "Serve the viewer to a browser on this machine."),
     "scan": Entry("viewer.cli.scan", "Scan many transcripts into tables."),
-    "sql": Entry("viewer.cli.sql", "Query the tables of scan.", reads_input=False),
-    "browse": Entry("viewer.cli.browse", "Browse the tables of scan.", reads_input=False),
+    "sql": Entry("viewer.cli.sql", "Query the tables of a scan.", reads_input=False),
+    "browse": Entry("viewer.cli.browse", "Browse the tables of a scan.", reads_input=False),
     "sessions": Entry("viewer.cli.sessions", "List agent sessions on this machine."),
     "tap": Entry("viewer.cli.tap", "Log and show the requests of a model client.", reads_input=False),
     "next": Entry("viewer.cli.next", "Show the prompt that the model receives next."),
@@ -69,25 +69,25 @@ COMMANDS = {
 }
 
 _HIDDEN = {"serve-session": Entry("viewer.cli.serve_session", "Run one session of `serve`.")}
-"""Commands that only this program starts."""
+"""Commands that only the program itself runs."""
 
 NEEDED = (
     *("textual", "rich", "click", "numpy", "watchfiles", "google-re2", "jsonschema-rs", "msgspec", "PyYAML"),
     *("Pygments", "markdown-it-py"),
 )
-"""Packages that `--version` lists."""
+"""Required packages, which `--version` always lists."""
 EXTRAS = ("zstandard", "tiktoken", "pyperclip", "pyarrow", "textual-serve")
-"""Packages that `--version` lists if they are installed."""
+"""Optional packages, which `--version` lists if they are installed."""
 _OWN_OPTIONS = ("--help", "-h", "--version")
 _EPILOG = "Exit codes: 0 success, 1 problems found, 2 usage or input error."
 
 
 def main() -> NoReturn:
-    """Run the command `ocmlview`: the entry point."""
+    """Run the `ocmlview` command and exit. This is the entry point."""
     _disable_core_dumps()
     _occupy_standard_descriptors()
     code = run(sys.argv[1:])
-    if "_duckdb" not in sys.modules:  # it reports objects that are not collected
+    if "_duckdb" not in sys.modules:  # DuckDB reports objects that are never freed
         gc.freeze()
     sys.exit(code)
 
@@ -218,7 +218,7 @@ def _configured_limits() -> Limits:
 
 
 def plugins() -> Plugins:
-    """Return the format plug-ins, needed only for a plug-in's name and for inputs that no built-in format reads."""
+    """Load the format plug-ins, unless done before. Call this only if an input needs one, or names one."""
     from viewer.plugins.loading import PLUGINS
     from viewer.tui.settings.file import read_settings
 
@@ -254,7 +254,7 @@ def _say_version(context: click.Context) -> NoReturn:
 
 
 def _version_lines() -> Iterator[str]:
-    """Yield the versions that a bug report needs: of the program, of Python and the system, and of packages."""
+    """Yield the versions that belong in a bug report: program, Python, operating system, and packages."""
     import platform
 
     from viewer import __version__

@@ -1,4 +1,4 @@
-"""`ocmlview browse`: problems and files of a scan on a screen; Enter opens the message."""
+"""`ocmlview browse`: explore the problems and files of a scan; Enter opens the message."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
     from viewer.document.filter.tree import Filter
 
 
-@click.command("browse", short_help="Browse the tables of scan.")
+@click.command("browse", short_help="Browse the tables of a scan.")
 @click.argument("place", metavar="DIR")
 @options.where
 @click.option("--root", default="", metavar="DIR", help="Resolve relative paths of the tables against DIR.")
-@click.option("-d", "--debug", is_flag=True, help="Read a directory that holds revealed facts.")
+@click.option("-d", "--debug", is_flag=True, help="Read a .DEBUG directory, which holds revealed facts.")
 def command(place: str, where: Filter | None, root: str, debug: bool) -> int:
-    """Browse the tables of a scan: problems by code, the files with each, and the message behind it, always in the safe
-    view. & filters, s sorts, and @ lists the ready queries."""
+    """Browse the tables of a scan: problems by code, the files with each problem, and the message behind it, always in
+    the safe view. Press & to filter, s to sort, and @ to list the ready-made queries."""
     check_packages("browse")
     from viewer.corpus.browse import Browser
     from viewer.corpus.views import connect, open_tables
@@ -48,6 +48,6 @@ def command(place: str, where: Filter | None, root: str, debug: bool) -> int:
 
 
 def _open(place: Place) -> None:
-    """Show a file in the viewer, which is a process of its own, in the safe view."""
+    """Open a file in the viewer, in a separate process and always in the safe view."""
     words = ["--goto", str(place.message)] if place.message is not None else []
     subprocess.run([sys.executable, "-m", "viewer", "view", *words, "--", place.path], check=False)

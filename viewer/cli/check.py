@@ -32,11 +32,11 @@ if TYPE_CHECKING:
 
 
 Wanted = Callable[[Document, list[Finding]], list[Finding]]
-"""Selects the findings of a document."""
+"""A function that selects which findings of a document to report."""
 
 
 class Counted(Struct, frozen=True):
-    """The totals of a report, as another process returns them."""
+    """The totals of a report, sent from a worker process."""
 
     errors: int
     warnings: int
@@ -48,12 +48,12 @@ class Counted(Struct, frozen=True):
 
 
 class Report:
-    """Iterates over the findings of all files and adds them up."""
+    """Iterates over the findings of all files and counts them."""
 
     def __init__(
         self, inputs: Inputs, adds: Sequence[Callable[[Document], None]] = (), wanted: Wanted | None = None
     ) -> None:
-        """Each of `adds` adds problems to a document. `wanted` selects the findings that match a filter."""
+        """Each function in `adds` adds problems to a document. `wanted` selects the findings that match a filter."""
         self.inputs = inputs
         self._adds = adds
         self._wanted = wanted
@@ -93,20 +93,20 @@ class Report:
         self.transcripts += document.tally.transcripts
 
     def unlisted(self, document: Document) -> dict[str, int]:
-        """Return the number of unlisted diagnostics per code; with a filter, none."""
+        """Return the number of unlisted diagnostics per code; empty if there is a filter."""
         return document.tally.unlisted if self._wanted is None else {}
 
     def take_more(self) -> Iterator[tuple[str, str, int]]:
-        """Return file, code, and count of the unlisted diagnostics, and forget them."""
+        """Return the file, code, and count of unlisted diagnostics, and clear them."""
         more, self.more = self.more, []
         return iter(more)
 
     def of(self, path: str) -> Report:
-        """Return a report of one file of this one."""
+        """Return an empty report for one of the files, with the same options."""
         return Report(self.inputs.of(path), self._adds, self._wanted)
 
     def add(self, one: Counted) -> None:
-        """Add the totals of a file that another process checked."""
+        """Add the totals of a file that a worker process checked."""
         self.errors += one.errors
         self.warnings += one.warnings
         self.messages += one.messages
@@ -219,7 +219,7 @@ def command(
 
 
 def _wanted(where: Filter, audience: Audience, document: Document, findings: list[Finding]) -> list[Finding]:
-    """Select the findings that match a filter. Only terms about messages read the messages of the audience."""
+    """Select the findings that match a filter. Read the audience's messages only if a term is about messages."""
     from viewer.document.filter.predicate import matching
     from viewer.document.filter.problems import ProblemFacts, is_problem_wanted, without_problems
 
@@ -276,7 +276,7 @@ def _follow(
 
 
 def _check_parallel(report: Report, jobs: int, write: Callable[[Report], None]) -> None:
-    """Check the files of a report in several processes, and add up what they find."""
+    """Check the files of a report in several processes, and add up their totals."""
     from viewer.cli.jobs import in_order  # rarely needed
 
     def check(path: str) -> Counted:
@@ -333,7 +333,8 @@ def _suites(report: Report) -> Iterator[Suite]:
 class LiveReport:
     """Prints diagnostics as they are found, and counts them.
 
-    A reading that began in a wrong format does not count. Findings from before a rewrite or replacement of the file do.
+    The counts omit results in a format that was detected too early and then replaced. They include findings from before
+    the file was rewritten or replaced.
     """
 
     def __init__(self, output: Output, form: str | None, with_source: bool, most_per_code: int) -> None:
@@ -374,7 +375,7 @@ class LiveReport:
         self.has_output = False
 
     def reset(self, name: str, reason: Reason) -> None:
-        """Print a line for programs, and one on standard error."""
+        """Print a reset line for programs, and a sentence on standard error."""
         from viewer.sources.changes import Reason  # needed only for following
 
         if reason is Reason.DETECTED:
@@ -416,7 +417,7 @@ class LiveReport:
                 self._output.write_styled([(Part(trusted(more_words(code, count))),)])
 
     def sum_up(self) -> None:
-        """Print the last line."""
+        """Print the summary line."""
         errors, warnings, messages, transcripts = self._sums
         if self._form == "json":
             self._output.write([summary_line(errors, warnings, messages, transcripts)])

@@ -61,7 +61,7 @@ def files(context: Context, parameter: Parameter, incomplete: str) -> Completion
 
 
 def _joined(before: Sequence[str], incomplete: str) -> str:
-    """Return the typed word: bash splits words at colons and completes only the last part."""
+    """Return the whole typed word: bash splits words at colons and passes only the last part."""
     words, typed = [*before], incomplete
     while words and (words[-1] == ":" or typed.startswith(":")):
         typed = words.pop() + typed

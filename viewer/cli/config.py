@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 @click.option("--keys", is_flag=True, help="List actions and their keys.")
 @options.printing
 def command(begin: bool, keys: bool, color: str, ascii_only: bool) -> int:
-    """Show effective settings and where each comes from. No setting reveals anything. Exits with 1 if the file has
-    mistakes; they are reported with their places and ignored."""
+    """Show effective settings and where each comes from. No setting reveals anything. Reports mistakes in the file with
+    their positions, ignores them, and exits with 1."""
     from viewer.tui.settings.file import read_settings
     from viewer.tui.settings.places import config_file, state_file, themes_folder, tilde
     from viewer.tui.settings.template import begin_settings
@@ -57,7 +57,7 @@ def command(begin: bool, keys: bool, color: str, ascii_only: bool) -> int:
 
 
 def _rows(settings: Settings) -> Iterator[tuple[str, str, str]]:
-    """Return every setting with its value and origin; of the keys, only those that the user changed."""
+    """Yield every setting with its value and origin; of the keys, only those that the user changed."""
     from viewer.tui.keys import by_id
     from viewer.tui.settings.settings import theme_in_force
 

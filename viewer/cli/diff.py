@@ -42,7 +42,7 @@ _GIT_FILES = {7: (1, 4), 9: (1, 4)}
 """The positions of the old and new file, by the number of arguments that Git passes to an external diff program."""
 _ONLY = ("changed", "calls", "arguments")
 _SIDE_WIDTH = 120
-"""The width of the two columns in a file or pipe."""
+"""The total width of two columns if the output is a file or pipe."""
 
 
 class Request:
@@ -87,7 +87,7 @@ def _format_option(side: str) -> Callable[[options.Command], options.Command]:
 @options.reading
 @options.audience
 @options.printing
-@click.option("--only", type=click.Choice(_ONLY), metavar="KIND", help="Show only changed, calls or arguments.")
+@click.option("--only", type=click.Choice(_ONLY), metavar="KIND", help="Show only KIND: changed, calls or arguments.")
 @click.option(
     "--channel",
     "channels",
@@ -97,7 +97,7 @@ def _format_option(side: str) -> Callable[[options.Command], options.Command]:
     help="Compare these channels only.",
 )
 @click.option("--unified", "layout", flag_value="unified", default=True, help="Print one column.")
-@click.option("--side", "layout", flag_value="side", help=f"Print two columns; needs {LEAST_FOR_SIDES}.")
+@click.option("--side", "layout", flag_value="side", help=f"Print two columns; needs a width of {LEAST_FOR_SIDES}.")
 @click.option("--stat", "layout", flag_value="stat", help="Print totals only.")
 @click.option("--json", "layout", flag_value="json", help="Print one JSON object per change.")
 @click.option("--strict", is_flag=True, help="Report equivalent spellings too.")
@@ -148,7 +148,7 @@ def command(
 
 
 def _pair(files: tuple[str, ...]) -> tuple[str, str, bool]:
-    """Return the two inputs, and True if Git runs the comparison: Git takes exit code 1 for a crash."""
+    """Return the two inputs, and True if Git runs the comparison: to Git, exit code 1 means a crash."""
     is_git = len(files) in _GIT_FILES
     chosen = [files[place] for place in _GIT_FILES[len(files)]] if is_git else files
     if len(chosen) != 2:

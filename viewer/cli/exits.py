@@ -23,7 +23,7 @@ PIPE_CLOSED = 141
 
 _LONGEST_SENTENCE = 2000
 _MOST_QUOTED = 72
-"""How many characters of a faulty text to quote."""
+"""The maximum number of characters to quote from a faulty argument."""
 
 
 class PipeClosed(Exception):  # noqa: N818
@@ -97,8 +97,8 @@ def ended(act: Callable[[], int]) -> int:
 
 
 def _quote(excerpt: Excerpt) -> None:
-    """Print what the user typed, with a line below that marks the fault. Of a long text, quote only the
-    surroundings."""
+    """Print what the user typed, with a line below that marks the fault. Quote only the part of a long text around the
+    fault."""
     from viewer.render.width import cells  # needs msgspec, which is slow to load
 
     first = max(0, excerpt.column - _MOST_QUOTED // 2)
@@ -109,7 +109,7 @@ def _quote(excerpt: Excerpt) -> None:
 
 
 def _first_sentence(error: click.ClickException) -> str:
-    """Return the error in the command line and where to find help, on one line."""
+    """Describe the error in the command line, and where to find help, on one line."""
     context = error.ctx if isinstance(error, click.UsageError) else None
     hint = f" Try '{context.command_path} --help'." if context else ""
     return error.format_message() + hint

@@ -1,4 +1,4 @@
-"""`ocmlview explain`: print the meaning of a problem code or reason, its section, an example, and advice."""
+"""`ocmlview explain`: explain a problem code or reason: its meaning, spec section, an example, and advice."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from viewer.rules import RULES
 @click.argument("codes", nargs=-1, metavar="[CODE[/REASON]...]", shell_complete=completion.codes)
 @options.printing
 def command(codes: tuple[str, ...], color: str, ascii_only: bool) -> int:
-    """Explain problem codes. Without a code, lists all of them: meaning, spec section and fix."""
+    """Explain problem codes. Without a code, lists all codes with their meaning, spec section and fix."""
     rules = [_rule(code) for code in codes] or list(RULES.values())
     output = options.output_of(color, ascii_only)
 
@@ -35,7 +35,7 @@ def command(codes: tuple[str, ...], color: str, ascii_only: bool) -> int:
 
 
 def _rule(asked: str) -> Rule:
-    """Find the rule of a code, ignoring case; with a reason, limit it to that one."""
+    """Find the rule of a code, ignoring case. If a reason follows the code, keep only that reason."""
     code, _, reason = asked.partition("/")
     code, reason = code.upper(), reason.lower()
     if code not in RULES:
@@ -52,7 +52,7 @@ def _rule(asked: str) -> Rule:
 
 
 def _nearest(word: str, known: Iterable[str]) -> list[str]:
-    """Return at most three similar words."""
+    """Return up to three similar words."""
     from difflib import get_close_matches
 
     known = list(known)

@@ -39,7 +39,7 @@ def _size(context: click.Context, parameter: click.Parameter, value: str | None)
 
 
 def _check_site_options(form: str | None, output: str | None, single: bool, limit: int | None) -> None:
-    """Refuse options that need another one."""
+    """Refuse options that are useless without another option."""
     context = click.get_current_context()
     if form == SITE and output in (None, options.STDIN):
         raise click.UsageError("A site needs an output folder: -o DIR.", context)

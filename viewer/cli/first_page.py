@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 ENTER = "\x1b[?1049h\x1b[?25l"
 LEAVE = "\x1b[0m\x1b[?1049l\x1b[?25h"
 NARROWEST, LOWEST = 60, 20
-"""The smallest screen that shows everything; smaller ones omit something."""
+"""The smallest screen for a first page: on a smaller one, the app leaves parts out."""
 _LARGEST = 400
 """The maximum width and height in cells."""
 _RGB = re.compile(r"#[0-9a-fA-F]{6}")
@@ -106,7 +106,7 @@ def _page(request: FirstPageRequest) -> str | None:
         _title(document, projection, size[1]) if head.is_whole else TitleFacts(PurePath(head.name).name or head.name)
     )
     lines = _lines(projection, title, size, style, request.settings, head.is_whole, notes)
-    document.load()  # clears caches at the end of the input
+    document.load()  # if the input was read to its end, this clears caches
     head.drop()
     return _painted(lines, size, colors, style.ascii)
 
@@ -122,7 +122,7 @@ def _lines(
 ) -> list[Line]:
     """Return the lines of the screen, with an empty status row.
 
-    With `is_whole`, nothing follows the part that was read. `notes` are in the middle of the rest."""
+    `is_whole` means that the whole input was read. `notes` appear in the middle of the empty space."""
     from viewer.tui.bars.footer_keys import FooterView, footer_spots
 
     width, height = size
@@ -136,7 +136,7 @@ def _lines(
 
 
 def _title(document: Document, projection: Projection, height: int) -> TitleFacts:
-    """Return the facts of the title for a cursor on the first message, or on the first row if none is near."""
+    """Return the facts of the title for a cursor on the first message, or on the first row if no message is near."""
     from viewer.tui.bars.place_facts import place_facts
 
     rows = projection.rows(folding=Folding())
@@ -160,7 +160,7 @@ def view_lines(projection: Projection, width: int, style: Style, settings: Setti
 
 
 def _notes(document: Document, audience: Audience, signs: Glyphs) -> list[SafeText]:
-    """Return the reason why the view is empty; nothing if it is not empty."""
+    """Explain why the view is empty; return nothing if it is not empty."""
     if document.project(audience).rows().shown_count:
         return []
     facts = empty_facts(document, strict=audience.strict, debug=False, sealed=audience.sealed)
@@ -168,7 +168,7 @@ def _notes(document: Document, audience: Audience, signs: Glyphs) -> list[SafeTe
 
 
 def _fitting(line: Line, width: int, style: Style) -> Line:
-    """Truncate a line to the width of the screen."""
+    """Truncate a line to a width in cells."""
     kept = []
     for part in line:
         text = cut(part.text, width, trusted(style.signs.ellipsis))
@@ -185,15 +185,15 @@ class PageColors(Struct, frozen=True):
     looks: Mapping[StyleRole, str]
 
     def paint(self, line: Line, base: str, *, ascii_only: bool = False) -> str:
-        """Paint a line. Each part adds to the colors of the line."""
+        """Paint a line. The codes of each part follow those of the whole line."""
         return "".join(
             f"\x1b[0;{base}{self.looks.get(part.look, '')}m{strip_controls(part.text, ascii_only)}" for part in line
         )
 
 
 def colors_of(theme: Theme, *, exact: bool) -> PageColors | None:
-    """Return the codes of a theme that defines the colors of the page. With `exact`, the terminal shows any color,
-    not only 256."""
+    """Return the codes of a theme, or None if it does not define the colors of the page. `exact` means that the
+    terminal supports 24-bit color."""
     text, background, surface = (theme.colors[name] for name in ("text", "background", "surface"))
     page = [_code(text, 38, exact), _code(background, 48, exact)]
     title = _code(surface, 48, exact)
@@ -257,7 +257,7 @@ def _write(text: str) -> None:
 
 
 class _Taking:
-    """The terminal between shell and app."""
+    """Owns the terminal until the app takes over."""
 
     def __init__(self) -> None:
         self._is_ours = False
@@ -265,7 +265,8 @@ class _Taking:
 
     @contextmanager
     def prepared(self) -> Iterator[None]:
-        """Keep typed keys, including Ctrl-Z, for the app without echo. Signals end the program in order."""
+        """Keep typed keys for the app, including Ctrl-Z, and do not echo them. Restore the terminal on fatal
+        signals."""
         before = {each: signal.signal(each, self._end) for each in handled_signals()}
         before[signal.SIGTSTP] = signal.signal(signal.SIGTSTP, signal.SIG_IGN)
         self._is_ours = True
@@ -281,7 +282,7 @@ class _Taking:
                 signal.signal(number, handler)
 
     def take_over(self) -> None:
-        """Hand the terminal to the app in the state in which the shell left it."""
+        """Restore the terminal attributes set by the shell, and leave the terminal to the app."""
         self._is_ours = False
         with suppress(termios.error):
             termios.tcsetattr(0, termios.TCSADRAIN, self._attributes)
@@ -293,9 +294,10 @@ class _Taking:
             self.take_over()
 
     def _end(self, number: int, frame: FrameType | None) -> None:
-        """Exit at once, because an exception cannot pass everywhere, for example through an import.
+        """Exit immediately: an exception could get lost, for example during an import.
 
-        Always restore the attributes: a guard that the app entered later knows only the quiet ones."""
+        Always restore the attributes of the shell: the app may already have saved those without echo as the ones to
+        restore."""
         self._give_back()
         self.take_over()
         os._exit(128 + number)

@@ -46,7 +46,7 @@ class Printer(Protocol):
 
     @property
     def has_output(self) -> bool:
-        """True if anything of this reading was printed."""
+        """True if anything has been printed in this reading."""
 
 
 def follow(followed: Followed, printer: Printer, *, watch: Watch = FolderWatcher, clock: Clock = time.monotonic) -> int:

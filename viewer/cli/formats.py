@@ -63,7 +63,7 @@ def _verify(name: str) -> int:
     from viewer.plugins.testing import FormatFaultError, verify
 
     if name in FORMATS and plugins().get(name) is None:
-        raise ViewerError(f"{name} is built in; the tests of ocmlview verify it")
+        raise ViewerError(f"{name} is built in; ocmlview's own tests verify it")
     try:
         checks = verify(name)
     except FormatFaultError as fault:
@@ -74,7 +74,7 @@ def _verify(name: str) -> int:
 
 
 def _detect(file: str, output: Output, *, as_json: bool) -> int:
-    """Print the ranking of formats for a file. The exit code is 1 if none fits."""
+    """Print the ranking of formats for a file. The exit code is 1 if none matches."""
     source = open_source(file)
     found = ranking(source.read(0, min(source.size, HEAD)))
     if as_json:
@@ -87,5 +87,5 @@ def _detect(file: str, output: Output, *, as_json: bool) -> int:
         ]
         output.write_styled(table_lines(("name", "score", "reason"), rows, output.width, output.style))
     else:
-        say("No format fits.")
+        say("No format matches.")
     return FINE if found else FINDINGS

@@ -1,4 +1,4 @@
-"""Inputs of a command: open files and folders one by one. An unreadable one does not stop the others."""
+"""Inputs of a command: open files and folders one by one, and go on after an unreadable one."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class Inputs:
                         self.code = max(self.code, report_damage(document))
 
     def of(self, path: str) -> Inputs:
-        """Return one file of these, read in the same way."""
+        """Return inputs with only this file and the same options."""
         one = Inputs(
             *((path,), self._format, self._options, self._most_per_code), refuses=self._refuses, strict=self._strict
         )

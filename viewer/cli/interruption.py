@@ -12,9 +12,9 @@ from viewer.signals import FATAL
 
 
 class Interruption:
-    """Context manager: remember the first Ctrl-C; interrupt at once on another one.
+    """Context manager: record the first Ctrl-C in `heard`; raise KeyboardInterrupt on the next one.
 
-    No Ctrl-C interrupts a pause: pauses are short, and the interrupt would leave locks of `threading` taken."""
+    Ctrl-C never interrupts a pause: pauses are short, and an exception could leave locks of `threading` held."""
 
     def __init__(self) -> None:
         self.heard = False
@@ -22,7 +22,7 @@ class Interruption:
         self._before: object = None
 
     def __enter__(self) -> Interruption:
-        if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # a background job ignores it
+        if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # background jobs ignore it
             self._before = signal.signal(signal.SIGINT, self._hear)
         return self
 

@@ -1,4 +1,4 @@
-"""Run the same work on many files in several processes, and print what each printed in the order of the files."""
+"""Call a function for many files in several processes, and print their output in the order of the files."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Result = TypeVar("Result")
 
 
 class _Done(Struct, frozen=True):
-    """What a process printed for a file, and the result."""
+    """The result for one file, and what the worker process printed."""
 
     out: bytes
     err: bytes
@@ -29,14 +29,14 @@ class _Done(Struct, frozen=True):
 
 
 class _Work:
-    """What the processes do. They inherit it when they are forked, so that nothing of it is copied between them."""
+    """The function that the worker processes call. They inherit it by forking, so it need not be pickled."""
 
     act: Callable[[str], Any] | None = None
 
 
 def in_order(act: Callable[[str], Result], paths: Iterable[str], jobs: int) -> Iterator[Result]:
-    """Call `act` for each path in this many processes. Yields the results in order, after printing what each call
-    printed. If a process ends, the paths that are left are handled here, as without processes."""
+    """Call `act` for each path in `jobs` processes, and yield the results in order, after printing the output of each
+    call. If a worker process dies, handle the remaining paths in this process."""
     import multiprocessing
     from concurrent.futures import ProcessPoolExecutor
     from concurrent.futures.process import BrokenProcessPool
@@ -77,12 +77,12 @@ def in_order(act: Callable[[str], Result], paths: Iterable[str], jobs: int) -> I
 
 
 def _begin() -> None:
-    """Prepare a process: Ctrl-C is for the main one."""
+    """Set up a worker process: it ignores Ctrl-C, which the main process handles."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def _run(path: str) -> _Done:
-    """Call the function in this process, and keep what it prints."""
+    """Call the function in a worker process, and capture what it prints."""
     out, err = (io.TextIOWrapper(io.BytesIO(), stream.encoding, newline="") for stream in (sys.stdout, sys.stderr))
     sys.stdout, sys.stderr = out, err
     assert _Work.act is not None

@@ -1,4 +1,4 @@
-"""`ocmlview leaks`: find hidden text that reached the user, in all inputs together."""
+"""`ocmlview leaks`: find hidden text that reached the user, across all inputs."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def _sources(context: click.Context, parameter: click.Parameter, value: str | No
     type=click.IntRange(min=6),
     default=LEAST_WORDS,
     metavar="N",
-    help=f"Shortest copied run to report; default {LEAST_WORDS}.",
+    help=f"Report copied passages of at least N words; default {LEAST_WORDS}.",
 )
 @click.option(
     "--from",
@@ -59,8 +59,8 @@ def command(
     as_json: bool,
     exit_code: bool,
 ) -> int:
-    """Find hidden text that reached the user: rare strings, copied passages, and wording of reasoning. A paraphrase is
-    not found. Requires --reveal all, because a leak says what the hidden text contains."""
+    """Find hidden text that reached the user: rare strings, copied passages, and wording of reasoning. Paraphrases are
+    not found. Requires --reveal all, because the report quotes hidden text."""
     if not options.audience_of(reveal, debug, False).reveals(Reveal.ALL):
         return fail_without_reveal("leaks")
     inputs = Inputs(options.inputs_of(files), format, options.reading_options(preambles))

@@ -81,7 +81,7 @@ def compare(document: Document, limit: int | None = LIMIT) -> Comparison:
 
 
 def add_difference(document: Document) -> None:
-    """Add W-FORMAT-DIFFERS to the problems of a text that formats show differently, at its first byte."""
+    """Add W-FORMAT-DIFFERS to the problems of a document, at the first span that formats show differently."""
     if document.detection.format not in READERS:
         return
     comparison = compare(document)
@@ -122,7 +122,11 @@ def _formats(context: click.Context, parameter: click.Parameter, value: str | No
     shell_complete=completion.parts_of(SHORT_NAMES.values()),
     help="Formats to compare.",
 )
-@click.option("--only", type=click.Choice(["differ", "visibility"]), help="Show only differ or visibility.")
+@click.option(
+    "--only",
+    type=click.Choice(["differ", "visibility"]),
+    help="Show only bytes that differ, or only those whose visibility differs.",
+)
 @click.option("--all", "whole", is_flag=True, help=f"Read beyond the first {byte_size(LIMIT)}.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object per span.")
 @click.option("--exit-code", is_flag=True, help="Exit with 1 if visibility differs.")
@@ -140,8 +144,8 @@ def command(
     as_json: bool,
     exit_code: bool,
 ) -> int:
-    """Show how different formats read a file. A text may show an answer to one program and hide it from another. Prints
-    the messages that all readers show alike; with --reveal all, what each reader makes of each byte."""
+    """Show how different formats read a file: one program may show an answer that another hides. Prints the messages
+    that all readers show alike; with --reveal all, how each reader interprets each byte."""
     audience = options.audience_of(reveal, debug, False)
     is_debug = audience.reveals(Reveal.ALL)
     if not audience.is_safe and not is_debug:
@@ -184,7 +188,7 @@ def _selected(found: list[Row], only: str | None) -> list[Row]:
 
 
 def _shown_messages(comparison: Comparison) -> Iterator[ShownMessage]:
-    """Return the messages for an end user, up to the last one that was compared."""
+    """Yield the messages for an end user, up to the last one that was compared."""
     last = comparison.last
     for item in comparison.document.project(END_USER, withholds=False).items():
         if isinstance(item, ShownMessage):
@@ -194,7 +198,7 @@ def _shown_messages(comparison: Comparison) -> Iterator[ShownMessage]:
 
 
 def _safe_text(comparison: Comparison, same: frozenset[int], name: str | None, output: Output) -> Iterator[Line]:
-    """Return the messages that every reader shows alike, and how many others the chosen reader shows in between."""
+    """Yield the messages that every reader shows alike, and how many others the chosen reader shows in between."""
     style = output.style
     if name is not None:
         yield rule(style.name(name), trusted(""), output.width, style, heavy=True)
@@ -258,7 +262,7 @@ def _table(
     style, document = output.style, comparison.document
     number = counts(found)[Rank.VISIBILITY.word]
     yield rule(style.name(document.name), trusted(""), output.width, style, heavy=True)
-    detected = "detected" if document.detection.reason != "as asked for" else "as asked for"
+    detected = "detected" if document.detection.reason != "as requested" else "as requested"
     yield (
         Part(trusted(f"chosen: {comparison.chosen} ({detected}) · {counted(number, 'disagreement')} on visibility")),
     )

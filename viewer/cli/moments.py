@@ -36,7 +36,7 @@ def times_option(command: Command) -> Command:
         "--times",
         metavar="PATH",
         default="",
-        help="Recorded times, from --record-times. They replace those of the records.",
+        help="Use the times recorded with --record-times instead of those in the records.",
     )(command)
 
 
@@ -48,20 +48,20 @@ def moment_options(command: Command) -> Command:
             "--at-time",
             metavar="TIME",
             callback=_ms,
-            help="What was visible at this time on the clock: 12.3s or +1:05.",
+            help="Show what was visible at this playback time, such as 12.3s or +1:05.",
         ),
         click.option(
             "--at-event",
             metavar="N",
             type=click.IntRange(min=0),
-            help="What was visible after event N: a part of a message that arrived at once.",
+            help="Show what was visible after event N. Each part of a message that arrived at once is an event.",
         ),
         click.option(
             "--at",
             "at_byte",
             metavar="BYTE",
             callback=_byte,
-            help="What was visible after this byte, such as B4096: of shown text; with -d, of the file.",
+            help="Show what was visible after this byte, such as B4096, of the shown text or, with -d, the file.",
         ),
     ):
         command = option(command)
@@ -81,16 +81,16 @@ def asked_moment(
             raise click.UsageError("--times needs --at-time, --at or --at-event.", context)
         return None
     if follow:
-        raise click.UsageError("A moment needs the whole input; it excludes -f.", context)
+        raise click.UsageError("--at, --at-event and --at-time need the whole input; they exclude -f.", context)
     if len(files) > 1:
-        raise click.UsageError("With a moment, name one file.", context)
+        raise click.UsageError("With --at, --at-event or --at-time, name one file.", context)
     from viewer.insight.replay.timeline import At
 
     return AskedMoment(At(at_byte, at_event, at_time), times)
 
 
 def arrivals_of(document: Document, audience: Audience, times: str) -> Arrivals:
-    """Return what arrived when, with the times of the sidecar if one is named."""
+    """Return the arrivals of a document, with the times from the sidecar if there is one."""
     from viewer.insight.replay.arrivals import Arrivals
     from viewer.sources.replay.recorded_times import read_recorded_times
 

@@ -32,7 +32,7 @@ ALL = "all"
 _HEADS = ("policy", "kept", "bytes", "tokens", "reused", "dropped")
 _BLOCK = 64 * 1024
 _MOST_NUMBERS = 12
-"""How many numbers of dropped messages a row of the table shows."""
+"""The maximum number of dropped messages that a row of the table lists."""
 
 
 def _policies(context: click.Context, parameter: click.Parameter, value: str) -> list[Policy]:
@@ -69,7 +69,7 @@ def _policies(context: click.Context, parameter: click.Parameter, value: str) ->
     "--vocab",
     metavar="FILE",
     shell_complete=completion.files,
-    help="Vocabulary for token counts: the file of o200k_harmony.",
+    help="Vocabulary file for token counts: that of o200k_harmony.",
 )
 @click.option("--exit-code", is_flag=True, help="Exit with 1 if the policies differ.")
 def command(
@@ -86,8 +86,8 @@ def command(
     vocab: str | None,
     exit_code: bool,
 ) -> int:
-    """Show the prompt that the model receives next. Servers disagree about which reasoning returns to the model: each
-    policy keeps, drops or changes other messages. Prints hidden messages, so it needs --reveal all."""
+    """Show the prompt that the model receives next. Servers disagree about which reasoning goes back to the model: each
+    policy keeps, drops or changes different messages. Prints hidden messages, so it needs --reveal all."""
     if not options.audience_of(reveal, debug, False).reveals(Reveal.ALL):
         return fail_without_reveal("next")
     if form in ("text", "ids") and len(policies) != 1:
@@ -137,14 +137,14 @@ def _before(projection: Projection, number: int, encode_text: Encode | None) -> 
         raise ViewerError(f"No message {number:,}: the last one is {count:,}." if count else "There are no messages.")
     found = simulator_before(projection, number, encode_text)
     if found is None:
-        raise ViewerError(f"message {number:,} is not by the model; --before needs an assistant message")
+        raise ViewerError(f"message {number:,} was not written by the model; --before needs an assistant message")
     return found
 
 
 def _outcomes(
     document: Document, policies: list[Policy], before: int | None, encode_text: Encode | None
 ) -> list[list[Outcome]]:
-    """Yield the outcomes of each transcript."""
+    """Return the outcomes of each transcript."""
     return [simulator.outcomes(policies) for simulator in _simulators(document, before, encode_text)]
 
 
@@ -180,7 +180,7 @@ def _messages(parts: Iterable[Part]) -> Iterator[str]:
 
 
 def _blocks(parts: Iterable[Part]) -> Iterator[str]:
-    """Yield the text in blocks of a size worth writing."""
+    """Join the parts into blocks that are large enough to write efficiently."""
     texts, size = list[str](), 0
     for part in parts:
         texts.append(part.text)

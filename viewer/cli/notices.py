@@ -23,7 +23,7 @@ _LEVELS = {
     Level.BRIEF: "BRIEF view: includes one line per call.",
     Level.DEBUG: "DEBUG view: includes hidden messages. Messages marked * were visible to the user.",
 }
-"""The sentence about a printed conversation that reveals something."""
+"""The notice about a printed conversation that reveals something, by level."""
 
 
 class Unread(Struct, frozen=True):
@@ -100,7 +100,7 @@ def unknown_sentence(document: Document, *, strict: bool = False) -> str:
 
 
 def _with_keys(keys: tuple[str, ...], lead: str, *, strict: bool) -> str:
-    """Append the plain keys in quotes to these words; return an empty text if there are none."""
+    """Return `lead` followed by the plain keys in quotes; empty if no key is plain."""
     plain = plain_keys(keys)
     named = ", ".join(f'"{key}"' for key in plain)
     return f"{lead} {named}" if plain and not strict else ""

@@ -34,11 +34,11 @@ _LEVELS: dict[str, frozenset[Reveal]] = {
 }
 """What each value of `--level` reveals."""
 _LEVEL = "viewer.level"
-"""The key of its value among the facts of a command line."""
+"""The key in click's `Context.meta` that stores the value of `--level`."""
 
 
 def reading(command: Command) -> Command:
-    """Options that select and read the input: FILE…, --format, --preambles, --no-plugins."""
+    """Add the options that select the input and its format: FILE…, --format, --preambles, --no-plugins."""
     for option in (
         click.option(
             "--no-plugins",
@@ -67,7 +67,7 @@ def reading(command: Command) -> Command:
 
 
 def audience(command: Command) -> Command:
-    """Options for the audience: --reveal, --debug, --strict-safe. Only these reveal anything."""
+    """Add the options for the audience: --reveal, --debug, --strict-safe. No others reveal anything."""
     for option in (
         click.option("--strict-safe", is_flag=True, help="Do not reveal that anything is hidden."),
         debug_option,
@@ -78,20 +78,20 @@ def audience(command: Command) -> Command:
 
 
 def sealing(command: Command) -> Command:
-    """The option --safe-only."""
+    """Add the option --safe-only."""
     return click.option(
         "--safe-only", is_flag=True, help="Show the safe view only: no key and no command can reveal anything."
     )(command)
 
 
 def threads(command: Command) -> Command:
-    """The option --threads. It selects messages, and reveals none."""
+    """Add the option --threads, which selects messages but reveals none."""
     return click.option(
         "--threads",
         metavar="main|all|N",
         default="main",
         callback=_thread,
-        help="Threads to print: the main agent (default), all of them, or the agent with this number.",
+        help="Print the thread of the main agent (default), all threads, or that of agent N.",
     )(command)
 
 
@@ -105,7 +105,7 @@ def _thread(context: click.Context, parameter: click.Parameter, value: str) -> i
 
 
 def where(command: Command) -> Command:
-    """The option --where. It selects messages, and reveals none."""
+    """Add the option --where, which selects messages but reveals none."""
     return click.option(
         "--where",
         metavar="FILTER",
@@ -135,7 +135,7 @@ def check_where(where: Filter | None, audience: Audience, follow: bool = False, 
 
 
 def redaction(command: Command) -> Command:
-    """The option --redact."""
+    """Add the option --redact."""
     return click.option(
         "--redact",
         is_flag=True,
@@ -144,8 +144,8 @@ def redaction(command: Command) -> Command:
 
 
 def redactor_of(redact: bool) -> Redactor | None:
-    """Return what masks secrets, with the patterns of the settings file; None without the option. Raises ViewerError
-    if one of them is invalid."""
+    """Return a redactor with the patterns of the settings file; None without the option. Raises ViewerError if a
+    pattern is invalid."""
     if not redact:
         return None
     from viewer.document.redaction.redactor import Redactor
@@ -155,7 +155,7 @@ def redactor_of(redact: bool) -> Redactor | None:
 
 
 def printing(command: Command) -> Command:
-    """Options for printing: --color, --ascii."""
+    """Add the options for printing: --color, --ascii."""
     for option in (
         click.option("--ascii", "ascii_only", is_flag=True, help="Use ASCII characters only."),
         click.option(
@@ -171,7 +171,7 @@ def printing(command: Command) -> Command:
 
 
 def following(command: Command) -> Command:
-    """Options for following: --follow, --stall-after."""
+    """Add the options for following: --follow, --stall-after."""
     for option in (
         click.option(
             "--stall-after",
@@ -192,22 +192,22 @@ def following(command: Command) -> Command:
 
 
 def recording(command: Command) -> Command:
-    """The option --record-times."""
+    """Add the option --record-times."""
     return click.option(
         "--record-times",
         metavar="PATH",
         default="",
-        help="With -f, append to PATH when each part arrives, for `replay` and `timing`.",
+        help="With -f, append the arrival time of each part to PATH, for `replay` and `timing`.",
     )(command)
 
 
 def debug_option(command: Command) -> Command:
-    """The option --debug."""
+    """Add the option --debug."""
     return click.option("-d", "--debug", is_flag=True, help="Short for --reveal all.")(command)
 
 
 def reveal_option(command: Command) -> Command:
-    """The option --reveal A,B with the names of `Reveal`, and --level."""
+    """Add the options --reveal, with the names of `Reveal`, and --level."""
     names = ", ".join(_NAMES).replace(Reveal.BRIEF.value, f"{Reveal.BRIEF.value} (one line per call)")
     command = click.option(
         "--level",
@@ -229,7 +229,7 @@ def reveal_option(command: Command) -> Command:
 def audience_of(
     reveal: frozenset[Reveal], debug: bool, strict_safe: bool, thread: int | None = None, *, safe_only: bool = False
 ) -> Audience:
-    """Return the requested audience. The brief level shows no message, so that it excludes what reveals one."""
+    """Return the requested audience. The brief level shows no hidden messages, so it excludes all options that do."""
     context = click.get_current_context()
     revealed = reveal | {Reveal.ALL} if debug else reveal
     level = context.meta.get(_LEVEL)

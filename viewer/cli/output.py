@@ -50,7 +50,7 @@ class Output:
         self.write(map(self.style.paint, lines))
 
     def write_parts(self, parts: Iterable[str]) -> None:
-        """Write printable text, which brings its own line ends and may end inside a line, at once."""
+        """Write printable text immediately. It includes its line ends, and may stop in the middle of a line."""
         text = "".join(parts)
         self.written += len(text)
         _write_text(text)
@@ -80,7 +80,7 @@ def _write_text(text: str) -> None:
 
 
 def has_reader() -> bool:
-    """True if the output still has a reader: waiting alone would never detect its loss."""
+    """True if the output still has a reader. Without this check, a waiting program would never notice a closed pipe."""
     if sys.stdout is None:
         return True
     try:
@@ -103,7 +103,7 @@ def _wants_color() -> bool:
 
 
 def _lacks_unicode(terminal: bool) -> bool:
-    """True if the encoding of the stream is not UTF-8, or, on a terminal, that of a configured locale."""
+    """True if the encoding of the stream or, on a terminal, of the configured locale is not UTF-8."""
     encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
     if encoding.lower().replace("-", "") != "utf8":
         return True
@@ -178,11 +178,12 @@ NO_SCREEN = ("dumb", "unknown")
 _MANY = ("256color", "kitty", "direct")
 """The endings of terminal names that mean more than sixteen colors."""
 _LIGHT = ("7", "9", "10", "11", "12", "13", "14", "15")
-"""The values of COLORFGBG that mean a light background, by the rule of editors."""
+"""The background values of COLORFGBG that editors treat as light."""
 
 
 def take_keyboard() -> bool:
-    """True if the app can run. If a pipe provides the input, keys come from the controlling terminal."""
+    """Make standard input the keyboard: the controlling terminal if a pipe provides the data. True if the app can
+    run."""
     if os.environ.get("TERM", "dumb") in NO_SCREEN or not all(map(_is_terminal_stream, (sys.stdout, sys.__stderr__))):
         return False
     if sys.stdin is not None and sys.stdin.isatty():
@@ -221,7 +222,7 @@ def has_many_colors() -> bool:
 
 
 def _is_colorless(name: str) -> bool:
-    """True if the terminal database says so; unknown terminals are assumed to have colors."""
+    """True if the terminal database lists no colors; unknown terminals are assumed to have colors."""
     import curses
 
     try:
@@ -232,7 +233,7 @@ def _is_colorless(name: str) -> bool:
 
 
 def theme_of_terminal() -> str:
-    """Return the theme for the terminal if none is chosen; empty if any is suitable."""
+    """Return the theme to use if the user chose none; empty if the terminal can show any theme."""
     count = color_count()
     if count < 256:
         return "ansi" if count else "plain"

@@ -22,7 +22,7 @@ from viewer.model.visibility import Audience, Reveal
 from viewer.sources.changes import Reason
 
 _SLICE = 0.05
-"""Pauses end this soon after Ctrl-C."""
+"""The longest single sleep, in seconds: how soon a pause ends after Ctrl-C."""
 
 
 @click.command("replay", short_help="Play a transcript as it was written.")
@@ -58,7 +58,7 @@ def command(
     idle_limit: float,
 ) -> int:
     """Play a transcript as it was written. In the safe view the clock runs only while shown text arrives. Without
-    times, events follow each other in equal steps."""
+    times, events follow at equal intervals."""
     audience = options.audience_of(reveal, debug, strict_safe).of_messages
     names = options.inputs_of(files)
     if len(names) > 1:
@@ -77,7 +77,7 @@ def command(
 
 
 class Pause:
-    """The pauses between two events."""
+    """Waits between two events."""
 
     def __init__(
         self, interruption: Interruption, speed: float, idle_limit: float, sleep: Callable[[float], None] = time.sleep
@@ -88,7 +88,7 @@ class Pause:
         self._sleep = sleep
 
     def wait(self, ms: int) -> bool:
-        """Wait as long as these milliseconds last at this speed; False after Ctrl-C."""
+        """Wait for `ms` of recorded time at the playback speed; False after Ctrl-C."""
         left = min(ms / 1000, self._idle_limit) / self._speed
         while left > 0 and not self._interruption.heard:
             now = min(left, _SLICE)

@@ -38,18 +38,20 @@ def _size(context: click.Context, parameter: click.Parameter, value: str) -> int
 @click.command("scan", short_help="Scan many transcripts into tables.")
 @click.argument("places", nargs=-1, metavar="FILE|DIR|URL|@MANIFEST...", shell_complete=completion.files)
 @click.option("--to", "target", metavar="DIR", help="Write the tables to DIR, a folder or an object-store URL.")
-@click.option("--engine", type=click.Choice(["local", "ray"]), default="local", metavar="NAME", help="local or ray.")
+@click.option(
+    "--engine", type=click.Choice(["local", "ray"]), default="local", metavar="NAME", help="local (default) or ray."
+)
 @click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="Use N processes; default: all CPUs.")
-@click.option("--address", metavar="A", help="The address of a Ray cluster; default: RAY_ADDRESS, or a local one.")
+@click.option("--address", metavar="A", help="Address of a Ray cluster; default: RAY_ADDRESS, or a local cluster.")
 @click.option("--resume", is_flag=True, help="Skip files that DIR already holds (default).")
 @click.option("--again", is_flag=True, help="Scan all files again.")
-@click.option("--retry-failed", is_flag=True, help="Also scan files again that could not be read.")
-@click.option("--estimate", is_flag=True, help="Read a sample, print rate, size and hours, and write nothing.")
+@click.option("--retry-failed", is_flag=True, help="Also retry files that could not be read.")
+@click.option("--estimate", is_flag=True, help="Read a sample, estimate rate, size and hours, and write nothing.")
 @click.option("--compact", is_flag=True, help="Merge the parts of DIR and drop superseded rows.")
 @options.reveal_option
 @click.option("--strict-safe", is_flag=True, help="Do not record that anything is hidden.")
 @click.option("--text", is_flag=True, help="Store the text of the messages that the audience sees.")
-@click.option("--leaks", is_flag=True, help="Store the score of `leaks`; requires --reveal all.")
+@click.option("--leaks", is_flag=True, help="Store the leak score of each file; requires --reveal all.")
 @click.option("--by-content", is_flag=True, help="Recognize files by a hash of their content, not by their times.")
 @click.option("--root", metavar="DIR", help="Store paths relative to DIR.")
 @click.option(
@@ -57,14 +59,14 @@ def _size(context: click.Context, parameter: click.Parameter, value: str) -> int
     type=click.FloatRange(min=0, min_open=True),
     default=60.0,
     metavar="SECONDS",
-    help="Give up a file after SECONDS and 4 s per MB; default 60.",
+    help="Give up on a file after SECONDS plus 4 s per MB; default 60.",
 )
 @click.option(
     "--max-size", callback=_size, default=_MAX_SIZE, metavar="SIZE", help=f"Skip larger files; default {_MAX_SIZE}."
 )
 @click.option("--strict", is_flag=True, help="Fail on warnings too.")
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 even if problems are found.")
-@click.option("--json", "as_json", is_flag=True, help="Print progress and result as JSON lines.")
+@click.option("--json", "as_json", is_flag=True, help="Print progress and result as JSON Lines.")
 @click.option("--quiet", is_flag=True, help="Print nothing.")
 def command(
     places: tuple[str, ...],
@@ -91,7 +93,7 @@ def command(
     quiet: bool,
 ) -> int:
     """Read any number of transcripts and write Parquet tables for `ocmlview sql`. The tables hold the safe view, with
-    the places and codes of problems, unless --reveal and a directory that ends in .DEBUG are given. Run the same
+    the positions and codes of problems, unless --reveal and a directory that ends in .DEBUG are given. Run the same
     command again to continue, or to read only new files. Exits with 1 if errors are found, and with 2 if a file could
     not be read."""
     check_packages("scan")

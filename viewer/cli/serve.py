@@ -54,13 +54,15 @@ def _hosts(context: click.Context, parameter: click.Parameter, value: tuple[str,
 
 
 @click.command("serve", short_help="Serve the viewer to a browser on this machine.")
-@click.option("--port", type=click.IntRange(0, 65535), default=0, metavar="N", help="The port; 0 (default) for any.")
+@click.option(
+    "--port", type=click.IntRange(0, 65535), default=0, metavar="N", help="Listen on port N; 0 (default) for any."
+)
 @click.option("--open", "opens", is_flag=True, help="Open the page in a browser.")
 @click.option("--safe-only", is_flag=True, help="Show the safe view only (default).")
 @click.option("--allow-debug", is_flag=True, help="Let the page open the debug view, which shows hidden messages.")
 @click.option("--goto", "go_to", metavar="PLACE", default="", callback=known_place, help="Open at this place.")
 @click.option(
-    "--max-sessions", type=click.IntRange(1, 100), default=8, metavar="N", help="Sessions at a time; 8 by default."
+    "--max-sessions", type=click.IntRange(1, 100), default=8, metavar="N", help="Allow N sessions at a time; default 8."
 )
 @click.option(
     "--idle",
@@ -70,7 +72,7 @@ def _hosts(context: click.Context, parameter: click.Parameter, value: tuple[str,
     help="End a session after TIME without a key, such as 90s, 30m (default) or 2h.",
 )
 @click.option(
-    "--bind", metavar="ADDRESS", default="127.0.0.1", callback=_address, help="The address; 127.0.0.1 by default."
+    "--bind", metavar="ADDRESS", default="127.0.0.1", callback=_address, help="Listen on ADDRESS; default 127.0.0.1."
 )
 @click.option(
     "--allow-host",
@@ -78,7 +80,7 @@ def _hosts(context: click.Context, parameter: click.Parameter, value: tuple[str,
     metavar="NAME",
     multiple=True,
     callback=_hosts,
-    help="A host name by which the page may be reached; repeat it for more.",
+    help="Also accept NAME in the Host header; repeatable.",
 )
 @click.argument("files", nargs=-1, required=True, metavar="FILE|DIR...", shell_complete=completion.files)
 def command(
@@ -145,12 +147,12 @@ def _announce(server: Server, *, is_local: bool) -> None:
     if options.allows_debug:
         _say("Anyone with this link can open the debug view.")
     if not is_local:
-        _say("Traffic is not encrypted. `ssh -L` to a server on 127.0.0.1 is.")
+        _say("Traffic is not encrypted. To encrypt it, serve on 127.0.0.1 and connect with `ssh -L`.")
 
 
 async def _run(server: Server, listener: socket.socket, *, is_local: bool, opens: bool) -> None:
     """Serve until Ctrl-C, SIGTERM, or SIGHUP."""
-    for name in ("aiohttp", "asyncio", "textual-serve"):  # their reports quote requests
+    for name in ("aiohttp", "asyncio", "textual-serve"):  # their log messages quote requests
         logger = logging.getLogger(name)
         logger.addHandler(logging.NullHandler())
         logger.propagate = False

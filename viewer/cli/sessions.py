@@ -63,7 +63,7 @@ def command(
     color: str,
     ascii_only: bool,
 ) -> int:
-    """List agent sessions on this machine. Searches the folders of known agents; reads only what the list shows."""
+    """List agent sessions on this machine. Searches the folders of known agents, and reads only what the list shows."""
     output = options.output_of(color, ascii_only)
     around = options.surroundings()
     if around is None:

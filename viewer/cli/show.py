@@ -68,7 +68,8 @@ def command(
     asked = asked_moment(at_byte, at_event, at_time, times, files, follow)
     if redact and (follow or asked):
         raise click.UsageError(
-            "--redact needs the whole input; it excludes -f and moments.", click.get_current_context()
+            "--redact needs the whole input; it excludes -f and --at, --at-event and --at-time.",
+            click.get_current_context(),
         )
     redactor = options.redactor_of(redact)
     if options.is_followed(follow, files, stall_after):
@@ -189,7 +190,7 @@ def _reset(document: Document, output: Output) -> None:
 
 
 _SHARE = 9
-"""Limits the time spent on an open message to a tenth, however long it is."""
+"""Print the open message at most a tenth of the time, however long it is."""
 
 
 def say_stalled(document: LiveDocument) -> None:

@@ -46,9 +46,9 @@ if TYPE_CHECKING:
 MOST_TRANSCRIPTS, LARGEST_SITE = 10_000, 500_000_000
 LIMIT_OF_SINGLE = 50 * 1024 * 1024
 MOST_LISTED = 20
-"""The number of files that are no transcripts to list."""
+"""How many of the files that are not transcripts to list."""
 MANIFEST = "site.json"
-"""The file by which an existing site is recognized."""
+"""The file that identifies an existing site."""
 ALONE = 16
 """Up to this number of transcripts, one process writes all of them."""
 _MOST_WORKERS = 8
@@ -57,7 +57,7 @@ _ENDINGS = {Level.SAFE: "", Level.BRIEF: ".brief", Level.DEBUG: ".DEBUG"}
 
 
 class SiteOptions(Struct, frozen=True):
-    """What the command line asks for."""
+    """The options of the site from the command line."""
 
     audience: Audience
     reading: ReadOptions
@@ -67,7 +67,7 @@ class SiteOptions(Struct, frozen=True):
     single: bool = False
     limit: int = LIMIT_OF_SINGLE
     redactor: Redactor | None = None
-    """Numbers its masks in the order of the transcripts, so that one process writes all of them."""
+    """Masks are numbered in the order of the transcripts, so one process must write them all."""
 
 
 class _Job(Struct, frozen=True):
@@ -85,7 +85,7 @@ class _Built(Struct, frozen=True):
     job: int
     code: int
     said: str
-    """What was said about the input."""
+    """Messages about the input that were printed on standard error."""
     row: SiteRow | None = None
     found: Searchable | None = None
     size: int = 0
@@ -99,7 +99,7 @@ def export_site(files: Sequence[str], output: str, asked: SiteOptions) -> int:
     target = _checked_target(Path(output), files, asked)
     found, code = _find(files, target)
     if not found:
-        return fail("no transcripts found; the site is not written")
+        return fail("no transcripts found; the site was not written")
     if len(found) > MOST_TRANSCRIPTS:
         raise ViewerError(f"{len(found):,} transcripts: a site has at most {MOST_TRANSCRIPTS:,}; name fewer files")
     with ended_tidily(), _Folder(target, asked) as folder:
@@ -109,7 +109,7 @@ def export_site(files: Sequence[str], output: str, asked: SiteOptions) -> int:
             _finish(folder, [each for each in built if each.row], asked)
             folder.keep()
     if not rows:
-        return fail("no transcript could be read; the site is not written")
+        return fail("no transcript could be read; the site was not written")
     if asked.redactor:
         say(asked.redactor.sentence)
     view = f"{badge(asked.audience)} view. {view_sentence(asked.audience)}"
@@ -121,7 +121,7 @@ def _checked_target(target: Path, files: Sequence[str], asked: SiteOptions) -> P
     """Refuse an output folder that must not be written, before anything is read."""
     ending = _ENDINGS[asked.audience.level]
     if not target.name.endswith(ending):
-        raise ViewerError(f"{target} is not written: the name of a {badge(asked.audience)} site ends in {ending}")
+        raise ViewerError(f"{target} was not written: the name of a {badge(asked.audience)} site must end in {ending}")
     resolved = target.resolve()
     for name in files:
         path = Path(split_item(name)[0]).resolve()
@@ -129,7 +129,7 @@ def _checked_target(target: Path, files: Sequence[str], asked: SiteOptions) -> P
             raise ViewerError(f"{target} contains the input; choose another folder")
     if resolved.exists():
         if not (resolved / MANIFEST).is_file():
-            raise ViewerError(f"{target} already exists and is no site; choose another folder")
+            raise ViewerError(f"{target} already exists and is not a site; choose another folder")
         if not asked.force:
             raise ViewerError(f"{target} already exists (use --force to overwrite)")
     return resolved
@@ -156,7 +156,7 @@ def _find(files: Sequence[str], target: Path) -> tuple[list[tuple[str, str]], in
         for path in passed[:MOST_LISTED]:
             complain(f"{path} is not a transcript; it is left out")
         if len(passed) > MOST_LISTED:
-            complain(f"{len(passed) - MOST_LISTED:,} other files are no transcripts; they are left out")
+            complain(f"{len(passed) - MOST_LISTED:,} other files are not transcripts; they are left out")
     return sorted(set(found), key=lambda each: (each[1], each[0])), code
 
 
@@ -192,7 +192,7 @@ def _build(jobs: Sequence[_Job], folder: Path, asked: SiteOptions) -> list[_Buil
         for each in _built_apart(jobs, folder, asked, workers):
             built[each.job] = each
     for number, job in enumerate(jobs):
-        if number not in built:  # also the rest of a process that failed: its fault is reported as any other
+        if number not in built:  # also the jobs of a failed process, to report its error as usual
             built[number] = _written(number, job, folder, asked)
     return [built[number] for number in range(len(jobs))]
 
@@ -222,7 +222,7 @@ def _built_apart(jobs: Sequence[_Job], folder: Path, asked: SiteOptions, workers
 
 
 def _work(jobs: Sequence[_Job], mine: range, folder: Path, asked: SiteOptions, result: Path) -> None:
-    """Write the pages of some jobs, in a forked process. It leaves no result if it fails, and says nothing."""
+    """Write the pages of some jobs in a forked process. If it fails, it writes no results and prints nothing."""
     import signal
 
     for number in (signal.SIGINT, signal.SIGTERM):
@@ -277,7 +277,7 @@ def _pages(number: int, job: _Job, document: Document, folder: Path, asked: Site
 
 
 def _modified(path: str) -> str:
-    """Return the time at which a file was changed."""
+    """Return the modification time of a file."""
     with suppress(OSError, ValueError, OverflowError):
         changed = datetime.fromtimestamp(int(os.stat(split_item(path)[0]).st_mtime), UTC)  # noqa: PTH116
         return changed.strftime("%Y-%m-%dT%H:%M:%S")
@@ -285,7 +285,7 @@ def _modified(path: str) -> str:
 
 
 def _report(built: Sequence[_Built]) -> list[SiteRow]:
-    """Repeat what was said about the inputs, in order, and return the rows."""
+    """Print the messages about the inputs, in order, and return the rows."""
     for each in built:
         for line in each.said.splitlines():
             say(line)
@@ -311,7 +311,7 @@ def _finish(folder: _Folder, built: Sequence[_Built], asked: SiteOptions) -> Non
     else:
         if size > LARGEST_SITE:
             raise ViewerError(
-                f"the pages have {byte_size(size)}: a site has at most {byte_size(LARGEST_SITE)}; name fewer files"
+                f"the pages take {byte_size(size)}: a site takes at most {byte_size(LARGEST_SITE)}; name fewer files"
             )
         _write(folder.path / "rows.js", [script_file("rows", rows_json(rows))])
         for name, shard in index.shards():
@@ -341,7 +341,7 @@ def _single(
     size = _write(folder / "index.html", single_page(rows, pages, data, asked.audience))
     if size > asked.limit:
         raise ViewerError(
-            f"the page has {byte_size(size)}, more than the limit of {byte_size(asked.limit)}; "
+            f"the page takes {byte_size(size)}, more than the limit of {byte_size(asked.limit)}; "
             "leave out --single, or raise --limit-size"
         )
     for name in ("t", "text", "search"):
@@ -364,7 +364,8 @@ def _write(path: Path, pieces: Iterator[str] | Sequence[str]) -> int:
 
 
 class _Folder:
-    """Context manager: the temporary folder of a site. It gets the name of the site with `keep`, or is removed."""
+    """Context manager: the temporary folder of a site. `keep` gives it the name of the site; otherwise it is
+    removed."""
 
     def __init__(self, target: Path, asked: SiteOptions) -> None:
         self.path = target.with_name(target.name + _TEMPORARY)

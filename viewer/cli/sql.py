@@ -27,10 +27,10 @@ _OF_FILTER = (
 )
 
 
-@click.command("sql", short_help="Query the tables of scan.")
+@click.command("sql", short_help="Query the tables of a scan.")
 @click.argument("words", nargs=-1, metavar="[QUERY|@NAME] DIR")
 @options.where
-@click.option("--list", "lists", is_flag=True, help="List the ready queries.")
+@click.option("--list", "lists", is_flag=True, help="List the ready-made queries.")
 @click.option("-p", "given", multiple=True, metavar="NAME=VALUE", help="Set $NAME of the query. May be repeated.")
 @click.option("--json", "form", flag_value="json", help="Print one JSON object per row.")
 @click.option("--csv", "form", flag_value="csv", help="Print CSV.")
@@ -49,7 +49,7 @@ _OF_FILTER = (
     help="End the query after SECONDS; default 60.",
 )
 @click.option("--memory", default="512MB", metavar="SIZE", help="Use at most this much memory; default 512MB.")
-@click.option("-d", "--debug", is_flag=True, help="Read a directory that holds revealed facts.")
+@click.option("-d", "--debug", is_flag=True, help="Read a .DEBUG directory, which holds revealed facts.")
 def command(
     words: tuple[str, ...],
     where: Filter | None,
@@ -61,8 +61,9 @@ def command(
     memory: str,
     debug: bool,
 ) -> int:
-    """Query the tables of a scan with DuckDB: the views files, messages, calls, diagnostics and runs. @NAME is a ready
-    query. With --where, list the messages that match a filter. A query can read only the tables, and write nothing."""
+    """Query the tables of a scan with DuckDB: the views files, messages, calls, diagnostics and runs. @NAME runs a
+    ready-made query. With --where, lists the messages that match a filter. A query can read only these tables, and
+    cannot write anything."""
     output = standard_output()
     if lists:
         return _list(output)
@@ -91,11 +92,11 @@ def command(
 
 
 def _print(pieces: Iterator[list[tuple[Any, ...]]], form: str | None, limit: int, output: Output) -> None:
-    """Print the names of the columns, which come first, and the rows."""
+    """Print the column names, which are the first row, and the rows."""
     columns = [sanitize_line(str(name)) for name in next(pieces)[0]]
     rows = (row for piece in pieces for row in piece)
     if form == "json":
-        from viewer.render.json_lines import encode  # it brings the reader of transcripts
+        from viewer.render.json_lines import encode  # imports the transcript reader too
 
         output.write(encode(dict(zip(columns, map(_plain, row), strict=True))) for row in rows)
     elif form == "csv":
@@ -155,7 +156,7 @@ def _typed(text: str) -> object:
 
 
 def _with_parameters(query: str, given: dict[str, Any], contents: Contents) -> tuple[str, dict[str, Any]]:
-    """Return the text of a query and its parameters. Those of a ready query have default values."""
+    """Return the text of a query and its parameters. Those of a ready-made query have default values."""
     from viewer.corpus.ready import SIGN, find_query
 
     if not query.startswith(SIGN):
@@ -181,7 +182,7 @@ def _table(columns: list[SafeText], rows: Iterator[tuple[Any, ...]], limit: int,
             kept.append([value if type(value) is int else _cell(value) for value in row])
     output.write_styled(table_lines(columns, kept, output.width, output.style))
     if count > limit:
-        say(f"{limit:,} of {count:,} rows; --limit N shows more, and --csv all")
+        say(f"{limit:,} of {count:,} rows; --limit N shows more, --csv shows all")
 
 
 def _cell(value: object) -> SafeText:

@@ -74,7 +74,7 @@ def _json(inputs: Inputs, audience: Audience, where: Filter | None) -> Iterator[
 
 
 def _transcripts(document: Document, audience: Audience, where: Filter | None) -> int:
-    """Return the number of transcripts that this audience knows of; with a filter, of those with a match."""
+    """Return the number of transcripts that this audience may know about; with a filter, only those with a match."""
     if not audience.strict and where is None:
         return document.tally.transcripts
     return len(document.project(audience, where=where).transcripts())

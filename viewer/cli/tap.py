@@ -1,4 +1,4 @@
-"""`ocmlview tap`: pass requests of model clients on to a server, log the conversations, and show them live."""
+"""`ocmlview tap`: forward requests of model clients to a server, log the conversations, and show them live."""
 
 from __future__ import annotations
 
@@ -24,17 +24,20 @@ _ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 @click.command("tap", short_help="Log and show the requests of a model client.")
-@click.option("--to", "url", required=True, metavar="URL", help="The server that answers, such as https://HOST/v1.")
+@click.option("--to", "url", required=True, metavar="URL", help="The server to forward to, such as https://HOST/v1.")
 @click.option(
     "--listen", default="127.0.0.1:8899", show_default=True, metavar="ADDRESS:PORT", help="Where clients connect."
 )
 @click.option("-o", "--output", metavar="FILE", help="The log; default: tap-DATE-TIME.jsonl in this folder.")
 @click.option("--quiet", is_flag=True, help="Open no viewer, and print only errors.")
 @click.option("--expose", is_flag=True, help="Allow --listen on an address that other computers can reach.")
-@click.option("--allow-host", "hosts", multiple=True, metavar="NAME", help="Accept this name in Host, too; repeatable.")
+@click.option(
+    "--allow-host", "hosts", multiple=True, metavar="NAME", help="Also accept NAME in the Host header; repeatable."
+)
 def command(url: str, listen: str, output: str | None, quiet: bool, expose: bool, hosts: tuple[str, ...]) -> int:
-    """Pass the requests of a model client on to a server, unchanged, and log the conversations as JSON Lines. Opens the
-    viewer on the log in a terminal. Keys, cookies and other headers are never written. Ctrl-C ends it."""
+    """Forward the requests of a model client to a server, unchanged, and log the conversations as JSON Lines. In a
+    terminal, opens the viewer on the log. API keys, cookies and other headers are never written. Press Ctrl-C to
+    stop."""
     from viewer.tap.address import parse_listen, parse_upstream  # lazy: so that --help is fast
 
     upstream, address = parse_upstream(url), parse_listen(listen, exposed=expose)
@@ -45,7 +48,7 @@ def command(url: str, listen: str, output: str | None, quiet: bool, expose: bool
         talk = _Talk(quiet=quiet)
         log = Log(talk.report)
         pipes = log.start(descriptor)
-    from viewer.tap.proxy import Proxy, addresses
+    from viewer.tap.proxy import Proxy
 
     async def run() -> int:
         proxy = Proxy(upstream, frozenset(name.lower() for name in hosts), log)
@@ -58,14 +61,14 @@ def command(url: str, listen: str, output: str | None, quiet: bool, expose: bool
                 bound = await proxy.start(address)
             except OSError as error:
                 raise ViewerError(f"cannot listen on {address.shown}: {error.strerror}") from None
-            if any(proxy.is_own(*each) for each in await addresses(upstream)):
-                raise ViewerError("--to is the address of --listen; the proxy would call itself")
+            if await proxy.dialer.reaches_proxy(upstream):
+                raise ViewerError("--to and --listen are the same address: the proxy would call itself")
             talk.say(f"Listening on http://{bound.shown}; requests go to {upstream.shown}.")
-            talk.say(f"The log is {path}. It holds whole conversations, also what users do not see.")
+            talk.say(f"The log is {path}. It holds whole conversations, including what users do not see.")
             if not quiet and is_interactive():
                 await _show(path, talk, ended)
             if not ended.is_set():
-                talk.say("Press Ctrl-C to end.")
+                talk.say("Press Ctrl-C to stop.")
             await ended.wait()
         finally:
             await proxy.close()
@@ -93,14 +96,14 @@ def _opened(path: Path) -> Iterator[int]:
 
 
 class _Talk:
-    """What is printed. While the viewer owns the terminal, sentences wait."""
+    """Prints messages. While the viewer owns the terminal, they are queued."""
 
     def __init__(self, *, quiet: bool) -> None:
         self._is_quiet = quiet
         self._waiting: list[Callable[[], None]] | None = None
 
     def say(self, sentence: str) -> None:
-        """Print a sentence, unless only errors are wanted."""
+        """Print a sentence, unless `--quiet` was given."""
         if not self._is_quiet:
             self._print(lambda: say(sentence))
 
@@ -109,11 +112,11 @@ class _Talk:
         self._print(lambda: complain(sentence))
 
     def hold(self) -> None:
-        """Keep sentences until `release`."""
+        """Queue sentences until `release`."""
         self._waiting = []
 
     def release(self) -> None:
-        """Print what was kept."""
+        """Print the queued sentences."""
         waiting, self._waiting = self._waiting or [], None
         for each in waiting:
             each()
@@ -126,7 +129,7 @@ class _Talk:
 
 
 async def _show(path: Path, talk: _Talk, ended: asyncio.Event) -> None:
-    """Show the growing log until the viewer ends, however it ends. The proxy goes on."""
+    """Show the growing log until the viewer exits or dies. The proxy keeps running."""
     attributes = None
     with suppress(termios.error):
         attributes = termios.tcgetattr(0)
@@ -149,4 +152,4 @@ async def _show(path: Path, talk: _Talk, ended: asyncio.Event) -> None:
             with suppress(termios.error):
                 termios.tcsetattr(0, termios.TCSANOW, attributes)
     talk.release()
-    talk.say("The viewer has ended; requests still pass.")
+    talk.say("The viewer has exited; requests are still forwarded.")

@@ -1,4 +1,4 @@
-"""`ocmlview timing`: stalls, rates by channel, and text that was taken back."""
+"""`ocmlview timing`: report stalls, rates by channel, and retracted text."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from viewer.render.title import rule
 _RATES = ("channel", "characters", "ms", "per second")
 
 
-@click.command("timing", short_help="Report stalls, rates and text that was taken back.")
+@click.command("timing", short_help="Report stalls, rates and retracted text.")
 @options.reading
 @options.audience
 @options.printing
@@ -44,8 +44,8 @@ def command(
     times: str,
     as_json: bool,
 ) -> int:
-    """Report stalls and the characters per second of each channel, and with -d the time to the first visible answer and
-    text that was taken back. Without -d, only what happened inside shown messages counts."""
+    """Report stalls and the characters per second of each channel; with -d, also the time to the first visible answer
+    and retracted text. Without -d, counts only what happened inside shown messages."""
     audience = options.audience_of(reveal, debug, strict_safe).of_messages
     inputs = Inputs(options.inputs_of(files), format, options.reading_options(preambles), strict=strict_safe)
     if times and inputs.several:
@@ -94,8 +94,8 @@ def _lines(timing: Timing, output: Output) -> Iterator[Line]:
             yield (Part(style.words(f"Stall of {duration(gap.ms)} at {duration(gap.from_ms)}, after #{gap.after}.")),)
     for lost in timing.retractions:
         count = counted(lost.characters, "character")
-        words = f"{count} of #{lost.message} taken back at byte {lost.at:,}: a closing think tag made them a thought."
+        words = f"{count} of #{lost.message} retracted at byte {lost.at:,}: a closing think tag made them a thought."
         yield (Part(style.words(words)),)
     if timing.backwards:
-        words = f"{counted(timing.backwards, 'time')} before an earlier one, counted as equal to it."
+        words = f"{counted(timing.backwards, 'time')} ran backwards; each counts as equal to the time before it."
         yield (Part(style.words(words), StyleRole.QUIET),)

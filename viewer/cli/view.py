@@ -31,8 +31,10 @@ if TYPE_CHECKING:
 
 
 FOLLOWED_SECONDS = 600
-"""The seconds since its last change within which a session may still be running."""
+"""A session that changed less than this many seconds ago may still be running."""
 SECONDS_BETWEEN_LOOKS = 1.0
+MOST_MERGED = 26
+"""The number of files that a merged view can name by a letter."""
 
 
 def _known_theme(context: click.Context, parameter: click.Parameter, value: str) -> str:
@@ -83,6 +85,7 @@ def known_place(context: click.Context, parameter: click.Parameter, value: str) 
     "also at a line (L120) or byte (B4096).",
 )
 @click.option("--diff", "compares", is_flag=True, help="Compare two transcripts.")
+@click.option("--merge", "merges", is_flag=True, help="Show several files as one, ordered by time.")
 def command(
     files: tuple[str, ...],
     format: str | None,
@@ -99,6 +102,7 @@ def command(
     theme: str,
     go_to: str,
     compares: bool,
+    merges: bool,
 ) -> int:
     """Open the viewer (default). In a pipe, prints the safe view instead."""
     audience = options.audience_of(reveal, debug, strict_safe, safe_only=safe_only)
@@ -107,9 +111,13 @@ def command(
     output = options.output_of(color, ascii_only)
     if compares and (len(files) != 2 or follow):
         raise click.UsageError("--diff needs two files, and no -f.", click.get_current_context())
+    if merges:
+        _check_merged(files, compares=compares)
     if not take_keyboard():
         if compares:
             raise ViewerError("--diff needs a terminal; `ocmlview diff` prints the differences")
+        if merges:
+            raise ViewerError("--merge needs a terminal; `ocmlview show` prints one file after the other")
         if options.is_followed(follow, paths, stall_after):
             return print_live(options.followed_of(files, format, preambles, stall_after), audience, output)
         return _print(paths, audience, output, format, preambles)
@@ -118,13 +126,23 @@ def command(
         check_named(paths)
     other = files[1] if compares else ""
     wanted = ViewRequest(
-        *(audience, output.style, format, reading, color, theme, go_to, follow, from_start, stall_after, other)
+        *(audience, output.style, format, reading, color, theme, go_to, follow, from_start, stall_after, other, merges)
     )
     return open_viewer(paths[:1] if compares else paths, wanted)
 
 
+def _check_merged(files: tuple[str, ...], *, compares: bool) -> None:
+    """Refuse what cannot be merged: the view has a letter for each file, and reads each of them itself."""
+    context = click.get_current_context()
+    if compares or not 2 <= len(set(files)) == len(files) <= MOST_MERGED:
+        raise click.UsageError(f"--merge needs 2 to {MOST_MERGED} different files, and no --diff.", context)
+    if STANDARD_INPUT in files or any(map(is_directory, files)):
+        raise click.UsageError("--merge needs files, not folders or standard input.", context)
+
+
 def _session_paths(follow: bool) -> tuple[str, ...]:
-    """Without a file on a terminal, return nothing to show the session list, or the newest session to follow."""
+    """Return what to view if no file is named: the piped input, nothing to show the session list, or the newest session
+    to follow."""
     around = options.surroundings() if is_interactive() else None
     if around is None:
         return options.inputs_of(())
@@ -157,6 +175,8 @@ class ViewRequest(Struct, frozen=True):
     stall_after: float | None = None
     compared: str = ""
     """The file to compare with the first one."""
+    merges: bool = False
+    """True to show all files in one order by time."""
 
 
 def open_viewer(paths: tuple[str, ...], wanted: ViewRequest) -> int:
@@ -196,6 +216,7 @@ def _open_viewer(paths: tuple[str, ...], wanted: ViewRequest) -> int:
                 from_start=wanted.from_start,
                 stall_after=wanted.stall_after,
                 compared=wanted.compared,
+                merges=wanted.merges,
                 settings=settings,
             ),
             taken,

@@ -35,7 +35,7 @@ class Borders(Struct, frozen=True):
 class Columns(Protocol):
     """Operations on columns. Backends differ in speed only.
 
-    Rows count from 0; `last` is the row after the last one. Columns of rows have the type code `I`."""
+    Rows are numbered from 0; `last` is the row after the last one. Columns of rows have the type code `I`."""
 
     name: str
 
@@ -73,7 +73,7 @@ class Columns(Protocol):
         """Return the number of rows with each value, in these rows or in all."""
 
     def distinct(self, columns: Sequence[Column]) -> Column:
-        """Return the different values of these columns, sorted."""
+        """Return the distinct values of these columns, sorted."""
 
     def order(self, column: Column) -> Column:
         """Return the rows sorted by value; equal values keep their order."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 
 from viewer.corpus.filter_sql import Condition, compile_filter
+from viewer.corpus.listing import ARCHIVE, MEMBER
 from viewer.corpus.ready import find_query, ready_queries
 from viewer.corpus.sql import execute
 from viewer.corpus.store import is_url
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     import duckdb
 
 PAGE = 1000
-"""The number of rows on a page, and the most that are read at once, however large the corpus is."""
+"""The number of rows on a page, and the maximum number that is read at once, however large the corpus is."""
 ALL_FILES = "all files"
 CHANGED, MISSING = "changed since the scan", "no longer there"
 
@@ -65,7 +66,7 @@ class Listing(Struct):
     is_descending: bool = False
     first: int = 0
     cursor: tuple[int, int] = (0, 0)
-    """The row of the page and the column."""
+    """The position of the cursor: its row on the page, and its column."""
 
 
 _MATCHING = "select m.file_key, m.message from messages m join files f using (file_key) where {}"
@@ -219,6 +220,8 @@ class Browser:
         if is_url(str(path)):
             raise ViewerError("the viewer opens files of this computer only")
         resolved = self._resolved(str(path))
+        if _archive_of(resolved) != resolved:
+            raise ViewerError("the viewer opens no members of archives; extract this one first")
         note = self._note(row) if "mtime_ms" in values else ("" if os.path.lexists(resolved) else MISSING)
         if note == MISSING:
             raise ViewerError(f"{path} is {MISSING}")
@@ -232,12 +235,20 @@ class Browser:
         if is_url(path):
             return ""
         try:
-            status = os.stat(self._resolved(path))
+            status = os.stat(archive := _archive_of(self._resolved(path)))
         except (OSError, ValueError):
             return MISSING
         is_same_time = mtime_ms is None or status.st_mtime_ns // 1_000_000 == mtime_ms
-        is_same = is_same_time and (status.st_size == size or not os.path.isfile(self._resolved(path)))
+        is_same = is_same_time and (
+            status.st_size == size or archive != self._resolved(path) or not os.path.isfile(archive)
+        )
         return "" if is_same else CHANGED
+
+
+def _archive_of(path: str) -> str:
+    """Return the archive that holds this member, or the path of any other file."""
+    archive, sign, _ = path.partition(ARCHIVE + MEMBER)
+    return archive + ARCHIVE if sign and not os.path.lexists(path) else path
 
 
 def _number(text: str) -> object:

@@ -7,8 +7,7 @@ from collections.abc import Iterable, Iterator
 from itertools import groupby
 
 from viewer.corpus.listing import Entry, Keyed, sample
-from viewer.corpus.part import encode_part, table_rows
-from viewer.corpus.rows import read_rows
+from viewer.corpus.part import encode_part, read_entry, table_rows
 from viewer.corpus.tables import Contents
 
 WORKERS = (1, 16, 64, 256)
@@ -20,7 +19,7 @@ def estimate_lines(entries: Iterable[Entry], contents: Contents, max_size: int) 
     seconds, read, written = dict.fromkeys(strata, 0.0), dict.fromkeys(strata, 0), dict.fromkeys(strata, 0)
     for level, group in groupby(chosen, lambda entry: entry.size.bit_length()):
         began = time.process_time()
-        found = [(Keyed(entry, ""), read_rows(entry.path, contents, max_size)) for entry in group]
+        found = [(Keyed(entry, ""), read_entry(entry, contents, max_size)) for entry in group]
         tables = table_rows(found, "", "")
         written[level] = sum(len(encode_part(contents, name, rows)) for name, rows in tables.items() if rows)
         seconds[level] = time.process_time() - began

@@ -7,8 +7,9 @@ import stat
 from collections.abc import Iterable, Iterator
 from hashlib import blake2b
 from itertools import islice
-from typing import Any
+from typing import IO, TYPE_CHECKING, Any
 
+import msgspec
 from msgspec import Struct
 
 from viewer.corpus.store import file_system, is_url
@@ -17,9 +18,12 @@ from viewer.errors import ViewerError
 from viewer.sources.containers.table import container_at
 from viewer.sources.folder import NEVER
 
+if TYPE_CHECKING:
+    from tarfile import TarInfo
+
 MOST_BYTES = 32 * 1024 * 1024
 MOST_FILES = 500
-"""The most files in a batch."""
+"""The maximum number of files in a batch."""
 PAGE = 10_000
 """The number of files that are sorted by size together, the largest first."""
 BATCHES_PER_WORKER = 4
@@ -27,6 +31,8 @@ BATCHES_PER_WORKER = 4
 SAMPLE = 200
 COMPRESSED = (".gz", ".xz", ".zst")
 MANIFEST = "@"
+ARCHIVE, MEMBER = ".tar", "::"
+"""An archive whose members are files of the scan, and what separates its path from the name of a member."""
 
 
 class Entry(Struct, frozen=True, gc=False):
@@ -41,6 +47,10 @@ class Entry(Struct, frozen=True, gc=False):
     """The modification time in nanoseconds, the ETag of an object, or the hash of the content."""
     mtime_ms: int | None = None
     content_hash: str | None = None
+    start: int | None = None
+    """Where a member of a tar archive starts in it."""
+    fault: str = ""
+    """Why its archive cannot be listed."""
 
     def key(self, contents: Contents) -> str:
         """Return the key of the file in the tables. It changes with the size, the time, and the audience."""
@@ -63,7 +73,7 @@ class Batch(Struct, frozen=True):
 
     @property
     def size(self) -> int:
-        """The total size of its files in bytes."""
+        """The total size of the files in bytes."""
         return sum(each.entry.size for each in self.files)
 
     @property
@@ -96,7 +106,7 @@ class Listing:
             elif os.path.isdir(place) and container_at(place) is None:
                 yield from self._folder(place, set())
             else:
-                yield self._file(place)
+                yield from self._files(place)
 
     def _folder(self, folder: str, seen: set[tuple[int, int]]) -> Iterator[Entry]:
         try:
@@ -120,7 +130,7 @@ class Listing:
                 else:
                     yield self._file(entry.path)
             elif self._is_wanted(entry):
-                yield self._file(entry.path)
+                yield from self._files(entry.path)
             else:
                 self.skipped += 1
         for below in folders:
@@ -135,6 +145,41 @@ class Listing:
             return stat.S_ISREG(entry.stat().st_mode)
         except OSError:
             return True  # a dangling link becomes a row
+
+    def _files(self, path: str) -> Iterator[Entry]:
+        """Yield a file, or the members of an archive."""
+        file = self._file(path)
+        if not path.lower().endswith(ARCHIVE) or not os.path.isfile(path):
+            yield file
+            return
+        try:
+            with open(path, "rb") as stream:
+                yield from self._members(file, stream)
+        except OSError:
+            yield file  # its row says why it cannot be read
+
+    def _members(self, archive: Entry, stream: IO[bytes]) -> Iterator[Entry]:
+        """Yield the transcripts in a tar archive. The last of several members with the same name counts."""
+        found: dict[str, Entry] = {}
+        fault = ""
+        for member in _tar_members(stream):
+            if member is None:
+                fault = "archive-damaged"
+            elif not member.isreg() or member.issparse() or not _is_listed(member.name):
+                self.skipped += not member.isdir()
+            else:
+                name = f"{MEMBER}{os.fsencode(member.name).decode('utf-8', 'backslashreplace')}"
+                found[name] = msgspec.structs.replace(
+                    archive,
+                    path=archive.path + name,
+                    name=archive.name + name,
+                    size=member.size,
+                    stamp=f"{archive.stamp} {member.offset_data}",
+                    start=member.offset_data,
+                )
+        yield from found.values()
+        if fault:
+            yield msgspec.structs.replace(archive, fault=fault)
 
     def _file(self, path: str) -> Entry:
         try:
@@ -169,9 +214,14 @@ class Listing:
         for each in found:
             if each.is_file and may_be_transcript(each.base_name) and not each.base_name.startswith("."):
                 nanoseconds = each.mtime_ns or 0
-                yield Entry(
+                file = Entry(
                     f"{base}{each.path}", f"{base}{each.path}", each.size, str(nanoseconds), nanoseconds // 10**6
                 )
+                if not each.base_name.lower().endswith(ARCHIVE):
+                    yield file
+                    continue
+                with files.open_input_file(each.path) as stream:
+                    yield from self._members(file, stream)
             elif each.is_file:
                 self.skipped += 1
 
@@ -183,12 +233,33 @@ class Listing:
                 raise ViewerError(f"{manifest} needs a column `path`, or one path per line")
             size, mtime, etag = row.get("size"), row.get("mtime_ms"), row.get("etag")
             if size is None or (mtime is None and etag is None):
-                yield from self._remote(path) if is_url(path) else [self._file(path)]
+                yield from self._remote(path) if is_url(path) else self._files(path)
                 continue
             name = path if is_url(path) else self._name(path)
             yield Entry(
                 path, name, int(size), str(etag or int(mtime or 0) * 10**6), int(mtime) if mtime is not None else None
             )
+
+
+def _tar_members(stream: IO[bytes]) -> Iterator[TarInfo | None]:
+    """Yield the members of a tar archive; at the end None if it is damaged."""
+    import tarfile
+
+    try:
+        with tarfile.open(fileobj=stream, mode="r:") as archive:
+            while (member := archive.next()) is not None:
+                archive.members = []  # type: ignore[attr-defined]  # it would keep them all
+                yield member
+            stream.seek(archive.offset)
+            if stream.read(tarfile.BLOCKSIZE) != tarfile.NUL * tarfile.BLOCKSIZE:  # which ends an archive
+                yield None
+    except (tarfile.TarError, EOFError, ValueError, OverflowError):
+        yield None
+
+
+def _is_listed(name: str) -> bool:
+    parts = name.split("/")
+    return may_be_transcript(name) and not any(part.startswith(".") and part != "." for part in parts)
 
 
 def may_be_transcript(name: str) -> bool:

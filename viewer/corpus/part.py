@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections import Counter
-from io import BufferedReader
+from functools import partial
+from io import BufferedReader, RawIOBase
 from typing import Any, cast
 
 import msgspec
 from msgspec import Struct
 
 from viewer import __version__
-from viewer.corpus.listing import Batch, Keyed
+from viewer.corpus.listing import MEMBER, Batch, Entry, Keyed
 from viewer.corpus.rows import FileRows, Row, failed_rows, read_rows
 from viewer.corpus.store import LocalStore, ObjectStore, file_system, is_url, open_store
 from viewer.corpus.tables import OF_FILES, TABLES, Contents, FileState
@@ -52,7 +54,7 @@ def do_batch(batch: Batch, job: Job) -> Outcome:
     """Read the files of a batch, write its parts, and return the outcome."""
     began = time.process_time()
     load_limits_with(lambda: Limits(max_decompressed=job.max_size, max_spool=max(job.max_size, 1)))
-    found = [_read(each, job) for each in batch.files]
+    found = [read_entry(each.entry, job.contents, job.max_size) for each in batch.files]
     outcome = write_parts(batch, job, found)
     return msgspec.structs.replace(outcome, seconds=time.process_time() - began)
 
@@ -62,13 +64,52 @@ def write_failed(batch: Batch, job: Job, state: FileState) -> Outcome:
     return write_parts(batch, job, [failed_rows(state) for _ in batch.files])
 
 
-def _read(file: Keyed, job: Job) -> FileRows:
-    path = file.entry.path
-    if is_url(path):
-        if file.entry.size > job.max_size:
-            return failed_rows(FileState.TOO_LARGE)
-        return read_rows(path, job.contents, job.max_size, open_remote)
-    return read_rows(path, job.contents, job.max_size)
+def read_entry(entry: Entry, contents: Contents, max_size: int) -> FileRows:
+    """Read the rows of a listed file, of an object in a store, or of a member of an archive."""
+    if entry.fault:
+        return failed_rows(FileState.UNREADABLE, entry.fault)
+    if entry.start is None and not is_url(entry.path):
+        return read_rows(entry.path, contents, max_size)
+    if entry.size > max_size:
+        return failed_rows(FileState.TOO_LARGE)
+    open = open_remote if entry.start is None else partial(_open_member, entry)
+    return read_rows(entry.path, contents, max_size, open)
+
+
+def _open_member(entry: Entry, path: str) -> Source:
+    """Open a member of a tar archive. Its bytes are read once."""
+    archive = path.partition(MEMBER)[0]
+    if is_url(archive):
+        files, inside = file_system(archive)
+        stream = files.open_input_file(inside)
+    else:
+        stream = open(archive, "rb")  # noqa: SIM115 (the source closes it)
+        if os.fstat(stream.fileno()).st_mtime_ns // 10**6 != entry.mtime_ms:
+            stream.close()
+            raise OSError("the archive has changed since it was listed")
+    stream.seek(entry.start)
+    return open_stream(path, cast("BufferedReader", BufferedReader(_Part(stream, entry.size))))
+
+
+class _Part(RawIOBase):
+    """The next bytes of a stream, as a stream."""
+
+    def __init__(self, stream: Any, size: int) -> None:
+        self._stream = stream
+        self._left = size
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        data = self._stream.read(min(len(buffer), self._left))
+        buffer[: len(data)] = data
+        self._left -= len(data)
+        return len(data)
+
+    def close(self) -> None:
+        self._stream.close()
+        super().close()
 
 
 def open_remote(url: str) -> Source:

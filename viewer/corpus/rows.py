@@ -6,10 +6,10 @@ import codecs
 import errno
 import os
 import stat
+import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
-from datetime import datetime
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from viewer.document.document import Finding
 
 MOST_IN_NOISE = 20
-"""The most diagnostics that are kept for a file that is not a transcript."""
+"""The maximum number of diagnostics that are kept for a file that is not a transcript."""
 NOISE = 1024 * 1024
 """A file of unknown format without a message in its first mebibyte is not a transcript."""
 FIRST_BYTES = 64 * 1024
@@ -119,13 +119,16 @@ def failed_rows(state: FileState, reason: str | None = None) -> FileRows:
     return FileRows({**row, **counts, "state": state.value, "reason": reason, "seconds": 0.0})
 
 
-def content_hash(path: str) -> str | None:
-    """Hash the contents of a file. Return None if it cannot be read."""
+def content_hash(path: str, start: int = 0, size: int | None = None) -> str | None:
+    """Hash the contents of a file, or `size` bytes of it. Return None if it cannot be read."""
     known = blake2b(digest_size=16)
+    left = sys.maxsize if size is None else size
     try:
         with open(path, "rb") as file:
-            while data := file.read(CHUNK):
+            file.seek(start)
+            while data := file.read(min(CHUNK, left)):
                 known.update(data)
+                left -= len(data)
     except (OSError, ValueError):
         return None
     return known.hexdigest()
@@ -213,8 +216,16 @@ class _DocumentRows:
 
     def _messages(self, projection: Projection, rows: Rows, transcripts: dict[int, Any]) -> Iterator[Row]:
         is_revealed, has_text = bool(self._contents.reveal), self._contents.text
+        is_short = not (is_revealed or has_text)
+        known: dict[tuple[int, int], Row] = {}  # a transcript has few kinds of messages that differ in more than place
         for row in range(len(rows)):
             if rows.kind(row) is not RowKind.MESSAGE:
+                continue
+            key = rows.header_key(row), rows.transcript(row)
+            like = known.get(key) if is_short else None
+            if like is not None:
+                place = {"message": rows.label(row), "turn": rows.turn(row), "time_ms": rows.time_ms(row)}
+                yield {**like, **place}
                 continue
             message = projection.item(rows, row) if has_text else projection.unread(rows, row)
             assert isinstance(message, ShownMessage)
@@ -229,10 +240,11 @@ class _DocumentRows:
                 "ending": message.ending,
                 "format": transcript.format if transcript else None,
                 "model": transcript.model if transcript else None,
-                "time_ms": _milliseconds(message.time),
+                "time_ms": rows.time_ms(row),
                 "visible": message.visible,
                 "preamble": message.intent == "preamble",
             }
+            known[key] = made
             if is_revealed:
                 span = message.body_span
                 made |= {
@@ -317,7 +329,3 @@ def _leaks(document: Document) -> Row:
     if worst is None:
         return {"leak": 0, "leak_level": None, "leak_message": None}
     return {"leak": worst.score, "leak_level": worst.code, "leak_message": worst.message}
-
-
-def _milliseconds(time: str | None) -> int | None:
-    return int(datetime.fromisoformat(time).timestamp() * 1000) if time else None

@@ -16,7 +16,7 @@ from msgspec import Struct
 
 from viewer import __version__
 from viewer.corpus.engines.attempts import Engine
-from viewer.corpus.listing import Entry, Keyed, Listing, batches
+from viewer.corpus.listing import MEMBER, Entry, Keyed, Listing, batches
 from viewer.corpus.part import Job, Outcome, write_part
 from viewer.corpus.rows import content_hash
 from viewer.corpus.store import LocalStore, is_url, open_store
@@ -307,10 +307,16 @@ class Scan:
 def keyed(entries: Iterable[Entry], contents: Contents) -> Iterator[Keyed]:
     """Yield the files with keys made from their modification times or their content."""
     for entry in entries:
-        found = content_hash(entry.path) if contents.by_content else None
+        found = _hash_of(entry) if contents.by_content and not entry.fault else None
         if found is not None:
             entry = msgspec.structs.replace(entry, stamp=found, content_hash=found)
         yield Keyed(entry, entry.key(contents))
+
+
+def _hash_of(entry: Entry) -> str | None:
+    if entry.start is None:
+        return content_hash(entry.path)
+    return content_hash(entry.path.partition(MEMBER)[0], entry.start, entry.size)
 
 
 def new_run_id() -> str:

@@ -106,7 +106,7 @@ def _answer(
 
 def execute(database: Any, query: str, parameters: dict[str, Any] | None = None) -> Any:
     """Run one SELECT, or EXPLAIN of a SELECT, over the tables. Other statements could write even in a locked database,
-    and functions that read files could read the parts, with rows that no longer count."""
+    and functions that read files could read the parts, including rows that are out of date."""
     duckdb = load_duckdb()
     explained = _EXPLAIN.match(query)
     for text in (query, query[explained.end() :]) if explained else (query,):

@@ -142,7 +142,7 @@ class ObjectStore:
 
 
 def file_system(url: str) -> tuple[Any, str]:
-    """Return the file system for a URL and the path in it. Uses fsspec for schemes that pyarrow lacks."""
+    """Return the file system for a URL and the path in it. For schemes that pyarrow lacks, use fsspec."""
     import pyarrow as pa
     from pyarrow import fs
 

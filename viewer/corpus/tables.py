@@ -126,7 +126,7 @@ TABLES: dict[str, tuple[Column, ...]] = {
 }
 """All tables, in the order in which the parts of a batch are written. The part of `files` is the commit."""
 OF_FILES = ("messages", "calls", "diagnostics")
-"""The tables whose rows count only if the row of their file does."""
+"""The tables whose rows are valid only if the row of their file is."""
 
 
 class Contents(Struct, frozen=True):
@@ -203,7 +203,7 @@ def read_description(data: bytes, name: str) -> Description:
 
 
 def check_name(name: str, contents: Contents) -> None:
-    """Refuse a directory whose name does not match whether its tables hold revealed facts."""
+    """Refuse a directory if its name and its contents disagree on whether its tables are revealed."""
     bare = name.rstrip("/")
     if contents.reveal and not bare.endswith(DEBUG_SUFFIX):
         raise ViewerError(f"tables with revealed facts need a name that says so: --to {bare}{DEBUG_SUFFIX}")

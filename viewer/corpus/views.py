@@ -146,8 +146,8 @@ def _add_parts(database: duckdb.DuckDBPyConnection, contents: Contents, name: st
 
 
 def view_of(name: str, *, is_compact: bool = False) -> str:
-    """Return the query of a view. Only the newest row of each path counts. A row of another table counts with its
-    file."""
+    """Return the query of a view. Only the newest row of each path is included. Rows of other tables are included with
+    their file's row."""
     if is_compact or name == "runs":
         return f"select * from {name}{_PARTS}"
     if name == "files":

@@ -1,13 +1,26 @@
-"""Modules that a scan worker needs, imported once before the workers are forked."""
+"""Prepare a scan worker: modules that it needs, imported once before the workers are forked, and its caches."""
 
 from __future__ import annotations
+
+import gc
 
 import pyarrow as pa
 import pyarrow.parquet
 
+from viewer.cache import keep_caches
 from viewer.checks import CHECKS
 from viewer.corpus.part import do_batch
 from viewer.document import document, vault
 from viewer.formats import registry
 
 LOADED = (pa, pyarrow.parquet, CHECKS, do_batch, document, vault, registry)
+
+_COLLECTOR = (20_000, 10, 10)
+"""Garbage collector thresholds. A document is freed without the collector, which costs up to a tenth of the time."""
+
+
+def prepare_worker() -> None:
+    """Keep caches from one file to the next, and collect garbage less often."""
+    keep_caches()
+    gc.freeze()
+    gc.set_threshold(*_COLLECTOR)

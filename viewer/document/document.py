@@ -473,7 +473,7 @@ def _choose(source: Source, format: str | None) -> Detection:
         return detect(source.read(0, HEAD))
     if format not in FORMATS:
         raise ViewerError(f"unknown format {format}; known formats: {', '.join(FORMATS)}")
-    return Detection(format, "as asked for", 1.0)
+    return Detection(format, "as requested", 1.0)
 
 
 def open_document(

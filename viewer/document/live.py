@@ -293,8 +293,8 @@ class LiveDocument(Document):
         return False
 
     def _take(self, data: bytes) -> None:
-        """Read and check at once, so that the states of calls are reported immediately. Scanned content far from the
-        end is checked later, because reading alone is much faster."""
+        """Read and check in the same step, so that the states of calls are reported immediately. Scanned content far
+        from the end is checked later, because reading alone is much faster."""
         waits = not self._analysis.is_checked
         super()._take(data)
         is_far = self.following.length - self._reading.read_to >= BIG
@@ -343,7 +343,7 @@ class Overdue(Struct, frozen=True, gc=False):
 
 
 class Deadlines:
-    """Watches the deadlines of calls. The time counts from the arrival of the call, because a transcript may lack
+    """Watches the deadlines of calls. The time runs from the arrival of the call, because a transcript may lack
     times."""
 
     def __init__(self, calls: CallLedger, findings: Findings) -> None:

@@ -91,7 +91,7 @@ class Reading:
         """The one transcript of the input that was selected."""
         self._backend = backend
         self._options = options
-        self._parser = Parser(FORMATS[detection.format], options)
+        self._parser = Parser(FORMATS[detection.format], options, batches=not source.only)
         self._noise = Noise()
         self._has_reported_fault = False
         self.keep_per_code(most_per_code)

@@ -1,4 +1,4 @@
-"""Map offsets to lines and columns. Lines end at LF and count from 1; columns count code points from 1."""
+"""Map offsets to lines and columns. Lines end at LF and are counted from 1, as are columns, in code points."""
 
 from __future__ import annotations
 

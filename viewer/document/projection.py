@@ -63,7 +63,7 @@ TITLE_READ = 400
 """Characters of a message that are read for a title of 60 columns. Whitespace is collapsed."""
 
 _ROLES = frozenset({"system", "developer", "user", "assistant", "tool"})
-"""Any other role of a hidden message may be arbitrary text."""
+"""The roles that may be named for a hidden message. Any other role may be arbitrary text."""
 _PLAIN_VALUE = re.compile(r"[A-Za-z0-9._:/-]{1,64}")
 
 
@@ -249,7 +249,7 @@ class Projection(Struct, frozen=True):
 
     @property
     def omissions(self) -> Omissions:
-        """Counts of the content that this audience does not get."""
+        """The counts of the content that is hidden from this audience."""
         return Omissions(self.audience, self._analysis, self._only, self.rows)
 
     def usages(self, prices: Prices = NO_PRICES) -> UsageView | None:
@@ -305,6 +305,11 @@ class Projection(Struct, frozen=True):
         if not self.audience.sees(message):
             return None
         return self._shown(message, number, self._analysis.index.turn(number), message.transcript)
+
+    def time_finder(self) -> Callable[[int], int | None]:
+        """Return a function for the times of messages that this audience sees, in milliseconds; None for others."""
+        index, cache = self._analysis.index, VisibilityCache(self._analysis.index, self.audience.sees)
+        return lambda number: index.time_ms(number) if cache.sees_kind(index.header_key(number)) else None
 
     @property
     def message_count(self) -> int:
@@ -502,7 +507,7 @@ class Projection(Struct, frozen=True):
 
 
 class Omissions:
-    """Counts of the content that one audience does not get from an input, for notices."""
+    """Counts the content of an input that is hidden from one audience, for notices."""
 
     def __init__(
         self, audience: Audience, analysis: Analysis, only: MessageSet | None, rows: Callable[[], Rows]

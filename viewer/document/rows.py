@@ -8,6 +8,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence, Set
 from enum import Enum
 from itertools import pairwise
+from typing import Protocol
 
 from msgspec import Struct, field
 
@@ -253,6 +254,46 @@ class _Mark(Struct):
     turns: TurnCounter = field(default_factory=TurnCounter)
 
 
+class RowOrder(Protocol):
+    """Rows as a pane that scrolls through them sees them: of one input, or of several in one order."""
+
+    def __len__(self) -> int: ...
+
+    def kind(self, row: int) -> RowKind:
+        """Return the kind of a row."""
+        ...
+
+    def value(self, row: int) -> int:
+        """Return the number of the message or call, the count of hidden or folded messages, or the index of the
+        stray text."""
+        ...
+
+    def last_number(self, row: int) -> int:
+        """Return the number of the last message up to this row, shown or hidden."""
+        ...
+
+    def row_of(self, number: int) -> int:
+        """Return the row that shows or hides a message."""
+        ...
+
+    def row_holding(self, number: int) -> int | None:
+        """Return the row that shows a message or hides it among others, or None if there is none."""
+        ...
+
+    def row_of_stray(self, stray: int) -> int:
+        """Return the row of the stray text at this index, or the nearest row."""
+        ...
+
+    def transcript(self, row: int) -> int:
+        """Return the transcript of a row."""
+        ...
+
+    @property
+    def shown_transcripts(self) -> Sequence[int]:
+        """The transcripts that the audience may know of, in order."""
+        ...
+
+
 class Rows:
     """The rows that one audience sees, in input order: about 20 bytes each, without bodies."""
 
@@ -306,6 +347,15 @@ class Rows:
         """Return the number of the message or call, the count of hidden or folded messages, or the index of the
         stray text."""
         return self._values[row]
+
+    def header_key(self, row: int) -> int:
+        """Return a key of the message in a row. Messages with equal keys differ only in their place, time, call id, and
+        body."""
+        return self._analysis.index.header_key(self._values[row])
+
+    def time_ms(self, row: int) -> int | None:
+        """Return the time of the message in a row, if the input gives one."""
+        return self._analysis.index.time_ms(self._values[row])
 
     @property
     def columns(self) -> Columns:

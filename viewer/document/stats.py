@@ -63,7 +63,7 @@ class Stats(Struct, frozen=True):
 
     messages: list[Sum]
     tools: list[ToolSum]
-    """Empty for an audience that sees no calls."""
+    """The counts by tool. Empty for an audience that sees no calls."""
     hidden: int | None
     """The number of hidden messages; None for a strict audience."""
     usage: Usage | None = None

@@ -77,7 +77,7 @@ class Placed(Struct, frozen=True):
     number: int
     span: Span
     body: Span
-    """From the first to the last byte of the body."""
+    """The span from the first to the last byte of the body."""
     header: Header
     is_shown: bool
     """True if the safe view shows the message."""

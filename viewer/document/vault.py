@@ -81,7 +81,7 @@ class Vault:
             raise HiddenError
 
     def _may_read(self, audience: Audience, message: Message) -> bool:
-        """True if the audience sees the message, and the document may have this audience."""
+        """True if the audience sees the message, and the document admits this audience."""
         return self._under.admits(audience) and audience.sees(message)
 
     def redacted(self, redactor: Redactor) -> Vault:

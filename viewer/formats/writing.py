@@ -13,7 +13,7 @@ class Writable(Protocol):
 
     @property
     def transcript(self) -> int:
-        """The number of its transcript."""
+        """The number of the transcript that contains the message."""
 
     @property
     def number(self) -> int:

@@ -9,9 +9,9 @@ class AgentStart(Struct, frozen=True, gc=False):
     """Where the messages of another agent begin."""
 
     id: str
-    """The id of its thread: often that of the call that started it, or its name; empty if none was given."""
+    """The id of the agent's thread: often the id of the call that started it, or its name; empty if none was given."""
     first: int
-    """Its first message, or one shortly before it."""
+    """The agent's first message, or a message shortly before it."""
 
 
 class AgentTable:
@@ -21,9 +21,9 @@ class AgentTable:
         self._starts: dict[tuple[int, int], AgentStart] = {}
 
     def add(self, transcript: int, thread: int, start: AgentStart) -> None:
-        """Note where an agent begins."""
+        """Record where an agent begins."""
         self._starts.setdefault((transcript, thread), start)
 
     def start(self, transcript: int, thread: int) -> AgentStart | None:
-        """Return where an agent begins, or None if the format does not say."""
+        """Return where an agent begins, or None if the format does not state it."""
         return self._starts.get((transcript, thread))

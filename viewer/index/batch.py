@@ -29,7 +29,7 @@ class MessageBatch(Struct, frozen=True):
     """The end of each call id in the text."""
     id_text: bytes
     noted: Column
-    """The positions of messages whose header or stop token has something to report."""
+    """The positions of messages whose header or stop token needs a diagnostic."""
     escaped: Column
     """The positions of messages whose text differs from the bytes of the body."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
+from itertools import accumulate, islice
 
 from viewer.columns.api import Column, Columns
 
@@ -52,10 +53,17 @@ class CallIds:
             self._changed[row] = call_id
 
     def extend(self, columns: Columns, rows: Column, ends: Column, text: bytes) -> None:
-        """Append the call ids of many rows. The ends count from the start of the text."""
+        """Append the call ids of many rows. The ends are offsets from the start of the text."""
         self._rows.extend(rows)
         self._ends.extend(columns.add(ends, len(self._text)))
         self._text += text
+
+    def extend_texts(self, rows: Sequence[int], call_ids: Sequence[str]) -> None:
+        """Append the call ids of these rows, which follow all others."""
+        texts = [call_id.encode("utf-8", "surrogatepass") for call_id in call_ids]
+        self._rows.extend(rows)
+        self._ends.extend(islice(accumulate(map(len, texts), initial=len(self._text)), 1, None))
+        self._text += b"".join(texts)
 
 
 class CallTable:
@@ -78,7 +86,7 @@ class CallTable:
         return entry - 1 if entry else None
 
     def has(self, call_id: str) -> bool:
-        """True if a row has this id. Faster than `get` for many ids that are usually new."""
+        """True if a row has this id. For many ids that are usually new, this is faster than `get`."""
         entries, mask = self._entries, self._mask
         short = hash(call_id) & 0xFFFF_FFFF
         slot = short & mask
@@ -99,7 +107,7 @@ class CallTable:
             self._grow()
 
     def put_new(self, call_ids: Sequence[str | None], row: int) -> None:
-        """Map unknown ids to consecutive rows. A row may lack an id."""
+        """Map unknown ids to consecutive rows. A row may have no id."""
         for place, call_id in enumerate(call_ids, row + 1):
             if call_id is None:
                 continue

@@ -1,4 +1,4 @@
-"""Pairs of calls and their replies, gathered so that the call ledger can add them all at once."""
+"""Pairs of calls and their replies, gathered so that the call ledger can add them in one step."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ if TYPE_CHECKING:
 class CallPairs:
     """Consecutive calls and replies. Each reply answers one of the calls, by id or, if both lack an id, by tool.
 
-    Such a pair involves no other entry of the ledger: the id is new, and no earlier call without an id awaits a reply
-    of this tool. A call or reply that does not fit is refused and changes nothing."""
+    Such a pair affects no other entry of the ledger: the id is new, and no earlier call without an id awaits a reply of
+    this tool. A call or reply that does not fit is refused and changes nothing."""
 
     def __init__(self, ledger: CallLedger, *, in_turn: bool) -> None:
-        """`in_turn` is true if the first pair belongs to the current turn of the ledger."""
+        """`in_turn` is True if the first pair belongs to the current turn of the ledger."""
         self._ledger = ledger
         self._in_turn = in_turn
         self.calls: list[int] = []
@@ -70,5 +70,5 @@ class CallPairs:
         return True
 
     def cut(self, calls: int) -> None:
-        """Keep only the first `calls` calls. These all have replies, and the others have none."""
+        """Keep only the first `calls` calls. All of these have replies; the dropped ones have none."""
         del self.calls[calls:], self.replies[calls:], self.tools[calls:], self.ids[calls:], self.order[calls:]

@@ -25,7 +25,7 @@ UNNAMED = "tool"
 """The tool of a call or reply without a tool name."""
 Report = Callable[[Rule, str | None, int, int, int | None], None]
 Place = Callable[[], Span]
-"""A function that returns the span of a call id, or where it should be. Called only to report a problem there."""
+"""Returns the span of a call id, or the place where it belongs. Called only to report a problem there."""
 
 
 class CallState(Enum):
@@ -87,7 +87,7 @@ def bare_tool_name(name: str) -> str:
 
 
 class OpenCalls:
-    """Rows of calls without a reply, in order. A reply is linked to calls without an id first."""
+    """Calls without a reply, as rows in order. A reply is first linked to calls without an id."""
 
     def __init__(self) -> None:
         self.without_id: deque[int] = deque()
@@ -106,7 +106,7 @@ class ThreadCalls:
         self.begin_turn()
 
     def begin_turn(self) -> None:
-        """Forget what only a reply in the same turn can answer."""
+        """Forget the calls that only a reply in the same turn can answer."""
         self.by_tool: dict[str, OpenCalls] = {}
         self.in_order = OpenCalls()
         self.without_tool: deque[int] = deque()
@@ -115,7 +115,7 @@ class ThreadCalls:
 class CallLedger:
     """Links the calls and replies of an input, in the order in which they close.
 
-    A reply of another agent answers no call of the main agent, because the brief level shows how those ended.
+    A reply of another agent answers no call of the main agent, because the brief level shows how the latter ended.
 
     Calls and replies are columns, about 13 bytes each. Facts about their messages stay in the index."""
 
@@ -138,11 +138,11 @@ class CallLedger:
         self.relinked = array("I")
         """Rows whose reply was replaced, once per replacement."""
         self._answered: list[int] | None = None
-        """If set, collects the row of each call that gets a reply."""
+        """If set, collects the rows of calls as they get replies."""
         self.overdue: set[int] = set()
         """Rows of calls that were reported because their deadline passed without a reply."""
         self._passed = 0
-        """Calls before this row were followed by something other than a call or reply."""
+        """Calls before this row were followed by something other than a call or a reply."""
         self._turn_first = 0
         """The first row of the current turn."""
         self._begin_transcript()
@@ -213,7 +213,7 @@ class CallLedger:
         return self._calls[row]
 
     def take_answered(self) -> list[int]:
-        """Return the rows of the calls that got a reply since the last time; none the first time."""
+        """Return the rows of the calls that got a reply since the last call of this method; none the first time."""
         found, self._answered = self._answered or [], []
         return found
 
@@ -265,7 +265,7 @@ class CallLedger:
         return self._threads[thread]
 
     def _reachable(self, thread: int) -> Iterator[ThreadCalls]:
-        """Yield where the call of a reply is looked for: in its own thread, then in those of other agents."""
+        """Yield where to look for the call of a reply: in the reply's own thread, then in those of other agents."""
         if thread in self._threads:
             yield self._threads[thread]
         yield from (calls for number, calls in self._threads.items() if number not in (0, thread))
@@ -287,13 +287,13 @@ class CallLedger:
             self._begin_turn(turn)
 
     def skip_messages(self) -> None:
-        """Record that a message other than a call or reply came."""
+        """Record that a message other than a call or a reply came."""
         self._passed = len(self)
 
     def add_call(self, number: int, header: Header, call_id: str | None, place: Place, needs_id: bool) -> int:
         """Add a call and return its row. A call without a tool links to the next reply that no other call claims.
 
-        `call_id` counts, even if the header has none."""
+        `call_id` is used even if the header has none."""
         tool = full_tool_name(header.recipient) if header.recipient else UNNAMED
         row = self._add(number, 0, tool, CallState.PENDING, call_id)
         mine = self._of_thread(header.thread)
@@ -351,9 +351,9 @@ class CallLedger:
     def add_reply(
         self, number: int, header: Header, call_id: str | None, place: Place, *, needs_id: bool, notes_inferred: bool
     ) -> int:
-        """Add a reply and return the row of its call, whose state is that of a plain answer so far.
+        """Add a reply and return the row of its call, whose state becomes that of a plain answer for now.
 
-        `call_id` counts, even if the header has none."""
+        `call_id` is used even if the header has none."""
         if call_id is None and needs_id:
             self._report(W_CALL_ID_MISSING, "reply", *place(), number)
         row = self._call_with(call_id, header.thread) if call_id is not None else None
@@ -383,7 +383,8 @@ class CallLedger:
         self.set_state(row, CallState.TIMEOUT)
 
     def _call_with(self, call_id: str, thread: int) -> int | None:
-        """Return the first open call with this id, or else the first one with an inferred reply, which it loses."""
+        """Return the first open call with this id, or else the first one with an inferred reply, which is taken from
+        it."""
         for calls in self._reachable(thread):
             queue = calls.by_id.get(call_id)
             row = self._first_open(queue)
@@ -438,7 +439,7 @@ class CallLedger:
         return CallState.CANCELLED if state is CallState.OK and row in self._cancelled else state
 
     def _infer(self, name: str | None, reply: int, thread: int, *, with_ids: bool) -> int | None:
-        """Return the first open call of this tool before the reply, or of any tool if the reply names none."""
+        """Return the first open call of this tool before the reply, or of any tool if the reply does not name one."""
         for mine in self._reachable(thread):
             calls = mine.by_tool.get(bare_tool_name(name)) if name else mine.in_order
             row = self._first_open(calls.without_id, reply) if calls else None
@@ -453,7 +454,7 @@ class CallLedger:
         return None
 
     def _first_open(self, queue: deque[int] | None, reply: int | None = None) -> int | None:
-        """Pop the first of these calls that has no reply, and drop answered ones."""
+        """Pop the first of these calls that has no reply, and drop answered calls on the way."""
         if queue:
             self._forget_answered(queue)
         if not queue or (reply is not None and self._calls[queue[0]] > reply):

@@ -9,7 +9,7 @@ from viewer.model.diagnostic import Diagnostic, Rule
 from viewer.rules import RULES
 
 MOST_PER_CODE = 1_000
-"""Diagnostics kept per code; the rest is only counted."""
+"""The number of diagnostics that are kept per code. Any others are only counted."""
 
 _KINDS = [(code, reason) for code, rule in RULES.items() for reason in (None, *rule.reasons)]
 _KIND_OF = {kind: number for number, kind in enumerate(_KINDS)}
@@ -21,8 +21,8 @@ _BLANK_BLOCK = 4096
 class Findings:
     """A growing list of diagnostics, about 30 bytes each, made into values on access. `read` returns input bytes.
 
-    At most `most_per_code` of a code are listed. As many again are kept for messages that the end user sees, so that
-    hidden messages do not change that list. Those over the cap are *spare*: only safe audiences get them."""
+    At most `most_per_code` of a code are listed. The same number is kept again for messages that the end user sees, so
+    that hidden messages do not change that list. Those over the cap are *spare*: only safe audiences get them."""
 
     def __init__(
         self,
@@ -31,15 +31,15 @@ class Findings:
         is_shown: Callable[[int], bool] | None = None,
     ) -> None:
         self.most_per_code = most_per_code
-        """How many diagnostics of a code are listed; 0 for all."""
+        """The maximum number of diagnostics of a code that are listed; 0 for all."""
         self.more: dict[str, int] = {}
-        """How many diagnostics of each code are left out."""
+        """The number of diagnostics of each code that are left out."""
         self._read = read
         self._is_shown = is_shown
         """True if the end user sees the message with this number."""
         self._kept: dict[str, int] = {}
         self._kept_shown: dict[str, int] = {}
-        """For each code over the cap, how many diagnostics of shown messages are kept."""
+        """For each code over the cap, the number of diagnostics of shown messages that are kept."""
         self._spare = bytearray()
         self._kinds = array("H")
         self._messages = array("I")
@@ -47,7 +47,7 @@ class Findings:
         self._ends = array("Q")
         self._counts = array("I")
         self._newest: dict[int, int] = {}
-        """The newest row of each kind, which an equal diagnostic may join."""
+        """The newest row of each kind. An equal diagnostic may be merged into it."""
         self._totals = {"error": 0, "warning": 0, "info": 0}
 
     def __len__(self) -> int:
@@ -67,7 +67,7 @@ class Findings:
         self.most_per_code = most_per_code
 
     def add(self, rule: Rule, reason: str | None, start: int, end: int, message: int | None, count: int = 1) -> None:
-        """Add a diagnostic. It joins an equal one if only whitespace separates them."""
+        """Add a diagnostic. It is merged into an equal one if only whitespace separates them."""
         code = rule.code
         kind = _KIND_OF[code, reason]
         number = message or 0
@@ -131,7 +131,7 @@ class Findings:
         return True
 
     def set_reason(self, row: int, reason: str) -> bool:
-        """Change the reason of a diagnostic, but not its code; True if the reason was different."""
+        """Change the reason of a diagnostic, but not its code. Return True if the reason was different."""
         code, before = _KINDS[self._kinds[row]]
         if before == reason:
             return False

@@ -12,14 +12,18 @@ from viewer.columns.plain import PlainColumns
 from viewer.index.agents import AgentTable
 from viewer.index.batch import MessageBatch
 from viewer.index.call_ids import CallIds
-from viewer.index.turns import TurnCounter
+from viewer.index.turns import TurnCounter, is_aside
 from viewer.index.usage import UsageTable
+from viewer.model.events import ClosedBatch
 from viewer.model.messages import Coding, Ending, Header, Message, Piece, Span
 
 _ENDINGS = list(Ending)
 _ENDING_OF = {ending: number for number, ending in enumerate(_ENDINGS)}
-_ESCAPED, _IRREGULAR, _HAS_STOP, _BROKE_OUT, _CANCELLED = 8, 16, 32, 64, 128
-"""An irregular body is not one plain run of bytes."""
+_ESCAPED, _IRREGULAR, _HAS_STOP, _BROKE_OUT, _CANCELLED, _STRING = 8, 16, 32, 64, 128, 256
+"""Flags of a message. The body of an irregular one is more than a plain run of bytes or a JSON string."""
+_ALL_FLAGS = 9
+"""In bits."""
+_FLAGS_OF = {Coding.PLAIN: 0, Coding.ESCAPED: _ESCAPED, Coding.JSON_STRING: _STRING}
 WORTH_A_BACKEND = 32
 """Smaller batches are faster without the backend."""
 _PLAIN = PlainColumns()
@@ -29,18 +33,18 @@ _FAR_LEAD, _FAR_TAIL = 0xFFFF_FFFF, 0xFF
 class MessageIndex:
     """Messages by number, at most 64 bytes each, plus the kinds that many of them share.
 
-    Messages with the same header (except for the call id) and ending have the same *kind*. What depends only on those,
-    such as visibility, is computed once per kind."""
+    Messages with the same header (except for the call id) and ending have the same *kind*. Facts that depend only on
+    these, such as visibility, are computed once per kind."""
 
     def __init__(self) -> None:
         self.spans = SpanColumns()
-        """Their positions. The row is the number minus one."""
+        """The positions of the messages. The row of a message is its number minus one."""
         self.columns: Columns = PlainColumns()
         """The backend for operations on the columns of this document."""
         self.kinds = array("I", [0])
         """The kind of each message, by its number; kind 0 belongs to number 0, which is not a message."""
         self._kind_headers = array("I", [0])
-        self._kind_flags = bytearray(1)
+        self._kind_flags = array("H", [0])
         self._kind_of: dict[int, int] = {}
         self.regular_kinds = bytearray(1)
         """A flag for each kind: 1 if the bodies of its messages are single plain runs of bytes."""
@@ -52,7 +56,7 @@ class MessageIndex:
         self._last_header: tuple[Header | None, int] = (None, 0)
         self._call_ids = CallIds()
         self._pieces: dict[int, Sequence[Piece]] = {}
-        """Lists for messages that still grow."""
+        """The pieces of irregular bodies; a list if the message still grows."""
         self._times: dict[int, int] = {}
         self._turns = TurnCounter()
         self._superseded: list[tuple[int, int]] = []
@@ -115,12 +119,16 @@ class MessageIndex:
     def _pieces_at(self, row: int, flags: int) -> tuple[Piece, ...]:
         if flags & _IRREGULAR:
             return tuple(self._pieces[row])
-        coding = Coding.ESCAPED if flags & _ESCAPED else Coding.PLAIN
+        coding = Coding.JSON_STRING if flags & _STRING else Coding.ESCAPED if flags & _ESCAPED else Coding.PLAIN
         return (Piece(self.spans.body_start(row), self.spans.body_end(row), coding),)
 
     def header_key(self, number: int) -> int:
         """Return the kind of a message: a key for facts that depend only on its header and ending."""
         return self.kinds[number]
+
+    def has_string(self, kind: int) -> bool:
+        """True if the bodies of this kind are JSON strings with their quotes."""
+        return bool(self._kind_flags[kind] & _STRING)
 
     @property
     def kind_count(self) -> int:
@@ -146,13 +154,13 @@ class MessageIndex:
         return self._kind(self._header_number(header), _ENDING_OF[ending] | _HAS_STOP | (_ESCAPED if escaped else 0))
 
     def _kind(self, header: int, flags: int) -> int:
-        key = header << 8 | flags
+        key = header << _ALL_FLAGS | flags
         kind = self._kind_of.get(key)
         if kind is None:
             kind = self._kind_of[key] = len(self._kind_flags)
             self._kind_headers.append(header)
             self._kind_flags.append(flags)
-            self.regular_kinds.append(not flags & _IRREGULAR)
+            self.regular_kinds.append(not flags & (_IRREGULAR | _STRING))
         return kind
 
     def role(self, number: int) -> str:
@@ -210,11 +218,19 @@ class MessageIndex:
     def put(self, message: Message) -> None:
         """Add a message, or update a known one."""
         row = message.number - 1
-        if row == len(self):
-            self._append(message)
-        self.spans.set_span(row, message.span)
         header = self._header_number(message.header)
-        self.kinds[message.number] = self._kind(header, self._place_body(row, message) | _marks(message))
+        if row == len(self.spans):
+            self._append(message)
+            if _is_one_run(message.pieces):
+                flags = self.spans.append_body(message.span, message.pieces[0]) | (_HAS_STOP if message.stop else 0)
+            else:
+                self.spans.append()
+                self.spans.set_span(row, message.span)
+                flags = self._place_body(row, message)
+        else:
+            self.spans.set_span(row, message.span)
+            flags = self._place_body(row, message)
+        self.kinds[message.number] = self._kind(header, flags | _marks(message))
         if message.header.call_id is not None:
             self._call_ids.put(row, message.header.call_id)
         if message.time_ms is not None:
@@ -231,7 +247,7 @@ class MessageIndex:
         known.extend(pieces)
         if known:
             self.spans.reach(row, known[-1].end)
-        flags = flags & ~(_IRREGULAR | _ESCAPED) | self._place_pieces(row, known)
+        flags = flags & ~(_IRREGULAR | _ESCAPED | _STRING) | self._place_pieces(row, known)
         self.kinds[number] = self._kind(self._kind_headers[kind], flags)
 
     def extend(self, batch: MessageBatch) -> None:
@@ -243,6 +259,26 @@ class MessageIndex:
         self._turn.extend(self._turns.after_all(columns, [(0, batch.transcript)], batch.users))
         self._enter_transcript(row, batch.transcript)
         self._call_ids.extend(columns, columns.add(batch.id_rows, row), batch.id_ends, batch.id_text)
+
+    def extend_closed(self, batch: ClosedBatch) -> None:
+        """Append a batch of complete messages from a reader."""
+        row, count = len(self), len(batch)
+        kinds: list[int] = []
+        for header, ending in batch.headers:
+            number = self._header_number(header)
+            kinds += [self._kind(number, _ENDING_OF[ending] | coding) for coding in (0, _STRING)]
+        self.spans.extend_closed(batch)
+        self.kinds.extend([kinds[2 * code + escaped] for code, escaped in zip(batch.codes, batch.escaped, strict=True)])
+        borders = {place: transcript.number for place, transcript in batch.started if place < count}
+        transcripts = [*borders.items()] if 0 in borders else [(0, batch.transcript), *borders.items()]
+        users = bytes(header.role == "user" for header, _ in batch.headers)
+        mask = bytearray([users[code] for code in batch.codes])
+        assert not any(is_aside(header) for header, _ in batch.headers)
+        columns = self.columns if count >= WORTH_A_BACKEND else _PLAIN
+        self._turn.extend(self._turns.after_all(columns, transcripts, mask))
+        for place, number in transcripts:
+            self._enter_transcript(row + place, number)
+        self._call_ids.extend_texts([row + place for place in batch.id_rows], batch.ids)
 
     def call_id(self, number: int) -> str | None:
         """Return the call id of a message."""
@@ -274,7 +310,6 @@ class MessageIndex:
 
     def _append(self, message: Message) -> None:
         self._enter_transcript(len(self), message.transcript)
-        self.spans.append()
         self.kinds.append(0)
         self._turn.append(self._turns.next(message))
 
@@ -302,13 +337,19 @@ class MessageIndex:
         return flags | (_HAS_STOP if message.stop else 0)
 
     def _place_pieces(self, row: int, pieces: Sequence[Piece]) -> int:
-        if len(pieces) != 1 or pieces[0].coding not in (Coding.PLAIN, Coding.ESCAPED):
+        if not _is_one_run(pieces):
             self._pieces[row] = pieces
             return _IRREGULAR
-        self._pieces.pop(row, None)
+        if row in self._pieces:
+            del self._pieces[row]
         self.spans.set_body_start(row, pieces[0].start)
         self.spans.set_body_end(row, pieces[0].end)
-        return _ESCAPED if pieces[0].coding is Coding.ESCAPED else 0
+        return _FLAGS_OF[pieces[0].coding]
+
+
+def _is_one_run(pieces: Sequence[Piece]) -> bool:
+    """True if a body is one run of bytes or one JSON string."""
+    return len(pieces) == 1 and pieces[0].coding in _FLAGS_OF
 
 
 def _marks(message: Message) -> int:
@@ -320,7 +361,7 @@ def _marks(message: Message) -> int:
 
 class SpanColumns:
     """Spans of messages and their bodies by row, 21 bytes each. A body start or end is a distance from the message
-    border, or a separate offset if it is too far away."""
+    border, or a separate offset if that distance is too large."""
 
     def __init__(self) -> None:
         self._start = array("Q")
@@ -342,6 +383,19 @@ class SpanColumns:
         for column in (self._start, self._end, self._lead, self._tail):
             column.append(0)
 
+    def append_body(self, span: Span, piece: Piece) -> int:
+        """Append a message whose body is one piece, and return the flags of its coding."""
+        lead, tail = piece.start - span[0], span[1] - piece.end
+        if not 0 <= lead < _FAR_LEAD:
+            self._far_starts[len(self._start)], lead = piece.start, _FAR_LEAD
+        if not 0 <= tail < _FAR_TAIL:
+            self._far_ends[len(self._start)], tail = piece.end, _FAR_TAIL
+        self._start.append(span[0])
+        self._end.append(span[1])
+        self._lead.append(lead)
+        self._tail.append(tail)
+        return _FLAGS_OF[piece.coding]
+
     def extend(self, batch: MessageBatch) -> None:
         """Append the rows of a batch."""
         row = len(self)
@@ -353,6 +407,22 @@ class SpanColumns:
         self._end.extend(batch.ends)
         self._lead.extend(batch.leads)
         self._tail.extend(batch.tails)
+
+    def extend_closed(self, batch: ClosedBatch) -> None:
+        """Append the rows of a batch from a reader."""
+        row = len(self)
+        self._start.extend(batch.starts)
+        self._end.extend(batch.ends)
+        leads = [body - start for start, body in zip(batch.starts, batch.body_starts, strict=True)]
+        tails = [end - body for end, body in zip(batch.ends, batch.body_ends, strict=True)]
+        if max(leads) < _FAR_LEAD and max(tails) < _FAR_TAIL:
+            self._lead.extend(leads)
+            self._tail.extend(tails)
+            return
+        self._lead.extend([min(lead, _FAR_LEAD) for lead in leads])
+        self._tail.extend([min(tail, _FAR_TAIL) for tail in tails])
+        self._far_starts.update((row + at, batch.body_starts[at]) for at, lead in enumerate(leads) if lead >= _FAR_LEAD)
+        self._far_ends.update((row + at, batch.body_ends[at]) for at, tail in enumerate(tails) if tail >= _FAR_TAIL)
 
     def _add_verbatim(self, first: int, end: int) -> None:
         if self._verbatim_ends and self._verbatim_ends[-1] == first:

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from viewer.model.events import (
     AgentStarted,
     Closed,
+    ClosedBatch,
     DeclaredTools,
     Event,
     Found,
@@ -28,7 +29,7 @@ LARGEST_NUMBER = 9
 
 
 def item_number(item: str) -> int:
-    """Return the transcript number, counted from 1, that an item states, or 0 if it is not a number."""
+    """Return the transcript number, counted from 1, that an item name states, or 0 if the item is not a number."""
     return int(item) if item.isascii() and item.isdigit() and len(item) <= LARGEST_NUMBER else 0
 
 
@@ -39,9 +40,9 @@ class OneTranscript:
         """`item` is the number of the transcript or the id of its session."""
         self.item = item
         self.number = item_number(item)
-        """0 until a transcript has the id."""
+        """The number of the transcript; 0 until a transcript has the id."""
         self.count = 0
-        """How many transcripts have begun so far."""
+        """The number of transcripts that have begun so far."""
         self._first = 0
         """The number of the first message of the transcript; 0 until it arrives."""
         self._last = 0
@@ -52,7 +53,7 @@ class OneTranscript:
         return 0 < self.number <= self.count
 
     def events(self, events: Iterable[Event]) -> list[Event]:
-        """Return those of these events that belong to the transcript."""
+        """Return only those events that belong to the transcript."""
         return [chosen for event in events if (chosen := self._chosen(event)) is not None]
 
     def _chosen(self, event: Event) -> Event | None:
@@ -62,6 +63,8 @@ class OneTranscript:
                 if not self.number and transcript.id == self.item:
                     self.number = transcript.number
                 return Started(replace(transcript, number=1)) if self._is_in(transcript.number) else None
+            case ClosedBatch():
+                raise TypeError("a selection needs single events")
             case Opened(message) | Closed(message):
                 if not self._is_in(message.transcript):
                     return None

@@ -5,9 +5,14 @@ from __future__ import annotations
 from array import array
 
 from viewer.columns.api import Column, Columns
-from viewer.model.messages import Kind, Message
+from viewer.model.messages import Header, Kind, Message
 
 _ASIDE = frozenset({Kind.INJECTED, Kind.SUBAGENT, Kind.REPLAYED, Kind.NOTICE})
+
+
+def is_aside(header: Header) -> bool:
+    """True for a message that starts no turn, because no one typed it for the main agent."""
+    return header.kind in _ASIDE or header.thread > 0
 
 
 class TurnCounter:
@@ -22,12 +27,12 @@ class TurnCounter:
     def next(self, message: Message) -> int:
         """Return the turn of the next message in input order."""
         header = message.header
-        if header.kind in _ASIDE or header.thread:
+        if is_aside(header):
             return self.here(message.transcript)
         return self.after(message.transcript, header.role)
 
     def here(self, transcript: int) -> int:
-        """Return the current turn for a message that starts no turn because no one typed it."""
+        """Return the current turn, for a message that starts no turn because nobody typed it."""
         return (self._turn if transcript == self._transcript else 0) or 1
 
     def after(self, transcript: int, role: str) -> int:

@@ -10,7 +10,7 @@ from viewer.model.messages import Usage
 
 
 class UsageTable:
-    """Which message used how many tokens of which model."""
+    """The tokens that each message used, with the model."""
 
     def __init__(self) -> None:
         self.by_message: dict[int, Usage] = {}
@@ -18,9 +18,9 @@ class UsageTable:
         self.totals: dict[int, Usage] = {}
         """The usage of whole transcripts that state it, by number."""
         self.sums: dict[int, dict[str | None, Usage]] = {}
-        """The sum over the messages of each transcript, by model; None if the input names no model."""
+        """The sums over the messages of each transcript, by model. The key is None if the input names no model."""
         self.version = 0
-        """Changes with every addition."""
+        """A counter that changes with every addition."""
         self._numbers: list[int] = []
         self._models: dict[int, str] = {}
         self._names: dict[str, str] = {}

@@ -1,4 +1,4 @@
-"""Align the messages of two transcripts: by anchors and runs, by similarity in between, and replies by their calls."""
+"""Align the messages of two transcripts: by anchors and runs, by similarity in gaps, and replies by their calls."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from viewer.insight.words import plain_words
 
 LEAST_SIMILAR = 0.4
 _SAME_TOOL = 0.35
-"""The weight of an equal recipient; the words have the rest."""
+"""The weight of equal recipients. The words have the remaining weight."""
 MOST_WORDS = 20_000
-"""How many words of a body to compare."""
+"""The number of words of a body that are compared."""
 
 Work = Callable[[], None]
 Pairs = list[tuple[int, int]]
 
 
 class Row(Struct, frozen=True, gc=False):
-    """A pair of messages, or a message of one side. The position is -1 on the side without one."""
+    """A pair of messages, or a message that only one side has. The position is -1 on the other side."""
 
     a: int
     b: int
@@ -30,8 +30,8 @@ class Row(Struct, frozen=True, gc=False):
 
 
 def align(a: Side, b: Side, work: Work = lambda: None) -> list[Row]:
-    """Return the rows of a comparison, in the order of both sides. `work` is called regularly, and may raise to
-    stop."""
+    """Return the rows of a comparison, in the order of both sides. `work` is called regularly and may raise an
+    exception to stop."""
     rows: list[Row] = []
     for first, second in _pair_parts(a.parts, b.parts):
         pairs = _align_parts(a, b, first, second, work)
@@ -40,7 +40,7 @@ def align(a: Side, b: Side, work: Work = lambda: None) -> list[Row]:
 
 
 def _pair_parts(a: Sequence[Part], b: Sequence[Part]) -> Iterator[tuple[Part, Part]]:
-    """Pair transcripts: first those with the same id in their headers, then the others in order."""
+    """Pair transcripts: first those with equal ids in their headers, then the others in order."""
     by_id = {name: part for part in b if (name := _id_of(part))}
     used = set[int]()
     partners: list[Part | None] = []
@@ -80,7 +80,7 @@ def _align_parts(a: Side, b: Side, first: Part, second: Part, work: Work) -> Pai
 
 
 def _moved_calls(a: Side, b: Side, first: Part, second: Part, pairs: Pairs) -> Iterator[tuple[int, int]]:
-    """Pair the remaining calls that are out of order: those with the same tool and id, or identical ones."""
+    """Yield pairs of the remaining calls that are out of order: those with the same tool and id, or identical calls."""
     paired_a, paired_b = {i for i, _ in pairs}, {j for _, j in pairs}
     left_a = [i for i in range(first.first, first.end) if i in a.calls and i not in paired_a]
     left_b = [j for j in range(second.first, second.end) if j in b.calls and j not in paired_b]
@@ -111,7 +111,7 @@ def _by_key(side: Side, position: int) -> object:
 
 
 def _replies(a: Side, b: Side, first: Part, second: Part, pairs: dict[int, int]) -> Iterator[tuple[int, int]]:
-    """Pair the replies of paired calls; a call may have several."""
+    """Yield the pairs of replies to paired calls. A call may have several replies."""
     of_call: dict[int, list[int]] = {}
     for j in range(second.end - 1, second.first - 1, -1):
         if j in b.replies:
@@ -124,7 +124,7 @@ def _replies(a: Side, b: Side, first: Part, second: Part, pairs: dict[int, int])
 
 
 def _similar(a: Side, b: Side, in_a: Sequence[int], in_b: Sequence[int], work: Work) -> Pairs:
-    """Return the ordered pairs of a gap with the largest sum of similarities."""
+    """Return the pairs in a gap, in order, with the largest sum of similarities."""
     pairs: Pairs = []
     for gap in _small((0, len(in_a), 0, len(in_b))):
         work()
@@ -145,7 +145,8 @@ def _small(gap: Gap) -> Iterator[Gap]:
 
 
 def _most_similar(a: Side, b: Side, in_a: Sequence[int], in_b: Sequence[int]) -> Pairs:
-    """Find the best pairs by Needleman–Wunsch without gap penalty. Only similar pairs of one group count."""
+    """Return the best pairs by the Needleman–Wunsch algorithm without a gap penalty. Only similar pairs within one
+    group are considered."""
     bags = _Bags()
     second = [(b.group[j], b.tool[j], *bags.of(_words(b, j))) for j in in_b]
     by_group: dict[int, list[int]] = {}
@@ -201,8 +202,8 @@ def _traced(in_a: Sequence[int], in_b: Sequence[int], sums: list[list[float]], c
 
 
 class _Bags:
-    """Multisets of words as bits, so that an intersection is one operation: one bit for the first occurrence of each
-    word, one for the second, and so on."""
+    """Multisets of words as bits, so that an intersection is a single operation. One bit represents the first
+    occurrence of a word, another one the second, and so on."""
 
     def __init__(self) -> None:
         self._bits: dict[tuple[str, int], int] = {}

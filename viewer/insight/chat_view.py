@@ -27,7 +27,7 @@ class Refusal(Exception):  # noqa: N818
 
 
 class Change(Struct, frozen=True, gc=False):
-    """What happens to a message in a prompt."""
+    """A change to a message in a prompt."""
 
     number: int
     what: str
@@ -39,7 +39,7 @@ class Text(Struct, frozen=True, gc=False):
     number: int
     text: str
     is_final: bool = True
-    """True if the message is on the final channel or has none."""
+    """True if the message is on the final channel or names no channel."""
 
 
 class ChatCall(Struct, frozen=True):
@@ -60,11 +60,11 @@ class ChatCall(Struct, frozen=True):
 
 
 class ChatMessage(Struct, frozen=True):
-    """A chat message as a client stores it. A run of assistant messages becomes one of these."""
+    """A chat message as a client stores it. A run of assistant messages becomes a single one."""
 
     role: str
     number: int
-    """The number of the last message in it."""
+    """The number of the last message that it contains."""
     content: tuple[Text, ...] | None = None
     thinking: tuple[Text, ...] = ()
     calls: tuple[ChatCall, ...] = ()
@@ -73,12 +73,12 @@ class ChatMessage(Struct, frozen=True):
 
 
 Yielded = Part | Change
-"""The output of a renderer: text of the prompt, and what happens to messages."""
+"""What a renderer yields: parts of the prompt, and changes to messages."""
 Renderer = Callable[[History], Iterator[Yielded]]
 
 
 def chat_messages(history: History) -> Iterator[ChatMessage]:
-    """Convert a history to chat messages, after the instructions at its beginning, which stay as written."""
+    """Convert a history to chat messages. The instructions at its start stay as written and are skipped."""
     run: list[int] = []
     tools: list[str] = []
     leading = len(instructions(history))
@@ -133,7 +133,7 @@ def _is_last_word(header: Header) -> bool:
 
 
 def _arguments(body: str) -> object:
-    """Return the arguments as an object, or as text if they are not a JSON object."""
+    """Return the arguments as a JSON object, or as text if they are not an object."""
     try:
         value = json.loads(body)
     except (ValueError, RecursionError):
@@ -142,7 +142,7 @@ def _arguments(body: str) -> object:
 
 
 def _caller(history: History, number: int, tools: list[str]) -> str:
-    """Return the tool of a reply; if unnamed, that of the oldest open call."""
+    """Return the tool of a reply or, if the reply does not name one, the tool of the oldest open call."""
     tool = history.tool(number)
     if tool in tools:
         tools.remove(tool)
@@ -173,7 +173,7 @@ def hf_template(history: History) -> Iterator[Yielded]:
 
 
 def llama_cpp(history: History) -> Iterator[Yielded]:
-    """Render the prompt as llama.cpp does: a message with calls and thinking loses its content first."""
+    """Render the prompt as llama.cpp does: a message with both calls and thinking loses its content first."""
     yield from prompt_parts(history, instructions(history))
     yield from _by_template(history, lambda each: replace(each, content=None) if each.calls and each.thinking else each)
 
@@ -199,7 +199,7 @@ def _by_template(history: History, prepare: Callable[[ChatMessage], ChatMessage]
 
 
 def _last_answer(history: History, *, has_text: bool = False) -> int:
-    """Return the last message of the last run without a call, or with a text, or 0 if there is none."""
+    """Return the last message of the last run without a call, or 0. With `has_text`, the run must also contain text."""
     runs: list[list[int]] = []
     is_running = False
     for number in history.numbers():
@@ -266,7 +266,7 @@ def _answer(message: ChatMessage) -> Iterator[Yielded]:
 
 
 def vllm_chat(history: History) -> Iterator[Yielded]:
-    """Render the prompt as vLLM's chat server does: messages as Harmony again, without analysis before the last
+    """Render the prompt as vLLM's chat server does: as Harmony messages again, without analysis before the last
     final."""
     yield from prompt_parts(history, instructions(history))
     answered = _last_answer(history, has_text=True)

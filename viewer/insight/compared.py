@@ -16,7 +16,7 @@ from viewer.reading.header import full_tool_name
 NO_MESSAGE = -1
 CALL, REPLY, STRAY = "call", "reply", "stray"
 OTHER_CHANNEL = "other"
-"""The channel of a message whose channel no specification defines."""
+"""The channel of a message whose channel is not defined by any specification."""
 CHANNELS = ("final", "analysis", "commentary", OTHER_CHANNEL)
 _SAME_ENDINGS = {"return": "end", "call": "end", "implied": "end"}
 """Endings that differ only in spelling."""
@@ -24,18 +24,18 @@ _USUAL_RECIPIENTS = (None, "user", "assistant")
 
 
 class Spelling(Struct, frozen=True, gc=False):
-    """Which differences of spelling count."""
+    """Which differences in spelling matter."""
 
     strict: bool = False
-    """True if every difference in the spelling of a header counts."""
+    """True if every difference in the spelling of a header matters."""
     strict_json: bool = False
-    """True if the order of keys and the spelling of numbers in JSON count."""
+    """True if the order of keys and the spelling of numbers in JSON matter."""
     other_fields: bool = True
-    """True if unlisted fields count. They have a meaning in one format only."""
+    """True if unlisted fields matter. They have a meaning in only one format."""
 
 
 class Numbers:
-    """Interns values of both sides: equal values get equal numbers."""
+    """Interns values of both sides, so that equal values get equal numbers."""
 
     def __init__(self) -> None:
         self._known: dict[Hashable, int] = {}
@@ -64,7 +64,7 @@ class _Kind(Struct, frozen=True):
 
 
 class Side:
-    """The messages of one projection to compare, by position: columns, and bodies on request."""
+    """The messages of one projection, by position: columns, and bodies on request."""
 
     def __init__(
         self,
@@ -74,20 +74,21 @@ class Side:
         channels: frozenset[str] = frozenset(),
         work: Callable[[], None] = lambda: None,
     ) -> None:
-        """Without a projection, there are no messages. `work` is called regularly, and may raise to stop."""
+        """Without a projection, there are no messages. `work` is called regularly and may raise an exception to
+        stop."""
         self._projection = projection
         self._rows = projection.rows() if projection else None
         self._row = array("I")
         self.number = array("I")
         """The message number that the audience knows."""
         self.group = array("I")
-        """The group: only messages of the same group are ever paired."""
+        """The group of each message. Only messages of the same group are ever paired."""
         self.tool = array("I")
-        """The recipient of a call, or the tool of a reply; the same number for all other messages."""
+        """The recipient of a call, or the tool of a reply. All other messages share one number."""
         self.key = array("I")
-        """Equal for messages with the same group, recipient and body."""
+        """A number that is equal for messages with the same group, recipient and body."""
         self.header = array("I")
-        """Equal for messages with the same header, except call ids."""
+        """A number that is equal for messages with the same header, apart from call ids."""
         self._channel = array("B")
         self._is_linked = bytearray()
         self._kinds: dict[tuple[object, ...], _Kind] = {}
@@ -158,7 +159,7 @@ class Side:
         self.key.append(numbers.of((kind.group, kind.tool, _hash(_comparable(item.body, spelling)))))
 
     def _kind(self, item: ShownMessage, numbers: Numbers, spelling: Spelling) -> _Kind:
-        """Return the values of a header, cached because few headers differ."""
+        """Return the values of a header. They are cached, because few headers differ."""
         key = (
             *(item.role, item.name, item.recipient, item.channel, item.channel_given, item.intent),
             *(item.content_type, item.constrained, item.ending, item.cancelled, item.message_kind, item.transcript),
@@ -203,7 +204,7 @@ class Side:
         return bool(self._is_linked[position])
 
     def fields(self, message: ShownMessage, spelling: Spelling) -> dict[str, str | bool | None]:
-        """Return the fields of a header to compare; if spelling counts, with the header as written."""
+        """Return the header fields to compare. If spelling matters, include the header as written."""
         fields = header_fields(message, spelling)
         if spelling.strict and spelling.other_fields and message.span and message.body_span:
             assert self._projection is not None
@@ -223,7 +224,7 @@ def channel_of(item: ShownMessage | ShownStray) -> str:
 
 
 def group_of(item: ShownMessage | ShownStray) -> tuple[str, ...]:
-    """Return what two messages must share to be paired: role and channel, or being calls, or replies."""
+    """Return what two messages must share to be paired: the role and channel, or being calls, or being replies."""
     if isinstance(item, ShownStray):
         return (STRAY,)
     if item.message_kind in (CALL, REPLY):
@@ -240,9 +241,9 @@ def tool_of(item: ShownMessage | ShownStray) -> str:
 
 
 def header_fields(message: ShownMessage, spelling: Spelling) -> dict[str, str | bool | None]:
-    """Return the fields of a header to compare, without the call id.
+    """Return the header fields to compare, without the call id.
 
-    Unless spelling counts, they omit every difference that is only one of spelling."""
+    Unless spelling matters, differences that are only in spelling are left out."""
     is_linked = message.message_kind in (CALL, REPLY)
     type_given = message.content_type
     fields: dict[str, str | bool | None] = {"role": message.role, "intent": message.intent}
@@ -270,7 +271,7 @@ def header_fields(message: ShownMessage, spelling: Spelling) -> dict[str, str | 
 
 
 def _comparable(body: str, spelling: Spelling) -> str:
-    """Return the body, or one text for all spellings of its JSON."""
+    """Return the body or, if it is JSON, one text for all spellings of its value."""
     value = None if spelling.strict_json else json_container(body)
     return body if value is None else canonical(value)
 

@@ -36,7 +36,7 @@ class FieldChange(Struct, frozen=True, gc=False):
 
 
 class Change(Struct, frozen=True):
-    """How a message differs from its counterpart. Empty parts are equal."""
+    """How a message differs from its counterpart. A part that is equal on both sides is empty."""
 
     moved: bool = False
     fields: Sequence[FieldChange] = ()
@@ -46,7 +46,7 @@ class Change(Struct, frozen=True):
 
     @property
     def kinds(self) -> list[str]:
-        """What changed: `moved`, `header`, `text`, `arguments`."""
+        """The kinds of changes: `moved`, `header`, `text`, `arguments`."""
         found = {"moved": self.moved, "header": self.fields, "text": self.text, "arguments": self.paths}
         return [kind for kind, value in found.items() if value]
 
@@ -78,7 +78,8 @@ class Comparison:
         channels: frozenset[str] = frozenset(),
         work: Work = lambda: None,
     ) -> None:
-        """A side without a projection has no messages. `work` is called regularly, and may raise to stop."""
+        """A side without a projection has no messages. `work` is called regularly and may raise an exception to
+        stop."""
         formats = [{each.format for each in side.transcripts()} if side else set() for side in (a, b)]
         self.spelling = spelling = replace(spelling, other_fields=formats[0] == formats[1])
         numbers = Numbers()
@@ -133,12 +134,12 @@ class Comparison:
 
     @property
     def renamed_ids(self) -> Mapping[str, str]:
-        """The call ids of A that are different in B."""
+        """The call ids of A that differ in B."""
         return {old: new for old, new in self._renamed.items() if old != new}
 
     @property
     def transcript_changes(self) -> list[tuple[int, int, list[FieldChange]]]:
-        """The document headers that differ, with the numbers of their transcripts; only if spelling counts."""
+        """The document headers that differ, with the numbers of their transcripts. Empty unless spelling matters."""
         if not self.spelling.strict:
             return []
         found = []
@@ -191,7 +192,7 @@ class Comparison:
                 yield FieldChange("tool", *names)
 
     def _match_ids(self) -> tuple[dict[str, str], set[int]]:
-        """Map each call id of A to that of B, and find the positions in A whose ids do not fit."""
+        """Map each call id of A to that of B, and find the positions in A whose ids do not match."""
         forward: dict[str, str] = {}
         back: dict[str, str] = {}
         conflicts = set[int]()

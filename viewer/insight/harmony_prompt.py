@@ -48,7 +48,7 @@ def prompt_parts(history: History, numbers: Iterable[int]) -> Iterator[Part]:
 
 
 def sampled_parts(history: History, numbers: list[int], *, is_whole: bool) -> Iterator[Part]:
-    """Yield the messages of one run as a model samples them. If the run is complete, its last answer ends the turn."""
+    """Yield the messages of one run as a model samples them. The last answer of a complete run ends the turn."""
     finals = [number for number in numbers if is_assistant_final(history.header(number))]
     returned = finals[-1] if is_whole and finals else 0
     for number in numbers:

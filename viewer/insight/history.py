@@ -14,7 +14,7 @@ from viewer.reading.format import Channels
 from viewer.reading.header import full_tool_name
 
 Test = Callable[[Header], bool]
-"""A predicate for a message, given its header as Harmony writes it."""
+"""Tests a message by its header, as Harmony writes it."""
 
 _NOT_SENT = frozenset({Kind.NOTICE, Kind.UNKNOWN})
 """Kinds of records that a program does not send to the model."""
@@ -71,7 +71,8 @@ def _speaker(header: Header) -> str:
 
 
 def as_harmony(header: Header, channels: Channels) -> Header:
-    """Return the header as Harmony writes it. Where the format names no channel, the kind of the message gives it."""
+    """Return the header as Harmony writes it. If the format names no channels, the kind of the message determines the
+    channel."""
     if channels is Channels.WRITTEN:
         return header
     if is_reply(header):
@@ -87,7 +88,7 @@ class History:
     """The messages of one transcript up to a point, except those that no model receives."""
 
     def __init__(self, projection: Projection, transcript: int, last: int | None = None) -> None:
-        """`last` is the number of the last message; None for all of them."""
+        """`last` is the number of the last message, or None to include all messages."""
         self.projection = projection
         self._heads = projection.whole_input().heads(transcript)
         self.transcript = transcript
@@ -96,7 +97,7 @@ class History:
         self.first = self._heads.first
         """The number of the first message of the transcript."""
         self.last = self._heads.last if last is None else last
-        """The maximum number of a message in the history."""
+        """The highest possible number of a message in the history."""
         self._mask = self._masked(lambda header: True)
         self.count = self._mask.count(1)
         """The number of messages."""
@@ -198,6 +199,6 @@ class History:
         return mask
 
     def _is_sent(self, message: Message) -> bool:
-        """True unless it is a record that no model receives, or the beginning of the next answer."""
+        """True unless the message is a record that no model receives, or the start of the next answer."""
         header = message.header
         return header.complete and not header.thread and header.kind not in _NOT_SENT

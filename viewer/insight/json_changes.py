@@ -16,7 +16,7 @@ from viewer.syntax.json_text import is_too_deep
 from viewer.syntax.json_tree import number_value
 
 LONGEST_VALUE = 16 * 1024 * 1024
-"""The length beyond which a body is compared as text."""
+"""The maximum length in bytes. A longer body is compared as text."""
 _PLAIN_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
 _CONTAINERS = ("{", "[")
 
@@ -34,19 +34,19 @@ class PathChange(Struct, frozen=True):
 
     @property
     def texts(self) -> tuple[str | None, str | None]:
-        """Both values as text: strings as they are, others as JSON, or None if there is no value."""
+        """Both values as text: strings as they are, other values as JSON, and None if there is no value."""
         old = None if self.change == "added" else _text(self.old)
         return old, None if self.change == "removed" else _text(self.new)
 
 
 class Number(str):
-    """A number as written. Two are equal if their values are equal."""
+    """A number as written. Two numbers are equal if their values are equal."""
 
     __slots__ = ()
 
     @property
     def canonical(self) -> str:
-        """One text for all spellings of a value."""
+        """A text that is the same for all spellings of the value."""
         sign, digits = ("-", self[1:]) if self.startswith("-") else ("", str(self))
         power = 0
         if not digits.isdigit():
@@ -70,7 +70,7 @@ class Number(str):
 
 
 class _IrregularError(ValueError):
-    """JSON without a plain value: a repeated key, or a constant of JavaScript."""
+    """JSON without a plain value: a repeated key, or a JavaScript constant such as NaN."""
 
 
 def _refuse(_constant: str) -> NoReturn:
@@ -88,7 +88,7 @@ _DECODER = json.JSONDecoder(parse_int=Number, parse_float=Number, parse_constant
 
 
 def json_container(text: str) -> object:
-    """Parse a text as a JSON object or array; None for anything else. Numbers keep their spelling."""
+    """Parse a text as a JSON object or array. Return None for anything else. Numbers keep their spelling."""
     if not text.lstrip(" \t\r\n").startswith(_CONTAINERS) or len(text) > LONGEST_VALUE:
         return None
     data = text.encode("utf-8", "surrogatepass")
@@ -102,7 +102,7 @@ def json_container(text: str) -> object:
 
 def canonical(value: object, *, strict: bool = False) -> str:
     """Return one text for all spellings of a value. With `strict`, the order of keys and the spelling of numbers
-    count."""
+    matter."""
     if isinstance(value, dict):
         items = value.items() if strict else sorted(value.items())
         members = ",".join(f"{json.dumps(key)}:{canonical(item, strict=strict)}" for key, item in items)
@@ -124,7 +124,8 @@ def spelled(value: object) -> str:
 
 
 def plain_value(value: object) -> object:
-    """Return the value with Python's numbers. A number beyond their range becomes its text, as JSON has no infinity."""
+    """Return the value with Python's numbers. A number beyond their range becomes text, because JSON has no
+    infinity."""
     if isinstance(value, dict):
         return {key: plain_value(item) for key, item in value.items()}
     if isinstance(value, list):
@@ -144,7 +145,7 @@ def _quoted(value: object) -> str:
 
 
 def json_changes(old: object, new: object, *, strict: bool = False) -> list[PathChange]:
-    """Return the changes from one value to another, in the order of the new one."""
+    """Return the changes from one value to another, in the order of the new value."""
     return [*_changes("", old, new, strict)]
 
 

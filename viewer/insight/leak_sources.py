@@ -18,15 +18,15 @@ _LEAST_DENSE = 0.6
 """The minimum share of words of a passage that are in the source."""
 _LEAST_CONTENT = 3
 _SEED = 3
-"""The length of a sequence to look up, in words, or in characters of a script without spaces."""
+"""The length of the sequences to look up, in words, or in characters of a script without spaces."""
 _MOST_PLACES = 8
-"""The maximum number of places to keep for one sequence."""
+"""The maximum number of places that are kept for one sequence."""
 _GAP = 4
 """The maximum number of words between two sequences of a passage."""
 _SLIP = 3
 """The maximum difference in words between a passage and its source."""
 _APART = 16
-"""The distance in words between two sources, so that no passage spans both."""
+"""The distance in words between two sources, which keeps a passage from spanning both."""
 
 _STOP_WORDS = """
 a about after all also an and any are as at be been but by can could did do does for from had has have he her his how
@@ -39,7 +39,7 @@ pour qu que qui sa se ses son sur un une vous al como con de del el ella en es e
 pero por que se sin su sus un una y
 """
 STOP_WORDS = frozenset(_STOP_WORDS.split())
-"""Words that identify no source: a sequence of only these is not looked up."""
+"""Words that identify no source. A sequence of nothing else is not looked up."""
 _EMPTY_CHARACTERS = frozenset("的了是在和也就不都而及与着或我你他她它们这那有个一之")
 _QUOTES = lazy_regex(
     r'```.*?(?:```|\Z)|"[^"\n]{2,2000}"|“[^”]{2,2000}”|«[^»]{2,2000}»|„[^“”]{2,2000}[“”]|「[^」]{2,2000}」|『[^』]{2,2000}』',
@@ -51,7 +51,7 @@ _DRAFT = lazy_regex(
     r"(?:answer|draft|reply|response|antwort|entwurf|réponse|brouillon|respuesta|borrador|回答|回复|草稿|答案|返信|下書き|返答|답변|초안)"
     r"[ \t*_]*[:：]"
 )
-"""Words that announce the wording of an answer in an analysis."""
+"""Words in an analysis that announce the wording of an answer."""
 
 
 class Source(Struct, frozen=True):
@@ -71,7 +71,7 @@ class Source(Struct, frozen=True):
 
 
 def source_of(message: int, kind: str, text: str) -> Source:
-    """Make a source with its drafts, which only an analysis has."""
+    """Return a source with its drafts. Only an analysis has drafts."""
     drafts: list[Span] = []
     if kind == "analysis":
         drafts = [found.span() for found in _QUOTES.finditer(text)]
@@ -89,7 +89,7 @@ class Passage(Struct, frozen=True):
     """The index of the first word in the shown text."""
     end: int
     words: float
-    """The number of words in the source; a character of a script without spaces is half a word."""
+    """The number of words that are in the source. A character of a script without spaces counts as half a word."""
     shown: Span
     source: Source
     source_span: Span
@@ -209,7 +209,7 @@ class _Chain:
         """The words of the shown text that are in the source."""
 
     def join(self, at: int, place: int) -> None:
-        """Add a sequence that begins after the last one."""
+        """Add a sequence that begins after the previous one."""
         self.places.update(range(at, at + _SEED))
         self.end = at + _SEED
         self.source_end = place + _SEED
@@ -240,7 +240,7 @@ def cover(words: Sequence[str], known: set[int], covered: bytearray) -> None:
 
 
 def weight_of(word: str) -> float:
-    """Return how much this counts as a word."""
+    """Return the fraction of a word that this counts as."""
     return 0.5 if len(word) == 1 and is_unspaced(word) else 1.0
 
 

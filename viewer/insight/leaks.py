@@ -19,17 +19,18 @@ from viewer.model.messages import Span
 
 SOURCES = ("analysis", "system", "developer", "arguments", "tool")
 USUAL_SOURCES = frozenset(SOURCES) - {"tool"}
-"""The sources by default; without tool replies, which are meant to be passed on."""
+"""The default sources. Tool replies are not included, because they are meant to be passed on."""
 LEAST_WORDS = 8
 """The minimum length of a passage in words."""
 WARNING, NOTE = 60, 20
 """The minimum scores of W-LEAK and I-LEAK."""
 _LONGEST_FOR_WARNING = 12
-"""The minimum length in words of one passage for W-LEAK, unless there is a secret or wording of reasoning."""
+"""The minimum length in words of one passage for W-LEAK, unless the answer contains a secret or wording of
+reasoning."""
 _FULL = 40
 """The number of copied words that give the full score on their own."""
 _OFTEN = 3
-"""The number of answers with the same passage that make it boilerplate."""
+"""The number of answers with the same passage that make the passage boilerplate."""
 _WEIGHTS = {"system": 1.0, "developer": 1.0, "analysis": 0.8, "arguments": 0.5, "tool": 1.0}
 _META_SCORE = 0.6
 
@@ -63,7 +64,7 @@ class LeakSpan(Struct, frozen=True):
     """`secret`, `meta`, `copied`, `draft`, `relayed` or `boilerplate`."""
     shown: Span
     source: Source | None
-    """None for wording of reasoning, which needs no source."""
+    """The hidden text; None for wording of reasoning, which needs no source."""
     source_span: Span | None
     words: float
     grams: frozenset[int] = frozenset()
@@ -91,7 +92,7 @@ class Leak(Struct, frozen=True):
 
     @property
     def score(self) -> int:
-        """From 0 to 100."""
+        """The score, from 0 to 100."""
         found = {span.kind for span in self.spans}
         if "secret" in found:
             return 100
@@ -109,7 +110,7 @@ class Leak(Struct, frozen=True):
 
     @property
     def kinds(self) -> list[str]:
-        """The kinds that count, worst first."""
+        """The kinds that contribute to the score, worst first."""
         found = {span.kind for span in self.spans if span.kind in ("secret", "meta")}
         found |= {"copied"} if self.counted else set()
         return [kind for kind in ("secret", "copied", "meta") if kind in found]
@@ -121,7 +122,7 @@ class Leak(Struct, frozen=True):
 
     @property
     def copied(self) -> float:
-        """The copied share of the answer."""
+        """The share of the answer that was copied."""
         return min(1.0, sum(span.words for span in self.counted) / self.words) if self.words else 0.0
 
 
@@ -141,7 +142,7 @@ def find_leaks(
 ) -> Answers:
     """Compare each answer with the hidden text before it.
 
-    `shown` is the same input for the end user. Boilerplate is not known yet; see `mark_boilerplate`."""
+    `shown` is the same input for the end user. Boilerplate is not yet known at this point; see `mark_boilerplate`."""
     rows = everything.rows()
     state = _State(0, 0, sources)
     leaks: list[Leak] = []
@@ -168,7 +169,8 @@ def find_leaks(
 
 
 def mark_boilerplate(answers: Sequence[Answers]) -> list[Answers]:
-    """Drop wording that three answers of all inputs share, because it is prescribed, and answers without a score."""
+    """Drop prescribed wording, which at least three answers of all inputs share, and answers that then have no
+    score."""
     counts = Counter[int]()
     for leak in _all_leaks(answers):
         counts.update(frozenset().union(*(span.grams for span in leak.spans)))
@@ -199,8 +201,8 @@ _KINDS = {"thought": "analysis", "call": "arguments", "reply": "tool", "injected
 
 
 def kind_of_source(message: ShownMessage) -> str:
-    """Return the kind of a hidden message as a source, or an empty string for copies of the conversation and program
-    notices."""
+    """Return the kind of a hidden message as a source. Return an empty string for copies of the conversation and
+    program notices."""
     if message.message_kind == "instruction":
         return "developer" if message.role == "developer" else "system"
     if message.message_kind in ("replayed", "notice"):
@@ -209,7 +211,7 @@ def kind_of_source(message: ShownMessage) -> str:
 
 
 def compared_text(message: ShownMessage) -> str:
-    """Return the text of a hidden message to compare: of JSON, its strings."""
+    """Return the text of a hidden message to compare: for JSON, the strings in it."""
     value = json_container(message.body)
     return message.body if value is None else "\n\n".join(_strings(value))
 
@@ -226,7 +228,7 @@ def _strings(value: object) -> Iterator[str]:
 
 
 class _State:
-    """The knowledge before a message: the hidden text of its turn, the instructions, and what may be repeated."""
+    """What is known before a message: the hidden text of its turn, the instructions, and what may be repeated."""
 
     def __init__(self, transcript: int, turn: int, sources: frozenset[str]) -> None:
         self._transcript, self._turn, self._sources = transcript, turn, sources
@@ -237,7 +239,7 @@ class _State:
         self._answered = set[int]()
         """Word sequences of earlier answers."""
         self._allowed_texts = set[str]()
-        """The rare strings of all these, and the user's own wording of reasoning."""
+        """The rare strings in all of these, and wording of reasoning that the user wrote."""
         self._begin_turn(turn)
 
     def _begin_turn(self, turn: int) -> None:
@@ -254,7 +256,7 @@ class _State:
         return self
 
     def show(self, message: ShownMessage) -> None:
-        """Allow what the user wrote or has seen."""
+        """Allow an answer to repeat what the user wrote or has seen."""
         self._allow(message.body, self._allowed if message.role == "user" else self._answered)
         if message.role == "user":
             self._allowed_texts.update(found[0].lower() for found in META.finditer(message.body))
@@ -282,7 +284,8 @@ class _State:
             secrets.setdefault(found, (source, span))
 
     def search(self, text: str) -> tuple[list[LeakSpan], int]:
-        """Return the passages of an answer that come from hidden text, in order, and its number of words."""
+        """Return the passages of an answer that come from hidden text, in order, and the number of words in the
+        answer."""
         words = words_of(text)
         spans = [*self._find_secrets(text), *self._find_meta(text)]
         covered = bytearray(len(words))

@@ -24,15 +24,15 @@ LIMIT = 64 * 1024 * 1024
 """The number of bytes to compare by default."""
 
 READS, LAX, REFUSES = "reads", "reads-lax", "refuses"
-"""Verdicts: a strict reader reads the text too; it refuses what is tolerated here; or the text is not of this
-format."""
+"""Verdicts: a strict reader also reads the text; it refuses something that is tolerated here; or the text is not of
+this format."""
 
 
 class Strict(Struct, frozen=True):
-    """What a conforming reader of a version refuses: codes, each with or without a reason."""
+    """The problems that make a conforming reader of a version refuse a text: codes, each with or without a reason."""
 
     refuses: frozenset[str] = frozenset()
-    """Problems that mean that the text is of another version."""
+    """Problems that show that the text is of another version."""
     lax: frozenset[str] = frozenset()
     """Problems that are tolerated here but stop a strict reader."""
 
@@ -46,22 +46,22 @@ STRICT = {
     "openchatml-2.2": Strict(lax=_FRAMES | {calls.W_CALL_ID_MISSING.code}),
     "harmony": Strict(lax=_FRAMES | {structure.W_END_MISSING.code, notes.I_HARMONY_STRICT.code}),
 }
-"""The strict readers, by format (OpenChatML 2.2, section 13; for Harmony, the reference library)."""
+"""The strict readers by format (OpenChatML 2.2, section 13; for Harmony, the reference library)."""
 
 
 class Rank(IntEnum):
-    """How readings of the same bytes disagree. A smaller number is more serious."""
+    """The ways in which readings of the same bytes disagree. A smaller number is more serious."""
 
     VISIBILITY = 1
-    """Readers differ on whether or under which role it is shown."""
+    """Readers disagree about whether the message is shown, or under which role."""
     BOUNDARY = 2
-    """Readers differ on where the message begins or ends."""
+    """Readers disagree about where the message begins or ends."""
     CALL = 3
-    """Readers differ on the tool that is called."""
+    """Readers disagree about which tool is called."""
     TEXT = 4
-    """Readers differ on the text."""
+    """Readers disagree about the text."""
     LABEL = 5
-    """Readers differ on role or channel."""
+    """Readers disagree about the role or channel."""
 
     @property
     def word(self) -> str:
@@ -109,11 +109,11 @@ class Row(Struct, frozen=True):
     span: Span
     cells: tuple[Cell | None, ...]
     rank: Rank | None
-    """Return how the readers that do not refuse the text disagree; None if they agree."""
+    """How the readers that do not refuse the text disagree; None if they agree."""
 
 
 def readings(document: Document, limit: int | None = LIMIT) -> Generator[None, None, tuple[Reading, ...]]:
-    """Yield the document as each text format reads it, one after another, in small steps."""
+    """Read the document in each text format, one after another, in small steps. Return the readings."""
     found = []
     for name in READERS:
         other = document.as_format(name)
@@ -151,7 +151,7 @@ def _verdict(format: str, problems: set[str], *, is_empty: bool) -> str:
 
 
 def rows(readings: Sequence[Reading]) -> Iterator[Row]:
-    """Yield the runs of bytes that every reader reads in one way. Neighbors with equal cells form one row."""
+    """Yield the runs of bytes that each reader reads in a single way. Neighbors with equal cells form one row."""
     judges = [place for place, each in enumerate(readings) if each.verdict != REFUSES]
     covers = [_Cover(each.messages) for each in readings]
     borders = (border for border, _ in groupby(merge(*(_borders(each.messages) for each in readings))))
@@ -163,15 +163,15 @@ def rows(readings: Sequence[Reading]) -> Iterator[Row]:
 
 
 def _sameness(row: Row) -> object:
-    """Return what neighboring rows must share to be one: the messages, and their parts unless only some readers show
-    the message."""
+    """Return what neighboring rows must share to become one row: the messages, and their parts unless only some readers
+    show the message."""
     if row.rank is Rank.VISIBILITY:
         return row.rank, tuple(cell and cell.message.number for cell in row.cells)
     return row.rank, tuple(cell and (cell.message.number, cell.part) for cell in row.cells)
 
 
 def _borders(messages: Iterable[Read]) -> Iterator[int]:
-    """Yield where messages, their bodies, and their ends begin, ascending."""
+    """Yield where messages, their bodies, and their ends begin, in ascending order."""
     last = 0
     for message in messages:
         for border in (message.start, message.body[0], message.body[1], message.end):
@@ -211,13 +211,15 @@ def _rank(cells: Sequence[Cell | None]) -> Rank | None:
 
 
 def disagreements(found: Iterable[Row], *, at_most: Rank = Rank.LABEL) -> Iterator[Row]:
-    """Return the rows in which readers disagree at least this seriously."""
+    """Yield the rows in which readers disagree at least this seriously."""
     return (row for row in found if row.rank is not None and row.rank <= at_most)
 
 
 def agreed(readings: Sequence[Reading], chosen: str) -> tuple[frozenset[int], int]:
-    """Return the messages that the chosen reader and every other one that does not refuse the text show at the same
-    place with the same role and text, and how many others the chosen reader shows."""
+    """Return the messages that all readers agree on, and how many others the chosen reader shows.
+
+    Readers agree on a message if the chosen reader, and every other one that does not refuse the text, shows it at the
+    same place with the same role and text."""
     own = next(each for each in readings if each.format == chosen)
     judges = [each for each in readings if each.verdict != REFUSES and each.format != chosen]
     known = [{_shown(message) for message in each.messages if message.is_shown} for each in judges]
@@ -231,8 +233,8 @@ def _shown(message: Read) -> tuple[int, str, bytes]:
 
 
 def first_difference(readings: Sequence[Reading], chosen: str) -> Row | None:
-    """Return the first bytes that the chosen reader shows or hides differently from another one whose strict reader
-    accepts the text."""
+    """Return the first bytes on whose visibility the chosen reader disagrees with a strict reader that accepts the
+    text."""
     plausible = [each for each in readings if each.format == chosen or each.verdict == READS]
     judged = [Reading(each.format, READS, each.messages) for each in plausible]
     return next(disagreements(rows(judged), at_most=Rank.VISIBILITY), None) if len(judged) > 1 else None

@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from viewer.insight.lens import READERS, Cell, Read, Reading, Row
 
 SHORT_NAMES = {name: name.removeprefix("openchatml-") for name in READERS}
-"""The names of formats in column heads."""
+"""The names of the formats in column headings."""
 _LETTERS = {"user": "U", "system": "S", "developer": "D", "tool": "T"}
 _CHANNELS = {"analysis": "A", "commentary": "C"}
 _HIDDEN = "not at all"
 
 
 def cell_words(cell: Cell | None) -> str:
-    """Return the words of a cell."""
+    """Describe a cell in words."""
     if cell is None:
         return "-"
     if cell.part == "stop":

@@ -11,9 +11,9 @@ Gap = tuple[int, int, int, int]
 """The items between two runs: start and end on each side."""
 
 MOST_CELLS = 40_000
-"""The maximum number of pairs of items in a gap to search item by item."""
+"""The maximum number of pairs of items in a gap that is searched item by item."""
 _DEEPEST = 12
-"""The maximum depth of nested searches for anchors, each of which costs the remaining length."""
+"""The maximum depth of nested anchor searches. Each one takes time in proportion to the remaining length."""
 
 
 def match(a: Sequence[Hashable], b: Sequence[Hashable]) -> tuple[list[Run], list[Gap]]:
@@ -57,7 +57,8 @@ def equal_runs(a: Sequence[Hashable], b: Sequence[Hashable]) -> list[Run]:
 
 
 def increasing(pairs: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Return the longest sequence of pairs, given in order of their first item, in which the second increases too."""
+    """Return the longest subsequence of pairs, given in order of their first items, in which the second items also
+    increase."""
     tails: list[int] = []
     at_tail: list[int] = []
     before = [-1] * len(pairs)
@@ -94,7 +95,7 @@ def _once(items: Sequence[Hashable], first: int, end: int) -> dict[Hashable, int
 
 
 def _common(a: Sequence[Hashable], b: Sequence[Hashable], gap: Gap) -> list[Run]:
-    """Return a longest common subsequence of a gap, as runs, or none if the gap is too large."""
+    """Return a longest common subsequence of a gap as runs, or no runs if the gap is too large."""
     a_first, a_end, b_first, b_end = gap
     if (a_end - a_first) * (b_end - b_first) > MOST_CELLS:
         return []

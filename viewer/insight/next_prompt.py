@@ -20,9 +20,9 @@ from viewer.insight.history import (
 from viewer.rules.notes import I_NEXT_AMBIGUOUS
 
 Cut = Callable[[History], int]
-"""A function that returns the number of the message before which analysis is dropped."""
+"""Returns the number of the message before which analysis is dropped."""
 Exceptions = Callable[[History, int], frozenset[int]]
-"""A function that returns the messages before a cut that stay anyway."""
+"""Returns the messages before a cut that are kept anyway."""
 
 
 def _keep(history: History) -> int:
@@ -34,7 +34,8 @@ def _drop_all(history: History) -> int:
 
 
 def _harmony(history: History) -> int:
-    """Drop analysis before the first final of any role, if the last assistant message is a final."""
+    """Return the number of the first final message of any role, if the last assistant message is a final; otherwise
+    0."""
     return history.first_of(is_final) if _is_turn_over(history) else 0
 
 
@@ -64,7 +65,7 @@ def _no_exceptions(history: History, cut: int) -> frozenset[int]:
 
 
 def _pending_calls(history: History, cut: int) -> frozenset[int]:
-    """Return the calls without a reply, with the assistant analysis and calls directly before them."""
+    """Return the calls without a reply, with the assistant's analysis and calls directly before them."""
     kept: set[int] = set()
     for call in history.unanswered():
         number = call
@@ -93,7 +94,7 @@ class Policy(Struct, frozen=True):
     why_words: str = ""
     """The reason in words, with `#` for the number of the message at the cut."""
     template: Renderer | None = None
-    """The template of a server that receives chat messages; None for Harmony messages."""
+    """The template of a server that receives chat messages; None for a server that receives Harmony messages."""
     renderer: str = "harmony"
     same_as: str | None = None
     """A policy with the same rule."""

@@ -23,7 +23,7 @@ class Cache(Struct, frozen=True, gc=False):
     first_difference: int | None
     """The number of the message at the first difference; None if nothing is lost."""
     cause: str | None
-    """`dropped`, `restored`, `recipient-moved` or `return-to-end`."""
+    """Why the prompts differ: `dropped`, `restored`, `recipient-moved` or `return-to-end`; None if nothing is lost."""
 
 
 def prefix_cache(
@@ -35,10 +35,10 @@ def prefix_cache(
     end: Sequence[Part],
     encode: Encode | None,
 ) -> Cache:
-    """Compare the next prompt with the last one: the prompt before `run`, without `gone_before`, and the run as it was
-    sampled.
+    """Compare the next prompt with what the server has cached.
 
-    `size` returns the size of a message in the next prompt."""
+    The cache holds the prompt before `run`, without `gone_before`, and the run as it was sampled. `size` returns the
+    size of a message in the next prompt."""
     numbers = history.numbers()
     asked = [each for each in numbers if each < run[0] and each not in gone_before]
     answer = list(_measured(sampled_parts(history, run, is_whole=True), encode))
@@ -63,7 +63,7 @@ def prefix_cache(
 def _first_difference(
     history: History, run: list[int], differing: frozenset[int], gone: frozenset[int]
 ) -> tuple[int, str] | None:
-    """Find the first message that is in one prompt only or is written differently, and the cause."""
+    """Find the first message that only one of the prompts contains, or that is written differently, and the cause."""
     numbers = [number for number in differing if number <= run[-1]]
     at = min(numbers) if numbers else None
     finals = [number for number in run if is_assistant_final(history.header(number))]
@@ -99,7 +99,7 @@ def _coded(text: str, encode: Encode | None) -> Sequence[int]:
 
 
 def _common(left: Iterator[Sequence[int]], right: Iterator[Sequence[int]]) -> int:
-    """Return the length of the common prefix of two sequences that come in pieces."""
+    """Return the length of the common prefix of two sequences that arrive in pieces."""
     total, one, other = 0, next(left, None), next(right, None)
     while one is not None and other is not None:
         size = min(len(one), len(other))

@@ -30,7 +30,7 @@ from viewer.reading.format import Channels
 
 _TOKEN = re.compile(r"<\|(?:start|channel|message|call|constrain|return|end)\|>")
 _LATER = "last-final"
-"""The policy that the analysis of `HARMONY` is compared with."""
+"""The policy against which the analysis of `HARMONY` is compared."""
 
 
 class Outcome(Struct, frozen=True):
@@ -45,7 +45,7 @@ class Outcome(Struct, frozen=True):
     cut: int = 0
     """The number of the message before which analysis is dropped."""
     why: dict[int, str] = field(default_factory=dict)
-    """Why messages are dropped, where the reason differs from that of the policy."""
+    """Why messages are dropped, if for another reason than the policy's."""
     changed: tuple[Change, ...] = ()
     refused: Refusal | None = None
     bytes: int | None = None
@@ -60,7 +60,7 @@ class Outcome(Struct, frozen=True):
 
 
 def groups(outcomes: Sequence[Outcome]) -> list[list[str]]:
-    """Group the names of policies that give the same prompt, without those that refuse."""
+    """Group the names of policies that produce the same prompt, without those that refuse."""
     found: dict[str, list[str]] = {}
     for outcome in outcomes:
         if outcome.sha256 is not None:
@@ -69,7 +69,7 @@ def groups(outcomes: Sequence[Outcome]) -> list[list[str]]:
 
 
 def are_different(outcomes: Sequence[Outcome]) -> bool:
-    """True if two policies give different prompts, or one refuses and another does not."""
+    """True if two policies produce different prompts, or if one refuses and another does not."""
     return len({outcome.sha256 for outcome in outcomes}) > 1
 
 
@@ -99,7 +99,7 @@ class Simulator:
         return next(iter(reversed([*self._numbers[-1:], *self._sampled])), 0)
 
     def parts(self, policy: Policy) -> Iterator[Part]:
-        """Yield the prompt under a policy. A refusal is raised before the first part."""
+        """Yield the parts of the prompt under a policy. A refusal is raised before the first part."""
         refusal = self._refusal(policy)
         if refusal:
             raise refusal
@@ -110,7 +110,7 @@ class Simulator:
         return self._ended(each for each in policy.template(self.history) if isinstance(each, Part))
 
     def outcomes(self, policies: Iterable[Policy]) -> list[Outcome]:
-        """Return the outcome of each policy. Bodies are read once for all policies without a template."""
+        """Return the outcome of each policy. Each body is read once for all policies without a template."""
         steps = self.steps(policies)
         while True:
             try:
@@ -231,7 +231,7 @@ class Simulator:
         )
 
     def _notes(self) -> Iterator[str]:
-        """Yield facts about the history that hold under every policy."""
+        """Yield notes on the history that hold under every policy."""
         history = self.history
         if instructions(history):
             yield "system-as-written"
@@ -247,7 +247,7 @@ class Simulator:
             yield "malformed"
 
     def _notes_of(self, policy: Policy, numbers: Column) -> Iterator[str]:
-        """Yield facts about what one policy drops."""
+        """Yield notes on what one policy drops."""
         history = self.history
         if policy.cut is POLICIES[HARMONY].cut:
             if len(self.dropped(POLICIES[_LATER])) > len(
@@ -269,7 +269,7 @@ def dropped(policy: Policy, history: History, analysis: Column) -> Column:
 
 
 def without(numbers: Iterable[int], gone: Iterable[int]) -> Iterator[int]:
-    """Yield the ascending numbers without those that are gone, also ascending."""
+    """Yield the first numbers without the second ones. Both are in ascending order."""
     rest = iter(gone)
     skipped = next(rest, None)
     for number in numbers:
@@ -285,7 +285,7 @@ def _in_order(notes: Iterable[str]) -> list[str]:
 
 
 class _Sheet:
-    """The sizes of the messages of a prompt, and the checksum of the prompt for each set of dropped messages."""
+    """The sizes of the messages of a prompt, and checksums of the prompt without certain messages."""
 
     def __init__(self, simulator: Simulator, columns: Sequence[Column], encode: Encode | None) -> None:
         self._history = simulator.history

@@ -65,7 +65,7 @@ def _runs(old: str, new: str, by_lines: bool) -> Iterator[TextRun]:
 
 
 def _settled(runs: Iterator[TextRun]) -> Iterator[TextRun]:
-    """Join replacements that only spaces separate, so that they read as one."""
+    """Join replacements that are separated only by spaces, so that they read as one."""
     removed = added = between = ""
     for run in runs:
         if run.sign == "=" and removed and added and not between and run.text.isspace() and "\n" not in run.text:

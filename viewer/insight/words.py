@@ -1,4 +1,4 @@
-"""Split transcript text into words with positions. A character of a script without spaces is one word."""
+"""Split transcript text into words with positions. In a script without spaces, each character is a word."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ UNSPACED = (
 )
 """Scripts written without spaces: Thai, Lao, Burmese, Khmer, Japanese and Chinese."""
 _MARKS = "\u0300-\u036f\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u064b-\u065f\u0670\u0900-\u0963"
-"""Combining marks, which `re` does not take as word characters."""
+"""Combining marks, which `re` does not treat as word characters."""
 _MORE_MARKS = "\u0966-\u0dff"
 _WORD = rf"[{UNSPACED}]|(?:(?![{UNSPACED}])[\w{_MARKS}{_MORE_MARKS}])+"
 _WORDS = lazy_regex(_WORD)
@@ -35,7 +35,7 @@ class Words(Struct, frozen=True):
 
 
 def words_of(text: str) -> Words:
-    """Return the words of a text, in NFC and without case."""
+    """Return the words of a text, in NFC and case-folded."""
     found = list(_WORDS.finditer(text))
     return Words(
         [normal(match[0]) for match in found],

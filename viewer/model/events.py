@@ -1,11 +1,15 @@
-"""Events that a reader reports, in the order of the bytes that decided them."""
+"""Events that a reader reports, in the order of the bytes that caused them."""
 
 from __future__ import annotations
 
-from msgspec import Struct
+from array import array
+from collections import deque
+from collections.abc import Iterator
+
+from msgspec import Struct, field
 
 from viewer.model.diagnostic import Rule
-from viewer.model.messages import Message, Piece, Stray, Transcript, Usage
+from viewer.model.messages import Coding, Ending, Header, Message, Piece, Stray, Transcript, Usage
 
 
 class Started(Struct, frozen=True):
@@ -92,7 +96,7 @@ class Used(Struct, frozen=True):
     number: int
     usage: Usage
     model: str | None = None
-    """The model that used them, if the input states it next to the numbers."""
+    """The model that used the tokens, if the input states it next to the numbers."""
 
 
 class AgentStarted(Struct, frozen=True, gc=False):
@@ -104,7 +108,69 @@ class AgentStarted(Struct, frozen=True, gc=False):
     number: int
 
 
+def _offsets() -> array[int]:
+    return array("Q")
+
+
+class ClosedBatch(Struct):
+    """Consecutive complete messages as columns, and the transcripts that begin among them.
+
+    Each message has a nonempty body in one JSON string, no time, and no stop token."""
+
+    first: int
+    """The number of the first message."""
+    transcript: int
+    """The number of the current transcript before the first message; 0 if there is none yet."""
+    started: list[tuple[int, Transcript]] = field(default_factory=list)
+    """The transcripts that begin here, each with the place of its first message in the batch."""
+    headers: list[tuple[Header, Ending]] = field(default_factory=list)
+    """The distinct headers, without call ids, and endings."""
+    numbers: dict[tuple[int, str], int] = field(default_factory=dict)
+    """The places of known headers, by keys of the reader."""
+    codes: array[int] = field(default_factory=lambda: array("I"))
+    """The place of the header of each message."""
+    starts: array[int] = field(default_factory=_offsets)
+    ends: array[int] = field(default_factory=_offsets)
+    """The spans of the messages."""
+    body_starts: array[int] = field(default_factory=_offsets)
+    body_ends: array[int] = field(default_factory=_offsets)
+    """The spans of the bodies, with the quotes of a string that has escapes, and without the quotes of any other."""
+    escaped: bytearray = field(default_factory=bytearray)
+    """A mask of the messages whose string has escapes."""
+    signed: bytearray = field(default_factory=bytearray)
+    """A mask of the messages for which `places_with_signs` is true."""
+    id_rows: array[int] = field(default_factory=lambda: array("I"))
+    """The places of the messages with a call id."""
+    ids: list[str] = field(default_factory=list)
+    found: list[tuple[int, Found]] = field(default_factory=list)
+    """The problems of messages, each with the place of its message."""
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    def one_by_one(self) -> Iterator[Started | Closed | Found]:
+        """Yield the same as single events."""
+        ids = dict(zip(self.id_rows, self.ids, strict=True))
+        started, problems = deque(self.started), deque(self.found)
+        number = self.transcript
+        for row, code in enumerate(self.codes):
+            while started and started[0][0] == row:
+                number = started[0][1].number
+                yield Started(started.popleft()[1])
+            header, ending = self.headers[code]
+            header = header.with_call_id(ids[row]) if row in ids else header
+            coding = Coding.JSON_STRING if self.escaped[row] else Coding.PLAIN
+            piece = Piece(self.body_starts[row], self.body_ends[row], coding)
+            yield Closed(
+                Message(self.first + row, number, header, ending, (self.starts[row], self.ends[row]), (piece,))
+            )
+            while problems and problems[0][0] == row:
+                yield problems.popleft()[1]
+        for _, transcript in started:
+            yield Started(transcript)
+
+
 Event = (
-    Started | Opened | Grew | Closed | Superseded | Strayed | Found | ToolCancelled | DeclaredTools | Metadata | Used
-    | AgentStarted
+    Started | Opened | Grew | Closed | ClosedBatch | Superseded | Strayed | Found | ToolCancelled | DeclaredTools
+    | Metadata | Used | AgentStarted
 )  # fmt: skip

@@ -50,7 +50,7 @@ class Kind(Fixed):
 
 
 class Outcome(Fixed):
-    """How a tool call ended, according to its reply. A reply that does not state it has no outcome."""
+    """How a tool call ended, according to its reply. A reply that states no outcome has none."""
 
     OK = "ok"
     FAILED = "failed"
@@ -202,7 +202,7 @@ class Message(Struct, frozen=True):
     stop: Span | None = None
     """The stop token, if there is one."""
     broke_out: bool = False
-    """True if it began inside the unclosed body of a hidden message, to which it still belongs by the
+    """True if the message began inside the unclosed body of a hidden message, to which it still belongs by the
     specification."""
     time_ms: int | None = None
     """Milliseconds since 1970 in UTC, if the input gives a time."""
@@ -221,7 +221,7 @@ class Stray(Struct, frozen=True, gc=False):
 
     transcript: int
     after: int
-    """The number of the last message before it; 0 before the first."""
+    """The number of the last message before this text; 0 before the first."""
     span: Span
 
 

@@ -19,18 +19,19 @@ BACKEND = "OCMLVIEW_BACKEND"
 """The environment variable that forces a backend. Only one of them uses the accelerator."""
 LEVELS = ("scalar", "sse2", "avx2")
 EDITION = 4
-"""The number in `_fast.c`, which rules out a module compiled from older source."""
+"""The number in `_fast.c`. It prevents the use of a module that was compiled from older source."""
 
 
 class Native(Protocol):
     """Functions that take a contiguous buffer and return columns as bytes. They release the interpreter lock."""
 
     def find(self, data: bytes | memoryview, needle: bytes, fold: bytes, /) -> bytes:
-        """Return the offsets (int64) of all matches, which may overlap. `fold` has the other letter case of each
-        byte."""
+        """Return the offsets (int64) of all matches, which may overlap. `fold` maps each byte to its other letter
+        case."""
 
     def places(self, data: bytes | memoryview, ranges: bytes, /) -> bytes:
-        """Return the offsets (int64) of all bytes in these ranges, at most 16, each given as a low and a high byte."""
+        """Return the offsets (int64) of all bytes in these ranges. There are at most 16 ranges, each given as a low and
+        a high byte."""
 
     def frames(self, data: bytes | memoryview, before: int, escapes: bool, /) -> tuple[bytes, bytes]:
         """Return the plain frames as rows of 48 bytes, and the row (int64) of the first header of each kind.
@@ -39,7 +40,7 @@ class Native(Protocol):
 
 
 def load() -> Native | None:
-    """Load the accelerator. If the processor lacks the requested level, the best one below it is used."""
+    """Load the accelerator. If the processor lacks the requested level, use the best one below it."""
     if os.environ.get(SWITCH) == "0" or os.environ.get(BACKEND) in ("plain", "numpy"):
         return None
     module = _module()

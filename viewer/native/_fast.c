@@ -1,6 +1,6 @@
-/* Native accelerator: byte search and message frames of whole blocks. It returns columns and decides nothing.
+/* Native accelerator: search for bytes, and for message frames in whole blocks. It returns columns and decides nothing.
 
-   Every function takes a buffer, holds no Python object and releases the interpreter lock while it works.
+   Every function takes a buffer, holds no Python object, and releases the interpreter lock while it works.
    All offsets are int64_t, every allocation is checked, and nothing recurses. */
 
 #define PY_SSIZE_T_CLEAN
@@ -17,12 +17,12 @@
 #define HAS_X86 0
 #endif
 
-/* Must be the number in __init__.py: a module that was compiled from an older source is not used. */
+/* Must equal the number in __init__.py, so that a module compiled from older source is not used. */
 #define EDITION 4
 
 /* ---- columns ---------------------------------------------------------------------------------------------- */
 
-/* Rows of a fixed size that grow as needed. `failed` is set, and stays, where memory was refused. */
+/* A growing array of rows of a fixed size. Once an allocation fails, `failed` is set and stays set. */
 typedef struct {
     char *data;
     size_t row_size, count, capacity;
@@ -52,7 +52,7 @@ static int column_add_offset(Column *column, int64_t offset) {
     return 1;
 }
 
-/* The rows as bytes, or MemoryError; the column is gone afterwards. */
+/* Return the rows as bytes, or raise MemoryError, and free the column. */
 static PyObject *column_bytes(Column *column) {
     PyObject *bytes;
     if (column->failed)
@@ -65,7 +65,7 @@ static PyObject *column_bytes(Column *column) {
 
 /* ---- kernels: for each instruction set, one that finds pairs and one that finds bytes of a set -------------- */
 
-/* Two bytes at a distance, each in one of two spellings: `<|`, or the two rarest bytes of a needle. */
+/* Two bytes at a fixed distance, each with two possible values: `<|`, or the two rarest bytes of a needle. */
 typedef struct {
     int64_t first_at, second_at;
     uint8_t first, first_other, second, second_other;
@@ -73,19 +73,19 @@ typedef struct {
 
 #define MOST_RANGES 16
 
-/* A set of bytes: a flag for each, and ranges by their first byte and their width. */
+/* A set of bytes: a flag for each byte, and its ranges by their first byte and width. */
 typedef struct {
     int count;
     uint8_t low[MOST_RANGES], width[MOST_RANGES], has[256];
 } Set;
 
-/* One of them; the other one is NULL. */
+/* What to find: one of the two; the other is NULL. */
 typedef struct {
     const Pair *pair;
     const Set *set;
 } Wanted;
 
-/* A kernel has a loop for pairs and one for sets, made from the same lines. */
+/* A kernel has one loop for pairs and one for sets, both generated from the same lines. */
 #define INLINE static inline __attribute__((always_inline))
 #define BOTH_LOOPS(loop)                                                                                              \
     if (wanted.pair) return loop(data, at, limit, (Wanted){wanted.pair, NULL}, found);                                 \
@@ -100,8 +100,8 @@ INLINE int is_wanted(const uint8_t *at, Wanted wanted) {
     return wanted.set->has[*at];
 }
 
-/* The offset of the first 64 bytes from `at` on, in steps of 64, with something that is wanted; a bit for each place
-   in `found`. Only whole steps before `limit` are searched. */
+/* Return the offset of the first block of 64 bytes, counted from `at`, that contains a match, and set a bit in `found`
+   for each match. Only whole blocks before `limit` are searched. */
 typedef int64_t (*Kernel)(const uint8_t *data, int64_t at, int64_t limit, Wanted wanted, uint64_t *found);
 
 /* Compilers turn the loop over pairs into vector instructions. */
@@ -235,7 +235,7 @@ static void find_levels(void) {
     level = level_count - 1;
 }
 
-/* A walk over all places of a block with something that is wanted. */
+/* An iterator over all matches in the data. */
 typedef struct {
     const uint8_t *data;
     int64_t at, limit;
@@ -244,18 +244,18 @@ typedef struct {
     Kernel next;
 } Walk;
 
-/* The walk over the places before `limit`; of a pair, both bytes are in the data. */
+/* Return an iterator over the matches before `limit`. Both bytes of a pair must be in the data. */
 static Walk walk_over(const uint8_t *data, int64_t limit, Wanted wanted) {
     return (Walk){data, -64, limit, wanted, 0, LEVELS[level].next};
 }
 
-/* The offset of the next place; -1 after the last one. */
+/* Return the offset of the next match, or -1 after the last one. */
 static inline int64_t next_place(Walk *walk) {
     if (!walk->found) {
         walk->at = walk->next(walk->data, walk->at + 64, walk->limit, walk->wanted, &walk->found);
         for (int64_t at = walk->at; !walk->found && at < walk->limit; at++)
             if (is_wanted(walk->data + at, walk->wanted)) {
-                walk->at = at - 63; /* the rest is searched from the next byte on */
+                walk->at = at - 63; /* the search continues at the next byte */
                 walk->found = (uint64_t)1 << 63;
             }
         if (!walk->found) return -1;
@@ -270,7 +270,7 @@ static inline int64_t next_place(Walk *walk) {
 #define SAMPLES 16
 #define SAMPLE 256
 
-/* The two rarest bytes of a needle, by samples of the data. */
+/* Find the two rarest bytes of a needle, judging by samples of the data. */
 static Pair rarest_pair(const uint8_t *data, int64_t size, const uint8_t *needle, const uint8_t *other,
                         int64_t length) {
     uint32_t counts[256] = {0};
@@ -365,7 +365,7 @@ static PyObject *fast_places(PyObject *module, PyObject *arguments) {
 
 enum { FOREIGN, OTHER, START, MESSAGE, INNER, END, RETURN, CALL };
 
-/* The bytes after `<|`, as far as eight or nine of them identify a token. */
+/* The bytes after `<|` that identify a token: at most eight or nine of them. */
 static const struct {
     const char *text;
     uint8_t length, kind;
@@ -387,14 +387,14 @@ static const int64_t STOP_LENGTHS[] = {7, 10, 8}; /* of `<|end|>`, `<|return|>` 
 #define MOST_PROBES 64
 #define IRREGULAR (-1)
 
-#define ESCAPED 1 /* a flag: the body has a mark after `<`, where that is an escape */
+#define ESCAPED 1 /* a flag: the body has a mark after `<`, which escapes it */
 
-/* A plain frame: `<|start|>`, words, `<|message|>`, a body without tokens, a stop. Python knows these 48 bytes. */
+/* A plain frame: `<|start|>`, words, `<|message|>`, a body without tokens, a stop. Python reads these 48 bytes. */
 typedef struct {
-    int64_t start, message, stop, id_start; /* 0: no call id */
+    int64_t start, message, stop, id_start; /* 0 without a call id */
     int32_t id_length, kind;
     uint32_t flags;
-    uint8_t ending, follows; /* `follows`: only white space before the next row */
+    uint8_t ending, follows; /* `follows`: only whitespace before the next row */
     uint16_t unused;
 } Row;
 
@@ -408,7 +408,7 @@ static inline int token_at(const uint8_t *data, int64_t size, int64_t at) {
     return FOREIGN;
 }
 
-/* Find the call id of a header; 0 if there is more than one, of which only the parser makes sense. */
+/* Find the call id of a header. Return 0 if there is more than one, which only the parser can handle. */
 static int find_id(const uint8_t *data, Row *row) {
     const uint8_t *words = data + row->start + START_LENGTH, *end = data + row->message, *key = NULL;
     for (const uint8_t *at = words; (at = memchr(at, '=', (size_t)(end - at))); at++)
@@ -425,7 +425,7 @@ static int find_id(const uint8_t *data, Row *row) {
     return 1;
 }
 
-/* The words of a header before its call id and after it. */
+/* The words of a header before and after its call id. */
 typedef struct {
     const uint8_t *before, *after;
     size_t before_length, after_length;
@@ -456,13 +456,13 @@ static int is_same(const Words *one, const Words *other) {
            !memcmp(one->after, other->after, one->after_length);
 }
 
-/* Header kinds of a block: headers with the same words, except for the call id. */
+/* The header kinds of a block. Headers of one kind have the same words, except for the call id. */
 typedef struct {
     Column examples; /* the first row of each kind */
     int32_t slots[KIND_SLOTS];
 } Kinds;
 
-/* The number of a kind: a hash proposes, the bytes decide. Words that were chosen to collide are irregular. */
+/* Return the number of a kind, found by hash and confirmed by its bytes. Words chosen to collide are irregular. */
 static int32_t kind_of(Kinds *kinds, const uint8_t *data, const Row *rows, const Row *row, int64_t number) {
     Words words = words_of(data, row);
     uint64_t hash = hash_bytes(row->id_start != 0, words.before, words.before_length);
@@ -487,7 +487,7 @@ static int only_space(const uint8_t *data, int64_t from, int64_t to) {
     return from == to;
 }
 
-/* Add a frame, and the fact that it follows another one. */
+/* Add a frame, and record whether it directly follows another one. */
 static int add_row(Column *rows, Kinds *kinds, const uint8_t *data, const Row *frame) {
     Row *row = column_add(rows);
     if (!row) return 0;
@@ -501,7 +501,7 @@ static int add_row(Column *rows, Kinds *kinds, const uint8_t *data, const Row *f
     return !kinds->examples.failed;
 }
 
-/* All plain frames of a block. `before` is the byte before it; with `escapes`, a mark after `<` is text. */
+/* Find all plain frames of a block. `before` is the byte before it. With `escapes`, a mark after `<` is text. */
 static void find_frames(Column *rows, Kinds *kinds, const uint8_t *data, int64_t size, int before, int escapes) {
     const Pair mark = {0, 1, '<', '<', '|', '|'};
     Walk walk = walk_over(data, size - 2, (Wanted){&mark, NULL});

@@ -1,4 +1,4 @@
-"""What a format plug-in may use: the types of a table, and `PluginFormat`. A plug-in imports nothing else of ocmlview.
+"""What a format plug-in may import from ocmlview, and nothing else: the types of a table, and `PluginFormat`.
 
 A distribution registers its `PluginFormat` in the entry point group `ocmlview.formats`."""
 

@@ -13,7 +13,7 @@ from viewer.formats.tables.model import Hooks
 from viewer.model.messages import Kind
 
 SECONDS = 0.05
-"""The most CPU time that a call may take."""
+"""The maximum CPU time of a call, in seconds."""
 LONGEST_WAIT = 2.0
 """Seconds after which a call is abandoned, however busy the machine is."""
 MOST_FAILURES = 16
@@ -51,7 +51,7 @@ def guarded(hooks: Hooks) -> Hooks:
 
 
 class _Guard:
-    """The failures of one plug-in in one input."""
+    """Counts the failures of one plug-in in one input."""
 
     def __init__(self) -> None:
         self.is_disabled = False
@@ -75,7 +75,8 @@ class _Guard:
         return found
 
     def _result(self, hook: Callable[[str], object], text: str) -> object:
-        """Return the result of a hook, which runs in a thread, or None if it raised or took too long."""
+        """Return the result of a hook, which runs in a thread. Return None if it raised an exception or took too
+        long."""
         if self.is_disabled:
             return None
         results: list[object] = []
@@ -101,7 +102,7 @@ class _Guard:
 
 
 def _runs(runs: object, length: int) -> list[Run] | None:
-    """Return the runs of a text, in order and without overlaps, or None for anything else."""
+    """Return the runs of a text, in order and without overlaps, or None for any other value."""
     if not isinstance(runs, list):
         return None
     at = 0

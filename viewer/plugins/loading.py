@@ -47,7 +47,7 @@ class Plugin(Struct, frozen=True):
 
     @property
     def table(self) -> RecordFormat:
-        """Its table under the name of the plug-in, with guarded hooks and capped scores."""
+        """The plug-in's table under the plug-in's name, with guarded hooks and capped scores."""
         table = self.format.table
         signatures = tuple(_capped(signature) for signature in table.signatures)
         title = plain_name(table.title, LONGEST_TITLE)
@@ -56,7 +56,7 @@ class Plugin(Struct, frozen=True):
 
 
 class Plugins:
-    """The registered plug-ins. A broken one is reported in one sentence and never ends the program."""
+    """The registered plug-ins. A broken one is reported in one sentence, and never ends the program."""
 
     def __init__(self) -> None:
         self.is_off = False
@@ -68,11 +68,11 @@ class Plugins:
 
     @property
     def is_connected(self) -> bool:
-        """True after `connect`, when the settings can be looked up."""
+        """True after `connect`, when the settings are available."""
         return self._allows is not None
 
     def connect(self, allows: Callable[[], bool]) -> None:
-        """Set the function that looks into the settings. It is called when a plug-in is needed."""
+        """Set the function that checks the settings. It is called when a plug-in is needed."""
         self._allows = allows
 
     def turn_on(self) -> None:

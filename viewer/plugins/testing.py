@@ -40,7 +40,7 @@ WIDTH = 80
 
 
 class FormatFaultError(AssertionError):
-    """A format fails a check. The text says which one and where."""
+    """A format fails a check. The text says which check, and where."""
 
 
 def verify(name: str) -> list[str]:
@@ -83,7 +83,7 @@ def _bodies(name: str, data: bytes) -> list[str]:
 
 
 def _check_expected(name: str, sample: Sample) -> None:
-    """The safe view shows exactly what the user saw."""
+    """Check that the safe view shows exactly what the user saw."""
     shown, seen = _bodies(name, _data(sample)), _expected(sample).get("seen", [])
     if shown != seen:
         raise FormatFaultError(
@@ -92,7 +92,7 @@ def _check_expected(name: str, sample: Sample) -> None:
 
 
 def _check_splits(name: str, sample: Sample) -> None:
-    """A file that arrives in two parts gives the same result as the whole file."""
+    """Check that a file that arrives in two parts gives the same result as the whole file."""
     data = _data(sample)
     whole = _messages(name, [data])
     chance = random.Random(0)
@@ -121,7 +121,7 @@ def _surfaces(name: str, data: bytes) -> Iterator[tuple[str, str]]:
 
 
 def _check_leaks(name: str, sample: Sample) -> None:
-    """No surface of the end user shows hidden text."""
+    """Check that no surface of the end user shows hidden text."""
     for surface, text in _surfaces(name, _data(sample)):
         for index, hidden in enumerate(_expected(sample).get("hidden", [])):
             if hidden in text:
@@ -129,7 +129,7 @@ def _check_leaks(name: str, sample: Sample) -> None:
 
 
 def _check_markers(name: str, sample: Sample) -> None:
-    """A text that was not seen stays hidden, whatever it says."""
+    """Check that a text that was not seen stays hidden, whatever it says."""
     lines = _data(sample).decode("utf-8", "replace").splitlines()
     seen = _expected(sample).get("seen", [])
     count = 0
@@ -165,7 +165,7 @@ def _marked(value: Any, seen: list[str]) -> Iterator[Any]:
 
 
 def _check_speed(name: str, sample: Sample) -> None:
-    """Twice the input takes at most about twice the time."""
+    """Check that twice the input takes about twice the time at most."""
     data = _data(sample).rstrip(b"\n") + b"\n"
     times = max(2, min(LENGTH // len(data), 200))
     ratio = min(_seconds(name, data * 2 * times) / _seconds(name, data * times) for _ in range(ATTEMPTS))

@@ -29,7 +29,7 @@ _MARK = lazy_regex(
 _EVENT_BREAK = lazy_regex(
     rb"(?:\r\n|\r|\n)(?:[ \t]*(?::|(?:id|event|retry)(?=[:\r\n]))[^\r\n]*(?:\r\n|\r|\n))*[ \t]*data(?:: ?)?"
 )
-"""The bytes between the content of one `data:` line of a server-sent event and that of the next."""
+"""The bytes between the contents of two `data:` lines of a server-sent event."""
 _LITERAL = b"<|literal|>"
 _END_LITERAL = b"<|endliteral|>"
 
@@ -37,7 +37,7 @@ _HALF = "�".encode()
 HALF_LENGTH = len(r"\ud83d")
 
 LONGEST_TAIL = 32
-"""In bytes. The longest control token or mark of any format has 30."""
+"""The maximum length in bytes. The longest control token or mark of any format has 30 bytes."""
 
 _TAIL = lazy_regex(rb"(?:<<?(?:\||/)?(?:[A-Za-z_][A-Za-z0-9_:=-]{0,27})?\|?|\[/?[A-Z_]{0,14})\Z")
 """Bytes at the end that may begin a control token or a mark of any format."""
@@ -53,7 +53,7 @@ class ByteRun(Struct, frozen=True, gc=False):
     source: int
     source_length: int
     live: bool
-    """True if marks in it count, because it is part of no literal block and not escaped."""
+    """True if marks in the run take effect: it is not escaped and not part of a literal block."""
     raw: bytes | None = None
     """The JSON string in the input, if its bytes differ from the decoded ones."""
     nested: bool = False
@@ -68,7 +68,7 @@ class Body(Struct):
     data: bytes = b""
     runs: list[ByteRun] = field(default_factory=list)
     pending: int = 0
-    """The length of a U+FFFD at the end that represents half of a surrogate pair. The other half may still arrive."""
+    """The length of a U+FFFD at the end that represents half of a surrogate pair, whose other half may still arrive."""
     _maps: dict[int, StringMap | NestedMap] = field(default_factory=dict)
     """Offset maps of JSON strings, built on demand."""
 
@@ -110,7 +110,7 @@ class Body(Struct):
         return [Piece(*half, Coding.JSON_TEXT) for half in sorted(halves)]  # the bytes between them are not text
 
     def is_live(self, start: int, end: int) -> bool:
-        """True if a mark at these bytes counts, that is, if all its runs are live."""
+        """True if a mark at these bytes takes effect, that is, if all its runs are live."""
         index = bisect_right(self.runs, start, key=lambda run: run.at) - 1
         while 0 <= index < len(self.runs) and self.runs[index].at < end:
             if not self.runs[index].live:
@@ -320,7 +320,8 @@ def _add_escaped(joined: _Joined, piece: Piece, read: Callable[[int, int], bytes
 
 
 def _add_literal(joined: _Joined, data: bytes, start: int, base: int) -> int:
-    """Add the content of a literal block and return where it ends. Without an end mark, the whole rest is literal."""
+    """Add the content of a literal block, and return where it ends. Without an end mark, everything up to the end is
+    literal."""
     found = data.find(_END_LITERAL, start)
     end = found if found >= 0 else len(data)
     joined.add(data[start:end], base + start, end - start, live=False)

@@ -88,13 +88,13 @@ def _keep_token(reader: TextReader, frame: Frame, token: Token) -> State:
 
 
 def _unassume_preamble(frame: Frame) -> None:
-    """Drop the assumption that this is a preamble: a constraint at the start of the body marks a call."""
+    """Drop the assumption that this is a preamble, because a constraint at the start of the body marks a call."""
     if frame.header.intent == "preamble":
         frame.header = replace(frame.header, intent=None)
 
 
 def _opens_message(reader: TextReader, token: Token) -> bool | None:
-    """True if a plausible header follows a marker in a body; None if too few bytes are known."""
+    """True if a plausible header follows a marker in a body; None if there are too few bytes to decide."""
     window, tokens = reader.cursor.window, reader.tokens[State.BODY]
     limit = token.end + LONGEST_LOOKAHEAD
     following = tokens.search(window, token.end, min(limit, window.end))
@@ -109,7 +109,7 @@ def _opens_message(reader: TextReader, token: Token) -> bool | None:
 
 
 def _break_out(reader: TextReader, frame: Frame, token: Token) -> State:
-    """Begin the next message, although this one is not closed."""
+    """Begin the next message although this one is not closed."""
     reader.recorder.report(W_END_MISSING, None, token.start, token.start, frame.number)
     unclosed = _close(reader, frame, Ending.IMPLIED, token.start, None)
     broke_out = not is_user_safe(unclosed)

@@ -26,7 +26,7 @@ class Window:
         """The byte before the first one that is kept; 0 at the start of the input."""
         self._line_end = -1
         self._searched_to = 0
-        """How far the search for line ends has got."""
+        """How far the search for line ends has gone."""
 
     @property
     def end(self) -> int:
@@ -62,8 +62,7 @@ class Window:
     def line_end(self, start: int) -> int:
         """Return the offset of the first LF at or after an offset, or -1.
 
-        Offsets never decrease, so each byte is searched once.
-        """
+        Offsets must not decrease, so that each byte is searched once."""
         if self._line_end < start:
             at = self.data.find(b"\n", max(start, self._searched_to) - self.base)
             self._line_end = at + self.base if at >= 0 else -1
@@ -72,7 +71,7 @@ class Window:
 
 
 class TokenSet:
-    """The control tokens that one state searches."""
+    """The control tokens that are searched for in one state."""
 
     def __init__(self, spellings: dict[bytes, str], *, escapes: bool = False) -> None:
         self._names = spellings
@@ -93,7 +92,7 @@ class TokenSet:
         return None
 
     def held_back(self, window: Window) -> int:
-        """Count the bytes at the end of the window that may begin a token."""
+        """Return the number of bytes at the end of the window that may begin a token."""
         tail = bytes(window.data[-self._longest + 1 :])
         for skip in range(len(tail)):
             if tail[skip:] in self._prefixes:
@@ -141,7 +140,7 @@ class Cursor:
         self.is_line_checked = False
 
     def scan_from(self, offset: int) -> None:
-        """Continue the search at an offset. The bytes before it are still being read."""
+        """Continue the search at an offset. The bytes before it are still to be read."""
         self.scan = offset
 
     def release(self, offset: int) -> None:

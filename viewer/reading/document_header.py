@@ -42,7 +42,7 @@ class DocumentHeader(Struct, frozen=True):
 
 
 class HarmonyProfile(Struct, frozen=True):
-    """The keys of `profiles.harmony` that influence what is reported."""
+    """The keys of `profiles.harmony` that affect diagnostics."""
 
     require_channels: bool = False
     tool_calls_in: str = "commentary"
@@ -81,7 +81,7 @@ def find_document_header(window: Window, start: int, scan: int, ended: bool) -> 
 
 
 def _is_header(text: bytes) -> bool:
-    """True if the text is a document header. One whose first line states a version may have any fault."""
+    """True if the text is a document header. If its first line states a version, it may have any fault."""
     return _VERSION_BEGINS_LINE.match(text) is not None or is_yaml_like(text)
 
 
@@ -154,7 +154,7 @@ def start_transcript(record: Recorder, data: bytes, base: int, format: str | Non
 
 
 def _place_of(version: str, data: bytes) -> tuple[int, int]:
-    """Return the span of the version number, or of its line if the number is written differently."""
+    """Return the span of the version number, or of its line if the number is written in another way."""
     line = _VERSION_LINE.search(data) or _VERSION_KEY.search(data)
     if line is None:
         return 0, 0

@@ -1,4 +1,4 @@
-"""Find embedded turns: turns left in a shown body by a server that failed to parse them."""
+"""Find embedded turns: turns that a server failed to parse and left in a shown body."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _PLAUSIBLE_TURN = lazy_regex(
 )
 _STOPS = {b"end": Ending.END, b"return": Ending.RETURN, b"call": Ending.CALL}
 LONGEST_WORDS = 128
-"""If more bytes precede the first token, they are not the rest of a header."""
+"""The maximum length in bytes. If more bytes precede the first token, they are not the rest of a header."""
 _GRAMMAR = HeaderGrammar(attributes=frozenset({"to"}), harmony=True)
 _HEADER_WORDS = lazy_regex(
     rb"\s*(?:assistant|user|system|developer|tool|functions\.\S+)?\s*(?:to=\S+\s*)?"
@@ -33,10 +33,12 @@ _HEADER_WORDS = lazy_regex(
 _STRIPPED = lazy_regex(
     rb"\s{0,8}(?:assistant)?(?:analysis|commentary)(?:(?=[A-Z])|\s{0,8}to=[A-Za-z]|[\s\S]*?assistantfinal)"
 )
-"""Matches a body whose control tokens were dropped by a decoder."""
+"""Matches a body whose control tokens a decoder dropped."""
 MAY_BE_STRIPPED = lazy_regex(rb"\s{0,8}(?:assistant)?(?:analysis|commentary)")
+STRIPPED_SOURCE = lazy_regex(rb"(?: |\\[tnrf])*+(?:assistant)?(?:analysis|commentary)")
+"""The same for the source of a JSON string, unless it spells a character by its number."""
 STRIPPED_SIGN = lazy_regex(rb"analysis|commentary")
-"""Every such body has it near the start. Used to prefilter many bodies at once."""
+"""Occurs near the start of every such body. Used to prefilter many bodies at once."""
 _STRIPPED_WORD = lazy_regex(rb"(?:assistant)?(?:analysis|commentary|final)")
 _STRIPPED_HEADER = lazy_regex(rb"assistant(analysis|commentary|final)")
 
@@ -53,7 +55,7 @@ _FRAME_TOKENS = (
     *("<｜User｜>", "<｜Assistant｜>", "<｜begin▁of▁sentence｜>", "<｜end▁of▁sentence｜>"),
 )
 TEMPLATE_TOKEN = lazy_regex(any_of(token.encode() for token in _FRAME_TOKENS))
-"""Tokens of the frames of chat templates."""
+"""The frame tokens of chat templates."""
 
 
 class Piece(Struct, frozen=True):
@@ -76,9 +78,10 @@ class Piece(Struct, frozen=True):
 
 
 def find_turn(data: bytes, *, in_json: bool) -> int | None:
-    """Return the offset of the first control token of an embedded turn.
+    """Return the offset of the first control token of an embedded turn, or None.
 
-    Outside JSON, a plausible header must follow, because formats with these tokens never leave one inside a body."""
+    Outside JSON, a plausible header must follow, because formats that use these tokens never leave one inside a
+    body."""
     if b"<|channel|>" not in data and not (in_json and b"<|start|>" in data):
         return None
     turn = (_TURN if in_json else _PLAUSIBLE_TURN).search(data)
@@ -96,7 +99,8 @@ def read_turn(data: bytes, first: int) -> list[Piece]:
 
 
 def _lead(data: bytes, first: int, parts: list[Piece]) -> Piece | None:
-    """Return the text before the first token: an answer, unless a final part follows or it is the rest of a header."""
+    """Return the text before the first token. It is an answer, unless a final part follows or it is the rest of a
+    header."""
     if not first:
         return None
     text = data[:first]
@@ -161,12 +165,12 @@ def is_call(piece: Piece) -> bool:
 
 
 def may_be_stripped(data: bytes, start: int = 0) -> bool:
-    """True if the body at `start` may be a turn without its tokens. This is a cheap test."""
+    """True if the body at `start` may be a turn without its tokens. This test is inexpensive."""
     return MAY_BE_STRIPPED.match(data, start) is not None
 
 
 def stripped_spans(data: bytes) -> list[Span]:
-    """Return the hidden spans of a body whose control tokens were dropped, or nothing for other text."""
+    """Return the hidden spans of a body whose control tokens were dropped, or an empty list for other text."""
     if not may_be_stripped(data) or not _STRIPPED.match(data):
         return []
     spans: list[Span] = []

@@ -1,4 +1,4 @@
-"""`FormatTraits`: the differences between formats, as data; `ReadOptions`; the `Reader` protocol."""
+"""`FormatTraits`: the differences between formats, as data; `ReadOptions`; and the `Reader` protocol."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from viewer.reading.recorder import Recorder
 
 
 class Reader(Protocol):
-    """Reads bytes and reports to a `Recorder`. Chunk boundaries never influence what it records."""
+    """Reads bytes, and reports to a `Recorder`. Chunk boundaries never affect what it records."""
 
     def feed(self, data: bytes) -> None:
         """Read the next bytes of the input."""
@@ -25,9 +25,9 @@ class ReadOptions(Struct, frozen=True, gc=False):
     """Reading options that the operator chooses."""
 
     harmony_preambles: bool = False
-    """Apply Harmony's rule that commentary without a recipient is a preamble for the user."""
+    """True to apply Harmony's rule that commentary without a recipient is a preamble for the user."""
     row_order: bool = False
-    """Report an unusual message order in training rows."""
+    """True to report an unusual message order in training rows."""
 
 
 class Channels(Enum):
@@ -66,7 +66,7 @@ class FormatTraits(Struct, frozen=True):
     thoughts_first: bool = False
     """True if an answer may begin with a thought block, as chat template models write it."""
     states_outcomes: bool = False
-    """True if replies state outside their text how the call ended; the text is never used to guess it."""
+    """True if replies state outside their text how the call ended. The text is then never used to guess."""
     display_trim: bool = False
     """True if a newline at either end of a body is only layout. It is trimmed for display only."""
     channels: Channels = Channels.BY_KIND

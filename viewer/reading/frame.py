@@ -20,17 +20,17 @@ class State(Enum):
     HEADER = auto()
     BODY = auto()
     LITERAL = auto()
-    """A literal block in a body."""
+    """A literal block inside a body."""
     BEGINNING = auto()
     """Harmony: undecided between a conversation, a completion, and text without tokens."""
     STRIPPED = auto()
     """Harmony: a decoder dropped the special tokens."""
 
-    __hash__ = object.__hash__  # the one of Enum is written in Python, and every step looks up its state
+    __hash__ = object.__hash__  # Enum's own hash is written in Python, and every step looks up its state
 
 
 class CutOffHeader:
-    """A header cut off by another `<|start|>`: a repetition, or a message without a body."""
+    """A header that another `<|start|>` cut off: a repetition, or a message without a body."""
 
     __slots__ = ("at", "implied", "start", "words")
 
@@ -70,10 +70,10 @@ class Frame:
         """True if there was no `<|start|>`."""
         self.cut_off: CutOffHeader | None = None
         self.blank_to: int | None = None
-        """The offset up to which the body is white space; None if it is not, or if preambles are not assumed."""
+        """The offset up to which the body is whitespace; None if it is not, or if preambles are not assumed."""
 
     def is_blank(self, window: Window, end: int) -> bool:
-        """True if the body is white space up to this offset. Tracked only if preambles are assumed."""
+        """True if the body is whitespace up to this offset. Tracked only if preambles are assumed."""
         if self.blank_to is not None:
             has_text = window.text(self.blank_to, end).strip(SPACE)
             self.blank_to = None if has_text else max(end, self.blank_to)

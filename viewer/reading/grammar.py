@@ -17,7 +17,7 @@ ENDINGS = {"end": Ending.END, "return": Ending.RETURN, "call": Ending.CALL}
 """The ending of a message by the name of its stop token."""
 LONGEST_HEADER = 64 * 1024
 LONGEST_LINE = 1024 * 1024
-"""Longer lines between messages are not read as events."""
+"""The maximum length in bytes. A longer line between messages is not read as an event."""
 
 
 class HeaderGrammar(Struct, frozen=True):
@@ -30,9 +30,9 @@ class HeaderGrammar(Struct, frozen=True):
     preambles: bool = False
     """True if `intent=preamble` makes a message visible."""
     harmony: bool = False
-    """True to apply Harmony's rules: bare words, tool names as roles, and the notes of its reference library."""
+    """True if Harmony's rules apply: bare words, tool names as roles, and the notes of its reference library."""
     assume_preambles: bool = False
-    """True if commentary without any sign of a call is a preamble, because the format has no intents."""
+    """True if commentary without any sign of a call counts as a preamble, because the format has no intents."""
     name_required: bool = False
     """True if the role `tool` needs a name."""
     escapes: bool = False
@@ -56,6 +56,6 @@ class HeaderReading(Struct, frozen=True):
 
     header: Header
     problems: tuple[Problem, ...]
-    """Their positions are relative to the header."""
+    """The problems, with positions relative to the header."""
     rest: int
     """The offset in the header where other text begins, or its length if there is none."""

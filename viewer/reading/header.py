@@ -48,12 +48,12 @@ def is_tool(recipient: str | None) -> bool:
 
 
 def full_tool_name(name: str) -> str:
-    """Return the name of a tool as a recipient: a name without a dot is a function unless it is built in."""
+    """Return the name of a tool as a recipient. A name without a dot is a function, unless the tool is built in."""
     return name if not name or "." in name or name in _BUILT_INS else f"functions.{name}"
 
 
 def is_stop_expected(header: Header, ending: Ending, grammar: TextGrammar) -> bool:
-    """True if a message with this header may end with this stop token. A malformed header allows any."""
+    """True if a message with this header may end with this stop token. A malformed header allows any stop token."""
     if header.malformed:
         return True
     is_call = header.role == "assistant" and is_tool(header.recipient)
@@ -82,9 +82,8 @@ def split_words(words: bytes) -> list[bytes]:
 def read_header(words: bytes, grammar: HeaderGrammar, *, implied: bool = False, partial: bool = False) -> HeaderReading:
     """Read the bytes between `<|start|>` and `<|message|>`.
 
-    `implied`: there was no `<|start|>`, so the author is the assistant.
-    `partial`: there is no `<|message|>`, so the first word that is not understood begins the body.
-    """
+    `implied` is True if there was no `<|start|>`, so that the author is the assistant. `partial` is True if there is no
+    `<|message|>`, so that the body begins at the first unknown word."""
     if len(words) <= LONGEST_PLAUSIBLE:
         return _read_remembered(words, grammar, implied, partial)
     return _read(words, grammar, implied, partial)
@@ -128,7 +127,7 @@ def without_unlisted(header: Header) -> Header:
 
 
 def withheld_count(header: Header) -> int:
-    """Count the fields and attributes that the end user does not see."""
+    """Return the number of fields and attributes that the end user does not see."""
     withheld = (
         header.recipient is not None and header.recipient not in _RECIPIENTS,
         header.intent != _safe_intent(header),
@@ -179,7 +178,7 @@ class HeaderWords:
         self.channel_at = 0
         """The end of the last `<|channel|>`."""
         self.awaits = "role"
-        """What the next bare word means: `role`, `channel`, `type`, or, if empty, nothing in particular."""
+        """What the next bare word means: `role`, `channel` or `type`; empty if it means nothing in particular."""
         self.rest: int | None = None
 
     def collect(self) -> None:
@@ -214,7 +213,7 @@ class HeaderWords:
         self.problems.append(Problem(rule, reason, start, end))
 
     def strict(self, reason: str, start: int, end: int) -> None:
-        """Add a note where Harmony's reference library reads the header differently."""
+        """Add a note that Harmony's reference library reads the header differently here."""
         if self.grammar.harmony:
             self.report(reason, start, end, I_HARMONY_STRICT)
 
@@ -295,7 +294,7 @@ class HeaderWords:
 
 
 def is_tool_name(word: str) -> bool:
-    """True if a role word names a tool, which makes the message its reply."""
+    """True if a role word names a tool. The message is then the reply of that tool."""
     space, _, name = word.partition(".")
     return word == "python" or (space in ("functions", "browser") and name != "")
 
@@ -391,7 +390,7 @@ class HeaderMeaning:
             self._in.problems.append(Problem(I_TYPE_UNKNOWN, None, place.start, place.end))
 
     def _bare_type(self, recipient: str | None) -> Place | None:
-        """Return the last bare word if it may be a type, and report all others as unknown."""
+        """Return the last bare word if it may be a type. Report all others as unknown."""
         kept: Place | None = None
         if self._in.bare and self._in.type is None:
             last = self._in.bare[-1]

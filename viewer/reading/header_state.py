@@ -89,10 +89,9 @@ def _start_again(reader: TextReader, frame: Frame, token: Token, words: bytes) -
 
 
 def _settle_cut_off(reader: TextReader, words: bytes, again: bool) -> Frame:
-    """Decide whether a header cut off by `<|start|>` was a repetition, now that the next header is known.
+    """Decide whether a header that was cut off by `<|start|>` was a repetition, now that the next header is known.
 
-    Return the frame of the next header, which continues the message or begins a new one.
-    """
+    Return the frame of the next header, which continues the message or begins a new one."""
     frame = reader.frame
     assert frame is not None
     cut_off = frame.cut_off
@@ -116,7 +115,7 @@ def _settle_cut_off(reader: TextReader, words: bytes, again: bool) -> Frame:
 def _record_without_body(
     reader: TextReader, frame: Frame, at: int, words: bytes, end: int, ending: Ending, stop: Token | None
 ) -> None:
-    """Record a header without `<|message|>` as a separate message, with the words that could be read."""
+    """Record a header without `<|message|>` as a separate message, from the words that could be read."""
     reading = read_header(words, reader.grammar.header, implied=frame.implied, partial=True)
     body = at + reading.rest
     _report_missing(reader, reading, at)

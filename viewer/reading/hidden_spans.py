@@ -18,7 +18,7 @@ _SPACE = b" \t\r\n"
 _TAG_END = lazy_regex(rb"(?:\s[^<>]{0,200})?(?<!/)>")
 _BEGUN_TOKEN = lazy_regex(rb"<(?:\|[A-Za-z0-9_:=-]*\|?)?")
 LONGEST_INDENT = 256
-"""With more white space before it, a mark does not count as the start of a line."""
+"""The maximum length in bytes. After more whitespace than this, a mark does not count as the start of a line."""
 
 
 class BlockKind(Enum):
@@ -54,9 +54,9 @@ _KIND_OF = {MarkKind.THOUGHT: BlockKind.THOUGHT, MarkKind.CALL: BlockKind.CALL, 
 
 
 def hidden_blocks(body: Body, role: str, *, in_json: bool = False) -> list[Block]:
-    """Return, in order, the blocks of a shown body that the safe view hides besides those of `thought_spans`.
+    """Return the blocks of a shown body that the safe view hides, in order, without those of `thought_spans`.
 
-    `in_json`: the body is JSON content, where control tokens have no other meaning."""
+    `in_json` is True for JSON content, where control tokens have no other meaning."""
     if not _may_hide(body):
         return []
     if role == "assistant":
@@ -79,7 +79,7 @@ def shown_text(body: Body, role: str, kinds: frozenset[BlockKind] = ALL_KINDS, *
 
 
 def left_of(body: Body, role: str, kinds: frozenset[BlockKind]) -> Body:
-    """Return the body, which is not JSON, without blocks of these kinds. Its runs keep their origins."""
+    """Return a body that is not JSON, without blocks of these kinds. Its runs keep their origins."""
     blocks = [(block.start, block.end) for block in hidden_blocks(body, role) if block.kind in kinds]
     left = _without(body, blocks) if blocks else body
     is_cut = role == "assistant" and BlockKind.THOUGHT in kinds
@@ -87,7 +87,7 @@ def left_of(body: Body, role: str, kinds: frozenset[BlockKind]) -> Body:
 
 
 def shown_so_far(body: Body, role: str, kinds: frozenset[BlockKind] = ALL_KINDS, *, in_json: bool = False) -> str:
-    """Like `shown_text` for a growing body, without bytes that may still become part of a mark."""
+    """Return the text of `shown_text` for a growing body, without bytes that may still become part of a mark."""
     spans = [(block.start, block.end) for block in hidden_blocks(body, role, in_json=in_json) if block.kind in kinds]
     held = begun(body.data)
     if role == "assistant":
@@ -142,7 +142,7 @@ def _hidden_parts(body: Body, first: int) -> Iterator[Block]:
 
 
 def _marked(body: Body, skipped: list[Span], *, is_assistant: bool) -> list[Block]:
-    """Return the blocks between marks. Marks inside the skipped spans, which are in order, do not count."""
+    """Return the blocks between marks. Marks inside the skipped spans, which are in order, are ignored."""
     scan = _Scan(body, is_assistant)
     index = 0
     for found in MARK.finditer(body.data):
@@ -156,7 +156,7 @@ def _marked(body: Body, skipped: list[Span], *, is_assistant: bool) -> list[Bloc
 
 
 class _Scan:
-    """Reads marks in order. Marks nest by pair, and the outermost pair decides."""
+    """Reads marks in order. Marks nest by pair, and the outermost pair determines the block."""
 
     def __init__(self, body: Body, is_assistant: bool) -> None:
         self._body = body
@@ -200,7 +200,7 @@ class _Scan:
         return pair.name == "THINK" and (not line or line.endswith((b"\n", b"\r")))
 
     def _unmatched(self, mark: Mark) -> None:
-        """Hide the answer since the last block, because a closing mark has no opening mark."""
+        """Hide everything since the last block, because a closing mark has no opening mark."""
         pair = next((pair for pair in mark.closes if not pair.shared_close and pair not in THINK_PAIRS), None)
         if pair is None or (pair.kind is MarkKind.THOUGHT and not self._is_assistant):
             return
@@ -231,7 +231,7 @@ class _Scan:
 
 
 def _apart(blocks: list[Block]) -> list[Block]:
-    """Sort the blocks and cut overlaps."""
+    """Sort the blocks, and remove overlaps."""
     ordered: list[Block] = []
     for block in sorted(blocks, key=lambda block: block.start):
         start = max(block.start, ordered[-1].end) if ordered else block.start
@@ -288,13 +288,13 @@ def _gaps(spans: list[Span], length: int) -> Iterator[Span]:
 
 
 def _begun_token(data: bytes) -> int:
-    """Count the bytes at the end that may begin a control token."""
+    """Return the number of bytes at the end that may begin a control token."""
     at = data.rfind(b"<", max(0, len(data) - 32))
     return len(data) - at if at >= 0 and _BEGUN_TOKEN.fullmatch(data, at) else 0
 
 
 def _begun_stripped(data: bytes) -> int:
-    """Return the length of a body that may be a stripped turn whose final part has not arrived."""
+    """Return the length of the body if it may be a stripped turn whose final part has not arrived yet; otherwise 0."""
     head = data[:64].lstrip()
     words = (b"analysis", b"commentary", b"assistantanalysis", b"assistantcommentary")
     return len(data) if head and any(word.startswith(head) or head.startswith(word) for word in words) else 0

@@ -17,7 +17,7 @@ def characters_of(body: Body, span: Span) -> Span | None:
 
 
 def all_characters_of(body: Body, spans: Sequence[Span]) -> list[Span | None]:
-    """Map many spans in one pass over the body."""
+    """Map many spans in a single pass over the body."""
     finder = _Finder(body)
     found = [(finder.meant(start), finder.meant(end)) for start, end in spans]
     count = _counts(body.data, (at for pair in found for at in pair if at is not None))
@@ -28,7 +28,7 @@ def all_characters_of(body: Body, spans: Sequence[Span]) -> list[Span | None]:
 
 
 class _Finder:
-    """Finds the runs of a body that input bytes became, with a binary search if the runs are in order."""
+    """Finds the runs of a body that input bytes became. If the runs are in order, it uses binary search."""
 
     def __init__(self, body: Body) -> None:
         self._body = body
@@ -48,7 +48,7 @@ class _Finder:
 
 
 def _counts(data: bytes, places: Iterable[int]) -> Mapping[int, int]:
-    """Count the characters before each of these offsets. A character that an offset cuts in two counts."""
+    """Count the characters before each of these offsets. A character that an offset divides is counted."""
     decoder = getincrementaldecoder("utf-8")("replace")
     counts: dict[int, int] = {}
     whole = at = 0
@@ -60,7 +60,7 @@ def _counts(data: bytes, places: Iterable[int]) -> Mapping[int, int]:
 
 
 def _in_string(body: Body, low: int, high: int, source: int) -> int:
-    """Map an offset inside a JSON string with a binary search, because escapes change the length."""
+    """Map an offset inside a JSON string by binary search, because escapes change the length."""
     while low < high:
         middle = (low + high) // 2
         if body.source_span(middle, middle)[0] < source:

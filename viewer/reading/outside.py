@@ -73,7 +73,7 @@ def read_outside(reader: TextReader) -> State | None:
     window = cursor.window
     if cursor.at >= window.end:
         return None
-    found = _NEXT.match(window.data, cursor.at - window.base)  # the usual case: only white space before a message
+    found = _NEXT.match(window.data, cursor.at - window.base)  # the usual case: only whitespace before a message
     if found is not None:
         first, last = found.span(1)
         start = first + window.base
@@ -101,7 +101,7 @@ def end_outside(reader: TextReader) -> State | None:
 
 
 def _search_line(reader: TextReader) -> State | None:
-    """Search the line for a token. Without one, the line is stray text."""
+    """Search the line for a token. Without a token, the line is stray text."""
     cursor = reader.cursor
     tokens = reader.tokens[State.OUTSIDE]
     line_end = cursor.window.line_end(cursor.scan)
@@ -124,8 +124,7 @@ def _search_line(reader: TextReader) -> State | None:
 def _check_line(reader: TextReader, ended: bool) -> State | None:
     """Read an event, or find the start of a document header.
 
-    Return None for any other line, and mark it as checked. Return None without the mark to wait for more bytes.
-    """
+    For any other line, return None and mark it as checked. To wait for more bytes, return None without the mark."""
     cursor = reader.cursor
     window = cursor.window
     if cursor.at and window.byte_before(cursor.at) != ord("\n"):

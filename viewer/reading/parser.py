@@ -1,4 +1,4 @@
-"""The streaming parser, bytes in and events out: it defines how a transcript of any format is read."""
+"""The streaming parser, bytes in and events out: it defines how transcripts of all formats are read."""
 
 from __future__ import annotations
 
@@ -13,15 +13,16 @@ BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 class Parser:
     """Reads one input in one format, in chunks of any size."""
 
-    def __init__(self, format: FormatTraits, options: ReadOptions | None = None) -> None:
+    def __init__(self, format: FormatTraits, options: ReadOptions | None = None, *, batches: bool = False) -> None:
+        """With `batches`, consecutive regular messages may become one event."""
         self.format = format
-        self._record = Recorder(format.name)
+        self._record = Recorder(format.name, batches=batches)
         self._reader = format.reader(self._record, options or ReadOptions())
         self._first: bytes | None = b""
 
     @property
     def frames(self) -> TextReader | None:
-        """The reader of a text format with `<|start|>`, for which the scanner handles regular messages."""
+        """The reader of a text format with `<|start|>`, for which the scanner can read regular messages."""
         return self._reader if isinstance(self._reader, TextReader) and self._first is None else None
 
     @property
@@ -38,7 +39,7 @@ class Parser:
                 return []
             self._first = None
             if data.startswith(BYTE_ORDER_MARK):
-                data = b"\n\n\n" + data[3:]  # white space of the same length keeps offsets valid
+                data = b"\n\n\n" + data[3:]  # whitespace of the same length keeps offsets valid
         self._reader.feed(data)
         return self._record.drain()
 

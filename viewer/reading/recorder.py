@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from viewer.model.diagnostic import Rule
 from viewer.model.events import (
     AgentStarted,
     Closed,
+    ClosedBatch,
     DeclaredTools,
     Event,
     Found,
@@ -25,12 +26,17 @@ from viewer.model.time_order import Placed, TimeOrder
 from viewer.rules.notes import I_TIME_BACKWARDS
 from viewer.rules.structure import W_TEXT_BETWEEN
 
+SMALLEST_BATCH = 16
+"""Fewer messages are faster one by one."""
+
 
 class Recorder:
     """The events of one parser. Readers call its methods in input order."""
 
-    def __init__(self, format: str) -> None:
+    def __init__(self, format: str, *, batches: bool = False) -> None:
+        """With `batches`, consecutive regular messages may become one event."""
         self.format = format
+        self._has_batches = batches
         self.transcript = 0
         """The number of the current transcript; 0 before the first."""
         self.last_number = 0
@@ -42,7 +48,17 @@ class Recorder:
     def drain(self) -> list[Event]:
         """Return the queued events and empty the queue."""
         events, self._events = self._events, []
+        if any(type(event) is ClosedBatch for event in events):
+            return [*self._as_wanted(events)]
         return events
+
+    def _as_wanted(self, events: list[Event]) -> Iterator[Event]:
+        """Yield the events without small batches, or without any if these are not wanted."""
+        for event in events:
+            if isinstance(event, ClosedBatch) and not (self._has_batches and len(event) >= SMALLEST_BATCH):
+                yield from event.one_by_one()
+            else:
+                yield event
 
     def start(
         self,
@@ -53,12 +69,15 @@ class Recorder:
         format: str | None = None,
         id: str | None = None,
     ) -> None:
-        """Begin a transcript, to which all later messages, stray text and diagnostics belong."""
+        """Begin a transcript. All later messages, stray text and diagnostics belong to it."""
         self.transcript += 1
         self._times.start()
-        self._events.append(
-            Started(Transcript(self.transcript, format or self.format, at, version, model, header or {}, id))
-        )
+        transcript = Transcript(self.transcript, format or self.format, at, version, model, header or {}, id)
+        last = self._events[-1] if self._events else None
+        if isinstance(last, ClosedBatch):
+            last.started.append((self.last_number + 1 - last.first, transcript))
+        else:
+            self._events.append(Started(transcript))
 
     def start_if_none(self, at: int) -> None:
         """Begin a transcript at its first item, unless its header has already begun one."""
@@ -163,9 +182,22 @@ class Recorder:
         self._note_time(message, time_at)
         return message.number
 
+    def batch(self) -> ClosedBatch:
+        """Return the batch to which the next messages belong. `count_batch` must follow them."""
+        last = self._events[-1] if self._events else None
+        if not isinstance(last, ClosedBatch):
+            last = ClosedBatch(self.last_number + 1, self.transcript)
+            self._events.append(last)
+        return last
+
+    def count_batch(self, batch: ClosedBatch) -> None:
+        """Count the messages that were added to a batch. A transcript that begins before that begins with them."""
+        self.last_number = batch.first + len(batch) - 1
+
     def _note_time(self, message: Message, time_at: Placed | None) -> None:
-        """Report a time before an earlier one, for the input as a whole, because the earlier one may be hidden. A
-        repeated text states the time of the original."""
+        """Report a time that is earlier than a previous one. A repeated text states the time of its original.
+
+        The report is for the input as a whole, because the earlier record may be hidden."""
         if time_at is None or message.time_ms is None or message.header.kind is Kind.REPLAYED:
             return
         run = self._times.backwards(message.header.thread, message.time_ms, time_at)
@@ -173,20 +205,20 @@ class Recorder:
             self.report(I_TIME_BACKWARDS, None, *run)
 
     def stray(self, start: int, end: int) -> None:
-        """Record text outside any message, without white space at either end."""
+        """Record text outside any message, without whitespace at either end."""
         self.start_if_none(start)
         self._events.append(Strayed(Stray(self.transcript, self.last_number, (start, end))))
         self.report(W_TEXT_BETWEEN, None, start, end)
 
     def leave_out(self, start: int, end: int) -> None:
-        """Record a mark outside any message that is not a fault. Only audiences that see stray text see it."""
+        """Record a mark outside any message that is not a fault. Only audiences that see stray text see the mark."""
         self.start_if_none(start)
         self._events.append(Strayed(Stray(self.transcript, self.last_number, (start, end))))
 
     def report(
         self, rule: Rule, reason: str | None, start: int, end: int, message: int | None = None, count: int = 1
     ) -> None:
-        """Report a diagnostic at these bytes. Equal adjacent ones are merged later."""
+        """Report a diagnostic at these bytes. Equal adjacent diagnostics are merged later."""
         if reason is None or reason in rule.reasons:
             self._events.append(Found(rule, reason, start, end, message, count))
             return
@@ -211,7 +243,7 @@ class Recorder:
         self._events.append(AgentStarted(self.transcript, thread, id, self.last_number + 1))
 
     def skip(self) -> None:
-        """Note a record that holds no message. This matters only for an input without any messages."""
+        """Record that there was a record without a message. This matters only for an input without any messages."""
         if not self.last_number:
             self._events.append(Metadata())
 

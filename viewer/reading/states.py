@@ -38,14 +38,14 @@ class StateRow(Struct, frozen=True):
     """One state: its functions and requirements."""
 
     step: Callable[[TextReader], State | None]
-    """Reads on and returns the next state, or None to wait for more bytes."""
+    """Reads on, and returns the next state, or None to wait for more bytes."""
     at_end: Callable[[TextReader], State | None]
-    """Runs if `step` waits but the input has ended. Returns None if nothing is left."""
+    """Runs if `step` waits, but the input has ended. Returns None if nothing is left."""
     tokens: tuple[str, ...]
     """The tokens to search for, if the grammar has them."""
     keeps: Keeps
     grows: bool = False
-    """True if a body is open. Its growth is reported after each feed."""
+    """True if a body is open, so that its growth is reported after each feed."""
     escapes: bool = True
     """True if a doubled `<` escapes a token, provided that the grammar has escapes."""
 

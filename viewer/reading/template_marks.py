@@ -30,20 +30,21 @@ class MarkPair(Struct, frozen=True):
     kind: MarkKind
     opens: tuple[str, ...]
     closes: tuple[str, ...] = ()
-    """If empty, the block extends to the end of the message."""
+    """The marks that close the block. If empty, the block extends to the end of the message."""
     in_line: bool = True
-    """True if an opening mark counts anywhere, not only at the start of a line or directly after another mark."""
+    """True if an opening mark is recognized anywhere, not only at the start of a line or directly after another
+    mark."""
     shared_close: bool = False
-    """True if the closing mark is also a token of the frame, so that it is meaningless without an open block."""
+    """True if the closing mark is also a token of the frame, so that it has no meaning without an open block."""
     kept: int = 0
-    """How many bytes at the end of an opening mark already belong to the content."""
+    """The number of bytes at the end of an opening mark that already belong to the content."""
 
 
 THINK_TAGS = (
     *("think", "thinking", "thought", "reasoning", "reason", "reflection", "scratchpad", "antthinking"),
     *("seed:think", "longcat_think", "inner_monologue"),
 )
-"""Tags around thoughts, in lower case: those that models write, and those that chat programs collapse."""
+"""The names of tags around thoughts, in lower case: those that models write, and those that chat programs collapse."""
 
 MARK_PAIRS = (
     MarkPair(
@@ -113,10 +114,10 @@ MARK_PAIRS = (
 """All pairs. Marks must match exactly, except that think tags ignore case and may have attributes."""
 
 THINK_PAIRS = MARK_PAIRS[:2]
-"""In a body, `viewer/reading/thoughts.py` reads these pairs. Readers of frames treat them like all others."""
+"""The pairs that `viewer/reading/thoughts.py` reads in a body. Readers of frames treat them like all others."""
 
 THINK_TAG = b"(?i:" + b"|".join(sorted((tag.encode() for tag in THINK_TAGS), reverse=True)) + b")"
-"""A pattern for the name of any of these tags, in upper or lower case."""
+"""A pattern for the name of any of these tags, ignoring case."""
 _THINK_MARK = rb"(?<=<)(?:/%s[ \t]?>|%s(?=[\s>]))" % (THINK_TAG, THINK_TAG)
 _SPELLED = tuple(pair for pair in MARK_PAIRS if pair.name != "think")
 _SPELLINGS = tuple(spelling.encode() for pair in _SPELLED for spelling in (*pair.opens, *pair.closes))
@@ -126,9 +127,9 @@ _BEGUN = tuple(mark.encode() for tag in THINK_TAGS for mark in (f"<{tag}", f"</{
 
 
 def any_of(spellings: Iterable[bytes], *others: bytes) -> bytes:
-    """Return a pattern for these spellings that begins with a set of bytes, which the engine finds quickly.
+    """Return a pattern for these spellings. It starts with a set of bytes, which the engine finds quickly.
 
-    `others` are patterns for the bytes after the first one."""
+    `others` are patterns for what comes after the first byte."""
     rests: dict[bytes, list[bytes]] = {}
     for spelling in spellings:
         rests.setdefault(spelling[:1], []).append(re.escape(spelling[1:]))
@@ -176,6 +177,19 @@ MAY_BE_MARK = lazy_regex(any_of(_SIGNS), re.IGNORECASE, _SIGNS)
 """Matches every body that may have hidden parts, except stripped turns. Used by prefilters."""
 
 
+def searches(spellings: Iterable[bytes]) -> tuple[re.Pattern[bytes], ...]:
+    """Return patterns that together match where one of these spellings begins, ignoring case.
+
+    There is one for each first byte, for which the engine skips text ten times faster than for a set of bytes."""
+    rests: dict[bytes, set[bytes]] = {}
+    for spelling in spellings:
+        rests.setdefault(spelling[:1].lower(), set()).add(spelling[1:].lower())
+    return tuple(
+        lazy_regex(re.escape(first) + b"(?:" + b"|".join(map(re.escape, sorted(rest))) + b")", re.IGNORECASE)
+        for first, rest in rests.items()
+    )
+
+
 class Mark(Struct, frozen=True):
     """One mark in a body."""
 
@@ -183,7 +197,7 @@ class Mark(Struct, frozen=True):
     end: int
     opens: MarkPair | None
     closes: tuple[MarkPair, ...]
-    """The pairs that it closes. Templates may share a closing mark."""
+    """The pairs that the mark closes. Pairs may share a closing mark."""
 
 
 def _roles() -> dict[bytes, tuple[MarkPair | None, tuple[MarkPair, ...]]]:
@@ -212,7 +226,7 @@ def mark_of(text: bytes, span: Span) -> Mark:
 
 
 def begun(data: bytes) -> int:
-    """Count the bytes at the end that may begin a mark."""
+    """Return the number of bytes at the end that may begin a mark."""
     tail = data[-LONGEST_MARK:]
     for at in range(len(tail)):
         rest = tail[at:]

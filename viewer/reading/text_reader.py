@@ -15,7 +15,7 @@ from viewer.rules.structure import W_HEADER_MISSING
 
 
 class EventLines(Protocol):
-    """Reads lines between messages that are events."""
+    """Reads the lines between messages that are events."""
 
     def try_line(self, line: bytes, offset: int, first: Callable[[], None]) -> bool:
         """True if the line is an event and was read. `first` is called before anything is recorded."""
@@ -79,7 +79,7 @@ class TextReader:
 
     @property
     def is_resting(self) -> bool:
-        """True if nothing is open and only white space follows the last message."""
+        """True if nothing is open, and only whitespace follows the last message."""
         window = self.cursor.window
         return (
             self.state is State.OUTSIDE
@@ -90,7 +90,7 @@ class TextReader:
         )
 
     def skip(self, to: int, count: int) -> None:
-        """Continue at this offset, where a token ends, after messages that the scanner has read."""
+        """Continue at this offset, where a token ends, after the scanner has read `count` messages."""
         self.cursor.window.restart(to, ord(">"))
         self.cursor.move_to(to)
         self.recorder.last_number += count
@@ -127,7 +127,7 @@ class TextReader:
         return Piece(start, end, Coding.ESCAPED if self.grammar.literals else Coding.PLAIN)
 
     def add_stray(self, to: int) -> None:
-        """Extend the stray text from the cursor to this offset. A token ends a stray text."""
+        """Extend the stray text from the cursor to this offset. A token ends stray text."""
         text = self.cursor.peek(to)
         bare = text.strip(SPACE)
         if bare:

@@ -16,7 +16,8 @@ from viewer.reading.bodies import THOUGHT_KINDS, Body
 from viewer.reading.template_marks import THINK_SIGNS, THINK_TAG, THINK_TAGS, any_of
 
 LONGEST_ATTRIBUTES = 4096
-"""In bytes: a think tag with longer attributes is text. In a growing message, an unfinished tag is held back."""
+"""The maximum length in bytes. A think tag with longer attributes is text. While a message grows, an unfinished tag is
+held back."""
 
 _MARK = lazy_regex(
     rb"<\|(?P<edge>start|end)_(?P<kind>%(kinds)s)\|>"
@@ -40,7 +41,7 @@ _BLANK = lazy_regex(
     rb"(?:[\x00-\x20\x7f]|\xc2[\x80-\xa0\xad]|\xcd\x8f|\xe1\x9a\x80|\xe1\xa0\x8e|\xe2\x80[\x80-\x8f\xa8-\xaf]"
     rb"|\xe2\x81[\x9f-\xaf]|\xe3\x80\x80|\xef\xb8[\x80-\x8f]|\xef\xbb\xbf)*"
 )
-"""White space, control characters and invisible characters, which nobody can see before a tag."""
+"""Whitespace, control characters and invisible characters. Before a tag, nobody can see them."""
 
 
 def thought_spans(body: Body) -> list[Span]:
@@ -64,13 +65,13 @@ def without_thoughts(body: Body) -> str:
 
 
 def without_thoughts_so_far(body: Body) -> str:
-    """Return the text of a growing message, without anything that a later mark may hide.
+    """Return the text of a growing message, without anything that a later mark may still hide.
 
-    An unmatched closing mark is the exception: before it arrives, nothing shows that the text was a thought."""
+    An unmatched closing mark is the exception: until it arrives, nothing shows that the text was a thought."""
     reading = _read(body)
     blocks = reading.blocks if reading.held_from is None else [*reading.blocks, (reading.held_from, len(body.data))]
     certain = _cut(body, _merged(body, blocks), len(body.data) - _unfinished(body.data))
-    return _decoded_so_far(certain) if certain.strip() else ""  # a block includes the white space before it
+    return _decoded_so_far(certain) if certain.strip() else ""  # a block includes the whitespace before it
 
 
 def text_so_far(body: Body) -> str:
@@ -120,13 +121,13 @@ def _marks(body: Body) -> Iterator[_Mark]:
 
 
 def _begins_line(gap: bytes) -> bool:
-    """True if this gap after the last mark has only white space since its last line break."""
+    """True if this gap after the last mark has only whitespace since its last line break."""
     line = gap[max(gap.rfind(b"\n"), gap.rfind(b"\r")) + 1 :]
     return _BLANK.fullmatch(line) is not None
 
 
 class _Opened:
-    """Opening marks that are not closed, outermost first."""
+    """The opening marks that are not closed, outermost first."""
 
     def __init__(self) -> None:
         self.marks: list[_Mark] = []
@@ -154,7 +155,7 @@ class _Opened:
 
 
 class _Held:
-    """Counts open marks of each kind: the text of a growing message is held back until all are closed."""
+    """Counts the open marks of each kind. The text of a growing message is held back until all of them are closed."""
 
     def __init__(self) -> None:
         self._starts: dict[bytes, list[int]] = {}
@@ -175,7 +176,7 @@ class _Held:
 
 
 class _Blocks:
-    """Nested blocks, read mark by mark."""
+    """Nested blocks, built mark by mark."""
 
     def __init__(self) -> None:
         self._blocks: list[Span] = []
@@ -221,7 +222,7 @@ class _Blocks:
 
 
 def _merged(body: Body, blocks: list[Span]) -> list[Span]:
-    """Merge overlapping blocks. A block includes the white space before it if nothing visible precedes that."""
+    """Merge overlapping blocks. A block includes the whitespace before it if nothing visible comes before that."""
     merged: list[Span] = []
     for start, end in sorted(blocks):
         last = merged[-1][1] if merged else 0
@@ -248,7 +249,7 @@ def _decoded_so_far(data: bytes) -> str:
 
 
 def _unfinished(data: bytes) -> int:
-    """Count the bytes at the end that may begin a mark."""
+    """Return the number of bytes at the end that may begin a mark."""
     tail = data[-_LONGEST_BEGINNING:]
     for at in (tail.rfind(b"<"), tail.rfind(b"[")):
         beginning = tail[at:]

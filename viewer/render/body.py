@@ -25,7 +25,7 @@ _SETTLES = lazy_regex(
     r"[\n -~\u00a1-\u00ac\u00ae-\u02ff\u0370-\u0482\u048a-\u0558\u3001-\u3029\u3041-\u3096\u30a1-\u30ff"
     r"\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\uff01-\uff9d]"
 )
-"""Characters that never join with the text before them: once they follow, that text is final."""
+"""Characters that never combine with the text before them: once one follows, that text is final."""
 _MARKER = lazy_regex(r"<\|[a-z_]{1,32}\|>")
 
 
@@ -36,9 +36,9 @@ def may_be_json(message: ShownMessage) -> bool:
 
 
 def body_lines(body: str, width: int, style: Style, *, json: bool = False, trim: bool = False) -> Iterator[SafeText]:
-    """Return lines to print after a gutter: `width` cells wide if wrapped, otherwise of any length.
+    """Yield lines to print after a gutter: `width` cells wide if wrapped, otherwise of any length.
 
-    A trailing newline does not show as an empty line. With `trim`, a leading one is layout and does not show either."""
+    A trailing newline does not produce an empty line. With `trim`, a leading newline does not either."""
     text = sanitize(normalize_newlines(body).removesuffix("\n"))
     if trim:
         text = SafeText(text.removeprefix("\n"))
@@ -53,12 +53,11 @@ def body_lines(body: str, width: int, style: Style, *, json: bool = False, trim:
 
 
 class GrowingBody:
-    """The lines of `body_lines` for append-only output, written piece by piece as the text grows, as far as they are
-    certain.
+    """Writes the lines of `body_lines` piece by piece while the text grows, for output that can only be appended to.
 
-    On a terminal the last word of a row waits, because it may move to the next row; elsewhere the last character waits,
-    because a mark may follow. If part of the text turns out to be a thought, the new text no longer continues this one:
-    see `continues`."""
+    It writes only what can no longer change. On a terminal it holds back the last word of a row, which may move to the
+    next row; elsewhere the last character, which a combining mark may follow. If part of the text turns out to be a
+    thought, the new text no longer continues this one: see `continues`."""
 
     def __init__(self, gutter: Printable, width: int, style: Style, *, trim: bool) -> None:
         self._gutter = gutter
@@ -66,7 +65,7 @@ class GrowingBody:
         self._style = style
         self._trims = trim
         self._seen = ""
-        """The text up to the last certain character."""
+        """The part of the text that is final."""
         self._line = 0
         """The start of the current line in the text."""
         self._rows = 0
@@ -80,15 +79,15 @@ class GrowingBody:
 
     @property
     def seen(self) -> str:
-        """The text up to the last certain character."""
+        """The part of the text that is final."""
         return self._seen
 
     def continues(self, body: str) -> bool:
-        """True if a text begins with what was written."""
+        """True if the text starts with what was already written."""
         return body.startswith(self._seen)
 
     def grow(self, body: str) -> Iterator[str]:
-        """Write the certain part of a text that may grow."""
+        """Yield new text that can no longer change."""
         self._seen = body[: certain_length(body)]
         *complete, last = self._lines_from(self._line)
         yield from self._complete(complete)
@@ -99,7 +98,7 @@ class GrowingBody:
             yield from self._part(row[: _certain_cells(row)] if self._style.wrapped else row)
 
     def finish(self, body: str) -> Iterator[str]:
-        """Write the rest of the final text."""
+        """Yield the rest of the complete text."""
         self._seen = body
         text = "\n".join(self._lines_from(self._line)).removesuffix("\n")
         if text or not self._is_empty or self._is_inside:
@@ -118,7 +117,7 @@ class GrowingBody:
         return text.split("\n")
 
     def _complete(self, lines: list[str]) -> Iterator[str]:
-        """Write whole lines; the first may have begun."""
+        """Yield whole lines; part of the first one may have been written."""
         for line in lines:
             yield from self._rows_done(self._rows_of(line))
             self._rows = 0
@@ -144,15 +143,15 @@ class GrowingBody:
 
 
 def certain_length(text: str) -> int:
-    """Return the length of the text that is final: up to its last settling character."""
+    """Return the length of the part of a text that is final: all up to its last settling character."""
     for at in range(len(text) - 1, -1, -1):
         if _SETTLES.match(text, at):
-            return len(text[:at].rstrip("\r"))  # a trailing carriage return may be half a line end
+            return len(text[:at].rstrip("\r"))  # a trailing carriage return may be the start of CRLF
     return 0
 
 
 def _certain_cells(row: str) -> int:
-    """Return the length of the row that cannot move: before the last space, or all of it if there is none."""
+    """Return the length of the part of a row that cannot wrap: up to the last space, or all of it if there is none."""
     return len(row[: row.rfind(" ")].rstrip(" ")) if " " in row else len(row)
 
 
@@ -165,11 +164,11 @@ class BodyText(Struct, frozen=True):
     origins: list[int] | None = None
     """The source offset of each drawn character; None if both texts have the same offsets."""
     given: str = ""
-    """The same text before sanitizing, character by character: the source of a copy."""
+    """The same characters before sanitizing, to copy from."""
     tokens: list[Styled] = []
-    """The tokens of code inside the spans."""
+    """Tokens of highlighted code inside the spans."""
     source: str = ""
-    """The whole body, if it is the source of a copy because the text is rendered Markdown."""
+    """The whole body, to copy from if the text is rendered Markdown."""
 
     @property
     def layers(self) -> list[list[Styled]]:
@@ -192,15 +191,16 @@ class Rendering(Enum):
     SOURCE = "source"
     """As source, with styled marks."""
     ROWS = "rows"
-    """Rendered in rows that fit."""
+    """Rendered as rows that fit the width."""
     ASCII_ROWS = "ascii-rows"
-    """Rendered, with ASCII characters around the text."""
+    """Rendered, with frames and marks in ASCII."""
 
 
 def drawn_text(
     body: str, width: int, *, json: bool, markdown: Rendering, trim: bool, is_head: bool = False
 ) -> BodyText:
-    """Draw a body. JSON that does not fit on one row is laid out token by token. With `is_head`, more text follows."""
+    """Draw a body. JSON that does not fit on one row is broken into one entry per line. `is_head` means that more text
+    follows."""
     normal = normalize_newlines(body)
     text = sanitize(normal)
     moved: list[int] | None = list(_after_newlines(body)) if len(normal) != len(body) else None
@@ -227,7 +227,7 @@ def raw_text(data: bytes) -> BodyText:
 
 
 def _given(laid: str, places: list[int], text: str, normal: str) -> str:
-    """Return the laid-out text with the characters from before sanitizing."""
+    """Return the laid-out text with its original characters, from before sanitizing."""
     if normal == text:
         return laid
     pairs = zip(laid, places, strict=False)
@@ -235,7 +235,7 @@ def _given(laid: str, places: list[int], text: str, normal: str) -> str:
 
 
 def _after_newlines(body: str) -> list[int]:
-    """Return the offsets of the characters that remain when CRLF becomes LF, and the length."""
+    """Return the offsets of the characters that remain when CRLF becomes LF, followed by the length."""
     kept = [at for at in range(len(body)) if not body.startswith("\r\n", at)]
     return [*kept, len(body)]
 
@@ -243,7 +243,7 @@ def _after_newlines(body: str) -> list[int]:
 def laid_out(text: SafeText, *, is_head: bool = False) -> SafeText | None:
     """Return the same tokens, one entry per line; None if the text does not look like one JSON value.
 
-    A head may end anywhere: a partial token at its end stays as it is."""
+    A head may end anywhere; a partial token at its end stays unchanged."""
     if len(text) > LARGEST_JSON or text.lstrip()[:1] not in ("{", "["):
         return None
     out: list[str] = []
@@ -254,7 +254,7 @@ def laid_out(text: SafeText, *, is_head: bool = False) -> SafeText | None:
         position = match.end()
         token = match[0].strip()
         if before and not closers:
-            return None  # something follows the value
+            return None  # text follows the value
         if match[3] and (not closers or closers.pop() != token):
             return None
         out.append(_gap(before, token, len(closers)) + token)
@@ -284,7 +284,7 @@ def _gap(before: str, token: str, depth: int) -> str:
 
 
 def origins(laid: str, source: str) -> list[int]:
-    """Return the source offset of each layout character, and finally the length of the source."""
+    """Return the source offset of each laid-out character, followed by the length of the source."""
     found: list[int] = []
     at = 0
     for character in laid:

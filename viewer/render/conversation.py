@@ -41,13 +41,13 @@ MOST_KEPT = 1024 * 1024
 """How many characters of printed messages to remember: another format can win only in the first 64 KB of the input."""
 
 _Key = tuple[str, str]
-"""The role and text of a message, by which it is found in another reading."""
+"""The role and text of a message, which identify it when the input is read again."""
 _Written = Line | str
 """A line, or a painted piece of a line whose message is still growing."""
 
 
 def conversation_lines(projection: Projection, width: int, style: Style) -> Iterator[Printable]:
-    """Yield the painted lines of `show`, without line ends."""
+    """Return the painted lines of `show`, without line ends."""
     return map(style.paint, styled_lines(projection, width, style))
 
 
@@ -62,20 +62,20 @@ def styled_end(projection: Projection, width: int, style: Style, last: int, skip
 
 
 class Conversation:
-    """The text of one reading: all of it at once, or as it arrives.
+    """Prints the conversation: the whole of it at once, or new parts as they arrive.
 
-    Safety. A message appears only when its header is complete and the visibility rule allows it. A run of hidden
+    Safety: a message appears only when its header is complete and the visibility rule allows it. A run of hidden
     messages is reported when the next shown message begins, so that its growth and timing are not observable. The text
-    of an open final is written as it arrives, except for a possible thought mark and an open thought block.
+    of an open answer is written as it arrives, except for what may be a thought tag and for an open thought block.
 
-    One case is only known afterwards: a closing `</think>` without an opening tag makes everything before it a thought.
-    The text written by then stays. One line reports that, and the message is written again without the thought when it
-    has ended, followed by its diagnostic. From then on, messages of this reading are written only when they have ended,
-    because their writer omits the opening tag. A strict audience (the option `--strict-safe`) gets only whole messages,
-    so that this cannot happen; so does an audience with more revealed than the end user saw.
+    One case shows only later: a closing `</think>` without an opening tag turns everything before it into a thought.
+    Text that was already written stays. One line reports this, and when the message has ended, it is written again
+    without the thought, followed by its diagnostic. From then on, only whole messages are written, because their writer
+    omits the opening tag. An audience that is strict (`--strict-safe`) or sees more than the end user always gets whole
+    messages, so this cannot happen.
 
-    When another format wins, the input is read again from its first byte. Items with the same role and text that are
-    already on the page are not printed again: see `before`."""
+    If another format is detected later, the input is read again from its first byte. Items that were already printed
+    with the same role and text are not printed again: see `before`."""
 
     def __init__(
         self,
@@ -89,9 +89,9 @@ class Conversation:
         last: int | None = None,
         skipped: Skipped = NOTHING_SKIPPED,
     ) -> None:
-        """`grows`: the input may grow. `begun`: the page already has content. `before`: the reading of the same
-        input in another format. `last`: the number of rows at the end to write, if not all; `skipped` is what the
-        input has before them that was not read."""
+        """`grows`: the input may grow. `begun`: something was printed before. `before`: the conversation printed from
+        the same input in another format. `last`: the number of rows at the end to print, if not all;
+        `skipped` is what the input has before them that was not read."""
         audience = projection.audience
         self._grows = grows
         self._tail = Tail(projection, last)
@@ -109,9 +109,9 @@ class Conversation:
         self._printed: list[_Key] = []
         self._printed_size = 0
         self._noted: set[tuple[str, int | None]] = set()
-        """The printed diagnostics."""
+        """The diagnostics printed so far."""
         self._repeats: deque[_Key] = deque([*before._printed, *before._repeats] if before else ())
-        """The items printed by the previous reading that this one has not reached."""
+        """The items that the previous reading printed and this one has not reached yet."""
         self._begun: tuple[str, GrowingBody] | None = before._begun if before else None
         """The role and body of the message that the previous reading was writing."""
         self._noted_before: set[tuple[str, int | None]] = set()
@@ -126,18 +126,18 @@ class Conversation:
             self._page.note(found if is_whole else [one for one in found if (one.message or 0) >= first])
 
     def lines(self) -> Iterator[Line]:
-        """Yield the lines of a complete input of which nothing has been written."""
+        """Return the lines of a complete input, if nothing was written before."""
         return cast(Iterator[Line], chain.from_iterable(self._rest()))  # no message grows, so there are no pieces
 
     def grow(self, *, streams: bool = True) -> Iterator[str]:
-        """Write new content; the text of an open message only with `streams`."""
+        """Yield new content, and with `streams` also the text of an open message."""
         yield from self._painted(self._settled(ended=False))
         message = self._tail.open_message() if streams and self._streams else None
         if message:
             yield from self._painted([self._stream(message)])
 
     def end(self) -> Iterator[str]:
-        """Write the rest, at the end of the reading."""
+        """Yield the rest at the end of the reading."""
         yield from self._painted(self._rest())
 
     def pause(self) -> Iterator[str]:
@@ -187,14 +187,14 @@ class Conversation:
                 yield self._page.lines(call, ())
 
     def _note(self, found: list[ShownDiagnostic]) -> None:
-        """Add diagnostics that wait for their messages, except those already on the page."""
+        """Queue diagnostics until their messages are printed, except those printed by the previous reading."""
         new = [each for each in found if (each.code, each.message) not in self._noted_before]
         self._noted.update((each.code, each.message) for each in found)
         self._page.note(new)
 
     def _is_repeated(self, item: Item) -> bool:
-        """True if the previous reading printed this item. A run of hidden messages before such an item counts as
-        printed."""
+        """True if the previous reading printed this item. A run of hidden messages before a repeated item counts as
+        printed too."""
         key = _key_of(item)
         if key is None:
             return True
@@ -212,7 +212,7 @@ class Conversation:
             self._printed_size += len(key[1])
 
     def _take_up(self, item: Item) -> None:
-        """Continue the message that the previous reading was writing, if this is the same one."""
+        """Continue the message that the previous reading left unfinished, if this is the same one."""
         if self._begun is None or not isinstance(item, ShownMessage):
             return
         role, body = self._begun
@@ -249,7 +249,7 @@ class Conversation:
         self._open = None
 
     def _going_on(self, message: ShownMessage) -> Iterator[_Written]:
-        """Start the message again, with a report, if text that was already written has changed."""
+        """Print the message again, after a notice, if text that was already written has changed."""
         if self._open and not self._open[1].continues(message.body):
             yield from self._take_back()
             self._open = message.number, self._body_of(message)
@@ -277,17 +277,17 @@ def _key_of(item: Item) -> _Key | None:
 
 
 def _may_become(message: ShownMessage, key: _Key) -> bool:
-    """True if this open message is a prefix of a printed one so far."""
+    """True if the text of this open message is a prefix of a printed one."""
     role, text = key
     return message.role == role and len(message.body) < len(text) and text.startswith(message.body)
 
 
 class _Page:
-    """Layout around the items: an empty line between blocks, and notes directly under their block, or under the last
-    printed block if theirs has passed.
+    """Layout around the items: an empty line between blocks, and notes directly below their block, or below the last
+    printed block if it is too late for that.
 
-    Each of several transcripts begins with a boundary. If their number is unknown, the first has none for the end user.
-    """
+    If there are several transcripts, each begins with a boundary. While their number is unknown, the end user sees none
+    before the first."""
 
     def __init__(
         self,
@@ -299,7 +299,7 @@ class _Page:
         begun: bool,
         skipped: Skipped,
     ) -> None:
-        """With `begun`, the page already has content."""
+        """`begun` means that something was printed before."""
         self._skipped = skipped
         self._audience = audience
         self._safe = audience.is_safe
@@ -314,14 +314,14 @@ class _Page:
         """True if the last message is on a superseded branch."""
         self._begun = begun
         self._is_below_call = False
-        """True if the last line is that of a call at the brief level."""
+        """True if the last line shows a call at the brief level."""
 
     def note(self, diagnostics: Iterable[ShownDiagnostic]) -> None:
-        """Add diagnostics that wait for their messages."""
+        """Queue diagnostics until their messages are printed."""
         self._notes.add(diagnostics)
 
     def before(self, item: Item) -> Iterator[Line]:
-        """Return the lines between the previous item and this one."""
+        """Yield the lines between the previous item and this one."""
         if isinstance(item, ShownMessage):
             yield from self._noted(self._notes.before(item))
         yield from self._boundaries(item.transcript)
@@ -339,7 +339,7 @@ class _Page:
         self._is_below_call = isinstance(item, BriefCall)
 
     def pass_over(self, item: Item) -> None:
-        """Skip an item that is already on the page."""
+        """Skip an item that was already printed."""
         self._transcript = item.transcript
         if isinstance(item, ShownMessage):
             self._turn = item.turn
@@ -355,14 +355,14 @@ class _Page:
         return _stray_lines(item, self._width, self._style)
 
     def call_line(self, call: BriefCall) -> Line:
-        """Return the line of a call at the brief level, indented to the first letters of other messages."""
+        """Return the line of a call at the brief level, aligned with the text of other messages."""
         *left, state, time = brief_parts(call, self._width - 2, self._style.signs)
         right = [state, time] if time.text.strip() else [Part(trusted(state.text.rstrip()), state.look)]
         return (Part(trusted("  ")), *left, *right)
 
     def head(self, message: ShownMessage) -> list[Line]:
-        """Return the head of a message that may still grow. For an end user it has only facts that are already
-        certain."""
+        """Return the head of a message that may still grow. For an end user, include only facts that can no longer
+        change."""
         return self._head_lines(head_of(message, self._audience))
 
     def gutter(self, message: ShownMessage) -> Part:
@@ -370,7 +370,7 @@ class _Page:
         return self._gutter(look_of(message))
 
     def tail(self, message: ShownMessage) -> Iterator[Line]:
-        """Return an unusual ending. It is outside the gutter, so that no body can imitate it."""
+        """Yield a line for an unusual ending. It is outside the gutter, so no body can imitate it."""
         if message.cancelled:
             yield _remark("cancelled", self._style)
         elif message.ending == "open":
@@ -402,13 +402,12 @@ class _Page:
         return self._trims
 
     def after(self, item: Item) -> Iterator[Line]:
-        """Return the lines directly under the item."""
+        """Yield the lines directly under the item."""
         if isinstance(item, ShownMessage):
             yield from self._noted(self._notes.of(item.number))
 
     def rest(self, transcripts: int = 0) -> Iterator[Line]:
-        """Return the lines that belong to no shown message, up to this number of transcripts. The last ones may have
-        no messages."""
+        """Yield the lines that belong to no shown message. The last of the `transcripts` may have no messages."""
         yield from self._boundaries(transcripts)
         yield from self._noted(self._notes.rest())
 
@@ -453,7 +452,7 @@ def _shifted(call: ShownCall, before: int) -> ShownCall:
 
 
 def _remark(words: str, style: Style) -> Line:
-    """Return a remark of the program between messages."""
+    """Return a line with a remark of the program, between messages."""
     return (Part(trusted(f"  {style.signs.hidden} {words} {style.signs.hidden}"), StyleRole.QUIET),)
 
 
@@ -465,7 +464,7 @@ def _stray_lines(stray: ShownStray, width: int, style: Style) -> Iterator[Line]:
 
 
 def calls_by_message(calls: Iterable[ShownCall]) -> Callable[[int], Sequence[ShownCall]]:
-    """Return a lookup of the calls that begin or end at a message. Each call is made once, although it has two ends."""
+    """Return a function that finds the calls that begin or end at a message. Each call is built once, for both ends."""
     found: dict[int, list[ShownCall]] = defaultdict(list)
     for call in calls:
         for number in {call.call, call.reply} - {None}:
@@ -474,7 +473,7 @@ def calls_by_message(calls: Iterable[ShownCall]) -> Callable[[int], Sequence[Sho
 
 
 class Notes:
-    """The diagnostics that wait for their position in the conversation."""
+    """Queue of diagnostics until their position in the conversation is reached."""
 
     def __init__(self, safe: bool) -> None:
         self._safe = safe
@@ -489,18 +488,18 @@ class Notes:
             self._loose.extend(d for d in new if d.message is None)
 
     def before(self, message: ShownMessage) -> Iterator[ShownDiagnostic]:
-        """Return the diagnostics of hidden messages and of positions before this message."""
+        """Yield the diagnostics of hidden messages and of positions before this message."""
         while self._loose and _starts_before(self._loose[0], message):
             yield self._loose.popleft()
         yield from self.of(message.number - 1)
 
     def of(self, number: int) -> Iterator[ShownDiagnostic]:
-        """Return the diagnostics of all messages up to this one."""
+        """Yield the diagnostics of all messages up to this one."""
         while self._numbered and _number(self._numbered[0]) <= number:
             yield self._numbered.popleft()
 
     def rest(self) -> Iterator[ShownDiagnostic]:
-        """Return the diagnostics that belong to no shown message."""
+        """Yield the diagnostics that belong to no shown message."""
         yield from self._numbered
         yield from self._loose
 

@@ -1,6 +1,6 @@
 """Crash reports: the exception type and code positions, never a message or a local variable.
 
-Exception messages quote the input, so no hook of the interpreter may print one either."""
+Exception messages may quote the input, so the interpreter's own hooks must not print them either."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def _uncaught(kind: type[BaseException], error: BaseException, trace: TracebackT
         return
     for stream in (sys.stdout, sys.stderr):
         if stream is not None:
-            with suppress(OSError, ValueError):  # closed, or without a reader
+            with suppress(OSError, ValueError):  # standard output is closed or has no reader
                 stream.flush()
     os._exit(code)  # the interpreter would exit with 1, the code of findings
 
@@ -56,9 +56,10 @@ def _in_thread(fault: threading.ExceptHookArgs) -> None:
 
 
 def _ignored(fault: sys.UnraisableHookArgs) -> None:
-    """Report an exception from a destructor or an exit callback; the latter would leave the exit code unchanged.
+    """Report an exception from a destructor or an exit callback. After one in an exit callback, exit here, because the
+    interpreter would keep its own exit code.
 
-    A signal that interrupted a destructor is no bug and must not be lost."""
+    A signal that interrupts a destructor is not a crash, and must not be lost."""
     if raise_again(fault.exc_value):
         return
     report_crash(fault.exc_type, fault.exc_traceback)

@@ -15,7 +15,7 @@ from viewer.render.width import cells, cluster_cells, clusters_at, cut, lines_of
 
 _LOOKS = {"error": StyleRole.ERROR, "warning": StyleRole.WARNING, "info": StyleRole.INFO}
 LONGEST_PATH = 4096
-"""The maximum length of a file name in `check`: a problem matcher needs the whole path."""
+"""The maximum length of a file name in `check`. Problem matchers need the whole path."""
 _CONTEXT = 40
 """How many cells before the position to keep when a source line is truncated."""
 _NEAR = 4
@@ -23,7 +23,7 @@ _NEAR = 4
 
 
 def note(diagnostic: ShownDiagnostic, width: int, style: Style) -> Iterator[Line]:
-    """Return the note under a message in `show`: the sentence for the audience, the code, and the position if
+    """Yield the note under a message in `show`: the sentence for the audience, the code, and the position if
     disclosed."""
     look = _LOOKS[diagnostic.severity]
     number = f"#{diagnostic.message} " if diagnostic.message else ""
@@ -66,7 +66,7 @@ def compiler_line(name: str, finding: Finding, style: Style, value: str | None =
 
 
 def more_words(code: str, count: int) -> str:
-    """Return the sentence about diagnostics that are counted but not listed."""
+    """Describe how many diagnostics are counted but not listed."""
     return f"and {count:,} more {code}"
 
 
@@ -84,7 +84,7 @@ def _times(count: int, style: Style) -> str:
 
 
 def source_lines(finding: Finding, source: tuple[str, int, int], width: int, style: Style) -> Iterator[Line]:
-    """Return the source line of a diagnostic with carets below its span; only if everything is revealed."""
+    """Yield the source line of a diagnostic with carets below its span. Call this only if everything is revealed."""
     number = str(finding.line)
     shown, here, carets = excerpt(source, max(width - len(number) - 3, 20), style)
     severity = finding.diagnostic.rule.severity.value
@@ -97,7 +97,7 @@ def source_lines(finding: Finding, source: tuple[str, int, int], width: int, sty
 
 
 def excerpt(source: tuple[str, int, int], room: int, style: Style) -> tuple[SafeText, int, int]:
-    """Truncate a source line around its marked characters; return it with the cells before them and their cells."""
+    """Truncate a source line around its marked characters; return it with their column and width in cells."""
     text, first, last = source
     dots = trusted(style.signs.ellipsis)
     before, here = _before(text[max(0, first - room) : first], room, first > room, dots, style)
@@ -110,7 +110,7 @@ def excerpt(source: tuple[str, int, int], room: int, style: Style) -> tuple[Safe
 
 
 def counts_line(errors: int, warnings: int, messages: int, style: Style) -> Line:
-    """Return the last line of `check`."""
+    """Return the summary line of `check`."""
     if not errors and not warnings:
         return (Part(trusted(f"No problems in {counted(messages, 'message')}."), StyleRole.QUIET),)
     look = StyleRole.ERROR if errors else StyleRole.WARNING
@@ -124,7 +124,7 @@ def full_code(code: str, reason: str | None) -> str:
 
 
 def _tabbed(style: Style, text: str) -> SafeText:
-    """Return part of a source line. A tab takes one cell here to align the carets."""
+    """Sanitize part of a source line. A tab becomes one cell so that the carets align."""
     return style.spell(sanitize(text.translate({ord("\t"): " ", ord("\n"): None})))
 
 
@@ -145,7 +145,7 @@ def _before(text: str, room: int, is_cut: bool, dots: SafeText, style: Style) ->
 
 
 def _beginning(text: str, room: int, style: Style) -> tuple[SafeText, int, bool]:
-    """Return as much of a text as fits, its width in cells, and True if that is all."""
+    """Return the part of a text that fits, its width in cells, and True if nothing is missing."""
     kept: list[str] = []
     used = 0
     for _, cluster in clusters_at(_tabbed(style, text[: _NEAR * room])):
@@ -161,7 +161,7 @@ _WIDEST = 100
 
 
 def explanation_lines(rule: Rule, width: int, style: Style) -> Iterator[Line]:
-    """Return the explanation of one code as lines."""
+    """Yield the explanation of one code as lines."""
     severity = rule.severity.value
     width = min(width, _WIDEST)
     sign = style.signs.severity(severity)
@@ -186,7 +186,7 @@ def explanation_lines(rule: Rule, width: int, style: Style) -> Iterator[Line]:
 
 
 def _labeled(label: str, sentence: str, width: int, style: Style) -> Iterator[Line]:
-    """Return a label with the wrapped sentence next to it."""
+    """Yield a label with the wrapped sentence next to it."""
     indent = len(label) + 4
     rows = _wrapped_rows(sentence, width - indent, style)
     yield Part(trusted(f"  {label}  "), StyleRole.STRONG), Part(rows[0])

@@ -61,7 +61,7 @@ def look_of(message: Headline | ShownMessage) -> StyleRole:
 
 
 def is_seen(message: Headline | ShownMessage) -> bool:
-    """True if the audience sees the message; a message with a body is always seen."""
+    """True if the audience sees the message, which is always the case if it has a body."""
     return message.seen if isinstance(message, Headline) else True
 
 
@@ -76,7 +76,7 @@ class HeadLink(Struct, frozen=True, gc=False):
     other: int
     """The message at the other end; 0 if there is none."""
     is_call: bool
-    """True if this message is the call, and the other end the reply."""
+    """True if this message is the call and the other end is the reply."""
     state: str
     inferred: bool
     latency_ms: int | None
@@ -96,7 +96,7 @@ class MessageHead(Struct, frozen=True):
     name: str | None
     recipient: str | None
     arrow: str | None
-    """The recipient, unless it is the expected one."""
+    """The recipient, unless it is the usual one."""
     channel: str
     is_plan: bool
     """True if the message is commentary that the end user saw."""
@@ -132,7 +132,7 @@ class MessageHead(Struct, frozen=True):
         return self.ending == "end"
 
     def stop(self, other: str = "ending {}") -> str:
-        """Return the stop token, or another ending in these words."""
+        """Return the stop token, or a description of any other ending."""
         return STOPS.get(self.ending) or (self.ending if self.cancelled else other.format(self.ending))
 
 
@@ -209,7 +209,7 @@ def _speaker(head: MessageHead) -> list[Part]:
 
 
 def details_words(head: MessageHead, dot: str, *, with_time: bool = False) -> SafeText:
-    """Return the other header fields and an unusual ending; empty if there is nothing to mention."""
+    """Return the other header fields and an unusual ending; empty if there are none."""
     words = [*head.details, *([head.time] if with_time and head.time else [])]
     if words or head.is_call or not head.has_plain_end:
         words.append(head.stop("({})"))
@@ -225,8 +225,8 @@ def _name(text: str) -> SafeText:
 
 
 def printed_head(head: MessageHead, width: int, glyphs: Glyphs, *, wrapped: bool = True) -> list[Line]:
-    """Return one line with a remark at the right edge, or several lines if there is no room, with the other fields
-    below."""
+    """Return the head on one line, with a remark at the right edge, or on several lines if it does not fit, and the
+    other fields below."""
     style = _STYLES[glyphs is ASCII, wrapped]
     gutter = body_lead(head.look, glyphs)
     if head.safe:
@@ -276,7 +276,7 @@ def _printed_link(link: HeadLink, glyphs: Glyphs) -> str:
 
 
 def _with_aside(parts: list[Part], aside: str, gutter: Part, width: int, style: Style) -> list[Line]:
-    """Return a line with a remark at the right edge; several lines if it does not fit."""
+    """Return a line with a remark at the right edge, or several lines if it does not fit."""
     if not aside and not style.wrapped:
         return [(gutter, *parts)]
     gap = width - sum([cells(part.text) for part in parts]) - cells(gutter.text) - cells(aside)
@@ -288,7 +288,7 @@ def _with_aside(parts: list[Part], aside: str, gutter: Part, width: int, style: 
 
 
 def _flow(parts: list[Part], gutter: Part, width: int) -> Iterator[Line]:
-    """Lay out consecutive parts. Each part that does not fit begins a line."""
+    """Lay out parts in order. A part that does not fit starts a new line."""
     line: list[Part] = []
     room = inner_width(width)
     for part in parts:

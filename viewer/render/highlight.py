@@ -11,13 +11,13 @@ from viewer.render.style import Styled, StyleRole
 
 MOST_LINES = 500
 LARGEST = 16_384
-"""The number of characters beyond which code is plain."""
+"""Code with more characters is not highlighted."""
 MOST_SECONDS = 0.05
-"""The processor time in seconds after which the rest stays plain: lexers take quadratic time on some texts."""
+"""The CPU time in seconds after which the rest is not highlighted: lexers take quadratic time on some texts."""
 SHORT = 512
-"""The number of characters up to which code never takes that long."""
+"""Code with at most this number of characters never takes that long."""
 TOKENS_PER_LOOK = 32
-"""How many tokens to read between two looks at the clock, which is slow."""
+"""How many tokens to read between two checks of the clock, which are slow."""
 LONGEST_WORD = 40
 """The maximum length of the name of a language."""
 
@@ -45,7 +45,7 @@ def _spans(lexer: Any, code: str) -> Iterator[Styled]:
 
 @cache
 def _role(kind: Any) -> StyleRole | None:
-    """Return the role of a type of token, as a table by its kin; None if it is not colored."""
+    """Return the style role of a Pygments token type; None if it is not colored."""
     from pygments.token import Comment, Keyword, Name, Number, Operator, String
 
     roles = (
@@ -64,7 +64,7 @@ def _role(kind: Any) -> StyleRole | None:
 
 @cache
 def _languages() -> frozenset[str]:
-    """Return the names of the lexers that come with Pygments; a name beyond them would load plug-ins."""
+    """Return the names of the lexers that come with Pygments. Any other name would load plug-ins."""
     from pygments.lexers import get_all_lexers
 
     return frozenset(alias for _, aliases, _, _ in get_all_lexers(plugins=False) for alias in aliases)

@@ -1,4 +1,4 @@
-"""JSON Lines, the machine output, at once or continuously: always all keys, in the same order."""
+"""JSON Lines, the machine output, written at once or while following: every line has all keys, in the same order."""
 
 from __future__ import annotations
 
@@ -87,9 +87,8 @@ def call_line(call: ShownCall, file: str | None = None) -> Printable:
 
 
 def brief_line(call: BriefCall, file: str | None = None) -> Printable:
-    """Return the line of a call at the brief level, with the keys of any other call; those that it does not reveal are
-    null.
-    """
+    """Return the line of a call at the brief level. It has the same keys as any other call; those not revealed are
+    null."""
     known = {name: getattr(call, name) for name in ("transcript", "tool", "state", "latency_ms")}
     return encode({"kind": "call", **dict.fromkeys(_CALL_KEYS), **known, "call": call.number}, file)
 
@@ -138,7 +137,7 @@ def summary_line(errors: int, warnings: int, messages: int, transcripts: int) ->
 
 
 def encode(value: dict[str, object], file: str | None = None, *, indent: int | None = None) -> Printable:
-    """Encode JSON that is safe for a terminal and any encoding: other characters are escaped."""
+    """Encode JSON that is safe for any terminal and encoding: all other characters are escaped."""
     if file is not None:
         value = {**value, "file": file}
     text = json.dumps(value, ensure_ascii=False, indent=indent, separators=(",", ": " if indent else ":"))
@@ -148,7 +147,7 @@ def encode(value: dict[str, object], file: str | None = None, *, indent: int | N
 
 
 def _escaped(text: str) -> str:
-    """Escape characters that are unsafe to print; they occur only inside strings."""
+    """Escape characters that are unsafe to print. They occur only inside strings."""
     shown = sanitize(text)
     if shown == text:
         return text
@@ -201,8 +200,8 @@ def _diagnostic(diagnostic: ShownDiagnostic) -> dict[str, object]:
 class LiveLines:
     """The lines of one reading.
 
-    A message appears when it is closed, followed by its diagnostics; those of a hidden message follow the next shown
-    one, or come last. A call appears when it is no longer pending, and again when that changes."""
+    A message appears when it is closed, followed by its diagnostics. Diagnostics of a hidden message follow the next
+    shown message, or come last. A call appears when it is no longer pending, and again if its state changes."""
 
     def __init__(self, projection: Projection) -> None:
         self._projection = projection
@@ -220,7 +219,7 @@ class LiveLines:
         yield from map(brief_line, self._listed.changed())
 
     def end(self) -> Iterator[Printable]:
-        """Return the rest, at the end of the reading."""
+        """Yield the rest, at the end of the reading."""
         yield from self._settled(ended=True)
         yield from self._begun(len(self._tail.rows.shown_transcripts))
         yield from _diagnostics(self._tail.found_last())

@@ -1,4 +1,4 @@
-"""Layout: break a body into rows of a width (whole, its head, or while it grows) with a map to the source text."""
+"""Layout: break a body (all of it, its head, or one that grows) into rows, with a map to the source text."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from viewer.render.sanitize import SafeText, sanitize
 from viewer.render.width import cluster_cells, clusters_at, has_one_cell_each, rows_of_width
 
 LONG = 32 * 1024
-"""The number of characters beyond which a folded body is laid out only as far as shown, and an unfolded one in a
+"""A long body has more characters: if folded, only its shown part is laid out; if unfolded, it is laid out in a
 thread."""
 
 LONG_WHILE_READ = 4 * 1024
-"""The same for a folded body that was read only in part, whose number of lines is unknown anyway."""
+"""The same limit for a folded body that was only partly read, so that its number of lines is unknown anyway."""
 KEPT = 8
 """The number of cached layouts of long bodies."""
 REDONE_ROWS = 2
-"""How many rows at the end of a growing body more text can change."""
+"""How many rows at the end of a growing body can change when text is added."""
 
 
 WIDEST = 88
@@ -31,16 +31,16 @@ MARGIN = 2
 """The width of the margin before the reading column, whose first cell is for the cursor."""
 _NARROWEST, _WIDEST_PANE = 40, 136
 LONGEST_LINE = 4096
-"""Cells of a line that is not wrapped; longer lines are."""
+"""The maximum width of an unwrapped line in cells; longer lines are wrapped."""
 _AROUND_LINES = 8
-"""Cells of a list, a quote or a frame around a line."""
+"""Extra cells for a list, a quote or a frame around a line."""
 
 
 class Column(Struct, frozen=True, gc=False):
     """The reading column of a pane."""
 
     left: int
-    """The cells before it."""
+    """The number of cells to its left."""
     width: int
 
 
@@ -54,7 +54,7 @@ def reading_column(pane: int, limit: int = WIDEST, *, centered: bool = True) -> 
 
 
 def unwrapped_width(body: str | bytes, width: int) -> int:
-    """Return a width in which the lines of a body fit without wraps; at least this one."""
+    """Return a width in which no line of a body wraps, and at least `width`."""
     lines = (body[:LONG].decode("utf-8", "replace") if isinstance(body, bytes) else body[:LONG]).splitlines()
     longest = max(map(len, lines), default=0)
     return max(width, min(2 * longest + _AROUND_LINES, LONGEST_LINE))
@@ -154,7 +154,7 @@ class Layout(Struct, frozen=True):
     drawn: BodyText
     rows: Sequence[Row]
     left: int = 0
-    """The characters after the rows, if only the head was laid out."""
+    """The number of characters after the rows, if only the head was laid out."""
 
 
 class LayoutRequest(Struct, frozen=True, gc=False):
@@ -198,8 +198,8 @@ def _drawn(request: LayoutRequest, body: str | bytes, *, is_head: bool = False) 
 class GrowingLayout:
     """The layout of a body that grows at its end.
 
-    Each step lays out the last rows and the new text. Until the body is complete, it is not styled, and its JSON tokens
-    are not laid out."""
+    Each step lays out only the last rows and the new text. Until the body is complete, it is not styled, and JSON is
+    not broken into lines."""
 
     def __init__(self, request: LayoutRequest) -> None:
         self.request = request
@@ -208,7 +208,7 @@ class GrowingLayout:
         self.layout = self.grow(request)
 
     def grow(self, request: LayoutRequest) -> Layout:
-        """Lay out the longer body; if it does not begin like the last one, lay out all of it."""
+        """Lay out the longer body. If it does not start with the previous one, lay out all of it."""
         keep, at = self._unchanged(request)
         given = self._drawn.origins[at] if self._drawn.origins else at
         body = _as_text(request.body)
@@ -248,7 +248,7 @@ def _as_text(body: str | bytes) -> str:
 
 
 def _joined_origins(before: list[int] | None, at: int, given: int, tail: BodyText) -> list[int] | None:
-    """Return the offset of each drawn character in the body; the tail begins at `given`."""
+    """Return the source offset of each drawn character. The tail starts at `given` in the source."""
     if before is None and tail.origins is None:
         return None
     behind = tail.origins if tail.origins is not None else range(len(tail.text) + 1)
@@ -256,7 +256,7 @@ def _joined_origins(before: list[int] | None, at: int, given: int, tail: BodyTex
 
 
 def moved_row(row: Row, by: int) -> Row:
-    """Return the row at other offsets."""
+    """Return the row with its offsets moved."""
     if not by:
         return row
     origins = array("Q", (by + origin for origin in row.origins)) if row.origins is not None else None

@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from markdown_it.token import Token
 
 LARGEST = 200_000
-"""The number of characters beyond which texts are not styled."""
+"""Texts with more characters are not styled."""
 DEEPEST = 20
-"""The depth beyond which nested blocks are plain."""
+"""Blocks that are nested deeper are not styled."""
 
 MAY_BE_BLOCK = lazy_regex(r"^[ \t]*(?:[#>*+_=|:-]|```|~~~|\d{1,9}[.)])|^(?: {4}|\t)", re.MULTILINE)
-"""Text without any of these consists of paragraphs only, for which the parser is not loaded."""
+"""Text without a match consists of paragraphs only, and does not need the parser."""
 _MARKER = lazy_regex(r"[ \t]*([-*+]|\d{1,9}[.)])(?=[ \t]|$)", re.MULTILINE)
 _QUOTE = lazy_regex(r"[ \t]*(>)")
 _INLINE = lazy_regex(
@@ -50,7 +50,7 @@ def markdown_spans(text: str) -> MarkdownSpans:
 
 @cache
 def block_parser() -> MarkdownIt:
-    """Return a parser for blocks, without HTML, link references, and inline marks, for which it gives no positions."""
+    """Return a parser for blocks only: no HTML, no link references, and no inline marks, whose positions it omits."""
     from markdown_it import MarkdownIt  # slow to import
 
     parser = MarkdownIt("commonmark", {"maxNesting": DEEPEST}).enable("table").disable(["html_block", "reference"])
@@ -64,9 +64,9 @@ class _Blocks:
     def __init__(self, text: str) -> None:
         self._text = text
         self._starts = [0, *(at + 1 for at, character in enumerate(text) if character == "\n"), len(text) + 1]
-        """The start of each line, and one more."""
+        """The start of each line, and of a line after the last one."""
         self._at: dict[int, int] = {}
-        """The lines with a list or quote mark, each with the end of its last one."""
+        """For each line with list or quote marks, the end of the last mark."""
         self._made = MarkdownSpans()
 
     def read(self, tokens: Sequence[Token]) -> MarkdownSpans:

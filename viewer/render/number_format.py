@@ -56,7 +56,7 @@ def byte_size(count: int) -> str:
 
 
 def counted(count: int, word: str, plural: str = "") -> str:
-    """Format a count: `1 error`, `2 errors`. `plural` is only given if it is not the word with an s."""
+    """Format a count: `1 error`, `2 errors`. Pass `plural` if it is not the word plus s."""
     return f"{count:,} {word if count == 1 else plural or f'{word}s'}"
 
 

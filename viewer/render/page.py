@@ -1,7 +1,7 @@
-"""`BlockMaker`: the lines of a view, with heads, bodies, rules between turns, hidden runs, stray text, and diagnostics.
+"""`BlockMaker` builds the lines of a view: heads, bodies, rules between turns, hidden runs, stray text, and
+diagnostics.
 
-Each row of a view is a `Block` of lines, made from a projection and its rows. The app and its first page draw the same
-blocks."""
+Each row of a view is a `Block` of lines, built from a projection. The app and its first page draw the same blocks."""
 
 from __future__ import annotations
 
@@ -52,19 +52,19 @@ from viewer.render.title import boundary_words, branch_words, folded_branch_word
 from viewer.render.width import between, cells
 
 MOST_EMPTY = 20
-"""How many consecutive boundaries of empty transcripts to show; of the others, only the last one is shown."""
+"""The maximum number of consecutive boundaries of empty transcripts; of the others, only the last one is shown."""
 MOST_NOTES = 3
 """How many diagnostics to show at a message; the others are in the list of problems."""
 FOLD_FROM = 60
-"""The number of rows beyond which a body is folded."""
+"""A body with more rows is folded."""
 FOLD_TO = 30
-"""The rows of a folded body."""
+"""The number of rows of a folded body."""
 SHORT_FOLD_FROM, SHORT_FOLD_TO = 15, 12
 """The same for messages that the end user did not see."""
 
 
 def centered_notes(sentences: Sequence[SafeText], width: int, height: int) -> list[Line]:
-    """Sentences in the middle of an area without rows."""
+    """Return sentences centered in an empty area."""
     above = max((height - len(sentences)) // 2, 1)
     return [
         *([()] * above),
@@ -73,7 +73,7 @@ def centered_notes(sentences: Sequence[SafeText], width: int, height: int) -> li
 
 
 class BlockMaker:
-    """Factory of blocks: makes the block of any row of a view."""
+    """Builds the block of any row of a view."""
 
     def __init__(
         self,
@@ -86,9 +86,11 @@ class BlockMaker:
         raw: bool = False,
         wrap: int = WIDEST,
         unwrapped: bool = False,
+        gutter: int = 0,
     ) -> None:
         """`width` is the width of the pane, whose last cell is for the scrollbar. `wrap` is the maximum width of the
-        reading column, 0 for none. With `unwrapped`, the lines of bodies are as long as they are written."""
+        reading column, 0 for none. With `unwrapped`, lines of bodies are not wrapped. `gutter` are more cells in the
+        margin."""
         self.projection = projection
         self.rows = rows
         self.facts = BlockFacts() if facts is None else facts
@@ -96,11 +98,11 @@ class BlockMaker:
         self.raw = raw
         """True to show the exact bytes of messages, with their headers."""
         self._unwrapped = unwrapped
-        column = reading_column(width, wrap, centered=not self.debug)
+        column = reading_column(width - gutter, wrap, centered=not self.debug)
         self.width = column.width
         """The width of the reading column."""
-        self.margin = Part(trusted(" " * column.left))
-        """The cells before it, with room for the cursor."""
+        self.margin = Part(trusted(" " * (gutter + column.left)))
+        """The cells to its left, with room for the cursor."""
         self._visibility = projection.visibility() if self.debug else None
         self._agents = Agents(projection, self.facts.calls)
         self._times = TimeWords(projection, rows, self.facts.times)
@@ -108,7 +110,7 @@ class BlockMaker:
 
     @property
     def debug(self) -> bool:
-        """True for the heads and links of the debug view."""
+        """True if the view has the heads and links of the debug view."""
         return not self.projection.audience.is_safe
 
     def make(self, row: int) -> Block:
@@ -156,18 +158,18 @@ class BlockMaker:
         return any(number in (call.call, call.reply) for call in self._cards.calls_of(number))
 
     def _is_line(self, row: int) -> bool:
-        """True if a message has a row of one line, because the end user did not see it."""
+        """True if a message is shown on one line, because the end user did not see it."""
         if self._visibility is None or self.raw or self.rows.kind(row) is not RowKind.MESSAGE:
             return False
         return not self._visibility.sees(self.rows.value(row))
 
     def _gap(self, row: int) -> list[BlockLine]:
-        """Return the space below a row of one line: none before another one of the same turn."""
+        """Return the space below a one-line row: none if another one-line row of the same turn follows."""
         rows, after = self.rows, row + 1
         if after >= len(rows):
             return [SPACE]
         if rows.kind(after) is RowKind.AGENT and rows.transcript(after) == rows.transcript(row):
-            return []  # it belongs to the card above
+            return []  # part of the card above
         here, there = ((rows.transcript(each), rows.turn(each)) for each in (row, after))
         is_one = self._is_line(after) and (here == there or rows.kind(row) is RowKind.AGENT)
         is_left = self.projection.is_superseded
@@ -211,7 +213,7 @@ class BlockMaker:
         return lines
 
     def _hidden(self, row: int, run: HiddenRun) -> Block:
-        """Return one line in the middle of the column."""
+        """Return a line about hidden messages, centered in the column."""
         sign = self.signs.hidden
         words = trusted(f"{sign} {hidden_words(run.count, self._faulty(row))} {sign}")
         left = Part(trusted(" " * ((self.width - cells(words)) // 2)))
@@ -230,7 +232,7 @@ class BlockMaker:
         return len({one.message for one in problems if one.severity != "info"})
 
     def _folded(self, row: int, folded: FoldedBranch | FoldedAgent) -> Block:
-        """Return the line of a folded superseded branch or of another agent."""
+        """Return the line of a folded superseded branch or sub-agent."""
         if isinstance(folded, FoldedAgent):
             lines = [BlockLine(self._folded_agent(row, folded), folds=True)]
             return Block(0, [*lines, *self._gap(row)], is_folded=True)
@@ -245,7 +247,7 @@ class BlockMaker:
         return (self.margin, *between([stroke, words], end, self.width, self.signs, filling))
 
     def _folded_agent(self, row: int, agent: FoldedAgent) -> Line:
-        """Summarize the work of another agent on one line."""
+        """Summarize the work of a sub-agent on one line."""
         problems = self.facts.problems.of(row) if self.facts.problems is not None else []
         errors, warnings = (sum(each.severity == one for each in problems) for one in ("error", "warning"))
         facts = [
@@ -409,7 +411,7 @@ class BlockMaker:
 
 
 def hidden_words(count: int, faulty: int) -> str:
-    """Say how many messages are hidden, and how many of them have problems."""
+    """Describe how many messages are hidden, and how many of them have problems."""
     words = f"{count:,} hidden message{'' if count == 1 else 's'}"
     if count == faulty == 1:
         return f"{words} with a problem"
@@ -445,17 +447,17 @@ MARKDOWN_TYPES = (None, "text", "markdown")
 
 
 def _source(drawn: BodyText) -> Source | None:
-    """Return the source of a copy, if it is not the drawn text."""
+    """Return the source to copy from, if it is not the drawn text."""
     return Source(drawn.source, drawn.origins) if drawn.source and drawn.origins is not None else None
 
 
 def _moved(drawn: BodyText, overlays: Sequence[Styled]) -> list[Styled]:
-    """Return the overlays at their places in the drawn text, in order."""
+    """Map the overlays to the drawn text, in order."""
     return sorted((drawn.moved(span) for span in overlays), key=lambda span: (span.start, span.end))
 
 
 def _kept_rows(short: bool, unfolded: bool | None) -> tuple[int, int]:
-    """Return the number of rows above which a body is folded, and the number that remains."""
+    """Return the maximum number of rows of a body that is not folded, and the number of rows of a folded one."""
     if unfolded is False:
         return 1, 1
     return (SHORT_FOLD_FROM, SHORT_FOLD_TO) if short else (FOLD_FROM, FOLD_TO)
@@ -479,7 +481,7 @@ class _Overlays:
         self._at = [0] * len(layers)
 
     def over(self, row: Row) -> list[Styled]:
-        """Return the spans that touch this row; call it with rows in order."""
+        """Return the spans that touch this row. Rows must be passed in order."""
         found: list[Styled] = []
         for number, layer in enumerate(self._layers):
             at = self._at[number]

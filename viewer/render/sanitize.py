@@ -4,7 +4,7 @@ One code point in, one out, so that offsets stay valid. Invisible characters, an
 visible marks:
   ␀ … ␟ ␡   control characters          ⇢ ⇠ ⇄   direction: left to right, right to left, its ends
   ␍ ␤       a lone carriage return,     ·       zero-width, fillers, tags, selectors, format characters
-       line and paragraph ends     U+FFFD  C1, lone surrogates, code points that are no characters
+       line and paragraph ends     U+FFFD  C1, lone surrogates, noncharacters
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from viewer.syntax.characters import (
 )
 
 SafeText = NewType("SafeText", str)
-"""Text that a terminal displays and does not interpret. The view layer accepts no other."""
+"""Text that a terminal displays but does not interpret. The view layer accepts no other type."""
 
 LONGEST_LINE = 200
 """The maximum number of code points in a name, a title, an id or a file name."""
@@ -90,7 +90,7 @@ def sanitize_line(text: str, limit: int = LONGEST_LINE) -> SafeText:
 
 
 def sanitize_copy(text: str) -> str:
-    """Sanitize shown text for a copy: without hidden characters."""
+    """Sanitize shown text for the clipboard: remove hidden characters."""
     text = normalize_newlines(text)
     return text if _PLAIN.fullmatch(text) else _outside_emoji(text, _copies())
 

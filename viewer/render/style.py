@@ -217,7 +217,7 @@ class Style(Struct, frozen=True, gc=False):
         return self.spell(sanitize_line(text))
 
     def paint(self, line: Iterable[Part]) -> Printable:
-        """Return the line as printed, without its end."""
+        """Return the painted line, without a line end."""
         if not self.color:
             return Printable("".join(part.text for part in line))
         return Printable("".join(map(_painted, line)))

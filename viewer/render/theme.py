@@ -131,8 +131,8 @@ def load_theme(name: str, folders: Sequence[Path] = ()) -> Theme:
 
 
 def find_theme(name: str, folders: Sequence[Path] = (), within: tuple[str, ...] = ()) -> Theme:
-    """Return the theme of this name. Raises ThemeError if it cannot be used. `within` are the themes that are `like`
-    this one."""
+    """Return the theme of this name. Raises ThemeError if it cannot be used. `within` lists the themes that refer to
+    this one with `like`."""
     path = _path(name, folders)
     file = _read(path)
     if file.like is None and path.parent == bundled("themes"):

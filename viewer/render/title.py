@@ -1,4 +1,4 @@
-"""Title lines of a view, with `TitleFacts` and the badge of its level, and of each transcript; and rules."""
+"""Title lines of views and transcripts, with `TitleFacts` and the badge of the level, and rules."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from viewer.render.width import cells, cut, wrap
 TITLE_WIDTH = 60
 """Columns of the title of a transcript."""
 ROOMY = 100
-"""The width from which there is room for more words."""
+"""The minimum width with room for more words."""
 LEAST_NAME = 8
 """The minimum number of columns for the name of the file."""
 
@@ -102,7 +102,7 @@ class TitlePart(Struct, frozen=True):
 
 
 LEAST_FREE = 16
-"""The free cells that facts of lower rank leave between both ends of the title line."""
+"""The minimum gap between both ends of the title line, in cells, that facts of lower rank must leave."""
 LEVELS = {"safe": StyleRole.SAFE_BADGE, "brief": StyleRole.BRIEF_BADGE, "debug": StyleRole.DEBUG_BADGE}
 """The style of the badge of each level."""
 
@@ -259,7 +259,7 @@ class _TitleLine:
         return parts
 
     def _filling(self) -> list[TitlePart]:
-        """Return the filling of free cells: slashes in the debug view, so that it is recognized at a glance."""
+        """Return the content of free cells: slashes in the debug view, to make it recognizable at a glance."""
         free = self._free + 1
         if not self._facts.debug or free < 3:
             return [_part(" " * free)]

@@ -1,4 +1,4 @@
-"""Hand-written YAML files (themes, settings) as nodes with positions. Mistakes are reported as by a compiler."""
+"""Hand-written YAML files (themes, settings) as nodes with positions. Mistakes are reported like compiler errors."""
 
 from __future__ import annotations
 
@@ -28,8 +28,7 @@ class YamlFile:
         self._source = sanitize_line(source)
 
     def root(self) -> yaml.Node | None:
-        """Return the file as nodes. It is first read under limits, so that nothing in it is deep or refers to
-        itself."""
+        """Return the file as nodes. Read it under limits first, so that no node is too deep or refers to itself."""
         import yaml  # slow to import; simple files do without
 
         data = self._text.encode("utf-8", "replace")
@@ -68,7 +67,7 @@ class YamlFile:
         return str(node.value)
 
     def items(self, node: yaml.Node) -> list[yaml.Node]:
-        """Return the items of a list; one value is a list of one."""
+        """Return the items of a list. A single value counts as a list of one."""
         return list(node.value) if self._kind(node) == "sequence" else [node]
 
     def boolean(self, node: yaml.Node) -> bool:
@@ -84,7 +83,7 @@ class YamlFile:
         return kind
 
     def unknown_key(self, key: yaml.Node, known: Iterable[str]) -> MistakeError:
-        """Return an unknown key, with a suggestion."""
+        """Return a mistake for an unknown key, with a suggestion."""
         name = str(key.value)
         return self.mistake(key, f"unknown key {quoted(name)}{did_you_mean(name, known)}")
 
@@ -99,13 +98,14 @@ class YamlFile:
 
 
 class PlainFile:
-    """The same access to a file that needs no YAML library. Its mistakes have no position: `YamlFile` finds it."""
+    """The same access to a file that is simple enough to do without the YAML library. Mistakes have no position;
+    `YamlFile` finds it."""
 
     def __init__(self, values: dict[str, object]) -> None:
         self._values = values
 
     def root(self) -> Any:
-        """Return all of it."""
+        """Return the whole content."""
         return self._values
 
     def entries(self, node: object, known: Iterable[str]) -> Iterator[tuple[str, Any]]:
@@ -138,7 +138,7 @@ class PlainFile:
         return MistakeError(words)
 
     def place(self, node: object) -> str:
-        """Raise a mistake: a place needs `YamlFile` too."""
+        """Raise a mistake, because only `YamlFile` knows places."""
         raise self.mistake(node, "")
 
 

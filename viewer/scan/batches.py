@@ -20,7 +20,7 @@ _ENDING_COUNT = len(ENDINGS)
 
 
 class _KindFacts:
-    """Facts about header kinds as columns, which grow with the memo."""
+    """Facts about header kinds as columns, which grow with the cache of headers."""
 
     def __init__(self) -> None:
         self.numbers = np.zeros(0, np.uint32)
@@ -44,7 +44,7 @@ class BlockFrames:
     def __init__(self, data: bytes) -> None:
         self.data = data
         self._frames: dict[bool, Frames] = {}
-        """By whether the grammar has escapes."""
+        """The frames under grammars without and with escapes."""
 
     def frames_for(self, grammar: TextGrammar | None) -> Frames:
         """Return the plain frames under this grammar, if it is known."""
@@ -54,14 +54,14 @@ class BlockFrames:
         return self._frames[escapes]
 
     def next_start(self, at: int, step: int, grammar: TextGrammar | None) -> int:
-        """Return the start of the frame `step` frames ahead; the end of the block if there is none."""
+        """Return the start of the frame `step` frames ahead, or the end of the block if there is none."""
         starts = self.frames_for(grammar).starts
         row = int(starts.searchsorted(at, "right")) + step - 1
         return int(starts[row]) if row < len(starts) else len(self.data)
 
 
 class BatchMaker:
-    """Makes batches under one grammar. Each distinct header is parsed once."""
+    """Makes batches from the frames of one grammar. Each distinct header is parsed once."""
 
     def __init__(self, grammar: TextGrammar, index: MessageIndex) -> None:
         self._grammar = grammar
@@ -91,7 +91,7 @@ class KnownFrames:
         self._headers = headers
         self._facts = facts
         self._columns: MessageBatch | None = None
-        """All frames, made on the first request for some of them."""
+        """All frames as columns, made when some of them are first requested."""
         self._good = headers.kinds >= 0
         rows = np.flatnonzero(self._good)
         kinds = headers.kinds[rows]
@@ -102,7 +102,8 @@ class KnownFrames:
         self._lasts = np.flatnonzero(last_of_run)
 
     def run_at(self, at: int) -> tuple[int, int]:
-        """Return the rows of the consecutive frames that begin here, or none if something else comes first."""
+        """Return the rows of the consecutive frames that begin here, or an empty range if something else comes
+        first."""
         starts = self._frames.starts
         row = int(starts.searchsorted(at))
         if row == len(starts) or not self._good[row]:
@@ -140,7 +141,7 @@ class KnownFrames:
         )
 
     def _make_columns(self, base: int) -> MessageBatch:
-        """Return all frames of the block as if they were one batch. Rows with an unknown header are meaningless."""
+        """Return all frames of the block as if they were one batch. Rows with an unknown header have no meaning."""
         frames = self._frames
         kinds, endings = np.maximum(self._headers.kinds, 0), frames.endings
         id_rows = np.flatnonzero(self._headers.id_starts)

@@ -1,4 +1,4 @@
-"""Vectorized frame scanner: `<|start|>`, words, `<|message|>`, a body without marks, a stop token."""
+"""Vectorized frame scanner for frames of `<|start|>`, words, `<|message|>`, a body without marks, and a stop token."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ MESSAGE_LENGTH = len(b"<|message|>")
 _LONGEST = len(b"<|constrain|>")
 _LESS, _BAR, _GREATER = b"<|>"
 _FOREIGN, _OTHER, _START, _MESSAGE, _INNER, _END, _RETURN, _CALL = range(8)
-"""A foreign mark is not a token in any of these grammars. A frame with any other mark in its body is not plain."""
+"""Kinds of marks. A foreign mark is not a token in any of these grammars. A frame with any other mark in its body is
+not plain."""
 _KINDS = {
     b"start|>": _START,
     b"message|": _MESSAGE,
@@ -34,10 +35,10 @@ _KINDS = {
     b"literal|": _OTHER,
     b"endliter": _OTHER,
 }
-"""The bytes after `<|`, at most eight of them. That is enough, because header words are read exactly later."""
+"""The bytes after `<|`, at most eight of them. That is enough, because header words are compared exactly later."""
 _ENDINGS = {_END: Ending.END, _RETURN: Ending.RETURN, _CALL: Ending.CALL}
 STOP_LENGTHS = np.array([len(b"<|end|>"), len(b"<|return|>"), len(b"<|call|>")])
-"""Indexed by the codes in `Frames.endings`."""
+"""The lengths of the stop tokens, indexed by the codes in `Frames.endings`."""
 _TAIL = re.compile(rb"<\|(?:(" + b"|".join(map(re.escape, _KINDS)) + rb"))?")
 _IS_SPACE = np.zeros(256, bool)
 _IS_SPACE[list(SPACE)] = True
@@ -54,7 +55,7 @@ def _slot(spelling: bytes, spreader: int) -> int:
 
 
 def _find_spreader() -> int:
-    """Find a factor that maps the first four bytes of each spelling to its own slot."""
+    """Find a factor that maps the first four bytes of each spelling to a separate slot."""
     return next(factor for factor in range(1, 1 << 20, 2) if len({_slot(one, factor) for one in _KINDS}) == len(_KINDS))
 
 
@@ -71,15 +72,15 @@ class HeaderColumns(Struct, frozen=True):
     """The headers of frames, grouped by their words without the call id, with one example per group."""
 
     kinds: Positions
-    """The number of its example for each frame, or IRREGULAR."""
+    """For each frame, the number of its example, or IRREGULAR."""
     firsts: list[int]
     example_id_starts: list[int]
     example_id_ends: list[int]
     lasts: list[int]
-    """Where the words of each example and the call id in them begin and end."""
+    """For each example, where the words start and end, and where the call id starts and ends."""
     id_starts: Positions
     id_ends: Positions
-    """Both are 0 if there is no call id."""
+    """The bounds of the call id in each example; both are 0 without a call id."""
 
 
 class Frames(Struct, frozen=True):
@@ -103,12 +104,12 @@ class Frames(Struct, frozen=True):
 
 
 def words_view(data: bytes) -> Words:
-    """Return the eight bytes that start at each index; none start at the last seven."""
+    """Return the eight bytes that start at each index. The last seven indexes have none."""
     return np.ndarray((max(0, len(data) - 7),), "<u8", buffer=data, strides=(1,))
 
 
 def find_frames(data: bytes, *, escapes: bool) -> Frames:
-    """Find all plain frames of a block. With `escapes`, a mark after `<` is text, and foreign to the frame."""
+    """Find all plain frames of a block. With `escapes`, a mark after `<` is text, and its frame is not plain."""
     block = np.frombuffer(data, np.uint8)
     at, kinds, is_escaped = _marks(data, block)
     if not escapes:
@@ -132,7 +133,7 @@ def find_frames(data: bytes, *, escapes: bool) -> Frames:
 
 
 def _hold(places: Positions, starts: Positions, ends: Positions) -> NDArray[np.bool_]:
-    """True for each pair of start and end with one of these places between them."""
+    """Return, for each pair of start and end, whether one of these places is between them."""
     if not len(places):
         return np.zeros(len(starts), bool)
     holding: NDArray[np.bool_] = places.searchsorted(starts) < places.searchsorted(ends)
@@ -140,7 +141,7 @@ def _hold(places: Positions, starts: Positions, ends: Positions) -> NDArray[np.b
 
 
 def _marks(data: bytes, block: Bytes) -> tuple[Positions, Bytes, NDArray[np.bool_]]:
-    """Return the positions of `<|`, the mark at each, and whether another `<` precedes it."""
+    """Return the positions of `<|`, the mark at each position, and whether another `<` precedes it."""
     edge = max(0, len(data) - _LONGEST)
     at = np.flatnonzero(block[:edge] == _LESS)
     is_mark = block[at + 1] == _BAR
@@ -163,7 +164,8 @@ def _marks(data: bytes, block: Bytes) -> tuple[Positions, Bytes, NDArray[np.bool
 
 
 def _last_marks(data: bytes, edge: int) -> tuple[Positions, Bytes]:
-    """Return the marks in the last bytes, where fewer than eight are left. An unknown mark may still become a token."""
+    """Return the marks in the last bytes, where fewer than eight bytes are left. An unknown mark may still become a
+    token."""
     places: list[int] = []
     kinds: list[int] = []
     for found in _TAIL.finditer(data, edge):

@@ -1,4 +1,4 @@
-"""Choice of the frame scanner: the native accelerator, or NumPy if there is none. Made only here."""
+"""Choose the frame scanner: the native accelerator, or NumPy without it. No other code makes this choice."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Header cache for plain frames: each distinct header, ignoring its call id, is parsed once."""
+"""Header cache for plain frames: each distinct header, apart from its call id, is parsed once."""
 
 from __future__ import annotations
 
@@ -42,17 +42,17 @@ class HeaderKind(Struct, frozen=True):
     endings: int
     """One bit for each expected ending."""
     is_noted: bool
-    """True if the words give something to report."""
+    """True if the words need a diagnostic."""
 
 
 class ReadHeaders(Struct, frozen=True):
     """The headers of the frames of one block."""
 
     kinds: NDArray[np.int64]
-    """The position in `HeaderMemo.kinds`, or IRREGULAR."""
+    """The position of each header in `HeaderMemo.kinds`, or IRREGULAR."""
     id_starts: Positions
     id_ends: Positions
-    """Both are 0 if there is no call id."""
+    """The bounds of the call id in each header; both are 0 without a call id."""
 
 
 class _NewPlaceError(Exception):
@@ -127,7 +127,7 @@ class HeaderMemo:
         return known
 
     def _learn(self, words: bytes, call_id: bytes) -> int:
-        """Parse these words and return their kind, which covers any call id if nothing else depends on it."""
+        """Parse these words, and return their kind. It covers any call id if nothing else depends on the id."""
         if not call_id and _ID.search(words):
             self._learn_place(words)
         reading = read_header(words, self._grammar.header)

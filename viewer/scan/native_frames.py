@@ -1,4 +1,4 @@
-"""Frames and headers of a block from the native accelerator, in the same columns that NumPy makes."""
+"""Frames and headers of a block from the native accelerator, in the same columns that NumPy produces."""
 
 from __future__ import annotations
 

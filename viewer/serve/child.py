@@ -16,11 +16,11 @@ from textual_serve.app_service import AppService
 from textual_serve.download_manager import DownloadManager
 
 SECONDS_BEFORE_TERM, SECONDS_BEFORE_KILL = 2.0, 5.0
-"""Seconds until a child that was asked to quit gets SIGTERM, and then SIGKILL."""
+"""Seconds until a child that was asked to quit receives SIGTERM, and then SIGKILL."""
 MOST_BYTES = 64 * 1024
 """The largest packet to the child."""
 LARGEST_PACKET = 64 * 1024 * 1024
-"""A child that announces a larger packet is broken."""
+"""The maximum size in bytes. A child that announces a larger packet is broken."""
 _SIZES = {"width": (1, 500), "height": (1, 300)}
 
 
@@ -34,10 +34,10 @@ class Sent(Struct, frozen=True):
 
 
 class Child(AppService):
-    """The app of one session, started without a shell. Of its base class, it uses only the framing of packets.
+    """The app of one session, started without a shell.
 
-    Its output is passed on unchanged. Of its other packets, only the place and the end are handled: it cannot open
-    links or offer downloads."""
+    The base class provides only the framing of packets. Output is passed on unchanged. Of the other packets, only the
+    place and the end are handled: the child cannot open links or offer downloads."""
 
     def __init__(self, arguments: Sequence[str], sent: Sent) -> None:
         super().__init__(
@@ -103,7 +103,7 @@ class Child(AppService):
         """Ignore pieces of downloads."""
 
     async def hear(self, text: str) -> bool:
-        """Handle one message from the page. Return False if a page would not send it."""
+        """Handle one message from the page. Return False if a page would not send such a message."""
         try:
             message = json.loads(text)
         except (ValueError, RecursionError):
@@ -124,7 +124,7 @@ class Child(AppService):
         return True
 
     async def stop(self) -> None:
-        """End the child, by force if it does not quit. Repeated calls all wait for the same end."""
+        """End the child, by force if it does not quit. Concurrent calls all wait for the same end."""
         if self._ending is None:
             self._ending = asyncio.ensure_future(self._end())
         await asyncio.shield(self._ending)
@@ -153,7 +153,8 @@ class Child(AppService):
 
 
 def environment(given: Mapping[str, str], width: int, height: int) -> dict[str, str]:
-    """Return the environment of a child: the server's, without Textual's variables, for a terminal of this size."""
+    """Return the environment of a child: that of the server, without Textual's variables, for a terminal of this
+    size."""
     kept = {name: value for name, value in given.items() if not name.startswith("TEXTUAL")}
     return {
         **kept,
@@ -161,7 +162,7 @@ def environment(given: Mapping[str, str], width: int, height: int) -> dict[str, 
         "ROWS": str(_within("height", height)),
         "TERM": "xterm-256color",
         "COLORTERM": "truecolor",
-        # Libraries reserve address space for each processor, and that of a child is limited.
+        # Libraries reserve address space for each processor, and the address space of a child is limited.
         "OPENBLAS_NUM_THREADS": "1",
         "MALLOC_ARENA_MAX": "2",
     }

@@ -34,7 +34,7 @@ class Served:
         self._roots = tuple(os.path.realpath(name) for name in names)
 
     def names(self, path: str) -> bool:
-        """True if the path is spelled like that of a served file, wherever its symlinks lead."""
+        """True if the path is spelled like the path of a served file, wherever its symlinks lead."""
         return _is_below(os.path.abspath(path), self._names)  # noqa: PTH100
 
     def has(self, path: str) -> bool:
@@ -43,8 +43,8 @@ class Served:
 
 
 def confine(served: Served, more: Iterable[str] = ()) -> None:
-    """From now on, let this process read only served files, its own program, and these folders. It can write only
-    temporary files, and cannot start processes or open connections. This cannot be undone."""
+    """From now on, let this process read only served files, its own program, and these folders. The process can write
+    only temporary files, and cannot start processes or open connections. This cannot be undone."""
     paths = {*sysconfig.get_paths().values(), sys.prefix, sys.base_prefix, *filter(None, sys.path)}
     package = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))  # noqa: PTH120
     program = tuple(os.path.realpath(path) for path in (*paths, package, os.path.dirname(package), *_SYSTEM, *more))  # noqa: PTH120

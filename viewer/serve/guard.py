@@ -49,7 +49,7 @@ class Guard:
         names = [*(f"{name}:{port}" for name in LOOPBACK), *(_with_port(name, port) for name in more_hosts)]
         self.hosts = frozenset(name.lower() for name in names)
         self.cookie_name = f"ocmlview_{port}"
-        """Browsers share cookies between the ports of a host."""
+        """The port is part of the name, because browsers share cookies between the ports of a host."""
         self.token = secrets.token_urlsafe(_BYTES)
         """The token of the next link. It is replaced when used."""
         self._cookies: set[str] = set()

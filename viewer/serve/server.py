@@ -21,9 +21,9 @@ from viewer.serve.guard import SOCKET, Asked, Guard, Verdict
 MOST_MESSAGES = 1000
 """The number of messages that a page may send per second."""
 SECONDS_FOR_A_PLACE = 2.0
-"""How long a socket waits for another session to end, such as that of a reloaded page."""
+"""Seconds that a socket waits for another session to end, such as that of a reloaded page."""
 SECONDS_TO_HEAR = 10.0
-"""How long a child may take to read a message."""
+"""Seconds that a child may take to read a message."""
 _OWN = ("page.css", "session.js")
 _OF_TEXTUAL = ("css/xterm.css", "js/textual.js", "fonts/RobotoMono-VariableFont_wght.ttf")
 _TYPES = {".css": "text/css", ".js": "text/javascript", ".ttf": "font/ttf"}
@@ -84,7 +84,7 @@ class Server:
         """The children that have not ended yet."""
         self._count = 0
         self._names: list[str] = []
-        """The files that a page has shown, by number for use in fragments."""
+        """The files that pages have shown. Fragments refer to them by number."""
         self._files = _static_files()
         self._is_closing = False
 
@@ -192,7 +192,8 @@ class Server:
             self._sessions.discard(session)
 
     async def _has_room(self) -> bool:
-        """Wait briefly for a free session. While earlier children are still ending, there may be twice as many."""
+        """Wait briefly for a free session. While earlier children are still ending, there may be up to twice as many
+        children."""
         end = self._clock() + SECONDS_FOR_A_PLACE
         most = self.options.most_sessions
         while len(self._sessions) >= most or len(self._children) >= 2 * most:

@@ -23,9 +23,9 @@ from viewer.tui.keys import Scope
 from viewer.tui.settings.settings import Settings
 
 MOST_MEMORY = 1024**3
-"""The limit on the address space of a session, in bytes."""
+"""In bytes: the limit on the address space of a session."""
 SECONDS_TO_END = 3.0
-"""Seconds after the end of the server when the session is ended by force."""
+"""Seconds after the end of the server before the session is ended by force."""
 SECONDS_BETWEEN_PLACES = 0.5
 INPUT = 0
 CRASHED = 70
@@ -42,7 +42,7 @@ class SessionDriver(WebDriver):
         self._app.set_interval(SECONDS_BETWEEN_PLACES, self._report_place)
 
     def run_input_thread(self) -> None:
-        """Read until the input ends or is not understood."""
+        """Read until the input ends or cannot be understood."""
         try:
             super().run_input_thread()
         finally:
@@ -67,7 +67,7 @@ def end_with_the_server(end: Callable[[], None] = lambda: os._exit(1)) -> None:
 
     def watch() -> None:
         poll = select.poll()
-        poll.register(INPUT, 0)  # reports a hang-up only
+        poll.register(INPUT, 0)  # reports only a hang-up
         poll.poll()
         time.sleep(SECONDS_TO_END)
         end()
@@ -106,7 +106,7 @@ def run_session(
     gc.freeze()
     gc.set_threshold(*COLLECTOR)
     code = app.run()
-    return CRASHED if app.crash[0] is not None else code or app.return_code or 0
+    return CRASHED if app.crash.kind is not None else code or app.return_code or 0
 
 
 def _files(paths: Sequence[str]) -> list[str]:

@@ -1,4 +1,4 @@
-"""Changes that a followed source reports: new bytes, a restart from byte 0, the condition of the file."""
+"""Changes that a followed source reports: new bytes, a restart from byte 0, or a new condition of the file."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from msgspec import Struct
 
 
 class Reason(Enum):
-    """Why the input is read from the start again."""
+    """Why the input is read again from the start."""
 
     TRUNCATED = "truncated"
     REWRITTEN = "rewritten"
     REPLACED = "replaced"
     DETECTED = "detected"
-    """The start of the file looked like another format before."""
+    """The start of the file now looks like another format."""
 
     @property
     def sentence(self) -> str:
@@ -51,7 +51,7 @@ class Grew(Struct, frozen=True, gc=False):
 
 
 class Reset(Struct, frozen=True, gc=False):
-    """The bytes that follow begin at byte 0 of a new revision."""
+    """The bytes after this begin at byte 0 of a new revision."""
 
     reason: Reason
 

@@ -1,4 +1,4 @@
-"""Checksums (CRC-32) of the file blocks that were read, to prove later that a block is unchanged."""
+"""Checksums (CRC-32) of the file blocks that were read, to prove later that the blocks are unchanged."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ Read = Callable[[int, int], bytes]
 class Checksums:
     """One checksum per block; the last block may still grow.
 
-    Blocks that the scanner read have none, because a checksum would add a tenth to the scanner's time."""
+    Blocks that the scanner read have none, because computing them would take the scanner a tenth longer."""
 
     def __init__(self) -> None:
         self.length = 0
-        """How many bytes have been read."""
+        """The number of bytes that have been read."""
         self._sums = array("I")
         self._known = bytearray()
-        """True for each full block that has a checksum."""
+        """For each full block, 1 if it has a checksum."""
         self._last = 0
-        """The checksum of the last block, which is not full yet."""
+        """The checksum of the last block, which is not yet full."""
 
     def add(self, data: bytes, parsed: Sequence[Span] | None = None) -> None:
         """Add the next bytes. With `parsed`, a full block needs a checksum only if one of these spans of `data` touches
@@ -68,7 +68,7 @@ class Checksums:
         return 0 not in self._known[start // BLOCK : -(-end // BLOCK)]
 
     def read(self, read: Read, start: int, end: int) -> bytes | None:
-        """Read whole blocks and return the bytes between two offsets; None if one of these blocks has changed."""
+        """Read whole blocks, and return the bytes between two offsets, or None if one of these blocks has changed."""
         end = min(end, self.length)
         if start >= end:
             return b""

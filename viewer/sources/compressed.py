@@ -13,9 +13,10 @@ from viewer.errors import ViewerError
 from viewer.sources.limits import limits, size_text
 
 MOST_KEPT = 1024 * 1024
-"""The most compressed bytes of a member to keep, so that damage loses nothing that can be decompressed."""
+"""The maximum size in bytes. The compressed data of a member is kept up to this size, so that damage loses nothing that
+can still be decompressed."""
 _MOST_MEMORY = 256 * 1024 * 1024
-"""Memory limit of a decompressor."""
+"""In bytes: the memory limit of a decompressor."""
 
 DAMAGED = "compressed-damaged"
 TRUNCATED = "compressed-truncated"
@@ -39,9 +40,9 @@ class Compression(Struct, frozen=True):
     name: str
     magic: bytes
     slice: int
-    """How many bytes the decompressor gets at once. Small slices keep its output small."""
+    """The number of bytes passed to the decompressor at once. Small slices keep its output small."""
     member: Callable[[], _Member]
-    """Begins a member."""
+    """Creates the decompressor for a member."""
     error: Callable[[], type[Exception]]
     """Returns the exception that damaged data raises."""
 
@@ -109,7 +110,7 @@ class Expander:
         self._error = compression.error()
         self._member: _Member | None = None
         self._kept: bytearray | None = bytearray()
-        """The input bytes of this member; None once there are more than `MOST_KEPT`."""
+        """The input bytes of this member; None once they exceed `MOST_KEPT`."""
         self._rest = b""
 
     @property
@@ -134,7 +135,7 @@ class Expander:
             self._stop(TRUNCATED, "compressed data ends early")
 
     def _stop(self, fault: str, trouble: str) -> None:
-        """Stop reading. Only the first reason counts."""
+        """Stop reading. Only the first reason is kept."""
         if not self.fault:
             self.fault, self._trouble = fault, trouble
 
@@ -184,7 +185,8 @@ class Expander:
                 self._kept = None
 
     def _rescued(self) -> Iterator[bytes]:
-        """Decompress the failed slice again, byte by byte: a decompressor that raises drops its output."""
+        """Decompress the failed slice again, byte by byte, because a decompressor that raises an exception drops its
+        output."""
         if self._kept is None:
             return
         member, size = self._compression.member(), self._compression.slice
@@ -219,7 +221,7 @@ def expanded_head(data: bytes, size: int) -> bytes:
 
 
 class Expanded:
-    """The text of a compressed file. Iterate first, then read `fault` and `note`."""
+    """The text of a compressed file. Iterate over it before reading `fault` and `note`."""
 
     def __init__(self, compression: Compression, parts: Iterator[bytes]) -> None:
         self._expander = Expander(compression)
@@ -232,7 +234,7 @@ class Expanded:
 
     @property
     def fault(self) -> str:
-        """Why reading stopped, as a reason of E-STREAM-TRUNCATED; empty if it did not."""
+        """Why reading stopped, as a reason of E-STREAM-TRUNCATED; empty if the whole input was read."""
         return self._expander.fault
 
     def __iter__(self) -> Iterator[bytes]:

@@ -1,4 +1,4 @@
-"""`FileSource`: a regular file, read in place. A read never returns bytes that differ from the indexed ones."""
+"""`FileSource`: a regular file, read in place. It never returns bytes that differ from the indexed ones."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from viewer.sources.guarded_file import COMPARED_AT_ONCE, GuardedFile, Unproven
 
 
 class FileSource:
-    """A regular file as it was when it was opened, plus what was appended since."""
+    """A regular file as it was when it was opened, plus everything appended since."""
 
     converted = False
     note = ""
     fault = ""
 
     def __init__(self, name: str, descriptor: int, *, sums_all: bool = False, only: str = "") -> None:
-        """With `sums_all`, every block gets a checksum, because the file changed during an earlier read."""
+        """With `sums_all`, every block gets a checksum, because the file was changed during an earlier reading."""
         self.name = name
         self.only = only
         self._file = GuardedFile(descriptor)
         self._sums_all = sums_all or self._file.is_young
         self._compared_to = 0
-        """How many bytes had been read at the last full comparison."""
+        """The number of bytes that had been read at the last full comparison."""
         self._is_over = False
 
     @property
@@ -34,11 +34,13 @@ class FileSource:
         return os.fstat(self._file.descriptor).st_size
 
     def read(self, start: int, end: int) -> bytes:
-        """Return the bytes between two offsets as they were indexed. Bytes not yet indexed are read without a check."""
+        """Return the bytes between two offsets as they were indexed. Bytes that are not yet indexed are read without a
+        check."""
         return self._read(start, end, trusts_stamp=True)
 
     def read_again(self, start: int, end: int) -> bytes:
-        """Like `read`, but without relying on the stamp, which network file systems and mapped memory can fool."""
+        """Like `read`, but without relying on the stamp, which network file systems and memory-mapped writes can leave
+        unchanged."""
         return self._read(start, end, trusts_stamp=False)
 
     def read_unproven(self, start: int, end: int) -> bytes:
@@ -47,7 +49,8 @@ class FileSource:
         return self._file.pread(start, end)
 
     def next(self, start: int, size: int) -> bytes:
-        """Return the next bytes to index. The bytes indexed before still precede them in the file."""
+        """Return the next bytes to index, after checking that the bytes indexed before still precede them in the
+        file."""
         self._check_length()
         if start < self._file.sums.length:  # another document has read this far
             return self._read(start, start + size, trusts_stamp=True)
@@ -58,7 +61,7 @@ class FileSource:
         return data
 
     def index(self, start: int, data: bytes, parsed: Sequence[Span] | None = None) -> None:
-        """Record these bytes as indexed. With `parsed`, the scanner read all but these spans of them."""
+        """Record these bytes as indexed. With `parsed`, the scanner read all of them except these spans."""
         known = self._file.sums.length - start
         if known > 0:
             data, parsed = data[known:], None
@@ -66,7 +69,7 @@ class FileSource:
 
     def is_rewritten(self) -> bool:
         """True if the file no longer holds the indexed bytes. This costs one `fstat` and, if the stamp has changed, the
-        checksums of the next blocks. A block without a checksum is proven when it is read."""
+        checksums of the next blocks. A block without a checksum is verified when it is read."""
         if self._is_over or not self._file.has_moved:
             return self._is_over
         return self._file.is_shorter or not self._file.compare_some(COMPARED_AT_ONCE // BLOCK)
@@ -90,8 +93,8 @@ class FileSource:
         return data + self._file.pread(indexed, end) if end > indexed else data
 
     def _compare(self, start: int, *, at_end: bool) -> None:
-        """Compare all indexed bytes. For a large file that grows while it is read, do so only when the amount read has
-        doubled, and at the end."""
+        """Compare all indexed bytes with the file. For a large file that grows during reading, do so only when the
+        amount read has doubled, and at the end."""
         begins = not start and not self._sums_all  # the format has already been detected
         if (begins and self._file.has_moved) or not self._file.sums.is_whole:
             raise self.rewritten()
@@ -106,6 +109,6 @@ class FileSource:
             raise self.rewritten()
 
     def rewritten(self) -> FileRewrittenError:
-        """Invalidate this source, even if the old bytes come back."""
+        """Invalidate this source, even if the old bytes return, and return the error to raise."""
         self._is_over = True
         return FileRewrittenError(self.name)

@@ -1,4 +1,4 @@
-"""Open files and pipes as sources readable by offset: convert UTF-16, and spool what cannot be read twice."""
+"""Open files and pipes as sources that are readable by offset. Convert UTF-16, and spool what cannot be read twice."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
 class Source(Protocol):
-    """An input whose bytes stay readable."""
+    """An input whose bytes can be read again."""
 
     name: str
 
@@ -38,11 +38,11 @@ class Source(Protocol):
 
     @property
     def note(self) -> str:
-        """How the input is read, for the status line; empty if it is read in place."""
+        """How the input is read, for the status line; empty for a file that is read in place."""
 
     @property
     def fault(self) -> str:
-        """Why reading stopped early, as a reason of E-STREAM-TRUNCATED; empty if it did not."""
+        """Why reading stopped early, as a reason of E-STREAM-TRUNCATED; empty if the whole input was read."""
 
     @property
     def only(self) -> str:
@@ -56,7 +56,7 @@ class Source(Protocol):
         """Read the bytes between two offsets. Raise FileRewrittenError if they changed after the first reading."""
 
     def read_again(self, start: int, end: int) -> bytes:
-        """Like `read`, for the screen, which does not rely on the file stamp."""
+        """Like `read`, but without relying on the file stamp. Used for the screen."""
 
 
 class SpooledSource:
@@ -105,12 +105,12 @@ def open_source(path: str) -> Source:
 
 
 def open_stream(name: str, stream: ByteStream) -> Source:
-    """Open a stream that can be read once, such as an object of a store."""
+    """Open a stream that can be read once, such as an object in an object store."""
     return _spooled(name, stream)
 
 
 def check_named(paths: Iterable[str]) -> None:
-    """Refuse a file that does not exist."""
+    """Refuse files that do not exist."""
     for path in paths:
         file = split_item(path)[0]
         if path != STANDARD_INPUT and not os.path.lexists(file):
@@ -148,7 +148,7 @@ class ByteStream(Protocol):
     """A stream that can be read only once. Each read returns what is available, so that Ctrl-C takes effect."""
 
     def read1(self, size: int, /) -> bytes:
-        """Read some bytes; none at the end."""
+        """Read some bytes, or none at the end."""
 
 
 def _spooled(name: str, stream: ByteStream, origin: str = "", only: str = "") -> SpooledSource:
@@ -197,7 +197,7 @@ def is_directory(path: str) -> bool:
 
 
 def why_read_once(path: str) -> str:
-    """Return why a file is read once and cannot be followed, such as `is compressed`, or an empty string if it can
+    """Return why a file is read only once and cannot be followed, such as `is compressed`, or an empty string if it can
     grow."""
     if path == STANDARD_INPUT:
         return COMPRESSED if is_compressed(path) else ""

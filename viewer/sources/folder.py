@@ -35,9 +35,9 @@ class Found(Struct, frozen=True, gc=False):
 
     path: str
     name: str
-    """Relative to the folder."""
+    """The path relative to the folder."""
     format: str | None
-    """None if the file cannot be read."""
+    """The detected format; None if the file cannot be read."""
     confidence: float
     size: int
     modified: float
@@ -53,7 +53,7 @@ def list_transcripts(path: str) -> list[Found]:
 
 def find_transcripts(path: str, passed: Callable[[str], None] = lambda path: None) -> Iterator[Found]:
     """Find the transcripts of a folder and all folders below it, without a limit. Each folder is visited once, even
-    through symlinks. Call `passed` for each file that is no transcript."""
+    through symlinks. Call `passed` for each file that is not a transcript."""
     top = Path(path)
     above = {_identity(folder) for folder in (top, *top.resolve().parents)}  # a symlink to one of them is a loop
     for entry in _tree(top, top, above):
@@ -65,7 +65,7 @@ def find_transcripts(path: str, passed: Callable[[str], None] = lambda path: Non
 
 
 def look_through(path: str, known: dict[str, Found | None] | None = None) -> Iterator[Found | None]:
-    """Go through the files one by one, and yield each transcript, or None for any other file.
+    """Go through the files one by one. Yield each transcript, and None for any other file.
 
     `known` caches results between scans: an unchanged file is not read again."""
     folder = Path(path)
@@ -91,7 +91,8 @@ def found_file(path: str, name: str) -> Found:
 
 
 def count_files(path: str) -> int:
-    """Return how many files of a folder and its direct subfolders may be transcripts, judged by their names."""
+    """Return the number of files in a folder and its direct subfolders that may be transcripts, judging by their
+    names."""
     found = islice(_files(Path(path)), MOST_FILES)
     return sum(not isinstance(entry, Found) and entry.suffix.lower() not in NEVER for entry in found)
 

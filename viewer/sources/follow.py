@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from viewer.sources.replay.recorded_times import TimeRecorder
 
 TURN = 8 * 1024 * 1024
-"""The maximum number of bytes read in one turn."""
+"""The maximum number of bytes read per poll."""
 _FIRST_DELAY = 0.05
 _LONGEST_DELAY = 1.0
 _PIPES = ("/dev/fd/", "/proc/")
@@ -61,7 +61,7 @@ class GrowingSource(Protocol):
 
     @property
     def length(self) -> int:
-        """The current number of bytes, if that is known before they are read."""
+        """The current number of bytes, if it is known before they are read."""
 
     @property
     def is_stream(self) -> bool:
@@ -81,7 +81,7 @@ class GrowingSource(Protocol):
 
 
 class FollowSource:
-    """The bytes of a growing file. No change of the file raises an exception."""
+    """The bytes of a growing file. Whatever happens to the file, no exception is raised."""
 
     def __init__(
         self,
@@ -92,7 +92,7 @@ class FollowSource:
         descriptor: int = 0,
         recorder: TimeRecorder | None = None,
     ) -> None:
-        """`descriptor` is the one for standard input, because 0 may be the keyboard. `recorder` notes when bytes
+        """`descriptor` is that of standard input, because 0 may be the keyboard. `recorder` records when bytes
         arrive."""
         self._recorder = recorder
         self.name = "<stdin>" if path == STANDARD_INPUT else path
@@ -105,7 +105,7 @@ class FollowSource:
         self._clock = clock
         self._held: Held | None = None
         self._known_fault = ""
-        """The fault of the revision that was reported."""
+        """The fault of the revision that was last reported."""
         self._is_lost = False
         """True if the open file became unreadable and must be reopened."""
         self._delay = 0.0
@@ -193,7 +193,7 @@ class FollowSource:
         return self._open()
 
     def _look(self) -> Identity | SourceState | None:
-        """Find the file with this name; None while waiting to retry."""
+        """Find the file with this name. Return None while waiting to retry."""
         if self._path == STANDARD_INPUT and self._held:
             return self._held.identity
         if self._clock() < self._retry_at:
@@ -229,14 +229,14 @@ class FollowSource:
         return [*changes, *self._changes_to(ENDED)] if held.has_ended else changes
 
     def _begin(self, held: Held, reason: Reason | None) -> list[Change]:
-        """Begin a new revision and read its first bytes."""
+        """Begin a new revision, and read its first bytes."""
         self._held, self._is_lost, self._delay = held, False, 0.0
         self.generation, self._known_fault = FileRevision(self.name, held), ""
         changes: list[Change] = [Reset(reason)] if reason else []
         return [*changes, *self._read_on()]
 
     def _open(self) -> list[Change]:
-        """Open the file that now has this name: the lost file, or another one."""
+        """Open the file that has this name now: the lost file, or another one."""
         try:
             descriptor = self._descriptor()
             if isinstance(self._held, FollowedFile) and self._held.goes_on_in(descriptor):
@@ -286,5 +286,5 @@ class FollowSource:
 
 
 def _is_pipe(path: str) -> bool:
-    """True if the input ends when its writers close it. A named FIFO can be opened by other processes."""
+    """True if the input ends when its writers close it. A named FIFO can be opened by other processes later."""
     return path == STANDARD_INPUT or os.path.realpath(path).startswith(_PIPES)

@@ -14,11 +14,11 @@ from viewer.sources.stamp import Stamp, stamp_of
 HEAD_GUARD = 1024
 TAIL_GUARD = 256
 SETTLED = 2.0
-"""Seconds. A file whose size and times have not changed for this long is not compared until they do."""
+"""In seconds. A file whose size and times have not changed for this long is not compared again until they change."""
 COMPARED_LAST = 4
-"""How many blocks before the offset are compared at once if the stamp of a large file has changed."""
+"""The number of blocks before the offset that are compared at once if the stamp of a large file has changed."""
 COMPARED_IDLY = 16
-"""How many blocks of a large file are compared in one idle turn."""
+"""The number of blocks of a large file that are compared in one idle poll."""
 
 Identity = tuple[int, int]
 Clock = Callable[[], float]
@@ -44,7 +44,7 @@ class FollowedFile:
         self._stamp_since = 0.0
         self._is_over = False
         self._changed_for: Reason | None = None
-        """Set if a read found the file rewritten. The next turn then restarts."""
+        """Set if a read found that the file was rewritten. The next poll then restarts."""
 
     has_ended = False
     """Always false, because a file can grow at any time."""
@@ -55,7 +55,7 @@ class FollowedFile:
         return os.fstat(self._file.descriptor).st_size
 
     def take(self, limit: int) -> bytes | Reason:
-        """Return the next bytes, possibly none yet, or the reason why everything read so far must be discarded."""
+        """Return the next bytes, possibly none, or the reason why everything read so far must be discarded."""
         data = self._file.pread(self.offset, self.offset + limit)
         changed = self._changed_for or self._changed() or self._compare(is_idle=not data)
         if changed:
@@ -89,7 +89,7 @@ class FollowedFile:
         return FollowedFile(os.dup(self._file.descriptor), self._clock, self.name)
 
     def goes_on_in(self, descriptor: int) -> bool:
-        """True if an opened file continues this one, which is then read through the new descriptor."""
+        """True if an opened file continues this one. This file is then read through the new descriptor."""
         same = identity_of(os.fstat(descriptor)) == self.identity
         if not same or not self._holds(descriptor):
             return False
@@ -112,8 +112,8 @@ class FollowedFile:
         return Reason.TRUNCATED if self._file.is_shorter else Reason.REWRITTEN  # it may have just been truncated
 
     def _compare(self, *, is_idle: bool) -> Reason | None:
-        """Compare blocks if the stamp has changed: all blocks of a small file; of a large one, the last blocks before
-        more is read, and all of them in idle turns."""
+        """Compare blocks if the stamp has changed. A small file is compared completely. For a large file, the last
+        blocks are compared before reading on, and all others when idle."""
         if not self._file.has_moved:
             return None
         if self.offset <= COMPARED_AT_ONCE:
@@ -127,6 +127,6 @@ class FollowedFile:
         return Reason.TRUNCATED if self._file.is_shorter else Reason.REWRITTEN
 
     def _holds(self, descriptor: int) -> bool:
-        """True if the first bytes and those before the offset are unchanged."""
+        """True if the first bytes and the bytes before the offset are unchanged."""
         head = os.pread(descriptor, len(self._head), 0)
         return head == self._head and os.pread(descriptor, len(self._tail), self.offset - len(self._tail)) == self._tail

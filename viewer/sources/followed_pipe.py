@@ -1,4 +1,4 @@
-"""`FollowedPipe`: a followed pipe or FIFO, read once, without blocking, and decompressed if necessary."""
+"""`FollowedPipe`: a followed pipe or FIFO, read once and without blocking, and decompressed if necessary."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class FollowedPipe:
     """Data from the writers of a FIFO or a pipe. A pipe ends with its writers; a FIFO does not."""
 
     length = 0
-    """The remaining length is unknown."""
+    """Zero, because the remaining length is unknown."""
 
     def __init__(self, descriptor: int, ends: bool) -> None:
         self._descriptor = descriptor
@@ -28,7 +28,7 @@ class FollowedPipe:
         self._ready = select.poll()
         self._ready.register(descriptor, select.POLLIN)
         self._first: bytes | None = b""
-        """The first bytes, until they show whether the data is compressed; then None."""
+        """The first bytes, until they show whether the data is compressed. Afterwards None."""
         self._expander: Expander | None = None
         self._expanding: Iterator[bytes] = iter(())
         self.stopped = ""
@@ -45,7 +45,7 @@ class FollowedPipe:
         return self._expander.fault if self._expander else ""
 
     def take(self, limit: int) -> bytes:
-        """Return the bytes that have arrived, about `limit` at most."""
+        """Return the bytes that have arrived, at most about `limit`."""
         parts: list[bytes] = []
         size = 0
         while size < limit:

@@ -1,6 +1,6 @@
 """`GuardedFile`: returns indexed bytes again only if they are unchanged.
 
-The stamp decides whether a read needs proof, and block checksums are the proof."""
+The stamp decides whether a read must be verified, and the checksums of blocks verify it."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from viewer.sources.checksums import BLOCK, Checksums
 from viewer.sources.stamp import Stamp, is_young, size_in, stamp_of
 
 COMPARED_AT_ONCE = 8 * 1024 * 1024
-"""Files up to this size are compared as a whole when their stamp has changed, which takes 3 ms."""
+"""In bytes. Up to this size, a file is compared as a whole when its stamp has changed, which takes 3 ms."""
 
 
 class Unproven:
-    """Result of a read: the stamp has changed, and these bytes have no checksum."""
+    """The result of a read that cannot be verified: the stamp has changed, and the bytes have no checksum."""
 
 
 UNPROVEN = Unproven()
@@ -29,16 +29,16 @@ class GuardedFile:
         self.descriptor = descriptor
         self.sums = Checksums()
         self._stamp: Stamp = stamp_of(descriptor)
-        """The stamp from when the file was certain to hold the indexed bytes."""
+        """The stamp from the last time when the file certainly held the indexed bytes."""
         self.is_young = is_young(self._stamp)
         """True if the stamp is too recent to prove anything."""
         self._proven: set[int] = set()
-        """The blocks that were proven under the stamp `_proven_under`."""
+        """The blocks that were verified under the stamp `_proven_under`."""
         self._proven_under: Stamp | None = None
         self._round_under: Stamp | None = None
         self._round_is_young = False
         self._round_left = 0
-        """How many blocks are left to compare under this stamp."""
+        """The number of blocks that are still to be compared under this stamp."""
         self._round_at = 0
 
     @property
@@ -52,11 +52,11 @@ class GuardedFile:
         return os.fstat(self.descriptor).st_size < self.sums.length
 
     def pread(self, start: int, end: int) -> bytes:
-        """Return the current bytes, without any proof."""
+        """Return the current bytes without verifying them."""
         return os.pread(self.descriptor, max(0, end - start), start)
 
     def index(self, data: bytes, parsed: Sequence[Span] | None = None) -> None:
-        """Record the next bytes as indexed. With `parsed`, the scanner read all but these spans of them."""
+        """Record the next bytes as indexed. With `parsed`, the scanner read all of them except these spans."""
         self.sums.add(data, parsed)
 
     def read(self, start: int, end: int, *, trusts_stamp: bool = True) -> bytes | Unproven | None:
@@ -82,7 +82,7 @@ class GuardedFile:
         return stamp == self._proven_under and all(block in self._proven for block in blocks)
 
     def _note_proof(self, before: Stamp, start: int, end: int) -> None:
-        """Record that these blocks need no further proof until the stamp changes. The last block may still grow."""
+        """Record that these blocks need no verification until the stamp changes. The last block may still grow."""
         if is_young(before) or stamp_of(self.descriptor) != before:
             return
         if before != self._proven_under:
@@ -90,7 +90,7 @@ class GuardedFile:
         self._proven.update(range(start // BLOCK, min(end, self.sums.length) // BLOCK))
 
     def compare(self, first: int = 0) -> bool:
-        """True if the blocks from `first` on are unchanged. If all are, accept the current stamp."""
+        """Return True if the blocks from `first` on are unchanged. If all blocks are, accept the current stamp."""
         before = stamp_of(self.descriptor)
         young = is_young(before)
         if size_in(before) < self.sums.length or not self.sums.hold(self.pread, first):
@@ -100,8 +100,8 @@ class GuardedFile:
         return True
 
     def compare_some(self, count: int) -> bool:
-        """Compare the next blocks; True if they are unchanged. After a full round under one stamp, accept that
-        stamp."""
+        """Compare the next blocks, and return True if they are unchanged. After a full round under one stamp, accept
+        that stamp."""
         stamp, blocks = stamp_of(self.descriptor), self.sums.block_count
         if stamp != self._round_under:
             self._round_under, self._round_is_young, self._round_left = stamp, is_young(stamp), blocks
@@ -125,7 +125,7 @@ class GuardedStream:
         self._file = GuardedFile(descriptor)
 
     def read1(self, size: int, /) -> bytes:
-        """Return the next bytes; none at the end."""
+        """Return the next bytes, or none at the end."""
         at = self._file.sums.length
         data = self._file.pread(at, at + size)
         self._file.index(data)
@@ -133,5 +133,5 @@ class GuardedStream:
 
     @property
     def was_one_file(self) -> bool:
-        """True if the file still holds all parts that were read."""
+        """True if the file still holds everything that was read."""
         return not self._file.has_moved or self._file.compare()

@@ -1,4 +1,4 @@
-"""`Head`: the first bytes of a file, read in one go, for callers that need no more."""
+"""`Head`: the first bytes of a file, read in one step, for callers that need no more."""
 
 from __future__ import annotations
 
@@ -36,12 +36,13 @@ class Head:
 
 
 def head_of(path: str, size: int) -> Head | None:
-    """Read `size` bytes; None if that is impossible in place: a pipe, folder, container, compressed or missing file."""
+    """Read `size` bytes. Return None if the file cannot be read in place: a pipe, folder, container, compressed or
+    missing file."""
     return _head(path, size, why_read_once)
 
 
 def record_head(path: str, size: int) -> Head | None:
-    """Like `head_of`, for a file that holds only JSON records; None for any other."""
+    """Like `head_of`, but only for a file that consists of JSON records. Return None for any other file."""
     head = _head(path, size, lambda path: "")
     return head if head and head.read(0, 1) == b"{" else None
 

@@ -1,4 +1,4 @@
-"""`FileRevision`: the text of a followed file until it is truncated, rotated or replaced; UTF-16 is converted."""
+"""`FileRevision`: the text of a followed file until it is truncated, rotated or replaced. UTF-16 is converted."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from viewer.sources.limits import SpoolError
 from viewer.sources.spool import Spool
 
 RECENT = 1024 * 1024
-"""How many recent bytes are kept (or all of the last turn), because they are usually read again at once."""
+"""In bytes. The most recent text up to this size, or everything from the last poll, is kept, because it is usually read
+again at once."""
 UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _MAY_BE_UTF_16 = tuple(mark[:1] for mark in UTF_16)
 
@@ -68,7 +69,7 @@ class FileRevision:
         return self._held.read(start, min(end, self.size), trusts_stamp=trusts_stamp)
 
     def add(self, data: bytes, *, ends: bool = False) -> bytes:
-        """Add the next bytes of the file and return their text."""
+        """Add the next bytes of the file, and return their text."""
         data = self._known(data, ends)
         if self._decoder:
             data = self._decoder.decode(data, ends).encode("utf-8", "replace")
@@ -80,7 +81,7 @@ class FileRevision:
         return data
 
     def _spooled(self, spool: Spool, data: bytes) -> bytes:
-        """Store as much of the text as fits into the spool."""
+        """Store as much of the text as fits into the spool, and return that part."""
         before = spool.size
         try:
             spool.append(data)

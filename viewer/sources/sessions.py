@@ -1,4 +1,4 @@
-"""Find agent sessions where agents store them. Only these places are read, and only on request."""
+"""Find agent sessions where agents store them. Only these places are searched, and only on request."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from viewer.formats.places import PLACES, Place
 from viewer.sources.files import why_read_once
 
 LIVE_SECONDS = 30
-"""A file that changed within this time counts as being written."""
+"""A file that changed within this time counts as live."""
 HEAD, TAIL = 64 * 1024, 4 * 1024
 FIRST_LINE = 4 * 1024
-"""The first bytes, which usually name the working directory."""
+"""In bytes: enough of the start of a file to read the working directory, which is usually named there."""
 MOST_FOLDERS = 20_000
 _DEEPEST = 8
 _UNNAMED = re.compile(r"[^A-Za-z0-9]")
@@ -34,16 +34,16 @@ class Session(Struct, frozen=True):
     path: str
     """`FILE:ITEM` for a session in a database."""
     size: int
-    """0 if unknown."""
+    """The size in bytes; 0 if unknown."""
     modified: float
-    """Seconds since 1970."""
+    """The modification time, in seconds since 1970."""
     directory: str | None
     """The working directory, if the path or the start of the file names it."""
     format: str | None = None
-    """The format of a file that only this agent writes."""
+    """The format of the file, if only this agent writes it."""
 
     def is_live(self, now: float) -> bool:
-        """True if the file is being written."""
+        """True if the file is probably being written."""
         return now - self.modified < LIVE_SECONDS
 
 
@@ -65,18 +65,18 @@ class Surroundings:
         variables: Mapping[str, str] | None = None,
         more: Mapping[str, Iterable[str]] | None = None,
     ) -> None:
-        """`more` adds folders per agent."""
+        """`more` adds folders for each agent."""
         self.home = home or Path(os.path.expanduser("~"))  # noqa: PTH111 (Path.home raises without a home)
         self.here = here or Path.cwd()
         self._variables = os.environ if variables is None else variables
         self._more = more or {}
         self.steps = {str(folder): steps for steps, folder in enumerate((self.here, *self.here.parents))}
-        """The current directory and its parents, each with the number of steps up."""
+        """The current directory and its parents, each with the number of levels above the current directory."""
         self.dashed = {_UNNAMED.sub("-", folder): folder for folder in reversed(self.steps)}
-        """These folders, by their names with dashes instead of other characters."""
+        """These folders by their names with dashes in place of other characters."""
 
     def folders(self, place: Place) -> list[Path]:
-        """Return the folders of a place: the first that exists, and those that were added."""
+        """Return the folders of a place: the first one that exists, and those that the user added."""
         named = [path for folder in place.folders if (path := self._folder(folder, place)) is not None]
         first = [path for path in named if path.is_dir()][:1]
         if place.ancestors:
@@ -124,7 +124,7 @@ def find_sessions(
 
 
 def _key(place: Place, folder: Path, session: Session) -> str:
-    """Return a key shared by two copies of the same session: its name in the folder of the agent."""
+    """Return a key that two copies of the same session share: its name inside the folder of the agent."""
     if not place.stored_twice:
         return session.path
     name = session.path.rsplit("/", 1)[-1]
@@ -136,12 +136,13 @@ def _is_in_database(session: Session) -> bool:
 
 
 def _is_better(one: Session, other: Session) -> bool:
-    """True if the first copy of a session is newer, or equally new but in a database."""
+    """True if the first copy of a session is newer, or equally new and in a database."""
     return (one.modified, _is_in_database(one)) > (other.modified, _is_in_database(other))
 
 
 def group_of(session: Session, around: Surroundings) -> int:
-    """Return 0 for the current directory, the number of steps up for a parent, and a large number for any other."""
+    """Return 0 for the current directory, the number of steps up for a parent, and a large number for any other
+    directory."""
     return around.steps.get(session.directory or "", len(around.steps) + 1)
 
 

@@ -1,4 +1,4 @@
-"""`Spool`: keeps text that can be read only once in memory, then in an unlinked file of mode 0600, up to a limit."""
+"""`Spool`: text that can be read only once, kept in memory, then in an unlinked file of mode 0600, up to a limit."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class Spool:
     """A growing buffer, readable by offset."""
 
     def __init__(self, name: str) -> None:
-        """`name` is that of the input, for error messages."""
+        """`name` is the name of the input, for error messages."""
         self.name = name
         self.size = 0
         self._most = limits().max_spool
@@ -21,7 +21,7 @@ class Spool:
         self._descriptor: int | None = None
 
     def append(self, data: bytes) -> None:
-        """Add the next bytes. At the limit, or if the disk is full, add what fits and raise."""
+        """Add the next bytes. At the limit, or if the disk is full, add what fits, and raise an exception."""
         kept = data[: self._most - self.size]
         try:
             self._add(kept)

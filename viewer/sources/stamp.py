@@ -6,10 +6,11 @@ import os
 import time
 
 YOUNGEST_NS = 20_000_000
-"""A younger stamp proves nothing, because a second write in the same clock tick of the file system may be hidden."""
+"""In nanoseconds. A younger stamp proves nothing, because a second write in the same clock tick of the file system may
+leave it unchanged."""
 
 Stamp = tuple[int, int, int, int, int]
-"""The last number, the change time, cannot be set by programs."""
+"""The last number is the change time, which programs cannot set."""
 
 
 def stamp_of(descriptor: int) -> Stamp:
@@ -24,5 +25,5 @@ def size_in(stamp: Stamp) -> int:
 
 
 def is_young(stamp: Stamp) -> bool:
-    """True if the file changed so recently that another change might leave the stamp as it is."""
+    """True if the file changed so recently that another change might not show in the stamp."""
     return time.time_ns() - stamp[4] < YOUNGEST_NS

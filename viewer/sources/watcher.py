@@ -1,6 +1,6 @@
 """Watch a file for changes: poll with a pause that file system events cut short.
 
-Polling must suffice: network and container mounts send no events, and a missing file has none either."""
+Polling must be enough by itself: network and container mounts send no events, and neither does a missing file."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from typing import Protocol
 _STEP_MS = 10
 _DEBOUNCE_MS = 50
 _LOOK_AGAIN_MS = 500
-"""How often to check whether the watched folders were replaced."""
+"""In milliseconds: how often to check whether the watched folders were replaced."""
 
 
 class Watcher(Protocol):
     """A pause that can be cut short."""
 
     def wait(self, timeout: float) -> bool:
-        """Wait at most `timeout` seconds; True if something happened."""
+        """Wait at most `timeout` seconds. Return True if something happened."""
 
     async def wait_async(self, timeout: float) -> bool:
         """Like `wait`, in an event loop."""
@@ -47,11 +47,11 @@ class Polling:
         return False
 
     def close(self) -> None:
-        """Does nothing."""
+        """Do nothing."""
 
 
 class FolderWatcher:
-    """Watcher that wakes on events in the folder of a file, and, for a symlink, in the folder of its target.
+    """A watcher that wakes on events in the folder of a file and, for a symlink, in the folder of its target.
 
     One thread watches. If nothing can be watched, this falls back to polling."""
 
@@ -85,7 +85,7 @@ class FolderWatcher:
                 self._happened.set()  # the folders changed, so events may have been lost
 
     def _watch_folders(self, folders: dict[str, int]) -> bool:
-        """Watch until the folders to watch change; False if they cannot be watched."""
+        """Watch until the set of folders to watch changes. Return False if they cannot be watched."""
         from watchfiles import watch  # needed only for following a file
 
         try:
@@ -114,7 +114,7 @@ class FolderWatcher:
 
 
 def watched_folders(path: str) -> dict[str, int]:
-    """Return the folders where a change may matter, each with its inode, which reveals a recreated folder."""
+    """Return the folders where a change may matter, each with its inode, which shows whether a folder was recreated."""
     folders = {}
     for file in (os.path.abspath(path), os.path.realpath(path)):  # noqa: PTH100 (the symlink must stay)
         folder = str(Path(file).parent)

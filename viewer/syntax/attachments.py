@@ -1,4 +1,4 @@
-"""Labels of images, audio, video and files in content parts: `[image/png, 40 KB]`; never their data or address."""
+"""Labels for images, audio, video and files in content parts: `[image/png, 40 KB]`, never their data or address."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from viewer.syntax.characters import plain_name
 from viewer.syntax.json_text import JsonKind, JsonNode, read_json, string_body
 
 LONGEST_FILE_NAME = 60
-"""The most characters of a file name that a label shows."""
+"""The maximum number of characters of a file name that a label shows."""
 
 _KINDS = {
     "image": (
@@ -52,7 +52,7 @@ _LONG_BASE64 = lazy_regex(r"[A-Za-z0-9+/_\s-]{64,}={0,2}\s*")
 _PERCENT = lazy_regex(r"%[0-9A-Fa-f]{2}")
 _NOT_DIGITS = lazy_regex(r"[^A-Za-z0-9+/_-]+")
 _DEEPEST = 4
-"""How deep nested objects in a part are searched."""
+"""The maximum depth of nested objects that are searched in a part."""
 _UNITS = ("B", "KB", "MB", "GB", "TB")
 
 

@@ -1,4 +1,4 @@
-"""Invisible and bidirectional characters: their table, their byte positions, and names without them."""
+"""Invisible and bidirectional characters: a table of them, their byte positions, and names without them."""
 
 from __future__ import annotations
 
@@ -9,15 +9,16 @@ from viewer.cache import lazy_regex
 
 
 def _class_of(ranges: str) -> str:
-    """Build the inside of a character class from hexadecimal code points and ranges.
+    """Return the inside of a character class, given as hexadecimal code points and ranges.
 
-    It has the characters themselves, because escapes take several times as long to compile."""
+    It consists of the characters themselves, because escapes take several times as long to compile."""
     ends = (item.split("-") for item in ranges.split())
     return "".join("-".join(chr(int(end, 16)) for end in item) for item in ends)
 
 
 def _up_to_ffff(inside: str) -> str:
-    """Return the characters and ranges of a class up to U+FFFF. A regular expression would take 8 ms to compile."""
+    """Return those characters and ranges of a class that are at most U+FFFF. A regular expression would take 8 ms to
+    compile."""
     starts = [at for at in range(len(inside)) if "-" not in inside[max(0, at - 1) : at + 1]]
     items = (inside[at : at + (3 if inside[at + 1 : at + 2] == "-" else 1)] for at in starts)
     return "".join(item for item in items if item[-1] <= "\uffff")
@@ -60,7 +61,7 @@ _PART = _PICTOGRAPH + "[\U0001f3fb-\U0001f3ff\ufe0e\ufe0f]?"
 _FLAG = "\U0001f3f4[\U000e0061-\U000e007a]{2}[\U000e0030-\U000e0039\U000e0061-\U000e007a]{1,4}\U000e007f"  # of a region
 _SEQUENCE = f"{_PART}(?:\u200d{_PART})*+"
 EMOJI = f"(?:{_FLAG}|[#*0-9]\ufe0f\u20e3|{_SEQUENCE})"
-"""One emoji with its joiners, selectors and tags, which do not count as hidden characters."""
+"""An emoji with its joiners, selectors and tags, which do not count as hidden characters."""
 
 UNSEEN = lazy_regex(f"[{BIDI}{TAGS}{ZERO_WIDTH}]")
 
@@ -73,13 +74,13 @@ MAY_HIDE = lazy_regex(  # every hidden character beyond ASCII, and a few others
 )
 _BASIC = _up_to_ffff(_PICTOGRAPH.strip("[]") + ZERO_WIDTH)
 _ORDINARY = f"[^{BIDI}{C0}{C1}\r{_BASIC}\U00010000-\U0010ffff]"
-"""A character that begins no emoji and no hidden run. Ranges beyond U+FFFF would be searched one by one."""
+"""A character that begins no emoji and no hidden run. Ranges beyond U+FFFF would be tried one by one."""
 _HIDDEN = lazy_regex(
     f"{_ORDINARY}*+"  # most text; fast, because it involves no alternatives
     f"(?:(?P<bidi>[{BIDI}]+)|(?P<tags>[{TAGS}]+)|(?P<control>(?:[{C0}{C1}]|\r(?!\n))++)|{_FLAG}|{_SEQUENCE}"
     f"|(?<=[#*0-9])\ufe0f\u20e3|(?P<zero_width>[{ZERO_WIDTH}]+)|[\r\U00010000-\U0010ffff]|\\Z)"
 )
-"""Matches text up to the next emoji or run of hidden characters. Only the latter has a group."""
+"""Matches text up to the next emoji or run of hidden characters. Only a hidden run is in a group."""
 
 
 def find_hidden_characters(data: bytes, base: int = 0) -> Iterator[tuple[str, int, int]]:
@@ -90,8 +91,8 @@ def find_hidden_characters(data: bytes, base: int = 0) -> Iterator[tuple[str, in
 
 
 def search_hidden_characters(data: bytes, base: int = 0) -> Iterator[tuple[str, int, int]]:
-    """Like `find_hidden_characters`, but without its prefilter, for data that most likely has such characters."""
-    text = data.decode("utf-8", "surrogateescape")  # ill-formed bytes keep their position
+    """Like `find_hidden_characters`, but without its prefilter, for data that probably has such characters."""
+    text = data.decode("utf-8", "surrogateescape")  # ill-formed bytes keep their positions
     position = 0
     for match in _HIDDEN.finditer(text):
         kind = match.lastgroup
@@ -104,7 +105,7 @@ def search_hidden_characters(data: bytes, base: int = 0) -> Iterator[tuple[str, 
 
 
 def may_hide(data: bytes) -> bool:
-    """False if the data certainly has no hidden characters. A cheap prefilter."""
+    """False if the data certainly has no hidden characters. An inexpensive prefilter."""
     if len(data.translate(None, _CONTROLS)) != len(data) or _LONE_RETURN.search(data):
         return True
     return not data.isascii() and MAY_HIDE.search(data) is not None

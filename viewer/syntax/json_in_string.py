@@ -10,7 +10,7 @@ from viewer.syntax.string_map import StringMap
 
 
 class InnerNode(JsonNode):
-    """A value inside a JSON string. Offsets are those of the outer source, where quotes are escaped."""
+    """A value inside a JSON string. Its offsets refer to the outer source, where quotes are escaped."""
 
     body_start: int = 0
     """The start of the body of a string."""
@@ -41,11 +41,11 @@ class _Places:
         return self._base + self._map.source_of(at, False)
 
     def end(self, at: int) -> int:
-        """Return the source offset where the decoded byte before this one ends."""
+        """Return the source offset where the previous decoded byte ends."""
         return self._base + self._map.source_of(at - 1, True) if at else self.start(0)
 
     def moved(self, root: JsonNode) -> JsonNode:
-        """Return the value with all its offsets in the outer source. Works without recursion."""
+        """Return the value with all its offsets converted to the outer source. This works without recursion."""
         top = self._node(root)
         waiting: list[tuple[JsonNode, JsonNode]] = [(root, top)]
         while waiting:

@@ -1,4 +1,4 @@
-"""Regular JSON objects, decoded at once; the positions of their values are found on access."""
+"""Regular JSON objects, decoded in one step. The positions of their values are found on access."""
 
 # A property replaces an attribute of the base here, and nothing writes to it.
 # mypy: disable-error-code="misc, override"
@@ -17,9 +17,9 @@ from viewer.syntax.json_text import is_too_deep, read_json
 from viewer.syntax.json_tree import JsonKind, JsonMember, JsonNode
 
 DEEPEST_SKIPPED = 6
-"""Values up to this depth are skipped in one step. Behind a deeper one, positions come from the slow path."""
+"""Values up to this depth are skipped in one step. Positions after a deeper value come from the slow path."""
 MOST_PATTERNS = 256
-"""The most patterns to keep, one for each member that was looked up."""
+"""The maximum number of patterns to cache. There is one for each member that was looked up."""
 _SPACE = rb"[ \t\r\n]*+"
 _STRING = rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
 _PLAIN = rb'[^"\[\]{}]*+'
@@ -36,7 +36,7 @@ JSON_VALUE = _ANY = rb"(?:" + _STRING + rb"|" + _container() + rb'|[^\x00-\x20,:
 _QUOTED = re.compile(_STRING, re.DOTALL)
 _VALUE = lazy_regex(_ANY, re.DOTALL)
 WIDE = 32
-"""An object with more members has an index of their places."""
+"""An object with more members gets an index of their positions."""
 _FIRST = re.compile(rb"[\[{]" + _SPACE)
 _ITEM = lazy_regex(rb"(" + _ANY + rb")" + _SPACE + rb"[,\]]" + _SPACE, re.DOTALL)
 _NEXT = re.compile(_SPACE + rb"[,\]}]" + _SPACE)
@@ -49,7 +49,7 @@ _PAIRED = lazy_regex(
     rb"(?:[^\\]++|\\[^u]|\\u(?![dD][89a-fA-F])|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2})*+",
     re.DOTALL,
 )
-"""Text in which every surrogate is one half of a pair."""
+"""Text in which every surrogate belongs to a pair."""
 
 
 class JsonNumber(str):
@@ -59,7 +59,7 @@ class JsonNumber(str):
 
 
 class _IrregularError(ValueError):
-    """A repeated key, or a number that JSON does not have."""
+    """A repeated key, or a number that JSON does not allow."""
 
 
 def _refuse(_constant: str) -> NoReturn:
@@ -126,7 +126,7 @@ def _regular(data: bytes) -> tuple[Any, int] | None:
 
 
 def _is_paired(data: bytes) -> bool:
-    """True if every surrogate in a text is one half of a pair."""
+    """True if every surrogate in a text belongs to a pair."""
     if b"\\ud" not in data and b"\\uD" not in data:
         return True
     paired = _PAIRED.match(data)
@@ -150,7 +150,7 @@ def read_whole(data: bytes) -> JsonNode | None:
 
 
 def _tree(value: Any, data: bytes, at: int, base: int) -> JsonNode:
-    """Return the nodes of a value that starts at this index and in which the decoder found no fault."""
+    """Return the nodes of a value that starts at this index. The decoder has already found it to be valid."""
     kind = type(value)
     if kind is str:
         end = _QUOTED.match(data, at).end()  # type: ignore[union-attr]
@@ -242,7 +242,7 @@ class LazyNode(_Node):
         self._items: list[JsonNode] | None = None
         self._members: list[JsonMember] | None = None
         self._starts: dict[str, int] | None = None
-        """Where the members of a wide object begin."""
+        """Where each member of a wide object begins."""
         self.text = ""
         kind = _KINDS.get(type(value))
         if kind is None:
@@ -257,7 +257,7 @@ class LazyNode(_Node):
                 self._start, self._end = line.base, line.base + line.size
 
     def get(self, key: str) -> JsonNode | None:
-        """Return the member with this name, or None if there is none or if this is not an object."""
+        """Return the member with this name, or None if there is none or this is not an object."""
         value = self.value
         if type(value) is not dict or key not in value:
             return None
@@ -268,7 +268,7 @@ class LazyNode(_Node):
         return LazyNode(value, self.line, self, keys) if keys else self
 
     def forget_index(self) -> None:
-        """Does nothing, because there is no index."""
+        """Do nothing, because there is no index."""
 
     @property
     def items(self) -> list[JsonNode]:
@@ -371,7 +371,7 @@ class LazyNode(_Node):
         self._start = base + at
 
     def starts(self) -> dict[str, int]:
-        """Return where the members of a wide object begin. To search each from the start of the object would be
+        """Return where each member of a wide object begins. Searching each from the start of the object would be
         quadratic."""
         if self._starts is None:
             self.place_members()

@@ -1,4 +1,4 @@
-"""Tolerant JSON parser: reads one value at a time, without recursion, with the position of each value and fault."""
+"""Tolerant JSON parser: reads one value without recursion, with the positions of all values and faults."""
 
 from __future__ import annotations
 
@@ -39,7 +39,8 @@ Step: TypeAlias = Callable[[int], "Step | None"]
 
 
 class Scanner:
-    """Scans one value. Strict mode stops at the first fault; tolerant mode continues if the meaning is clear."""
+    """Scans one value. Strict mode stops at the first fault; tolerant mode continues as long as the meaning is
+    clear."""
 
     def __init__(self, data: bytes, base: int, start: int, *, strict: bool) -> None:
         self._data = data
@@ -199,7 +200,7 @@ class Scanner:
         return self._odd_word(start, end)
 
     def _odd_word(self, start: int, end: int) -> Step | None:
-        """Return a bare word instead of a value (`NaN`, `light`): tolerant reading takes it as null and continues."""
+        """Handle a bare word in place of a value (`NaN`, `light`). Tolerant reading treats it as null and continues."""
         stop = self._malformed(start, end)
         if self._strict or not self._containers or not _WORD.match(self._data, start):
             return stop
@@ -231,7 +232,8 @@ class Scanner:
         return checked
 
     def _curly_end(self, start: int, end: int) -> int | None:
-        """Return the first closing curly quote without an opening one where a JSON string could end."""
+        """Return the end of the first closing curly quote without an opening one, at a place where a JSON string could
+        end."""
         depth = 0
         for mark in _CURLY_MARKS.finditer(self._data, start, min(end, len(self._data))):
             depth += 1 if mark.group(1) == b"\x9c" else -1
@@ -242,7 +244,7 @@ class Scanner:
         return None
 
     def _curly_string(self) -> JsonNode | None:
-        """Return a string opened by a curly quote."""
+        """Return a string that a curly quote opens."""
         start = self._at
         self._malformed(start, start + 3)
         if self._strict:
@@ -266,7 +268,7 @@ class Scanner:
         return node
 
     def _checked_string(self, start: int, body_start: int, body_end: int, end: int) -> JsonNode | None:
-        """Return a string that may have faults inside, where strict reading stops."""
+        """Return a string that may have faults inside. Strict reading stops at such a fault."""
         raw = self._data[body_start:body_end]
         text = raw.decode("utf-8", "replace")
         flaws = [(body_start + found.start(), body_start + found.end()) for found in _CONTROL.finditer(raw)]
@@ -295,7 +297,7 @@ class Scanner:
         ]
 
     def _placed(self, node: JsonNode) -> Step | None:
-        """Put a complete value into its container and return the next step."""
+        """Put a complete value into its container, and return the next step."""
         self._place(node)
         return self._after if self._containers and node.closed else None
 

@@ -15,7 +15,8 @@ _SHORT = {'"': '"', "\\": "\\", "/": "/", "b": "\b", "f": "\f", "n": "\n", "r": 
 
 
 def string_body(data: bytes) -> str:
-    """Return the text of a JSON string, given with its quotes. The closing quote may be missing, the opening one curly.
+    """Return the text of a JSON string, given with its quotes. The closing quote may be missing, and the opening one
+    may be curly.
 
     An escape that JSON does not define stays unchanged; a lone surrogate becomes U+FFFD."""
     text = string_units(data)
@@ -38,7 +39,7 @@ def without_halves(text: str) -> str:
 
 
 def decode_body(text: str) -> str:
-    """Decode the escapes of the text between the quotes."""
+    """Decode the escapes in the text between the quotes."""
     decoded = _decode_units(text)
     return without_halves(decoded) if "\\u" in text else decoded
 
@@ -51,7 +52,7 @@ def _decode_units(text: str) -> str:
 
 
 def strict_body(text: str) -> str | None:
-    """Like `decode_body`, but None if JSON does not define every escape. Raw control characters are allowed."""
+    """Like `decode_body`, but return None if JSON does not define every escape. Raw control characters are allowed."""
     decoded = _strict_units(text)
     return None if decoded is None else without_halves(decoded) if "\\u" in text else decoded
 

@@ -17,7 +17,8 @@ from viewer.syntax.json_tree import JsonKind
 
 MAX_DEPTH = 200
 MOST_KEYS = 65_536
-"""Keys remembered per object as 64-bit hashes in a set, about 80 bytes each, 5 MB at most."""
+"""The maximum number of keys that are remembered per object: 64-bit hashes in a set, about 80 bytes each, 5 MB at
+most."""
 
 _STRING = rb'"[^"\\\x00-\x1f]*+(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\x00-\x1f]*+)*+"'
 _SCALAR = (
@@ -43,7 +44,7 @@ _CLOSERS = {ord("}"): JsonKind.OBJECT, ord("]"): JsonKind.ARRAY}
 
 
 class RepeatedKeys(Struct, frozen=True, gc=False):
-    """The duplicate keys of one object: the span of the first, and how many there are."""
+    """The duplicate keys of one object: the span of the first, and their number."""
 
     start: int
     end: int

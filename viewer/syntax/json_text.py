@@ -1,4 +1,4 @@
-"""Check and read JSON text: validity, faults, values and positions. Values are never re-serialized."""
+"""Check and read JSON text: validity, faults, values and positions. Values are never serialized again."""
 
 from __future__ import annotations
 
@@ -36,13 +36,14 @@ __all__ = [
 ]
 
 LONGEST_GLANCED = 1024 * 1024
-"""Longer text is surveyed instead, because the standard decoder needs about 15 bytes of memory per byte."""
+"""The maximum length in bytes. Longer text is surveyed instead, because the standard decoder needs about 15 bytes of
+memory per byte."""
 
 _STRINGS_AND_BRACKETS = lazy_regex(rb'"[^"\\]*(?:\\.[^"\\]*)*"?|[\[{]|[\]}]', re.DOTALL)
 
 
 def check_json(data: bytes, base: int = 0, survey: Survey | None = None) -> JsonFault | None:
-    """Return the first fault in text that should be exactly one JSON value (RFC 8259), or None if it is one."""
+    """Return the first fault in text that should be exactly one JSON value (RFC 8259), or None if there is none."""
     content = SPACE.match(data).end()  # type: ignore[union-attr]
     if content == len(data):
         return JsonFault("empty", base, base)
@@ -80,12 +81,12 @@ def read_json(data: bytes, base: int = 0, start: int = 0) -> JsonReading:
 
 
 def read_rest(data: bytes, base: int, start: int) -> JsonReading:
-    """Read the rest of an array, starting at the comma after an item or at its end. The node has the new items."""
+    """Read the rest of an array, starting at the comma after an item, or at its end. The node has the new items."""
     return Scanner(data, base, start, strict=False).resume([JsonKind.ARRAY], "after")
 
 
 class JsonGlance(Struct, frozen=True):
-    """The result of a quick pass over a text. Each number in the value is replaced by its length."""
+    """The result of a quick pass over a text. In its value, each number is replaced by its length."""
 
     valid: bool
     """True if the text is exactly one JSON value (RFC 8259)."""
@@ -93,14 +94,14 @@ class JsonGlance(Struct, frozen=True):
     """True if an object in the text has a duplicate key."""
     value: object = None
     survey: Survey | None = None
-    """The survey, for long text."""
+    """The survey, if the text is long."""
 
 
 _INVALID = JsonGlance(False)
 
 
 class _RefusedError(ValueError):
-    """JSON that Python accepts, but that no standard allows."""
+    """JSON that Python accepts although no standard allows it."""
 
 
 def _refuse(_constant: str) -> NoReturn:
@@ -108,8 +109,8 @@ def _refuse(_constant: str) -> NoReturn:
 
 
 class _Quick:
-    """The fast decoder of the standard library. It returns the length of a number instead of its value, to save
-    time."""
+    """The fast decoder of the standard library. To save time, it returns the length of a number in place of its
+    value."""
 
     def __init__(self) -> None:
         self.repeats = False
@@ -154,11 +155,11 @@ def _finite(text: str) -> float:
 
 
 _HALF = re.compile(rb"\\u[dD]")
-"""Half of a surrogate pair. On its own, it becomes U+FFFD in a node."""
+"""Half of a surrogate pair. Without the other half, it becomes U+FFFD in a node."""
 _SPACED_COLON = lazy_regex(rb'"[ \t\r\n]+:')
 _CONTAINERS = (dict, list)
 _DECODER = msgspec.json.Decoder()
-"""Accepts only RFC 8259."""
+"""Accepts nothing but RFC 8259."""
 _EXACT = json.JSONDecoder(parse_float=_finite, parse_constant=_refuse)
 
 
@@ -173,12 +174,12 @@ _UNREPEATED = json.JSONDecoder(parse_float=_finite, parse_constant=_refuse, obje
 
 
 def exact_value(data: bytes) -> object:
-    """Return the value of a valid JSON text as `JsonNode.to_python` returns it, or None if that is uncertain."""
+    """Return the value of a valid JSON text as `JsonNode.to_python` would, or None if that is uncertain."""
     return _exact(data, _EXACT)
 
 
 def plain_object(data: bytes) -> dict[str, object] | None:
-    """Like `exact_value`, for an object without repeated keys; None for anything else."""
+    """Like `exact_value`, for an object without repeated keys. Return None for anything else."""
     quick = _quick_object(data)
     if quick is not None:
         return quick
@@ -187,7 +188,8 @@ def plain_object(data: bytes) -> dict[str, object] | None:
 
 
 def _quick_object(data: bytes) -> dict[str, object] | None:
-    """Like `plain_object`, if the number of colons outside strings, one per member, proves that no key repeats."""
+    """Like `plain_object`. The object is returned only if the number of colons outside strings proves that no key
+    repeats."""
     if b"\\u" in data or len(data) > LONGEST_GLANCED:
         return None
     if len(data) > MAX_DEPTH and data.count(b"[") + data.count(b"{") > MAX_DEPTH:
@@ -250,7 +252,7 @@ def _too_deep(data: bytes) -> int | None:
 
 
 def _trailing(data: bytes, base: int, end: int) -> JsonFault | None:
-    """Return the fault for anything but whitespace after the value."""
+    """Return the fault for anything except whitespace after the value."""
     start = SPACE.match(data, end).end()  # type: ignore[union-attr]
     if start == len(data):
         return None

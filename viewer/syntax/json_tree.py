@@ -22,7 +22,7 @@ class JsonKind(Enum):
 
 
 class JsonNode(Struct):
-    """A value and its span. Offsets are absolute; those of a string include its quotes."""
+    """A value and its span. Offsets are absolute. The span of a string includes its quotes."""
 
     kind: JsonKind
     start: int
@@ -30,7 +30,7 @@ class JsonNode(Struct):
     text: str = ""
     """The decoded value of a string, or the source text of a number."""
     plain: bool = False
-    """True for a string with valid quotes and no escapes: its body is the bytes between them."""
+    """True for a string with valid quotes and no escapes, so that its body is the bytes between them."""
     items: list[JsonNode] = field(default_factory=lambda: _NO_ITEMS)
     members: list[JsonMember] = field(default_factory=lambda: _NO_MEMBERS)
     """The members in order, including duplicates."""
@@ -41,9 +41,9 @@ class JsonNode(Struct):
     split: bool = False
     """True for a string that spans several `data:` lines of a server-sent event."""
     repeats: bool = False
-    """True if this object, or one inside this value, has a duplicate key."""
+    """True if this value, or one inside it, is an object with a duplicate key."""
     _by_key: dict[str, JsonNode] | None = None
-    """The members of a large object by key, built on first access, after the object was read."""
+    """The members of a large object by key, built on first access after the object was read."""
 
     def get(self, key: str) -> JsonNode | None:
         """Return the last member with this name, or None if there is none or if this is not an object."""
@@ -87,7 +87,7 @@ class JsonMember(Struct):
 
 
 class JsonFault(Struct, frozen=True, gc=False):
-    """Why text is not JSON, and the bytes at fault. If something is missing, the span is empty, at the end."""
+    """Why text is not JSON, and the bytes at fault. If something is missing, the span is empty and at the end."""
 
     reason: str
     """`json-malformed`, `json-truncated`, `json-trailing`, `json-too-deep` or `empty`."""
@@ -105,7 +105,7 @@ class JsonReading(Struct):
 
     node: JsonNode | None
     end: int
-    """Where the reading stopped (absolute): after the value, or at the fault."""
+    """The absolute offset where reading stopped: after the value, or at the fault."""
     fault: JsonFault | None
     """The first of `faults`."""
     lenient: list[Span]
@@ -120,7 +120,7 @@ class JsonReading(Struct):
 
 
 _FEW = 16
-"""Up to this number of members, a linear search is fast enough."""
+"""With up to this many members, a linear search is fast enough."""
 _NO_ITEMS: list[JsonNode] = []
 _NO_MEMBERS: list[JsonMember] = []
 """Shared by all values without children; never changed."""
@@ -129,7 +129,7 @@ _CONSTANTS: dict[JsonKind, bool | None] = {JsonKind.TRUE: True, JsonKind.FALSE: 
 
 
 def number_value(text: str) -> int | float:
-    """Return the value of a JSON number. One with more digits than Python converts becomes a float."""
+    """Return the value of a JSON number. A number with too many digits for Python's conversion becomes a float."""
     try:
         return int(text)
     except ValueError:
@@ -137,7 +137,7 @@ def number_value(text: str) -> int | float:
 
 
 class JsonText(str):
-    """The source text of a number, a constant, an object or an array. It never equals a plain string."""
+    """The source text of a number, a constant, an object or an array. It is never equal to a plain string."""
 
     __slots__ = ()
 

@@ -16,7 +16,7 @@ _ESCAPE = lazy_regex(_HIGH + _LOW + rb"|\\u[0-9a-fA-F]{4}|\\.", re.DOTALL)
 
 
 _SHORT = frozenset(b"\\" + bytes([each]) for each in b'"\\/bfnrt')
-"""Escapes that stand for one byte."""
+"""Escapes that represent one byte."""
 
 
 class StringMap:
@@ -43,7 +43,7 @@ class StringMap:
         return meant + size
 
     def source_of(self, meant: int, last: bool) -> int:
-        """Return the source offset of a decoded byte; with `last`, the offset after it."""
+        """Return the source offset of a decoded byte or, with `last`, the offset after it."""
         index = bisect_right(self._meant, meant) - 1
         source, escape_end = self._source[index], self._escape_ends[index]
         if escape_end:
@@ -52,14 +52,15 @@ class StringMap:
 
 
 class NestedMap:
-    """The map of a JSON string inside a JSON string. `raw` has the quotes of the outer string, but no inner ones."""
+    """The map of a JSON string inside a JSON string. `raw` includes the quotes of the outer string, but no inner
+    ones."""
 
     def __init__(self, raw: bytes) -> None:
         self._outer = StringMap(raw)
         self._inner = StringMap(b'"' + string_body(raw).encode("utf-8", "replace"))
 
     def source_of(self, meant: int, last: bool) -> int:
-        """Return the source offset of a decoded byte; with `last`, the offset after it."""
+        """Return the source offset of a decoded byte or, with `last`, the offset after it."""
         at = self._inner.source_of(meant, last) - 1
         return self._outer.source_of(max(0, at - last), last)
 
@@ -77,7 +78,8 @@ def _meant_size(escape: bytes) -> int:
 _PYTHON_ESCAPE = lazy_regex(
     rb"(?:\\x[89a-fA-F][0-9a-fA-F])+|\\x[0-7][0-9a-fA-F]|\\u[0-9a-fA-F]{4}|\\U[0-9a-fA-F]{8}|\\[0-7]{1,3}|\\[ntr\\'\"]"
 )
-"""Python escapes. Any other backslash sequence stays unchanged. Bytes above 127 are read together, as UTF-8."""
+"""Python escapes. Any other backslash sequence stays unchanged. Adjacent bytes above 127 are decoded together, as
+UTF-8."""
 _PYTHON_LETTERS = {b"n": b"\n", b"t": b"\t", b"r": b"\r", b"\\": b"\\", b"'": b"'", b'"': b'"'}
 
 
@@ -108,7 +110,7 @@ def _python_bytes(escape: bytes) -> bytes:
 
 
 def python_text(raw: bytes) -> bytes:
-    """Return the decoded text of a Python literal, which is given without its quotes."""
+    """Return the decoded text of a Python literal, given without its quotes."""
     return b"".join(raw[start:end] if text is None else text for start, end, text in python_runs(raw))
 
 
@@ -130,7 +132,7 @@ class PythonMap:
             meant += end - start if text is None else len(text)
 
     def source_of(self, meant: int, last: bool) -> int:
-        """Return the source offset of a decoded byte; with `last`, the offset after it."""
+        """Return the source offset of a decoded byte or, with `last`, the offset after it."""
         index = bisect_right(self._meant, meant) - 1
         if index < 0:
             return 0

@@ -16,7 +16,7 @@ MOST_DAYS = 1024
 _MINUTES_A_DAY, _SECONDS_A_DAY = 1440, 86_400
 _FIRST_DAY = date(1970, 1, 1).toordinal()
 _SECONDS_BELOW = 100_000_000_000
-"""A smaller number means seconds (until the year 5138), a larger one milliseconds (since 1973)."""
+"""Smaller numbers are seconds (until the year 5138), larger ones milliseconds (since 1973)."""
 _RFC_3339 = lazy_regex(
     r"(\d{4})-(\d\d)-(\d\d)[Tt ](\d\d):(\d\d):(\d\d)(?:[.,](\d{1,12}))?\s?(?:([Zz])|([+-])(\d\d):?(\d\d))?", re.ASCII
 )
@@ -45,8 +45,16 @@ def parse_fine_time(node: JsonNode) -> int | None:
     return _from_fine(value.strip() if isinstance(value, str) else str(value))
 
 
+def parse_time_pair(node: JsonNode) -> int | None:
+    """Return the milliseconds since 1970 from a list of seconds and nanoseconds, as JavaScript writes it, or None for
+    anything else."""
+    return _from_pair([_node_value(item) for item in node.items]) if node.kind is JsonKind.ARRAY else None
+
+
 def parse_decoded_time(value: object) -> int | None:
     """Return the time of a decoded value of a regular record, in any of these units."""
+    if isinstance(value, list):
+        return _from_pair([number_value(item) if type(item) is JsonNumber else None for item in value])
     if not isinstance(value, str):
         return None
     if len(value) == 24 and value[19] == "." and value[23] == "Z":
@@ -63,8 +71,18 @@ def _from_fine(text: str) -> int | None:
     return int(text[:13])
 
 
+def _from_pair(values: list[object]) -> int | None:
+    if len(values) != 2:
+        return None
+    seconds, nanoseconds = values
+    if not isinstance(seconds, int) or not isinstance(nanoseconds, int) or not 0 <= nanoseconds < 1_000_000_000:
+        return None
+    ms = 1000 * seconds + nanoseconds // 1_000_000
+    return ms if 0 <= ms <= LATEST_MS else None
+
+
 def format_time(ms: int) -> str:
-    """Format as RFC 3339 in UTC, with a fraction only if there is one."""
+    """Format a time as RFC 3339 in UTC, with a fraction only if it is not zero."""
     seconds, fraction = divmod(min(max(ms, 0), LATEST_MS), 1000)
     text = datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%S")
     return f"{text}.{fraction:03}Z" if fraction else f"{text}Z"

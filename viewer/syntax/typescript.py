@@ -46,8 +46,8 @@ def read_namespaces(text: str) -> dict[str, Schema]:
 
 
 def _next_namespace(text: str, position: int) -> int:
-    """Return the position of the next namespace. Text outside is ignored, so that quotes and braces in prose cannot
-    hide it."""
+    """Return the position of the next namespace. Text outside namespaces is skipped, so that quotes and braces in prose
+    cannot hide one."""
     found = _NAMESPACE.search(text, position)
     return found.start() if found else len(text)
 

@@ -10,7 +10,7 @@ _SINGLE = frozenset({"string", "number", "integer", "boolean", "array"})
 
 
 class Type(Struct, frozen=True):
-    """A type as read so far."""
+    """A type, as far as it has been read."""
 
     schema: Schema
     known: bool = True
@@ -18,7 +18,7 @@ class Type(Struct, frozen=True):
     absent: bool = False
     """True if `undefined` is one of the alternatives."""
     listed: Schema | None = None
-    """The items, if the type was written `T[]` without parentheses."""
+    """The items, if the type was written as `T[]` without parentheses."""
 
 
 class Parameter(Struct, frozen=True):
@@ -30,7 +30,8 @@ class Parameter(Struct, frozen=True):
 
 
 def arguments(parameters: list[Parameter]) -> Schema:
-    """Return the schema of the arguments: the only parameter, or an object with the parameters as properties."""
+    """Return the schema of the arguments: that of the only parameter, or an object with the parameters as
+    properties."""
     if len(parameters) == 1:
         only = parameters[0]
         single = "enum" in only.type.schema or only.type.schema.get("type") in _SINGLE

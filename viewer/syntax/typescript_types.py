@@ -1,8 +1,7 @@
 """Read the TypeScript-like types in rendered tool declarations as JSON Schemas.
 
 Objects are closed, and `field?` is not required. Renderers continue a description below its comment, hide a `|` in a
-comment, and write `"a" | "b"[]` for a list of either: all of that is read as it was meant.
-"""
+comment, and write `"a" | "b"[]` for a list of either. All of this is read as intended."""
 
 from __future__ import annotations
 
@@ -157,7 +156,7 @@ class Reader:
         return Type(dict(_NAMED[name])) if name in _NAMED else Type({}, known=False)
 
     def _generic(self, name: str) -> Type:
-        """Read `Array<T>`, `Record<K, T>` and the like."""
+        """Read `Array<T>`, `Record<K, T>` and similar types."""
         last = self._type().schema
         while self._take(","):
             last = self._type().schema
@@ -262,7 +261,8 @@ class Reader:
 
 
 def _readings(found: re.Match[str]) -> list[str]:
-    """Return a quoted text as written and, if different, with its escapes decoded, because renderers do not escape."""
+    """Return a quoted text as written and, if different, with its escapes decoded, because renderers do not escape
+    text."""
     raw = found[1] if found[1] is not None else found[2]
     if "\\" not in raw:
         return [raw]

@@ -29,7 +29,7 @@ def is_utf8(data: bytes) -> bool:
 
 
 def ill_formed(data: bytes, base: int = 0) -> Iterator[Span]:
-    """Yield one span per maximal ill-formed part, each of which decodes to one U+FFFD."""
+    """Yield one span for each maximal ill-formed part. Each part decodes to one U+FFFD."""
     try:
         data.decode()
     except UnicodeDecodeError as error:
@@ -42,7 +42,7 @@ def ill_formed(data: bytes, base: int = 0) -> Iterator[Span]:
 
 
 def whole_characters(data: bytes, goes_on: bool) -> bytes:
-    """Return the data without a partial character at its end, if more bytes follow."""
+    """Return the data, without a partial character at its end if more bytes follow."""
     if not goes_on:
         return data
     for length in range(1, min(4, len(data))):

@@ -27,7 +27,7 @@ _SIMPLE_KEY = "while scanning a simple key"
 
 
 def read_events(data: bytes, base: int = 0) -> YamlReading:
-    """Return the value of one YAML document up to the first fault. No input raises."""
+    """Return the value of one YAML document up to the first fault. No input raises an exception."""
     text = _Text(data[:LARGEST], base)
     stop: tuple[int, int] | None = None
     faults: list[YamlFault] = []
@@ -71,7 +71,7 @@ class _Text:
 
 
 class _Refused(Exception):  # noqa: N818 - stops the reading, but is not an error of ours
-    """These characters are not allowed in a header."""
+    """Some characters are not allowed in a header."""
 
     def __init__(self, start: int, end: int) -> None:
         self.place = (start, end)
@@ -98,7 +98,7 @@ class _Events(Reader, Scanner, Parser):
         return token
 
     def save_possible_simple_key(self) -> None:
-        """Track possible keys only as deep as values are read, because each costs a check at every token."""
+        """Track possible keys only as deep as values are read, because each one costs a check at every token."""
         if self.flow_level <= DEEPEST:
             super().save_possible_simple_key()
 
@@ -107,7 +107,7 @@ class _Events(Reader, Scanner, Parser):
 
 
 class _Building:
-    """Builds a value event by event, so that what precedes a fault is kept."""
+    """Builds a value event by event, so that everything before a fault is kept."""
 
     def __init__(self, text: str) -> None:
         self.value: object = ""
@@ -153,7 +153,7 @@ class _Building:
         self.span = (_marks(event)[0], _marks(last)[1])
 
     def _begun(self, event: NodeEvent, depth: int) -> object:
-        """Return the scalar, or an empty mapping or list to fill."""
+        """Return the scalar, or an empty mapping or list to be filled."""
         start, _ = _marks(event)
         if start in self._events.properties:
             raise _Refused(start, self._events.properties[start])
@@ -164,7 +164,7 @@ class _Building:
         return {} if isinstance(event, MappingStartEvent) else []
 
     def _fill(self, value: object, depth: int) -> Event | None:
-        """Fill a mapping or list from its events and return its last event."""
+        """Fill a mapping or list from its events, and return the last event."""
         if isinstance(value, dict):
             return self._fill_mapping(value, depth)
         if isinstance(value, list):

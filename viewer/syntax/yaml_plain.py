@@ -1,8 +1,7 @@
 """Fast path for simple YAML: reads most document headers without a YAML library, and refuses anything else.
 
-It accepts `key: value` lines in ASCII, mappings on indented lines, and values that are a few words, quoted without
-escapes, or lists and mappings of such values in brackets. A test verifies that the library reads them the same way.
-"""
+It accepts `key: value` lines in ASCII, mappings on indented lines, and values that are a few words, quoted text without
+escapes, or lists and mappings of such values in brackets. A test verifies that the library reads them the same way."""
 
 from __future__ import annotations
 
@@ -44,7 +43,7 @@ class _Level(Struct, frozen=True):
 
 
 def read_plain(data: bytes) -> Plain | None:
-    """Read a mapping; None if the text needs the full parser."""
+    """Read a mapping. Return None if the text needs the full parser."""
     if _NOT_PLAIN.search(data):
         return None
     text = data.decode("ascii")
@@ -57,7 +56,7 @@ def read_plain(data: bytes) -> Plain | None:
     values: dict[str, object] = {}
     levels = [_Level(0, values)]
     empty: str | None = None
-    """The last key, if it has no value: its mapping may begin on the next line."""
+    """The last key, if it has no value. Its mapping may begin on the next line."""
     for line in text[at:].split("\n"):
         at += len(line) + 1
         if not line or line.startswith("#"):
@@ -75,7 +74,7 @@ def read_plain(data: bytes) -> Plain | None:
 
 
 def _enter(levels: list[_Level], indent: int, empty: str | None) -> bool:
-    """Enter the mapping that a line with this indent belongs to; False if there is none."""
+    """Enter the mapping to which a line with this indent belongs. Return False if there is none."""
     if indent > levels[-1].indent:
         if empty is None or len(levels) == DEEPEST:
             return False
@@ -89,7 +88,7 @@ def _enter(levels: list[_Level], indent: int, empty: str | None) -> bool:
 
 
 def _value(match: re.Match[str]) -> object:
-    """Return the value in a line, or None if a mapping in it repeats a name."""
+    """Return the value in a line, or None if a mapping in it repeats a key."""
     if match[6] is not None:
         pairs = [(name, _unquoted(item)) for name, item in _PAIRS.findall(match[6][1:-1])]
         return dict(pairs) if len(dict(pairs)) == len(pairs) else None

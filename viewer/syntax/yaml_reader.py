@@ -34,7 +34,7 @@ class YamlReading(Struct, frozen=True):
 
 
 def read_yaml(data: bytes, base: int = 0) -> YamlReading:
-    """Return the value of one YAML document up to the first fault. No input raises."""
+    """Return the value of one YAML document up to the first fault. No input raises an exception."""
     plain = read_plain(data) if len(data) <= LARGEST else None
     if plain is not None:
         return YamlReading(plain.value, (), (base + plain.start, base + plain.end))

@@ -33,7 +33,7 @@ class Upstream(Struct, frozen=True):
 
     @property
     def shown(self) -> str:
-        """The URL to display, without its path, which may hold a key."""
+        """The URL to display, without its path, which may contain a key."""
         return f"{'https' if self.is_tls else 'http'}://{self.authority}"
 
 
@@ -50,7 +50,7 @@ class Listen(Struct, frozen=True):
 
 
 def parse_upstream(url: str) -> Upstream:
-    """Parse the URL given by `--to`. Errors never repeat the URL, because it may hold a key."""
+    """Parse the URL given by `--to`. Errors never repeat the URL, because it may contain a key."""
     try:
         parts = urlsplit(url)
         port = parts.port

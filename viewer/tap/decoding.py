@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import Any, Protocol, cast
 
 LARGEST_BODY = 32 * 1024 * 1024
-"""The maximum number of bytes that the log decodes of a body or of one event."""
+"""The maximum size of a body, or of one event, that the log decodes, in bytes."""
 _SLICE = 16 * 1024
 _MOST_CODINGS = 3
 _WINDOW = 64 * 1024 * 1024
@@ -28,7 +28,7 @@ class _Decoder(Protocol):
 
 
 class _Deflate:
-    """Decodes `deflate` with a zlib header, or without one, because some servers omit it."""
+    """Decodes `deflate`, with or without a zlib header, because some servers omit it."""
 
     def __init__(self) -> None:
         self._inner: Any = None

@@ -27,7 +27,7 @@ class Closed(Struct, frozen=True):
 
 
 class Whole(Struct, frozen=True):
-    """A value shaped like a complete answer of the API. The format reads it like one."""
+    """A value in the form of a complete answer of the API. The format reads it as one."""
 
     body: Mapping[str, Any]
 
@@ -50,7 +50,7 @@ class Ending(Struct):
     """True if the answer has declared its end."""
 
     def note_usage(self, value: object) -> None:
-        """Record token counts. Later ones replace earlier ones."""
+        """Record token counts. Later counts replace earlier ones."""
         self.usage |= numbers(value)
 
     def note_error(self, value: object) -> None:
@@ -67,7 +67,7 @@ class Answer(Protocol):
 
 
 class Blocks:
-    """Tracks the blocks of an answer, only one of which is open at a time."""
+    """Tracks the blocks of an answer. Only one block is open at a time."""
 
     def __init__(self) -> None:
         self._open = ""
@@ -83,7 +83,7 @@ class Blocks:
 
 
 def has_others(value: Mapping[str, Any], known: Collection[str]) -> bool:
-    """True if an object has a non-empty member that this program does not know. Such a member may hide the text."""
+    """True if an object has a nonempty member that this program does not know. Such a member may hide the text."""
     return any(member and key not in known for key, member in value.items())
 
 

@@ -18,7 +18,7 @@ _SETTINGS = (
     *("max_tokens", "max_completion_tokens", "max_output_tokens", "num_predict", "n_predict", "temperature", "top_p"),
     *("stream", "n", "seed", "reasoning_effort", "parallel_tool_calls", "echo"),
 )
-"""Request members whose numbers and words are logged unchanged."""
+"""Request members that are logged unchanged if they are numbers or words."""
 _SETTLED = ("tools", "system", "instructions", "functions")
 """Request members that are logged once per conversation, and again when they change."""
 _LONGEST_WORD = 256
@@ -28,12 +28,12 @@ _OF_TOOL = frozenset(
         *("server_label", "max_uses", "display_width_px", "display_height_px"),
     }
 )
-"""Members of a tool declaration that are logged. Others, such as headers and URLs of MCP servers, may hold keys."""
+"""The logged members of a tool declaration. Others, such as headers and URLs of MCP servers, may contain keys."""
 _OF_ANSWER = frozenset({"choices", "content", "output", "message", "annotations", "metadata"})
 """Members of a complete answer that hold text or flags."""
 _OF_FUNCTION = frozenset({"name", "description", "parameters", "strict", "format"})
 STREAMS = {"text/event-stream": False, "application/x-ndjson": True, "application/jsonl": True}
-"""The content types of streams. The value is true if each line is an event."""
+"""The content types of streams. The value is True if each line is an event."""
 
 
 class Exchange:
@@ -54,7 +54,7 @@ class Exchange:
         self._events: Events | None = None
         self._body = bytearray()
         self._fault = ""
-        """Why a body is missing in the log."""
+        """Why a body is missing from the log."""
         self._size = 0
 
     # The request.
@@ -145,7 +145,7 @@ class Exchange:
         yield from self._records(steps, time_ms)
 
     def cut(self) -> None:
-        """Record that the rest of the answer is missing in the log."""
+        """Record that the rest of the answer is missing from the log."""
         self._lose("too large")
 
     def end_answer(self, outcome: str, time_ms: int) -> Iterator[Record]:
@@ -256,7 +256,7 @@ class Exchange:
         return self._record("delta", time_ms) | {"block": delta.block, "part": part}
 
     def _shown_error(self, error: Record) -> Record:
-        """Return the error, without its message if servers may repeat the request's key in it."""
+        """Return the error, without its message if the server may repeat the request's key in it."""
         if self._status in (401, 403, 407):
             return {"error": {"message": "The server refused the key."}}
         return {"error": error_of(error.get("error"))}
@@ -291,8 +291,8 @@ def _decoded(raw: bytes, codings: str) -> bytes:
 
 
 def _answer_of(body: Mapping[str, Any]) -> Record:
-    """Return a complete answer without the parts it repeats from the request. Flags stay, because they may hide its
-    text."""
+    """Return a complete answer without the parts that it repeats from the request. Flags stay, because they may hide
+    its text."""
     return {key: value for key, value in body.items() if key in _OF_ANSWER or _is_plain(value)}
 
 
@@ -301,7 +301,7 @@ def _is_plain(value: object) -> bool:
 
 
 def _tool(tool: Mapping[str, Any]) -> Record:
-    """Return a tool declaration without members that may hold keys."""
+    """Return a tool declaration without members that may contain keys."""
     made = {key: value for key, value in tool.items() if key in _OF_TOOL}
     for key in ("function", "custom"):
         if isinstance(made.get(key), Mapping):

@@ -1,4 +1,4 @@
-"""Frames between the proxy and the log writer: which bytes belong to which exchange."""
+"""Frames between the proxy and the log writer. They assign bytes to exchanges."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Split the bytes of an HTTP/1.1 connection into messages: heads, bodies, and where each ends.
 
-Bytes in, parts out: the raw bytes of all parts, in order, are exactly the input."""
+Bytes in, parts out: joined in order, the raw bytes of all parts are exactly the input."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ LARGEST_HEAD = 256 * 1024
 """The maximum number of bytes in a head, in the size line of a chunk, and in trailers."""
 _END_OF_HEAD = re.compile(rb"\r?\n\r?\n")
 _LONGEST_END = 3
-"""How many bytes of the end of a head may precede its last byte."""
+"""The number of bytes of a head's end that may come before its last byte."""
 _REQUEST = re.compile(rb"([!-~]{1,64}) ([!-~]{1,65536}) HTTP/1\.([01])")
 _STATUS = re.compile(rb"HTTP/1\.([01]) ([1-5][0-9]{2})(?: |\Z)")
 _SIZE = re.compile(rb"([0-9A-Fa-f]{1,15})[ \t]*(?:;[^\n]*)?")
@@ -24,7 +24,7 @@ SWITCHING = 101
 
 
 class MalformedError(Exception):
-    """Raised if the bytes are not HTTP/1.1, or have no definite end."""
+    """The bytes are not HTTP/1.1, or have no definite end."""
 
 
 class Head(Struct, frozen=True):
@@ -48,7 +48,7 @@ class Head(Struct, frozen=True):
         return found
 
     def with_value(self, name: str, value: bytes) -> bytes:
-        """Return the raw bytes with the value of a header replaced on every line that has it."""
+        """Return the raw bytes with a new value on every line of a header."""
         wanted = name.lower().encode()
         made = bytearray()
         at = 0
@@ -93,9 +93,9 @@ class Messages:
         self._state = _State.HEAD
         self._window = bytearray()
         self._left = 0
-        """How many bytes of the body or of the chunk are still to come."""
+        """The number of bytes of the body or of the chunk that are still to come."""
         self._searched = 0
-        """How many bytes of the window are known to hold no end of a head or line."""
+        """The number of bytes of the window that are known not to contain the end of a head or line."""
 
     @property
     def is_opaque(self) -> bool:

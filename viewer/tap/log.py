@@ -16,11 +16,11 @@ from viewer.tap.exchange import STREAMS
 from viewer.tap.frames import Facts, FrameKind, encoded
 
 MOST_WAITING = 64 * 1024 * 1024
-"""The maximum number of bytes waiting for the writer. The rest of an exchange that exceeds it is lost."""
+"""The maximum number of bytes that wait for the writer. Beyond that, the rest of an exchange is lost."""
 MOST_COPIED = 128 * 1024 * 1024
 """The maximum number of bytes of whole bodies that the writer holds at once."""
 PATIENCE = 10.0
-"""Seconds the writer has to finish after the proxy has ended."""
+"""Seconds that the writer has to finish after the proxy has ended."""
 
 
 class _Copy:
@@ -28,7 +28,7 @@ class _Copy:
 
     def __init__(self) -> None:
         self.room = LARGEST_BODY
-        """How many more bytes of the current body may be copied."""
+        """The number of further bytes of the current body that may be copied."""
         self.copied = 0
         self.is_asked = False
         """True if the request is complete."""
@@ -50,9 +50,9 @@ class Log:
         self._process = 0
         self._is_ending = False
         self.written = 0
-        """How many exchanges the writer completed. Known only at the end."""
+        """The number of exchanges that the writer completed. Known only at the end."""
         self.lost = 0
-        """How many exchanges or records are missing. Known only at the end."""
+        """The number of exchanges or records that are missing. Known only at the end."""
 
     def start(self, descriptor: int) -> tuple[int, int]:
         """Start the writer process. Call this before any thread is started.
@@ -84,7 +84,7 @@ class Log:
         await loop.connect_read_pipe(lambda: notices, os.fdopen(from_writer, "rb", 0))
 
     async def close(self) -> None:
-        """Wait a limited time for the writer to write everything."""
+        """Wait for the writer to write everything, but only for a limited time."""
         self._is_ending = True
         if self._transport is None or self._notices is None:
             return

@@ -13,14 +13,14 @@ from msgspec import Struct
 
 from viewer.tap.address import Listen, Upstream, is_known_host
 from viewer.tap.apis import api_of
+from viewer.tap.dialer import Dialer, OwnAddressError
 from viewer.tap.http import SWITCHING, Head, MalformedError, Messages, Part
 from viewer.tap.log import Log
 
 SLICE = 64 * 1024
 """The maximum number of bytes that one step of a relay holds."""
-CONNECT_SECONDS = 30.0
 LINGER_SECONDS = 2.0
-"""How long to keep reading from a client after the server has closed, so that a reset does not destroy the last
+"""Seconds to keep reading from a client after the server has closed, so that a reset does not destroy the last
 answer."""
 _SENTENCES = {
     400: ("Bad Request", "This is not a request of HTTP/1.1 that ocmlview tap can pass on."),
@@ -32,7 +32,7 @@ _SENTENCES = {
 
 
 class _Refused(Exception):  # noqa: N818
-    """A request that the proxy itself answers before it ends the connection."""
+    """A request that the proxy answers itself before it ends the connection."""
 
     def __init__(self, status: int) -> None:
         super().__init__(status)
@@ -54,7 +54,8 @@ class Proxy:
         self.upstream = upstream
         self.hosts = hosts
         self.log = log
-        self.tls = ssl.create_default_context() if upstream.is_tls else None
+        tls = ssl.create_default_context() if upstream.is_tls else None
+        self.dialer = Dialer(tls, SLICE, self.is_own)
         self._server: asyncio.Server | None = None
         self._relays: set[asyncio.Task[None]] = set()
 
@@ -108,7 +109,7 @@ class _Relay:
         self._sending: int | None = None
         """The exchange whose request is being received."""
         self._is_readable = True
-        """True while the answers are HTTP/1.1 and can be logged."""
+        """True as long as the answers are HTTP/1.1 and can be logged."""
         self._has_client_left = False
 
     async def run(self) -> None:
@@ -152,23 +153,25 @@ class _Relay:
     async def _pass_on(self, data: bytes) -> None:
         """Send the client's next bytes to the server."""
         made = bytearray()
+        passed: list[Part] = []
         fault: _Refused | None = None
         try:
             for part in self._requests.feed(data):
                 if part.head is not None:
                     await self._connect(part.head)
                     made += self._rewritten(part.head)
-                    self._note_request(part.head)
                 else:
                     made += part.raw
-                self._copy_request(part)
+                passed.append(part)
         except MalformedError:
             fault = _Refused(400)
         except _Refused as refused:
             fault = refused
         if made and self._to_server is not None:
+            self._to_server.write(made)
+            for part in passed:  # the server works meanwhile
+                self._copy_request(part)
             try:
-                self._to_server.write(made)
                 await self._to_server.drain()
             except OSError:  # the server has closed; its answer may still be on the way
                 if self._answers_task is not None:
@@ -185,24 +188,18 @@ class _Relay:
             raise _Refused(400)
         if self._to_server is not None:
             return
-        upstream = self._proxy.upstream
         try:
-            async with asyncio.timeout(CONNECT_SECONDS):
-                reader, writer = await asyncio.open_connection(
-                    upstream.host, upstream.port, ssl=self._proxy.tls, limit=SLICE
-                )
+            reader, self._to_server = await self._proxy.dialer.dial(self._proxy.upstream)
+        except OwnAddressError:
+            raise _Refused(508) from None
         except TimeoutError:
             raise _Refused(504) from None
         except (OSError, UnicodeError):
             raise _Refused(502) from None
-        self._to_server = writer
-        peer = writer.get_extra_info("peername")
-        if self._proxy.is_own(*peer[:2]):
-            raise _Refused(508)
         self._answers_task = asyncio.create_task(self._relay_answers(reader))
 
     def _rewritten(self, head: Head) -> bytes:
-        """Rewrite a head with the name and the base path of the server."""
+        """Return a head with the name and the base path of the server."""
         upstream = self._proxy.upstream
         raw = head.with_value("host", upstream.authority.encode("ascii"))
         if upstream.path and head.target.startswith("/"):
@@ -219,6 +216,8 @@ class _Relay:
         self._sending = number
 
     def _copy_request(self, part: Part) -> None:
+        if part.head is not None:
+            self._note_request(part.head)
         if self._sending is None or self._log is None:
             return
         if part.body:
@@ -253,7 +252,7 @@ class _Relay:
                 self._copy_answers(data)
                 await self._to_client.drain()
         except OSError:
-            # As without the proxy, the client sees a broken connection, not one that ended normally.
+            # As without the proxy, the client sees a broken connection, not a normal end.
             self._end_exchanges("client" if self._to_client.is_closing() else "server")
             reset(self._to_client)
             return
@@ -319,7 +318,7 @@ class _Relay:
 
 
 def reset(writer: asyncio.StreamWriter) -> None:
-    """Break a connection, so that the other side does not take it for a normal end."""
+    """Break a connection, so that the other side does not mistake this for a normal end."""
     with suppress(OSError):
         connection: socket.socket = writer.get_extra_info("socket")
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
@@ -339,12 +338,3 @@ def _is_local(host: str) -> bool:
     except OSError:
         return False
     return True
-
-
-async def addresses(upstream: Upstream) -> list[tuple[str, int]]:
-    """Look up the addresses of the server. Return no addresses if its name cannot be resolved."""
-    try:
-        found = await asyncio.get_running_loop().getaddrinfo(upstream.host, upstream.port, type=socket.SOCK_STREAM)
-    except (OSError, UnicodeError):
-        return []
-    return [(str(each[4][0]), int(each[4][1])) for each in found]

@@ -11,7 +11,7 @@ from typing import Any
 from msgspec import Struct
 
 MOST_KNOWN = 16_384
-"""How many recent requests a later one may continue."""
+"""The number of recent requests that a later one may continue."""
 _ANSWERS = ("reasoning", "function_call", "custom_tool_call", "output_text", "compaction")
 """Types of items, or suffixes of types, that repeat an answer."""
 
@@ -21,9 +21,9 @@ class Place(Struct, frozen=True):
 
     session: str
     known: int
-    """How many of its messages were already in an earlier request of the session."""
+    """The number of its messages that an earlier request of the session already had."""
     repeated: int
-    """How many of the following messages repeat the answer to that request."""
+    """The number of subsequent messages that repeat the answer to that request."""
     key: bytes = b""
     """A hash of all its messages; empty if it has none."""
 
@@ -35,7 +35,7 @@ class Sessions:
         self._run = run
         self._count = 0
         self._known: OrderedDict[bytes, str] = OrderedDict()
-        """Sessions by a hash of all messages in a request, or of the id of an answer."""
+        """Sessions by a hash of all messages in a request, or of an answer's id."""
         self._answered: set[bytes] = set()
         self._settings: dict[tuple[str, str], bytes] = {}
         """The hash of each repeated request member, by session and name."""
@@ -85,7 +85,7 @@ class Sessions:
 
 
 def _chain(api: str, items: Sequence[Any]) -> Iterator[bytes]:
-    """Yield for each message a hash of it and all previous messages."""
+    """Yield, for each message, a hash of it and all previous messages."""
     last = api.encode()
     for item in items:
         last = _hash(last, item)
@@ -98,8 +98,7 @@ def _hash(before: bytes, value: object) -> bytes:
 
 
 def _plain(value: object) -> object:
-    """Normalize the details that clients change when they repeat a value: cache marks, and the form of a single
-    text."""
+    """Normalize details that clients change when they repeat a value: cache marks, and the form of a single text."""
     if isinstance(value, Mapping):
         return {key: _plain(member) for key, member in value.items() if key != "cache_control"}
     if isinstance(value, list):

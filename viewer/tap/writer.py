@@ -1,6 +1,6 @@
 """The log writer: a process that turns frames into the records of a file, one exchange after another.
 
-A separate process keeps parsing and slow disks from delaying requests, and a failure ends only the log."""
+It is a separate process so that parsing and slow disks never delay requests, and a failure ends only the log."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _APIS = {api.name: api for api in APIS}
 
 
 class LogFile:
-    """The log file. A failed write loses records; the file says so once it is writable again."""
+    """The log file. A failed write loses records; the file mentions this once it is writable again."""
 
     def __init__(self, descriptor: int, report: Callable[[str], None]) -> None:
         self._descriptor = descriptor
@@ -32,7 +32,7 @@ class LogFile:
         self.lost = 0
         """The total number of records that could not be written."""
         self._missing = 0
-        """How many lost records the file does not mention yet."""
+        """The number of lost records that the file does not mention yet."""
         self._is_torn = False
         """True if the last line in the file is incomplete."""
 
@@ -88,7 +88,7 @@ class Writer:
         self._held: OrderedDict[int, _Held] = OrderedDict()
         self._size = 0
         self.count = 0
-        """How many exchanges are complete."""
+        """The number of complete exchanges."""
 
     def take(self, frame: Frame) -> None:
         """Handle a frame."""
@@ -145,7 +145,7 @@ class Writer:
                 del self._held[done]
 
     def _go_on(self) -> None:
-        """Write the exchanges that waited for a completed one."""
+        """Write the exchanges that were waiting for a completed one."""
         while self._held:
             number, held = next(iter(self._held.items()))
             self._write(held)
@@ -164,7 +164,8 @@ _RAW = (FrameKind.REQUEST, FrameKind.BODY)
 
 
 def run(frames: int, log: int, notices: int, name: str) -> None:
-    """Read frames from a descriptor until it ends, and write the log. Runs in the writer process."""
+    """Read frames from a descriptor until it ends, and write the log. This is the main function of the writer
+    process."""
     for number in (signal.SIGINT, signal.SIGHUP, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)  # the writer ends after the last frame of the proxy
 

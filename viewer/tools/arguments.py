@@ -1,8 +1,7 @@
 """Positions of invalid arguments, found by a walk along the schema of the tool.
 
-A validator checks the values. The walk only finds positions, so that a large value with many faults costs no more
-than reading it.
-"""
+A validator checks the values. The walk only finds positions, so that a large value with many faults takes no longer
+than reading it."""
 
 from __future__ import annotations
 
@@ -23,7 +22,7 @@ ALWAYS_ALLOWED = "deadline_ms"
 MOST_FAULTS = 1_000
 MOST_STEPS = 200_000
 MOST_WORK = 20_000_000
-"""Schema size times number of values. Beyond this, arguments are not checked."""
+"""The product of schema size and number of values. Beyond this, arguments are not checked."""
 
 _CHOICE = ("enum",)
 _WALKED = frozenset(
@@ -72,15 +71,15 @@ class Schematic:
         if self._whole is None:
             self._written = Written({}, 1)
         self._may_drop: bool | None = None
-        """True if the schema does not mention the argument that is always allowed; None if not yet known."""
+        """True if the schema does not mention the argument that is always allowed; None if that is not yet known."""
         self._is_compiled = False
         self._validator: Validator | None = None
-        """The validator for a plain schema. It is slow to load, but then takes a tenth of the time."""
+        """The validator for a plain schema. It loads slowly, but then takes a tenth of the time."""
         self._judges: dict[tuple[int, tuple[str, ...]], Judge | None] = {}
         self._patterns: dict[str, Schema] = {}
-        """Each pattern as a separate schema, cached so that it is compiled once."""
+        """Each pattern as a separate schema, cached so that it is compiled only once."""
         self._missing: set[tuple[int, str]] = set()
-        """The missing arguments that were reported. Several can share a position."""
+        """The missing arguments that have been reported. Several can share a position."""
         self._steps = 0
 
     def faults(self, node: JsonNode) -> list[ArgumentFault]:
@@ -108,9 +107,9 @@ class Schematic:
         return sorted(found, key=lambda fault: (fault.start, fault.end))
 
     def accepts(self, value: dict[str, object], *, is_one_of_many: bool) -> bool:
-        """True if arguments with this value have no fault. Avoids nodes, and may remove members from the value.
+        """True if arguments with this value have no fault. This avoids nodes, and may remove members from the value.
 
-        `is_one_of_many`: there are enough calls that compiling a plain schema pays off."""
+        `is_one_of_many` is True if there are enough calls for compiling a plain schema to pay off."""
         if self._whole is None or not self._written.schema:
             return True
         if self._may_drop is not False:
@@ -312,5 +311,5 @@ def _is_for(schema: Schema | bool, kind: str) -> bool:
 
 
 def _is_choice(schema: Schema | bool) -> bool:
-    """True if a schema lists its values. The type null is a list of one."""
+    """True if a schema lists its values. The type null counts as a list of one value."""
     return isinstance(schema, dict) and ("enum" in schema or schema.get("type") == ["null"])

@@ -1,4 +1,4 @@
-"""Tools that a transcript declares, in all notations of the specifications, and the check of arguments."""
+"""Tools that a transcript declares, in all notations of the specifications, and the checks of call arguments."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:  # imported on use, because most texts declare nothing
 
 PREFIX = "functions."
 MANY_CALLS = 256
-"""From this many calls on, plain schemas are compiled."""
+"""From this many calls on, compiling plain schemas pays off."""
 
 
 class _Declared(Struct, frozen=True):
@@ -33,12 +33,12 @@ class Declarations:
         self._declared: dict[str, _Declared] = {}
         self._schematics: dict[str, Schematic] = {}
         self._count = 0
-        """How many declarations were read."""
+        """The number of declarations that were read."""
         self._calls = 0
-        """How many calls had their arguments checked without nodes."""
+        """The number of calls whose arguments were checked without nodes."""
 
     def read(self, text: str) -> bool:
-        """Read the body of a system or developer message; True if it declares tools."""
+        """Read the body of a system or developer message. Return True if it declares tools."""
         count = self._count
         if "namespace" in text:
             from viewer.syntax.typescript import read_namespaces

@@ -47,7 +47,8 @@ def json_values(text: str) -> Iterator[object]:
 
 
 def _pairs(text: str) -> Iterator[tuple[int, int]]:
-    """Yield the matching brackets. A string ends with its line, so that a lone quote in prose does little harm."""
+    """Yield matching brackets. A string ends at the end of its line, so that an unmatched quote in prose does little
+    harm."""
     opened: list[tuple[str, int]] = []
     for found in _BRACKETS.finditer(text):
         mark = found[0]
@@ -61,7 +62,7 @@ def _pairs(text: str) -> Iterator[tuple[int, int]]:
 
 
 def first_json(text: str) -> list[object]:
-    """Return the JSON values at the start of a text; the rest is ignored."""
+    """Return the JSON values at the start of a text. The rest is ignored."""
     return list(_first(text))
 
 

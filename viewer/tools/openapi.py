@@ -1,4 +1,4 @@
-"""Find tools in JSON or YAML documents: OpenAPI paths, chat-completions functions, names with parameters."""
+"""Find tools in JSON or YAML documents: OpenAPI paths, chat-completions functions, and names with parameters."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _SCHEMA_KEYS = ("$ref", "anyOf", "oneOf", "allOf", "properties")
 
 
 class Tool(Struct, frozen=True):
-    """A tool: its name, its argument schema, and the document that its references point into."""
+    """A tool: its name, its argument schema, and the document to which its references refer."""
 
     name: str
     schema: object
@@ -133,7 +133,7 @@ def _body(operation: Mapping, document: object) -> object:
 
 
 def _parameter_schema(parameter: Mapping) -> object:
-    """Return the schema of a parameter. In older documents, the parameter itself has the type."""
+    """Return the schema of a parameter. In older documents, the type is in the parameter itself."""
     if isinstance(parameter.get("schema"), dict):
         return parameter["schema"]
     content = parameter.get("content")
@@ -155,7 +155,7 @@ def _merged(body: object, properties: Mapping, required: list[object], document:
 
 
 def _followed(value: object, document: object) -> Mapping:
-    """Return the mapping at the end of a chain of references, or empty if there is none."""
+    """Return the mapping at the end of a chain of references, or an empty mapping if there is none."""
     for _ in range(MOST_REFERENCES):
         if not isinstance(value, dict):
             return {}

@@ -12,7 +12,7 @@ Judge = Callable[[object], bool]
 """Returns True if a value fits a schema."""
 
 MOST_WORDS = 64
-"""The maximum length of a list. Longer ones are left to the validator, which does not search them linearly."""
+"""The maximum length of a list. Longer lists are left to the validator, whose search is not linear."""
 
 _SAID = frozenset({"type", "enum", "properties", "required", "additionalProperties", "items"})
 _KINDS = frozenset(TYPES.values())
@@ -27,7 +27,7 @@ def judge_of(schema: Schema | bool) -> Judge | None:
 
 
 def is_plain(schema: object) -> bool:
-    """True if an expanded schema uses only types, names and lists of words."""
+    """True if an expanded schema uses only types, names, and lists of words."""
     if isinstance(schema, bool):
         return True
     if not isinstance(schema, dict) or not schema.keys() <= _SAID:

@@ -1,8 +1,7 @@
-"""Make a JSON Schema safe for untrusted input: expand its references, bound its size, leave unusable parts open.
+"""Make an untrusted JSON Schema safe: expand its references, bound its size, and leave unusable parts open.
 
 Nothing is ever fetched: a reference that does not resolve within the document accepts anything. So do parts beyond the
-limits and keywords that violate JSON Schema.
-"""
+limits and keywords that violate JSON Schema."""
 
 from __future__ import annotations
 
@@ -56,7 +55,7 @@ class _Part(Struct, frozen=True):
 
     raw: object
     holder: Any
-    """The mapping or list that receives it under the key."""
+    """The mapping or list that receives the subschema under the key."""
     key: str | int
     depth: int
     guards: Guards
@@ -135,7 +134,7 @@ class _Writer:
         return None
 
     def _kind(self, raw: Schema, written: Schema, guards: Guards) -> None:
-        """Write `type`, `enum` and `const`, and add null to them if the schema is `nullable`."""
+        """Write `type`, `enum` and `const`, adding null to them if the schema is `nullable`."""
         given = raw.get("type")
         names = [given] if isinstance(given, str) else given if isinstance(given, list) else []
         known = [TYPES[name] for name in names if isinstance(name, str) and name in TYPES]
@@ -157,7 +156,7 @@ class _Writer:
             written["enum"] = [*choice, None]
 
     def _pays(self, values: list[object]) -> bool:
-        """True if there is room for these values, given their number and size."""
+        """Return True if there is room for these values, given their number and size."""
         waiting = list(values)
         cost = 0
         while waiting and cost <= self.left:

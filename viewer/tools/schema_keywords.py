@@ -46,12 +46,12 @@ _LARGEST = 1e300
 
 
 def as_flag(value: object) -> bool:
-    """True if a keyword is switched on, possibly as text from a YAML reader."""
+    """True if a keyword is switched on. A YAML reader may give its value as text."""
     return value is True or value == "true"
 
 
 def as_number(value: object) -> int | float | None:
-    """Return a number, possibly as text from a YAML reader."""
+    """Return a number, which a YAML reader may give as text."""
     if isinstance(value, bool):
         return None
     if isinstance(value, str):

@@ -1,4 +1,4 @@
-"""Validate values with jsonschema-rs: no network, no files, linear-time patterns, no exceptions."""
+"""Validate values with jsonschema-rs: no network, no files, linear-time patterns, and no exceptions."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ Schema = dict[str, Any]
 
 
 def compiled(schema: Schema | bool) -> Validator | None:
-    """Compile a validator; None if the schema is unusable. Nothing is fetched, and patterns run in linear time."""
+    """Compile a validator. Return None if the schema is unusable. Nothing is fetched, and patterns run in linear
+    time."""
     from jsonschema_rs import Draft202012Validator, RegexOptions
 
     options = RegexOptions(size_limit=1 << 20, dfa_size_limit=1 << 20)

@@ -1,7 +1,7 @@
 """The Textual app: widgets receive data and post messages, controllers change the session, and the presenter draws it.
 
-Importing this package removes Textual's debugging variables from the environment: they would log or photograph the
-shown text, or press keys."""
+Importing this package removes Textual's debugging variables from the environment: they could log shown text, save
+screenshots, or press keys."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The app: opens inputs, keeps one main screen per input, and leaves no trace of what it showed."""
+"""The app: opens inputs, keeps one main screen per input, and leaves no trace of what it showed when it ends."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from difflib import get_close_matches
+from functools import partial
 from pathlib import PurePath
-from types import TracebackType
 from typing import TYPE_CHECKING, ClassVar
 
 from msgspec import Struct, field
@@ -31,21 +31,25 @@ from viewer.resources import bundled
 from viewer.signals import TerminalGuard
 from viewer.sources.files import Source, is_directory
 from viewer.sources.watcher import FolderWatcher, Watch
-from viewer.tui.crash_handler import fault_of, handle_faults, handle_signals
+from viewer.tui.crash_handler import Crash, fault_of, handle_faults, handle_signals
 from viewer.tui.display_state import ALL_CHANNELS, FIRST_CHANNELS, DisplayState
 from viewer.tui.host import as_sentence
+from viewer.tui.input_queue import InputQueue
 from viewer.tui.keys import by_id
 from viewer.tui.main.follow_worker import FollowOptions
 from viewer.tui.main.messages import (
     DocumentRead,
-    FileWanted,
-    FormatWanted,
-    LeaveWanted,
-    OpenWanted,
+    FileRequest,
+    Leave,
+    OpenAt,
+    OpenPath,
+    ReadAs,
+    ShowNext,
     ThemeWanted,
     ViewRestarted,
 )
 from viewer.tui.main.screen import MainScreen
+from viewer.tui.screen_switcher import ScreenSwitcher
 from viewer.tui.session import Changed
 from viewer.tui.settings.settings import Settings, theme_in_force
 from viewer.tui.settings.state_file import StateFile
@@ -53,7 +57,7 @@ from viewer.tui.startup import Opener, is_stream
 from viewer.tui.terminal.driver import resilient
 from viewer.tui.terminal.output_guard import OutputGuard
 from viewer.tui.terminal.resume_screen import resume_screen
-from viewer.tui.themes.switcher import ThemeSwitcher
+from viewer.tui.themes.switcher import ThemeSwitcher, redraw_screens
 
 if TYPE_CHECKING:
     from viewer.tui.dialogs.themes import ThemeScreen
@@ -61,6 +65,7 @@ if TYPE_CHECKING:
     from viewer.tui.files.folder_watch import FolderWatch
     from viewer.tui.files.live_sources import LiveSources
     from viewer.tui.files.screen import Choice
+    from viewer.tui.merged.screen import MergedScreen
 
 
 class ViewOptions(Struct, frozen=True):
@@ -71,30 +76,32 @@ class ViewOptions(Struct, frozen=True):
     revealed: frozenset[Reveal] = frozenset()
     strict: bool = False
     sealed: bool = False
-    """True if the app shows the safe view only, for its whole life."""
+    """True if the app can never show anything but the safe view."""
     theme: str = ""
     ascii_only: bool = False
     go_to: str = ""
     opens: str = ""
-    """The file to open first, of several; `go_to` is a place in it."""
+    """The file to open first, if there are several; `go_to` is a place in it."""
     is_allowed: Callable[[str], bool] = lambda path: True
-    """True for a path that may be opened by its name."""
+    """Returns True for a path that the operator may open by name."""
     follow: bool = False
-    """Wait for files that do not exist yet, and keep the view at the end of growing ones."""
+    """True to wait for files that do not exist yet, and to keep the view at the end of growing ones."""
     from_start: bool = False
     stall_after: float | None = None
     """Seconds without data inside a message before the title reports a stall."""
     compared: str = ""
     """The file to compare with the first one."""
+    merges: bool = False
+    """True to show all files in one order by time."""
     settings: Settings = field(default_factory=Settings)
 
 
 LOOK_SECONDS = 0.5
 """Seconds between two checks for new files in a folder."""
 COLLECTOR = (2000, 5, 100)
-"""Garbage collector thresholds. Young objects are collected often, because collecting ten thousand of them costs a
-frame one or two milliseconds. The collector never traverses the objects of a document: they are frozen once it has been
-read."""
+"""Thresholds of the garbage collector. It collects young objects often, because collecting ten thousand at once would
+delay a frame by one or two milliseconds. It never traverses the objects of a document: they are frozen once the
+document has been read."""
 
 
 class ViewerApp(App[int], inherit_bindings=False):
@@ -119,17 +126,16 @@ class ViewerApp(App[int], inherit_bindings=False):
         """`first` is the first input, already open because a pipe can be opened only once.
 
         `guard` restores the terminal after a fatal signal; it is None if the app does not own the terminal. Without
-        `state`, nothing survives the end. `taken` is called when the app takes over an alternate screen that already
-        shows the first page. Set `tunes_memory` if the app has the process to itself."""
+        `state`, nothing is saved at exit. `taken` is called when the app takes over an alternate screen that already
+        shows the first page. Pass `tunes_memory` if nothing else runs in the process."""
         self.options = options or ViewOptions()
         self.settings = self.options.settings
         super().__init__()
         palette = ",".join(by_id("palette", self.settings.actions).keys)
         self._bindings = BindingsMap([Binding(palette, "command_palette", show=False, priority=True)])
         theme = self.options.theme or theme_in_force(self.settings).value
-        self.themes = ThemeSwitcher(
-            self, theme, self.settings.theme_folders, notify=self.remark, redraw=self.redraw_screens
-        )
+        redraw = partial(redraw_screens, self)
+        self.themes = ThemeSwitcher(self, theme, self.settings.theme_folders, notify=self.remark, redraw=redraw)
         self.last_key_at = 0.0
         """The time of the last key or mouse event."""
         self.paths = list(paths)
@@ -142,40 +148,45 @@ class ViewerApp(App[int], inherit_bindings=False):
         )
         self._place = 0
         self._catalog: Catalog | None = None
-        """The list from which files are chosen."""
+        """The catalog of the file list."""
         self._sources: LiveSources | None = None
-        """Several followed inputs."""
+        """The followed inputs, if there are several."""
+        self._merged: MergedScreen | None = None
+        """The view of all files in one order."""
         self._folder_watch: FolderWatch | None = None
         self._output_guard = OutputGuard(self.options.ascii_only)
-        self._screens: dict[str, MainScreen] = {}
+        self.input_queue = InputQueue(self, self._handle_event)
+        self._switcher = ScreenSwitcher(self)
         self._notice = self.themes.notice or self.settings.notice
         self._compared = self.options.compared
         self._guard = guard
         self._state = StateFile() if state is None or self.options.strict else state
         self._tunes_memory = tunes_memory
-        self._crash: tuple[type[BaseException] | None, BaseException | None, TracebackType | None] = (None, None, None)
+        self.crash = Crash()
         if guard is not None:
             self.driver_class = resilient(self.driver_class)
         if taken is not None:
             self.driver_class = resume_screen(self.driver_class, taken)
 
     def on_load(self) -> None:
-        """Install the handlers before the app takes the terminal. Otherwise, a crash in between would leave the
-        terminal half set up."""
+        """Install the handlers before the app takes the terminal. A crash before that would leave the terminal half set
+        up."""
         if self._guard:
             handle_signals(self, self._guard)
             handle_faults(self)
 
-    def on_mount(self) -> None:
+    async def on_mount(self) -> None:
         """Open the first file, or the list of a folder."""
         self.themes.watch()
-        self.set_interval(LOOK_SECONDS, self._look_for_files)
-        if len(self.paths) == 1 and not is_directory(self.paths[0]):
-            self._open(0)
+        self.set_interval(LOOK_SECONDS, lambda: self.call_later(self._look_for_files))
+        if self.options.merges:
+            await self._merge()
+        elif len(self.paths) == 1 and not is_directory(self.paths[0]):
+            await self._open(0)
         else:
             if self.options.follow and len(self.paths) > 1:
                 self._follow_several()
-            self._list_files(opens_newest=self.options.follow and len(self.paths) == 1)
+            await self._list_files(opens_newest=self.options.follow and len(self.paths) == 1)
 
     def on_unmount(self) -> None:
         self.themes.stop_watching()
@@ -185,16 +196,32 @@ class ViewerApp(App[int], inherit_bindings=False):
 
     # Files.
 
+    async def _merge(self) -> None:
+        """Show all files in one order by time. Leaving it ends the app."""
+        from viewer.tui.merged.screen import MergedScreen
+
+        given = self._opener, self.paths, self._first_display, self._stall_after, self.themes.painter, self.settings
+        try:
+            merged = self._merged = MergedScreen(
+                *given,
+                lambda request: self.call_next(self._perform, merged, request),
+                ascii_only=self.options.ascii_only,
+            )
+        except ViewerError as error:
+            self.exit(2, message=trusted(f"ocmlview: {error}"))
+        else:
+            await self._switcher.show_merged(merged)
+
     def _follow_several(self) -> None:
-        """Follow all named inputs, also those that no screen shows."""
+        """Follow all named inputs, even those without a screen."""
         from viewer.tui.files.live_sources import LiveSources
 
-        sources = self._sources = LiveSources(self._opener, self.paths, self._stall_after, self._screens)
+        sources = self._sources = LiveSources(self._opener, self.paths, self._stall_after, self._switcher.open)
         self.run_worker(sources.run(), group="tail")
         self.set_interval(LOOK_SECONDS, self._draw_states)
 
     def _draw_states(self) -> None:
-        """Draw the number of live inputs again."""
+        """Redraw the number of live inputs."""
         if self.screen_stack and isinstance(self.screen, MainScreen) and self.screen.is_mounted:
             self.screen.redraw(Changed.TITLE)
 
@@ -202,8 +229,8 @@ class ViewerApp(App[int], inherit_bindings=False):
     def _stall_after(self) -> float:
         return self.options.stall_after or self.settings.stall_after
 
-    def _list_files(self, notice: str = "", *, opens_newest: bool = False) -> None:
-        """Show the list of files, with a notice; leaving it ends the app."""
+    async def _list_files(self, notice: str = "", *, opens_newest: bool = False) -> None:
+        """Show the file list, with a notice. Leaving the list ends the app."""
         from viewer.sources.sessions import Surroundings
         from viewer.tui.files.facts import Reading
         from viewer.tui.files.lists import catalog_of
@@ -224,9 +251,9 @@ class ViewerApp(App[int], inherit_bindings=False):
             scope=self.settings.scope,
             opens=self.options.opens if first else "",
         )
-        self.push_screen(shown, self._choose)
+        await self._switcher.show_list(shown, self._choose)
 
-    def _choose(self, choice: Choice | None) -> None:
+    async def _choose(self, choice: Choice | None) -> None:
         """Open the file that was chosen in the list."""
         from viewer.tui.files.folder_watch import FolderWatch
         from viewer.tui.files.listing import FileListing
@@ -238,7 +265,7 @@ class ViewerApp(App[int], inherit_bindings=False):
         listing = self._catalog.listing if self._catalog else None
         if isinstance(listing, FileListing) and listing.folder is not None:
             self._folder_watch = FolderWatch(FileListing(listing.folder), choice.known)
-        self._open(self.paths.index(choice.path), search=choice.search, follows=choice.follows)
+        await self._open(self.paths.index(choice.path), search=choice.search, follows=choice.follows)
 
     def _compare_files(self, one: str, other: str) -> None:
         """Compare two files of the list."""
@@ -252,97 +279,100 @@ class ViewerApp(App[int], inherit_bindings=False):
         )
         self.push_screen(shown)
 
-    def _look_for_files(self) -> None:
-        """Add new files of the folder. When following, switch to a newer file."""
-        if self._folder_watch is None or not self.screen_stack:  # the app is shutting down
+    async def _look_for_files(self) -> None:
+        """Look for new files in the folder. When following, switch to the newest one."""
+        shown = self.screen
+        if self._folder_watch is None or not isinstance(shown, MainScreen):
             return
-        new, shown = self._folder_watch.step(), self.screen
-        if not new or not isinstance(shown, MainScreen):
+        new = self._folder_watch.step()
+        if not new:
             return
         here = self.paths[self._place]
         self.paths = list(dict.fromkeys([*(file.path for file in self._folder_watch.files), *self.paths]))
         self._place = self.paths.index(here)
-        for screen in self._screens.values():
+        for screen in self._switcher.open.values():
             screen.program.set_files(self.paths)
         newest = new[-1]
         if self.options.follow and shown.follow.stays_at_end and not shown.session.display.debug:
-            self._open(self.paths.index(newest.path))
-            newer = self._screens[newest.path]
-            self.call_after_refresh(lambda: newer.host.notify(f"Newer transcript: {newest.name}."))
+            await self._open(self.paths.index(newest.path))
+            if newer := self._switcher.open.get(newest.path):  # it may already be gone
+                newer.host.notify(f"Newer transcript: {newest.name}.")
         else:
             shown.host.notify(f"New transcript: {newest.name}. Press [ or ] to go to it.")
 
-    def _open(self, place: int, *, search: str = "", follows: bool = False) -> None:
-        """Show one of the files, at the first match of a search. If it cannot be opened, the open screen says why, or
-        the app ends."""
+    async def _open(self, place: int, *, search: str = "", follows: bool = False, at: OpenAt | None = None) -> None:
+        """Show one of the files, at the first match of a search or at a place. If it cannot be opened, show why on the
+        current screen; without one, end the app."""
         path = self.paths[place]
         try:
-            screen = self._screens.get(path) or self._make_screen(path, follows=follows)
+            screen = self._switcher.open.get(path) or self._make_screen(path, follows=follows, at=at)
         except ViewerError as error:
-            self._report(str(error))
+            await self._report(str(error))
             return
-        shown = self._screens.get(self.paths[self._place]) if self._screens else None
-        self._screens[path], self._place = screen, place
-        if not self.is_screen_installed(screen):
-            self.install_screen(screen, f"file {path}")
-        if shown is not None and self.screen is shown:
-            self.switch_screen(screen)
-        else:
-            self.push_screen(screen)
+        self._place, is_new = place, path not in self._switcher.open
+        await self._switcher.show(path, screen)
+        if at is not None and not is_new:
+            screen.navigator.go_to(at.place)
         if search:
-            self.call_after_refresh(lambda: screen.search.search_for(search))
+            screen.search.search_for(search)
         if self._notice:
             notice, self._notice = self._notice, ""
-            self.call_after_refresh(lambda: screen.host.notify(notice))
+            screen.host.notify(notice)
         display = screen.session.display
         if self._state.wants_welcome and not display.debug and not display.sealed and not self._compared:
             self._welcome(screen)
         if self._compared:
             other, self._compared = self._compared, ""
-            self.call_after_refresh(lambda: screen.program.compare(other))
+            screen.program.compare(other)
 
     def _welcome(self, screen: MainScreen) -> None:
-        """Show the first keys over the first file that is opened."""
+        """Show the welcome card over the first file that is opened."""
         from viewer.tui.dialogs.welcome import WelcomeScreen
 
         self._state.welcomed()
         self.push_screen(WelcomeScreen(self.themes.painter, screen.printing, screen.actions))
 
-    def _report(self, sentence: str) -> None:
-        if isinstance(self.screen, MainScreen):
-            self.screen.host.notify(as_sentence(f"Cannot open the file: {sentence}"))
+    async def _report(self, sentence: str) -> None:
+        if isinstance(shown := self._switcher.content, MainScreen):
+            shown.host.notify(as_sentence(f"Cannot open the file: {sentence}"))
         elif self._catalog is not None:
-            self._list_files(as_sentence(f"Cannot open the file: {sentence}"))
+            await self._list_files(as_sentence(f"Cannot open the file: {sentence}"))
         else:
             self.exit(2, message=trusted(f"ocmlview: {sentence}"))
 
     @property
     def _first_display(self) -> DisplayState:
-        """How each file is opened."""
+        """The display state in which files are opened."""
         options = self.options
         channels = ALL_CHANNELS if Reveal.ALL in options.revealed else options.revealed & ALL_CHANNELS
         level = Audience(options.revealed).level
         channels = channels if level is Level.DEBUG else FIRST_CHANNELS
         return DisplayState(level is Level.DEBUG, level is Level.BRIEF, options.strict, channels, sealed=options.sealed)
 
-    def _make_screen(self, path: str, *, follows: bool) -> MainScreen:
+    def _make_screen(self, path: str, *, follows: bool, at: OpenAt | None = None) -> MainScreen:
         source, self._first = self._first, None
         live = self._sources.take(path) if self._sources else None
         again = self._opener.live_again(path) if follows and live is None else ""
         document = live or (self._opener.document(path, source) if isinstance(again, str) else again)
         state = StateFile() if is_stream(path) else self._state
-        return self._screen_of(document, path, self._first_display, state, follows=follows)
+        display = self._first_display if at is None else at.state
+        return self._screen_of(document, path, display, state, follows=follows, at=at.place if at else "")
 
     def _screen_of(
-        self, document: Document, path: str, display: DisplayState, state: StateFile, *, follows: bool
+        self, document: Document, path: str, display: DisplayState, state: StateFile, *, follows: bool, at: str = ""
     ) -> MainScreen:
         options = self.options
-        return MainScreen(
+
+        def ask(request: FileRequest) -> None:
+            self.call_next(self._perform, screen, request)
+
+        screen = MainScreen(
             document,
             display,
             self.themes.painter,
+            ask,
             ascii_only=options.ascii_only,
-            start_at=options.go_to if options.opens in ("", path) else "",
+            start_at=at or (options.go_to if options.opens in ("", path) else ""),
             files=self.paths,
             following=FollowOptions(
                 options.follow or follows,
@@ -354,92 +384,92 @@ class ViewerApp(App[int], inherit_bindings=False):
             settings=self.settings,
             state=state,
         )
+        return screen
 
-    def on_format_wanted(self, event: FormatWanted) -> None:
-        """Show the open file as another format, at the same level. Its marks are numbers of the earlier reading."""
-        before, path = self.screen, self.paths[self._place]
-        if not isinstance(before, MainScreen):
+    async def _perform(self, screen: MainScreen | MergedScreen, request: FileRequest) -> None:
+        """Perform the request of a screen, unless another one has replaced it."""
+        if self._switcher.content is not screen:
             return
-        document = before.session.document
-        follows = isinstance(document, LiveDocument) and not document.is_complete
-        try:
-            again = self._opener.in_format(document, path, event.name)
-        except ViewerError as error:
-            self._report(str(error))
+        match request:
+            case Leave():
+                await self._leave(screen)
+            case OpenAt():
+                await self._open(self.paths.index(request.path), at=request)
+            case OpenPath() if isinstance(screen, MainScreen):
+                await self._open_path(screen, request)
+            case ReadAs() if isinstance(screen, MainScreen):
+                await self._read_as(screen, request.format)
+            case ShowNext():
+                await self._open((self._place + request.step) % len(self.paths))
+
+    async def _leave(self, left: MainScreen | MergedScreen) -> None:
+        """Return to the list of files or to the merged view, or end the app. If several inputs are followed, they stay
+        open, each at its position."""
+        if self._merged is not None and isinstance(left, MainScreen):
+            await self._switcher.show_merged(self._merged)
+            self._merged.set_level(left.session.display.audience.level)
             return
-        screen = self._screen_of(again, path, before.session.display, StateFile(), follows=follows)
-        self._screens[path] = screen
-        self.switch_screen(screen)
-        self.uninstall_screen(before)
-        before.remove()
-        self.install_screen(screen, f"file {path}")
-        self.call_after_refresh(lambda: screen.host.notify(f"Read as {event.name}."))
+        if self._catalog is None:
+            self.exit()
+            return
+        await self._list_files()
+        if self._sources is None:
+            await self._switcher.close_files()
 
-    def on_file_wanted(self, event: FileWanted) -> None:
-        self._open((self._place + event.step) % len(self.paths))
-
-    def on_open_wanted(self, event: OpenWanted) -> None:
-        """Open a named file, or compare with it; the others stay open."""
-        if not self.options.is_allowed(event.name):
+    async def _open_path(self, screen: MainScreen, request: OpenPath) -> None:
+        """Open a named file, or compare with it. Other files stay open."""
+        if not self.options.is_allowed(request.path):
             self.remark(self.settings.scope.refusal)
             return
-        if event.compares:
-            self._screens[self.paths[self._place]].program.compare(event.name)
+        if request.compares:
+            screen.program.compare(request.path)
             return
-        path = os.path.expanduser(event.name)  # noqa: PTH111 (no error without a home)
+        path = os.path.expanduser(request.path)  # noqa: PTH111 (no error without a home)
         known = list(self.paths)
         if path not in known:
             self.paths = [*known, path]
         place = self._place
-        self._open(self.paths.index(path))
+        await self._open(self.paths.index(path))
         if self._place == place and path not in known:
             self.paths = known  # it could not be opened
             return
-        for screen in self._screens.values():
-            screen.program.set_files(self.paths)
+        for each in self._switcher.open.values():
+            each.program.set_files(self.paths)
 
-    def on_leave_wanted(self, event: LeaveWanted) -> None:
-        self.leave_document()
-
-    def leave_document(self) -> None:
-        """Return to the list of files, or end the app. Several followed inputs stay open, each at its place."""
-        if self._catalog is None:
-            self.exit()
+    async def _read_as(self, before: MainScreen, format: str) -> None:
+        """Show the open file as another format, at the same level. Drop its marks, which are message numbers of the
+        earlier reading."""
+        path, document = self.paths[self._place], before.session.document
+        follows = isinstance(document, LiveDocument) and not document.is_complete
+        try:
+            again = self._opener.in_format(document, path, format)
+        except ViewerError as error:
+            await self._report(str(error))
             return
-        self.pop_screen()
-        if self._sources is not None:
-            self._list_files()
-            return
-        for screen in self._screens.values():
-            self.uninstall_screen(screen)
-            screen.remove()
-        self._screens.clear()
-        self._list_files()
+        screen = self._screen_of(again, path, before.session.display, StateFile(), follows=follows)
+        await self._switcher.replace(path, screen)
+        screen.host.notify(f"Read as {format}.")
 
     @property
     def place(self) -> tuple[str, int]:
-        """The file on the screen and the message that has the focus; an empty name without a file."""
+        """The open file and the focused message. The name is empty if no file is open."""
         shown = next((screen for screen in self.screen_stack if isinstance(screen, MainScreen)), None)
         return ("", 0) if shown is None else (self.paths[self._place], shown.navigator.focused_number or 0)
 
     # Palette and themes.
 
     def action_command_palette(self) -> None:
-        """Show the palette of the main screen or of a list of files or transcripts, or close it; other screens have
-        none."""
+        """Open or close the palette of a screen with actions. Other screens have none."""
         from viewer.tui.dialogs.palette import PaletteScreen
-        from viewer.tui.dialogs.transcripts import TranscriptsScreen
-        from viewer.tui.files.screen import FilesScreen
 
-        if isinstance(self.screen, MainScreen):
-            self.screen.commands.open_palette()
-        elif isinstance(self.screen, FilesScreen | TranscriptsScreen):
-            self.screen.open_palette()
+        run = getattr(self.screen, "action_do", None)
+        if run is not None:
+            run("palette")
         elif isinstance(self.screen, PaletteScreen):
             self.screen.dismiss(None)
 
     def on_theme_wanted(self, event: ThemeWanted) -> None:
-        """Apply a theme, or show the list of themes and return to the earlier theme if none is chosen."""
+        """Apply a theme, or show the list of themes. If none is chosen there, restore the previous theme."""
         from viewer.tui.dialogs.themes import ThemeScreen
 
         if event.name:
@@ -456,13 +486,6 @@ class ViewerApp(App[int], inherit_bindings=False):
     def on_theme_screen_previewed(self, event: ThemeScreen.Previewed) -> None:
         self.themes.preview(event.name)
 
-    def redraw_screens(self) -> None:
-        """Redraw all widgets of all screens, including screens that are covered."""
-        for screen in {*self.screen_stack, *self._installed_screens.values()}:
-            if not callable(screen) and screen.is_attached:
-                for widget in screen.walk_children(with_self=True):
-                    widget.refresh()
-
     def remark(self, sentence: str) -> None:
         """Notify on the topmost main screen."""
         for screen in reversed(self.screen_stack):
@@ -473,15 +496,22 @@ class ViewerApp(App[int], inherit_bindings=False):
     # Events.
 
     async def on_event(self, event: events.Event) -> None:
-        """Record the time of input, so that background tasks yield, and clear the notice of the previous action."""
+        """Record the time of input, so that background tasks yield, and queue it."""
         if isinstance(event, events.InputEvent):
             self.last_key_at = time.monotonic()
+        if isinstance(event, events.InputEvent | events.Paste) and not event.is_forwarded:
+            await self.input_queue.take(event)
+        else:
+            await self._handle_event(event)
+
+    async def _handle_event(self, event: events.Event) -> None:
+        """Clear the notice of the previous action, and handle an event."""
         if isinstance(event, events.Key | events.MouseDown) and isinstance(self.screen, MainScreen):
             self.screen.host.clear_notice()
         await super().on_event(event)
 
     def on_document_read(self, event: DocumentRead) -> None:
-        """Exempt the document from garbage collection: it stays until the app ends."""
+        """Exempt the document from garbage collection, because it lives as long as the app."""
         if self._tunes_memory:
             gc.freeze()
 
@@ -503,30 +533,19 @@ class ViewerApp(App[int], inherit_bindings=False):
     def _fatal_error(self) -> None:
         """Record where the app crashed, without any text that it showed."""
         self.bell()
-        self._remember(sys.exc_info()[1])
+        self.crash.note(sys.exc_info()[1])
         self._close_messages_no_wait()
 
     def _handle_exception(self, error: Exception) -> None:
-        """Handle a crash in an event handler, a worker, or a redraw: record no locals and no message."""
+        """Handle a crash in an event handler, a worker, or a redraw, without recording locals or the message."""
         removed_early = self._exit and isinstance(fault_of(error), NoMatches | NoScreen)
         if not removed_early:  # during shutdown, handlers may look for widgets that are gone
             self._return_code = 1
             if self._exception is None:
                 self._exception = error
                 self._exception_event.set()
-            self._remember(error)
+            self.crash.note(error)
         self._close_messages_no_wait()
-
-    def _remember(self, error: BaseException | None) -> None:
-        """Keep the first crash: later ones follow from it."""
-        if error is not None and self._crash[0] is None:
-            fault = fault_of(error)
-            self._crash = (type(fault), fault, fault.__traceback__)
-
-    @property
-    def crash(self) -> tuple[type[BaseException] | None, BaseException | None, TracebackType | None]:
-        """The exception that crashed the app, if any."""
-        return self._crash
 
     def finish_writing(self) -> None:
         """Flush pending bytes to the terminal, even after a crash and before its report."""
@@ -553,7 +572,6 @@ def run_app(
         finally:
             app.finish_writing()
             guard.detach()
-    kind, _, trace = app.crash
-    if kind is not None:
-        return report_crash(kind, trace)
+    if app.crash.kind is not None:
+        return report_crash(app.crash.kind, app.crash.trace)
     return code or app.return_code or 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from types import TracebackType
 from typing import Any
 
 from textual.app import App
@@ -24,7 +25,7 @@ def fault_of(error: BaseException) -> BaseException:
 
 
 def handle_faults(app: App[int]) -> None:
-    """Treat an exception in a thread, or in a task that nobody awaits, like one in a handler."""
+    """Treat an exception in a thread, or in a task that is never awaited, like one in an event handler."""
     loop = asyncio.get_running_loop()
     fallback = threading.excepthook
 
@@ -41,3 +42,18 @@ def handle_faults(app: App[int]) -> None:
 
     threading.excepthook = in_thread
     loop.set_exception_handler(in_task)
+
+
+class Crash:
+    """The first exception that crashed the app: later ones follow from it."""
+
+    def __init__(self) -> None:
+        self.error: BaseException | None = None
+        self.kind: type[BaseException] | None = None
+        self.trace: TracebackType | None = None
+
+    def note(self, error: BaseException | None) -> None:
+        """Keep an exception, if it is the first one."""
+        if error is not None and self.kind is None:
+            self.error = fault_of(error)
+            self.kind, self.trace = type(self.error), self.error.__traceback__

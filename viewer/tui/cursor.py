@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from viewer.document.rows import RowKind, Rows
+from viewer.document.rows import RowKind, RowOrder
 
 
 class Cursor(Struct, frozen=True, gc=False):
-    """The current row, identified by its content, so that it can be found again when rows change."""
+    """The current row, identified by its content so that it can be found again when rows change."""
 
     number: int = 0
-    """The message of the row, or one of those that it hides. For stray text, the message before it; 0 if unset."""
+    """The message of the row, or one of the messages that it hides. For stray text, the previous message; 0 if
+    unset."""
     kind: RowKind = RowKind.MESSAGE
     stray: int = -1
-    """The offset of the stray text."""
+    """The offset of stray text; -1 if the row is not stray text."""
     node: int = -1
-    """The value of an open card, by its place in the text of the block; -1 for the message itself."""
+    """The value in an open card, as its offset in the text of the block; -1 for the message itself."""
 
     @property
     def message(self) -> int:
@@ -28,7 +29,7 @@ class Cursor(Struct, frozen=True, gc=False):
         """True if the cursor is on a row."""
         return bool(self.number) or self.kind is not RowKind.MESSAGE
 
-    def row(self, rows: Rows) -> int | None:
+    def row(self, rows: RowOrder) -> int | None:
         """Return the row of this cursor, or the nearest one; None if there are no rows."""
         if not len(rows) or not self.is_set:
             return None
@@ -36,7 +37,7 @@ class Cursor(Struct, frozen=True, gc=False):
             return rows.row_of_stray(self.stray)
         return rows.row_of(self.number)
 
-    def is_at(self, rows: Rows, row: int) -> bool:
+    def is_at(self, rows: RowOrder, row: int) -> bool:
         """True if this row has the same kind and content."""
         if rows.kind(row) is not self.kind:
             return False
@@ -48,8 +49,8 @@ class Cursor(Struct, frozen=True, gc=False):
 NOWHERE = Cursor()
 
 
-def cursor_at(rows: Rows, row: int, number: int = 0) -> Cursor:
-    """Return a cursor on this row. `number` chooses one of the messages that the row hides."""
+def cursor_at(rows: RowOrder, row: int, number: int = 0) -> Cursor:
+    """Return a cursor on this row. `number` is one of the messages that the row hides."""
     kind = rows.kind(row)
     if kind is RowKind.STRAY:
         return Cursor(rows.last_number(row), kind, rows.value(row))

@@ -13,21 +13,21 @@ ALL_CHANNELS = FIRST_CHANNELS | {Reveal.SYSTEM}
 
 
 class DisplayState(Struct, frozen=True):
-    """The choices of one view. Immutable: a change makes a new value."""
+    """The choices of one view. Immutable: every change returns a new value."""
 
     debug: bool = False
     brief: bool = False
-    """True if the safe view has one line per call; not with `debug`."""
+    """True if the safe view has one line per call; never together with `debug`."""
     strict: bool = False
     channels: frozenset[Reveal] = FIRST_CHANNELS
     """Channels of the debug view; SYSTEM includes developer messages."""
     side_panes: bool = False
-    """Show analysis and commentary next to the conversation instead of inline."""
+    """True to show analysis and commentary next to the conversation instead of inline."""
     raw: bool = False
     sealed: bool = False
-    """True if the audience can never be another one."""
+    """True if the audience can never change."""
     usage: bool = False
-    """Show tokens and cost in the outline, the calls, and at the rules between turns; only in the debug view."""
+    """True to show tokens and cost in the outline, in the calls table, and between turns; only in the debug view."""
 
     @property
     def level(self) -> str:
@@ -35,7 +35,7 @@ class DisplayState(Struct, frozen=True):
         return self.audience.level.value
 
     def reveals_less(self, other: DisplayState) -> bool:
-        """True if the level of the other view is higher."""
+        """True if this view has a lower level than the other one."""
         return (self.debug, self.brief) < (other.debug, other.brief)
 
     @property
@@ -51,7 +51,7 @@ class DisplayState(Struct, frozen=True):
         return Audience(frozenset(revealed))
 
     def is_within(self, audience: Audience) -> bool:
-        """True if a document that was opened under this audience may be shown like this."""
+        """True if a document that was opened for this audience may be shown in this state."""
         reveals = self.debug or self.brief or self.side_panes or self.raw
         return not audience.sealed or (audience.admits(self.audience) and not reveals)
 
@@ -60,11 +60,11 @@ class DisplayState(Struct, frozen=True):
         return replace(self.closed(), debug=True)
 
     def listed(self) -> DisplayState:
-        """Return the brief view: the safe one with a line per call."""
+        """Return the brief view: the safe view with one line per call."""
         return replace(self.closed(), brief=True)
 
     def closed(self) -> DisplayState:
-        """Return the safe view, without the choices of the other views."""
+        """Return the safe view, without the choices made in other views."""
         return replace(
             self, debug=False, brief=False, channels=FIRST_CHANNELS, side_panes=False, raw=False, usage=False
         )

@@ -33,7 +33,7 @@ class Target(Struct, frozen=True, gc=False):
     place: Place
     value: int
     inner: int = 0
-    """For a sub-agent, the place of the message in its transcript."""
+    """For a sub-agent, the position of the message in its transcript."""
 
 
 PLACES = "a message (12), turn (t3), transcript (x2), percentage (50%), line (L120) or byte (B4096)"
@@ -53,7 +53,7 @@ _NESTED = re.compile(r"#?([0-9]{1,18}) ?[›>] ?#?([0-9]{1,18})")
 
 
 def parse(typed: str) -> Target | str:
-    """Parse a typed target; return a sentence about the syntax if it is invalid."""
+    """Parse a typed target. If it is invalid, return a sentence about the syntax."""
     typed = typed.strip()
     nested = _NESTED.fullmatch(typed)
     if nested:
@@ -136,7 +136,7 @@ def _in_agent(target: Target, projection: Projection) -> int | str:
 
 
 def _nearest(rows: Rows, row: int) -> int:
-    """Return the message of a row or one that it folds, else the nearest one after it, else before it."""
+    """Return the message of a row or one that it folds, or else the nearest message after it, or before it."""
     for near in chain(range(row, len(rows)), range(row - 1, -1, -1)):
         if rows.kind(near) is RowKind.MESSAGE:
             return rows.value(near)

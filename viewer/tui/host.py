@@ -1,4 +1,4 @@
-"""Host: the interface that the main screen offers to controllers. It mentions no widgets."""
+"""Host: the interface that the main screen offers to controllers. Independent of widgets."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ScreenPlace = tuple[int, int]
 
 
 class Notice(Enum):
-    """The kind of a notice, which decides its color."""
+    """The kind of a notice, which determines its color."""
 
     DONE = "done"
     NOTE = "note"
@@ -65,7 +65,7 @@ class PromptLine(Protocol):
         ...
 
     def ask(self, kind: PromptKind, text: str = "", offers: Sequence[str] | None = None) -> None:
-        """Ask, starting with this text. The up key recalls the offered texts."""
+        """Ask, with this initial text. The up key recalls the texts in `offers`."""
         ...
 
     def rest(self, kind: PromptKind, text: str, note: str = "") -> None:
@@ -89,12 +89,12 @@ class PromptLine(Protocol):
         ...
 
     def forget(self) -> None:
-        """Forget the texts of earlier questions."""
+        """Forget the texts that were entered earlier."""
         ...
 
 
 class Viewport(Protocol):
-    """The transcript pane: the part of the rows on the screen, and the cursor."""
+    """The transcript pane: the visible rows, and the cursor."""
 
     cursor: Cursor
 
@@ -163,11 +163,11 @@ class Viewport(Protocol):
         ...
 
     def go_back(self) -> None:
-        """Scroll to the beginning, clear the cursor, and post no message."""
+        """Scroll to the beginning and clear the cursor, without posting a message."""
         ...
 
     def scroll_sideways(self, step: int | None) -> None:
-        """Scroll lines that are not wrapped by columns; None returns to their beginning."""
+        """Scroll unwrapped lines by `step` columns; None returns to the first column."""
         ...
 
     def show_offset(self, offset: int) -> None:
@@ -179,12 +179,11 @@ class Viewport(Protocol):
         ...
 
     def neighbor(self, step: int) -> Cursor:
-        """Return the message or folded row after the cursor (1) or before it (-1); the cursor is unset if there is
-        none."""
+        """Return the next (1) or previous (-1) message or folded row; the cursor is unset if there is none."""
         ...
 
     def neighboring_node(self, step: int) -> Cursor:
-        """Return the value of the open card after the cursor (1) or before it (-1); nowhere if there is none."""
+        """Return the next (1) or previous (-1) value of the open card; the cursor is unset if there is none."""
         ...
 
     def is_node_open(self) -> bool | None:
@@ -248,7 +247,7 @@ class Host(Protocol):
 
     @property
     def is_whole(self) -> bool:
-        """True until the first widget is removed; then the app may be about to end."""
+        """True until a widget is removed, which may mean that the app is shutting down."""
         ...
 
     @property
@@ -273,12 +272,12 @@ class Host(Protocol):
 
     @property
     def chosen_problem(self) -> ShownDiagnostic | None:
-        """The problem under the cursor of the list of problems."""
+        """The problem under the cursor in the problem list."""
         ...
 
     @property
     def chosen_tool(self) -> str:
-        """The tool of the call under the cursor of the list of calls; empty if there is none."""
+        """The tool of the call under the cursor in the calls table; empty if there is none."""
         ...
 
     @property
@@ -291,7 +290,7 @@ class Host(Protocol):
         ...
 
     def notify(self, sentence: str, kind: Notice = Notice.NOTE, aside: str = "") -> None:
-        """Show one sentence until the next key. `aside` takes the place of the position."""
+        """Show one sentence until the next key. `aside` replaces the position."""
         ...
 
     def clear_notice(self) -> None:

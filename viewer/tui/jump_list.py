@@ -22,7 +22,7 @@ class JumpPlace(Struct, frozen=True):
 
 
 class JumpList:
-    """Remembered places in order. The current place is behind the last one, or among them after going back."""
+    """Remembered places, in order. The current place comes after the last one or, after going back, is one of them."""
 
     def __init__(self) -> None:
         self._places: list[JumpPlace] = []
@@ -37,7 +37,7 @@ class JumpList:
         self._at = len(self._places)
 
     def back(self, here: JumpPlace) -> JumpPlace | None:
-        """Return the previous place, or None. `here` is remembered for the way forward."""
+        """Return the previous place, or None. Remember `here`, so that `forward` can return to it."""
         if not self._at:
             return None
         if self._at == len(self._places):

@@ -34,7 +34,7 @@ class Group(Enum):
 
 
 class Served(Enum):
-    """Which served views have an action: all of them, those that may open the debug view, or none."""
+    """Which served views offer an action: all of them, those that may open the debug view, or none."""
 
     SAFE = "safe"
     DEBUG = "debug"
@@ -42,7 +42,7 @@ class Served(Enum):
 
 
 class Scope(Enum):
-    """Which rows of the table a view offers."""
+    """The kind of view, which determines the actions that it offers."""
 
     ALL = "all"
     SEALED = "sealed"
@@ -54,7 +54,7 @@ class Scope(Enum):
 
     @property
     def refusal(self) -> str:
-        """The sentence with which the view refuses the rows that it does not offer."""
+        """The message for an action that the view does not offer."""
         return "not available in the served view" if self.is_served else "not available with --safe-only"
 
     @property
@@ -68,7 +68,7 @@ class Scope(Enum):
         return self in (Scope.SERVED, Scope.SERVED_SAFE)
 
     def has(self, served: Served, *, debug_only: bool = False) -> bool:
-        """True if the view has a row with this value in the column `served`."""
+        """True if the view offers an action with this value of `served`."""
         if self.is_sealed and (debug_only or served is Served.DEBUG):
             return False
         return not (self.is_served and served is Served.NEVER)
@@ -84,17 +84,17 @@ class Action(Struct, frozen=True):
     help: str
     group: Group
     target: str
-    """The method to call, on a part of the main screen: `navigator.next_turn`."""
+    """The method to call on a part of the main screen, such as `navigator.next_turn`."""
     debug_only: bool = False
-    """True if the safe view refuses the action with a sentence."""
+    """True if the action needs the debug view. The safe view prints `DEBUG_ONLY` instead."""
     after_yank: tuple[str, ...] = ()
-    """Keys of this action after the prefix `y`."""
+    """The keys of this action after the prefix `y`."""
     in_list: str = ""
     """The target while a list has the focus, if it differs."""
     served: Served = Served.SAFE
-    """Which served views have it. Such a view makes its bindings, footer, help and palette from the others."""
+    """Which served views offer the action. Its bindings, footer, help and palette omit all others."""
     refusal: str = ""
-    """The sentence with which this view refuses the action; empty if the view offers it."""
+    """The message if this view does not offer the action; empty if it does."""
 
     @property
     def shown_keys(self) -> tuple[str, ...]:
@@ -360,7 +360,7 @@ ACTIONS: tuple[Action, ...] = (
         "system",
         ("s",),
         "System",
-        "Show or hide system and developer; in the calls, sort by the next column.",
+        "Show or hide instructions; in the calls, sort by the next column.",
         _V,
         "view.toggle_system",
         True,
@@ -371,7 +371,7 @@ ACTIONS: tuple[Action, ...] = (
         "side_panes",
         ("vertical_line",),
         "Side panes",
-        "Show thoughts side by side.",
+        "Show thoughts and calls next to the conversation.",
         _V,
         "panes.toggle_side",
         True,
@@ -404,7 +404,7 @@ ACTIONS: tuple[Action, ...] = (
         "view.toggle_wrap",
         in_list="lists.zoom_out",
     ),
-    Action("times", ("semicolon",), "Times", "Show times: off, relative, clock.", _V, "view.next_times"),
+    Action("times", ("semicolon",), "Times", "Switch times: off, relative, or clock.", _V, "view.next_times"),
     Action(
         "usage", ("dollar_sign",), "Usage", "Show tokens and cost.", _V, "view.toggle_usage", True, served=Served.DEBUG
     ),
@@ -412,7 +412,7 @@ ACTIONS: tuple[Action, ...] = (
         "open",
         ("enter",),
         "Open",
-        "Open what the cursor is on; in a list, go there.",
+        "Open the item under the cursor; in a list, go to its message.",
         _B,
         "view.open",
         in_list="lists.choose",
@@ -421,7 +421,7 @@ ACTIONS: tuple[Action, ...] = (
         "fold",
         ("h", "left"),
         "Fold",
-        "Fold what the cursor is on; in the timeline, pan.",
+        "Fold the item under the cursor; in the timeline, pan left.",
         _B,
         "view.fold",
         in_list="lists.fold",
@@ -430,7 +430,7 @@ ACTIONS: tuple[Action, ...] = (
         "unfold",
         ("l", "right"),
         "Unfold",
-        "Unfold what the cursor is on; in the timeline, pan.",
+        "Unfold the item under the cursor; in the timeline, pan right.",
         _B,
         "view.unfold",
         in_list="lists.unfold",
@@ -441,7 +441,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("next_mark", ("u",), "Next mark", "Go to the next mark.", _B, "navigator.next_mark"),
     Action("previous_mark", ("U",), "Previous mark", "Go to the previous mark.", _B, "navigator.previous_mark"),
     Action("marks", ("apostrophe",), "Marks", "List the marks.", _B, "program.list_marks"),
-    Action("yank", ("y",), "Copy", "Copy the message; in debug, the next key chooses what.", _Y, "copy.yank"),
+    Action("yank", ("y",), "Copy", "Copy the message; in the debug view, a second key chooses what.", _Y, "copy.yank"),
     Action("copy_text", (), "Copy text", "Copy the text of the message.", _Y, "copy.copy_text", False, ("y",)),
     Action(
         "copy_raw",
@@ -511,7 +511,7 @@ ACTIONS: tuple[Action, ...] = (
         "program.previous_file",
     ),
     Action("next_file", ("right_square_bracket",), "Next file", "Go to the next file.", _F, "program.next_file"),
-    Action("follow", ("F",), "Follow", "Follow the input or stop.", _O, "follow.toggle_follow"),
+    Action("follow", ("F",), "Follow", "Follow the input, or stop following.", _O, "follow.toggle_follow"),
     Action("freeze", ("equals_sign",), "Freeze", "Freeze or unfreeze the display.", _O, "follow.toggle_freeze"),
     Action("theme", (), "Theme", "Choose a theme.", _O, "program.open_themes"),
     Action("palette", ("ctrl+p",), "Commands", "Show all commands.", _O, "commands.open_palette"),
@@ -554,7 +554,7 @@ def by_id(id: str, actions: Sequence[Action] = ACTIONS) -> Action:
 
 
 def rows_for(scope: Scope, actions: Sequence[Action] = ACTIONS) -> tuple[Action, ...]:
-    """Return the table for a view: the rows that it does not offer have a refusal."""
+    """Return the table for a view, with a refusal in each row that the view does not offer."""
     if scope is Scope.ALL:
         return tuple(actions)
     return tuple(
@@ -569,13 +569,13 @@ def offered(actions: Sequence[Action]) -> tuple[Action, ...]:
 
 
 def debug_only(actions: Sequence[Action] = ACTIONS) -> str:
-    """Return the sentence with which the safe view refuses an action of the debug view."""
+    """Return the message for an action that needs the debug view."""
     refusal = by_id("debug", actions).refusal
     return refusal or f"debug view only: press {by_id('debug', actions).shown_key}"
 
 
 DEBUG_ONLY = debug_only()
-"""The same sentence with the default key."""
+"""The same message with the default key."""
 
 
 def after_yank(actions: Sequence[Action] = ACTIONS) -> dict[str, Action]:
@@ -584,7 +584,8 @@ def after_yank(actions: Sequence[Action] = ACTIONS) -> dict[str, Action]:
 
 
 def remapped(keymap: Mapping[str, str]) -> tuple[Action, ...]:
-    """Return the table with the keys from the settings. An action loses a key that the settings give to another one."""
+    """Return the table with the keys from the settings. An action loses a key that the settings assign to another
+    one."""
     if not keymap:
         return ACTIONS
     chosen = {id: keys_of(written) for id, written in keymap.items() if id in _BY_ID}
@@ -598,8 +599,8 @@ def remapped(keymap: Mapping[str, str]) -> tuple[Action, ...]:
 
 
 def bindings(actions: Sequence[Action] = ACTIONS) -> list[Binding]:
-    """Return the bindings for Textual, hidden from its own footer. A key of a row that the view does not offer is bound
-    to no action: it prints the refusal."""
+    """Return the bindings for Textual, hidden from its own footer. A key of an action that the view does not offer only
+    prints the refusal."""
     from textual.binding import Binding
 
     return [
@@ -629,12 +630,12 @@ class KeyProblem(Struct, frozen=True, gc=False):
 
 
 def is_digit(name: str) -> bool:
-    """True if the key is a digit of a count. Keys such as `²` have no value."""
+    """True if the key can be a digit of a count. Keys such as `²` cannot."""
     return name.isascii() and name.isdigit()
 
 
 def check_keymap(keymap: Mapping[str, str]) -> list[KeyProblem]:
-    """Return the problems of a keymap, one sentence each. Of two entries that clash, the later one is at fault."""
+    """Return the problems of a keymap, one sentence each. If two entries clash, the later one has the problem."""
     problems: list[KeyProblem] = []
     for id, written in keymap.items():
         if id not in _BY_ID:

@@ -11,7 +11,7 @@ from viewer.tui.keys import Action, Group, offered
 RECENT = "Recent"
 COMMANDS = "Commands"
 MOST_RECENT = 5
-"""Entries that were run last and come first."""
+"""How many recently run entries come first."""
 
 
 class Entry(Struct, frozen=True):
@@ -23,7 +23,7 @@ class Entry(Struct, frozen=True):
     shown: str
     """The key, or the command."""
     words: str
-    """What the search also finds: the sentence of the help."""
+    """The help text, which the search covers too."""
     group: str
 
 
@@ -48,7 +48,7 @@ def command_of(action: Action) -> str:
 
 
 def matching(entries: Sequence[Entry], typed: str) -> list[Entry]:
-    """Return the entries with every typed word in their name, command, or sentence, the best ones first."""
+    """Return the entries that contain every typed word in their name, command, or help, best match first."""
     words = typed.lower().split()
     ranked = [(rank, entry) for entry in entries if (rank := _rank(entry, words)) is not None]
     return [entry for _, entry in sorted(ranked, key=lambda each: each[0])]
@@ -71,7 +71,7 @@ def _rank(entry: Entry, words: Sequence[str]) -> int | None:
 
 
 def grouped(entries: Sequence[Entry], recent: Sequence[str]) -> list[Entry | str]:
-    """Return all entries below the headings of their groups, preceded by the entries that were run last."""
+    """Return all entries below the headings of their groups, preceded by the entries that were run recently."""
     by_id = {entry.id: entry for entry in entries}
     first = [by_id[id] for id in recent if id in by_id]
     rows: list[Entry | str] = [RECENT, *first] if first else []

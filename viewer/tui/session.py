@@ -28,7 +28,7 @@ MOST_TRIED = 10_000
 
 
 _UNSEEN = (RowKind.HIDDEN, RowKind.CALL)
-"""Rows that stand for hidden messages."""
+"""Rows that represent hidden messages."""
 
 
 class Changed(Flag):
@@ -36,13 +36,13 @@ class Changed(Flag):
 
     NOTHING = 0
     ROWS = auto()
-    """New rows: make all blocks again."""
+    """The rows are new: rebuild all blocks."""
     WIDTH = auto()
-    """Perhaps another size: make all blocks again if it is one."""
+    """The size may have changed: if so, rebuild all blocks."""
     GROWN = auto()
     """The same rows, except that those from `Session.grown_from` on are new or different."""
     BLOCKS = auto()
-    """Folds or matches changed: make the visible blocks again."""
+    """Folds or matches changed: rebuild the visible blocks."""
     LISTS = auto()
     """The outline and the timeline."""
     CALLS = auto()
@@ -67,7 +67,7 @@ class Changed(Flag):
     TAB = auto()
     """The tab of the inspector."""
     DOCUMENT = auto()
-    """The document was read again from the start: the layouts of bodies are stale."""
+    """The document was read again from the start, so layouts of bodies are stale."""
 
 
 VIEW = Changed.ROWS | Changed.LISTS | Changed.PROBLEMS | Changed.CALLS | Changed.KEYS | Changed.FOCUS
@@ -90,7 +90,7 @@ class Session:
         self.depths: dict[int, int] = {}
         """How many levels the operator opened in each unfolded message."""
         self.turned: dict[int, frozenset[int]] = {}
-        """By message, the values that the operator folded or unfolded one by one."""
+        """For each message, the values that the operator folded or unfolded individually."""
         self.unfolded: frozenset[int] = frozenset()
         """Messages whose superseded branches are unfolded."""
         self.markdown: bool | None = None
@@ -104,7 +104,7 @@ class Session:
         """The first row that the last growth may have changed."""
         self._reusable_rows: Sequence[Rows] = ()
         """The rows of the previous view. Operators switch back and forth, and computing the rows of millions of
-        messages takes time. Rows are numbers without text."""
+        messages takes time. Rows are only numbers, without text."""
         self._counted_steps: tuple[object, int] = (None, 0)
         self._build_view()
 
@@ -140,8 +140,8 @@ class Session:
         return self.rows.shown_count if self.display.strict else self.rows.reach
 
     def apply(self, display: DisplayState) -> Changed:
-        """Apply another display state. This is the only way to change the audience. A lower level forgets the folds and
-        closes the transcript of a sub-agent. A sealed document refuses every state that shows more.
+        """Apply another display state. This is the only way to change the audience. A lower level drops the folds and
+        closes the transcript of a sub-agent. A sealed document refuses every state that would show more.
         """
         if not display.is_within(self.document.under):
             raise HiddenError
@@ -156,7 +156,7 @@ class Session:
         return VIEW
 
     def replace_document(self, document: Document) -> Changed:
-        """Replace the document by one with the same messages so far. Marks and folds stay."""
+        """Replace the document with one that begins with the same messages. Keep marks and folds."""
         self.document = document
         return self.rebuild_view()
 
@@ -221,7 +221,7 @@ class Session:
         return self.rebuild_view()
 
     def folded_at(self, row: int | None) -> RowKind | None:
-        """Return the kind of a folding row; None for any other."""
+        """Return the kind of a row that can be unfolded; None for any other row."""
         kind = self.rows.kind(row) if row is not None and len(self.rows) else None
         return kind if kind in FOLDED_KINDS else None
 
@@ -237,7 +237,7 @@ class Session:
         return call_of_reply(self.rows, self.calls.of, self.rows.row_of(number)) or number
 
     def is_unfolded(self, number: int) -> bool:
-        """True if a message is unfolded. Next to the conversation, thoughts are unless they were folded."""
+        """True if a message is unfolded. In the side pane, thoughts are unfolded unless the operator folded them."""
         number = self.card_of(number)
         is_thought = self.display.side_panes and self.projection.pane_of(number) is Pane.ANALYSIS
         return self.folds.get(number, is_thought)
@@ -274,7 +274,7 @@ class Session:
         return Changed.BLOCKS
 
     def reveal(self, number: int, levels: int = 0) -> Changed:
-        """Unfold a message that is folded to one line, so that a place in its body is on the screen."""
+        """Unfold a message that is folded to one line, so that its body can be shown."""
         card = self.card_of(number)
         is_line = self.display.debug and not self.display.raw and not self.projection.headline(card).visible
         if not is_line or (self.folds.get(card) and self.depths.get(card, 0) >= levels):
@@ -295,17 +295,17 @@ class Session:
         return Changed.ROWS
 
     def wrap_lines(self, is_wrapped: bool) -> Changed:
-        """Wrap long lines, or show them as they are written."""
+        """Wrap long lines, or show them unwrapped."""
         self.wrapped = is_wrapped
         return Changed.ROWS
 
     def show_times(self, times: Times) -> Changed:
-        """Show the times of messages in this way."""
+        """Set how the times of messages are shown."""
         self.times = times
         return Changed.ROWS
 
     def show_usage(self, is_shown: bool) -> Changed:
-        """Show tokens and cost, or do not. The rows stay, also those of a filter."""
+        """Show or hide tokens and cost. The rows stay, even those of a filter."""
         self.display = replace(self.display, usage=is_shown)
         return Changed.ROWS | Changed.LISTS | Changed.CALLS
 
@@ -320,7 +320,7 @@ class Session:
         return Changed.BLOCKS | changed
 
     def keep_unfolded(self, numbers: Iterable[int]) -> None:
-        """Keep messages unfolded when they end, unless they are very long: the operator watches them grow."""
+        """Keep messages unfolded when they end, unless they are very long, because the operator watched them grow."""
         for number in numbers:
             headline = self.projection.headline(number)
             if headline.seen and headline.visible and headline.body_bytes < LONGEST_KEPT_UNFOLDED:

@@ -37,7 +37,7 @@ class Opener:
         self._under = under
 
     def first(self, path: str) -> Source | None:
-        """Open the first input before the app starts, so that errors appear on the normal terminal screen."""
+        """Open the first input before the app starts, so that errors appear on the normal screen."""
         return None if is_directory(path) or self.is_live(path) else open_source(path)
 
     def document(self, path: str, source: Source | None = None) -> Document:
@@ -61,7 +61,7 @@ class Opener:
         return self._live(path)
 
     def in_format(self, document: Document, path: str, format: str) -> Document:
-        """Read the input of a document again, as another format. A file that is followed is followed again."""
+        """Read the input of a document again as another format. If it was followed, keep following it."""
         if isinstance(document, LiveDocument) and not document.is_complete:
             return self._live(path, format)
         again = document.as_format(format)

@@ -1,4 +1,4 @@
-"""The brief level prints nothing that is hidden except the names of tools, and depends on four facts about calls."""
+"""The brief level prints nothing hidden except tool names, and depends on only four facts about each call."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def tools_of(planted: Planted, file: Path) -> list[str]:
 
 
 def leaks(planted: Planted, tools: list[str], text: str) -> list[str]:
-    """Return the canaries in a text besides the names of the tools."""
+    """Return the canaries in a text, other than tool names."""
     for name in tools:
         text = text.replace(name.removeprefix("functions."), " ")
     return [leak.canary for leak in planted.finder.leaks(text)]
@@ -55,7 +55,7 @@ def test_no_command_prints_more_of_a_call_than_its_name_state_and_time(format: s
 @pytest.mark.share(test=4)
 @pytest.mark.parametrize("format", KINDS)
 def test_the_output_depends_on_four_facts_about_a_call(format: str, tmp_path: Path) -> None:
-    """With other arguments, ids, thoughts and replies of the same problems, no byte is different."""
+    """Other arguments, ids, thoughts and replies with the same problems change no byte of the output."""
     planted, file = everything(format), tmp_path / "chat"
     names = {name.removeprefix("functions.") for name in tools_of(planted, file)}
     other = planted.with_other_words(Random(5), kept=names)
@@ -86,12 +86,12 @@ PLANTED: dict[str, tuple[object, str]] = {
     "export --to html": (html_page, "brief_html"),
     "export --to md": (markdown_page, "_brief_call"),
 }
-"""The functions that write the line of a call, by a command that uses them."""
+"""The functions that write the line of a call, each with a command that uses it."""
 
 
 @pytest.mark.parametrize("name", PLANTED)
 def test_a_planted_leak_is_found(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each surface of the level that says more, such as the id of a call, is found."""
+    """A surface of the level that says more, such as the id of a call, is found."""
     planted, file = everything("openchatml-2.2"), tmp_path / "chat"
     tools = tools_of(planted, file)
     leak = next(word for word, place in planted.places if place == "analysis")
@@ -110,7 +110,7 @@ def test_a_planted_leak_is_found(name: str, tmp_path: Path, monkeypatch: pytest.
 
 
 def test_the_name_of_a_tool_is_checked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without the check, the text of a hidden header is printed."""
+    """Without this check, the text of a hidden header is printed."""
     from viewer.document import calls
 
     file = tmp_path / "chat"

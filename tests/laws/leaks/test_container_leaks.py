@@ -1,4 +1,4 @@
-"""Containers leak no hidden content: canaries in every field, name, column, comment, and table."""
+"""Containers leak no hidden content: every field, name, column, comment, and table holds a canary."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Inputs that once leaked in an attack on the safe view, each run through every command line."""
+"""Inputs that once leaked in an attack on the safe view, each run through every command."""
 
 from __future__ import annotations
 

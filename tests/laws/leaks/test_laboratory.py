@@ -15,7 +15,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 
-from tests.support.leaks.acting import EVERYWHERE, IN_A_LIST, Act, act_of
+from tests.support.leaks.acting import EVERYWHERE, IN_A_LIST, MERGED, Act, act_of
 from tests.support.leaks.finder import SHORTEST
 from tests.support.leaks.laboratory import SHORTEST_TYPED, Escaped, session
 from tests.support.leaks.planted import KINDS, Planted, everything, of_sample, transcripts
@@ -25,19 +25,19 @@ SESSIONS = int(os.environ.get("OCML_LAB_SESSIONS", "1000"))
 ACTIONS = int(os.environ.get("OCML_LAB_ACTIONS", "200"))
 SEED = int(os.environ.get("OCML_LAB_SEED", "0"))
 SHARES = 4
-WAYS = ["", "strict", "slowly", "growing", "as_folder", "as_sources", "brief", "sealed"]
-"""How random sessions open the app."""
+WAYS = ["", "strict", "slowly", "growing", "as_folder", "as_sources", "merged", "brief", "sealed"]
+"""The ways in which random sessions open the app."""
 SIZES = [(120, 40), (80, 24), (80, 24), (40, 12)]
-"""The screen sizes of random sessions: room for all panes, for few, and for one."""
+"""The screen sizes of random sessions: room for all panes, for a few, and for one."""
 NUMBERS = st.integers(0, 2**40)
 
 
 def prefixes_of(planted: Planted) -> list[str]:
     """Return prefixes of canaries, which an operator may type without having seen the canary.
 
-    They are so short that the line after the prompt does not make them a leak by its first letter. The footer begins
-    with `q Quit`, so a canary must not continue with a `q`. A beginning that the rest of the transcript contains too
-    (`392` in the token 3923) may be found there, so it proves nothing."""
+    They are so short that the first letter after the prompt cannot turn them into a leak. The footer begins with `q
+    Quit`, so a canary must not continue with a `q`. A prefix that also occurs elsewhere in the transcript (`392` in the
+    token 3923) may be found there, so it proves nothing."""
     rest = planted.text
     for word in planted.canaries:
         rest = rest.replace(word, "\0")
@@ -47,7 +47,7 @@ def prefixes_of(planted: Planted) -> list[str]:
 
 
 async def escaped_from(planted: Planted, acts: Sequence[Act], **options: Any) -> tuple[list[Escaped], int]:
-    """Return the leaks found, and how often the output was searched."""
+    """Return the leaks that were found, and how often the output was searched."""
     with tempfile.TemporaryDirectory() as folder:
         async with session(planted, Path(folder), **options) as run:
             for act in acts:
@@ -80,6 +80,7 @@ async def test_no_action_of_the_app_leaks(format: str) -> None:
         ("json", "as_folder"),
         ("openchatml-2.2", "as_folder"),
         ("openchatml-2.2", "as_sources"),
+        ("openchatml-2.2", "merged"),
         *((name, way) for name in KINDS for way in ("slowly", "growing", "brief", "sealed")),
     ],
 )
@@ -97,6 +98,7 @@ async def test_no_way_to_open_the_app_leaks(format: str, option: str) -> None:
             *(Act("key", (key,)) for key in ("enter", "]", "J", "]", "[", "q", "j", "s", "enter")),
             *EVERYWHERE,
         ],
+        "merged": [*MERGED, *searches, Act("key", ("enter",)), *EVERYWHERE, Act("key", ("q",)), *MERGED],
     }[option]
     escaped, _ = await escaped_from(planted, acts, **{option: True})
     assert escaped == []
@@ -111,7 +113,7 @@ def test_no_random_session_leaks(planted: Planted, numbers: list[int]) -> None:
 
 @pytest.fixture
 def seldom_collected() -> Iterator[None]:
-    """Collect garbage rarely, because it takes a tenth of the time of a session."""
+    """Collect garbage rarely, because collecting takes a tenth of the time of a session."""
     before = gc.get_threshold()
     gc.collect()
     gc.freeze()
@@ -150,7 +152,7 @@ SAMPLE_SESSIONS = int(os.environ.get("OCML_LAB_SAMPLE_SESSIONS", "200"))
 @pytest.mark.usefixtures("seldom_collected")
 @pytest.mark.parametrize("share", range(SHARES))
 def test_nothing_escapes_from_sessions_over_the_samples(share: int) -> None:
-    """Samples of every format, with a canary in each text that the documentation of the format hides."""
+    """Test samples of every format, with a canary in each text that the format's documentation hides."""
     found = [sample for sample in samples("valid") if sample.seen.get("hidden") and not sample.is_compressed]
     chance = Random(f"{SEED} {share}")
     for number, sample in enumerate(chance.choices(found, k=SAMPLE_SESSIONS // SHARES)):

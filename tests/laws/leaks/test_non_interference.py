@@ -8,6 +8,7 @@ import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from random import Random
+from typing import Any
 from zlib import crc32
 
 import pytest
@@ -15,7 +16,7 @@ from hypothesis import HealthCheck, Phase, assume, given, seed, settings
 from hypothesis import strategies as st
 
 from tests.laws.leaks.test_printed_leaks import printed
-from tests.support.leaks.acting import BACK, EVERYWHERE, REVEALED, Act, act_of
+from tests.support.leaks.acting import BACK, EVERYWHERE, MERGED, REVEALED, Act, act_of
 from tests.support.leaks.laboratory import Session, session
 from tests.support.leaks.planted import KINDS, Planted, everything, transcripts
 from tests.support.printing import SAFE_SURFACES, SITES
@@ -23,8 +24,6 @@ from tests.support.running import drawn
 from viewer.document.document import open_document
 from viewer.model.visibility import END_USER
 from viewer.tui.app import ViewerApp
-from viewer.tui.bars.status import StatusLine
-from viewer.tui.host import Notice
 from viewer.tui.main.navigator import Navigator
 
 PAIRS = int(os.environ.get("OCML_LAB_PAIRS", "1000"))
@@ -51,15 +50,12 @@ def diagnostics(planted: Planted) -> list[object]:
         return [document.message_count, document.project(END_USER).diagnostics()]
 
 
-async def seen(planted: Planted, acts: Sequence[Act], *, brief: bool = False, sealed: bool = False) -> list[object]:
+async def seen(planted: Planted, acts: Sequence[Act], **options: Any) -> list[object]:
     """Return everything observable after each act, and the files at the end."""
     found: list[object] = []
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patched:
-        patched.setattr(
-            StatusLine.show_notice, "__defaults__", (Notice.NOTE, 3600.0)
-        )  # the duration of a notice does not matter
-        patched.setattr(ViewerApp, "CLICK_CHAIN_TIME_THRESHOLD", 3600.0)  # neither does the time between clicks
-        async with session(planted, Path(folder), brief=brief, sealed=sealed) as run:
+        patched.setattr(ViewerApp, "CLICK_CHAIN_TIME_THRESHOLD", 3600.0)  # the time between clicks does not matter
+        async with session(planted, Path(folder), **options) as run:
             found.append(snapshot(run))
             for act in acts:
                 await run.do(act)
@@ -92,8 +88,8 @@ def assert_the_same_is_printed(pair: Pair) -> None:
             assert results[0] == results[1], line
 
 
-def assert_the_same_is_seen(pair: Pair, acts: Sequence[Act], *, brief: bool = False, sealed: bool = False) -> None:
-    one, other = (asyncio.run(seen(planted, acts, brief=brief, sealed=sealed)) for planted in pair)
+def assert_the_same_is_seen(pair: Pair, acts: Sequence[Act], **options: Any) -> None:
+    one, other = (asyncio.run(seen(planted, acts, **options)) for planted in pair)
     assert len(one) == len(other)
     for number, (before, after) in enumerate(zip(one, other, strict=True)):
         assert before == after, ["the start", *acts, "the files"][min(number, len(acts) + 1)]
@@ -126,10 +122,18 @@ def test_every_screen_of_both_documents_is_equal(format: str, part: int) -> None
 @pytest.mark.parametrize("part", range(2))
 @pytest.mark.parametrize("format", ["openchatml-2.2", "harmony", "json", "events"])
 def test_every_screen_of_a_served_view_is_equal(format: str, part: int) -> None:
-    """The keys that it refuses are typed too."""
+    """The keys that the served view refuses are typed, too."""
     planted = everything(format, 2)
     acts = [*ACTS[part::2], *(Act("key", (key,)) for key in ("d", "b", "a", "i", "r", "x"))]
     assert_the_same_is_seen((planted, planted.with_other_words(Random(6))), acts, sealed=True)
+
+
+@pytest.mark.share(test=4)
+@pytest.mark.parametrize("format", ["openchatml-2.2", "harmony", "json", "events"])
+def test_every_screen_of_merged_files_is_equal(format: str) -> None:
+    planted = everything(format, 2)
+    acts = [act for act in MERGED if act.kind not in BACK]
+    assert_the_same_is_seen((planted, planted.with_other_words(Random(6))), acts, merged=True)
 
 
 @pytest.mark.slow

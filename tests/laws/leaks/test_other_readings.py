@@ -20,9 +20,9 @@ from viewer.formats import FORMATS
 from viewer.model.visibility import END_USER
 
 FORGED = {"literal block", "embedded turn, escaped", "embedded turn, in parts"}
-"""Places that hold the text of a whole message: in a format without literal blocks or JSON strings, it is one.
+"""Places that hold the text of a whole message. In a format without literal blocks or JSON strings, that is a message.
 
-VISIBILITY.md section 8: a forged message is indistinguishable from a real one."""
+VISIBILITY.md, section 8: a forged message is indistinguishable from a real one."""
 CUTS = 64
 
 
@@ -34,7 +34,7 @@ def shown(data: bytes, format: str | None, folder: Path) -> list[str]:
 
 
 def leaked(planted: Planted, texts: list[str]) -> set[str]:
-    """Return the places whose canaries are in a text."""
+    """Return the places whose canaries occur in any of the texts."""
     return {planted.place_of(leak.canary) for leak in planted.finder.plain("\n".join(texts))}
 
 
@@ -77,7 +77,7 @@ RECORDS = {
 STATEMENTS = {"channel", "phase", "recipient", "to", "intent", "thought", "chosen", "rejected"}
 """Keys that hide a message or a part. Renaming one changes what the message is."""
 DIVISIONS = {"response.cancel", "response.delta.flush"}
-"""Types that hide what follows or split a text."""
+"""Types that hide what comes after them, or that split a text."""
 IDENTITIES = {"message_id", "item_id", "id", "output_index", "index"}
 """Keys that keep the texts of two messages apart."""
 STOPS = ("<|im_end|>", "<|end|>", "<|return|>", "<|call|>", "}")
@@ -88,7 +88,7 @@ VALID = [sample for sample in samples("valid") if sample.format in RECORDS]
 
 
 def drifts(sample: Sample) -> Iterator[tuple[str, str]]:
-    """Yield the sample with one type, key, role or channel renamed, or with something unknown added."""
+    """Yield copies of the sample with one type, key, role or channel renamed, or with something unknown added."""
     text = sample.text.decode("utf-8", "replace")
     if sample.format in ("json", "events"):
         for name in sorted({found[2] for found in _TYPE.finditer(text)} - DIVISIONS):

@@ -1,6 +1,6 @@
 """The laboratory finds each fault of REPAIRS.md, section A, once the code that prevents it is removed.
 
-A1, a file that is rewritten while it is open, is planted with the tests of rewriting: see `ELSEWHERE`."""
+A1, a file that is rewritten while it is open, is planted in the tests of rewriting: see `ELSEWHERE`."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Plant = Callable[[pytest.MonkeyPatch], None]
 
 @dataclass(frozen=True)
 class Fault:
-    """One row of REPAIRS.md, and the code that it is planted into."""
+    """One row of REPAIRS.md, and the code in which the fault is planted."""
 
     id: str
     kind: str
@@ -47,7 +47,7 @@ def _instead(*changes: tuple[Any, str, Any]) -> Plant:
 
 
 def _shows_unknown_parts(code: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a part that no rule lists is text, in every role but the assistant's."""
+    """Plant: a part that no rule lists is text, in every role except the assistant's."""
 
     def unknown(self: Any, part: Any, index: int) -> None:
         if self._role == "assistant":
@@ -59,7 +59,7 @@ def _shows_unknown_parts(code: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _said_whatever_it_says(code: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a commentary message without a recipient is a preamble, whatever its type."""
+    """Plant: a commentary message without a recipient is a preamble, whatever its type."""
 
     def is_preamble(message: Any) -> bool:
         header = message.header
@@ -69,7 +69,7 @@ def _said_whatever_it_says(code: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _closes_at_once(blocks: Any, mark: Any) -> None:
-    """Blocks do not nest: any closing mark closes everything, and one without a block means nothing."""
+    """Plant: blocks do not nest. Any closing mark closes everything, and one without a block means nothing."""
     closed = []
     while blocks._opened.marks:
         closed.append(blocks._opened._pop())
@@ -158,7 +158,7 @@ ELSEWHERE = {
 
 
 def planted_at(fault: Fault) -> Planted:
-    """Return a transcript with nothing hidden but these places."""
+    """Return a transcript in which only these places are hidden."""
     kind = KINDS[fault.kind]
     rows = [row for row in kind.hidden if row[0] in fault.places]
     assert {place for place, _ in rows} == set(fault.places)

@@ -1,4 +1,4 @@
-"""The laboratory is not blind: a leak planted in the code of any surface is found there."""
+"""The laboratory is not blind: it finds a leak that is planted in the code of any surface."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ async def test_a_planted_leak_is_found(surface: Surface, tmp_path: Path, monkeyp
     leak = SMALL.canaries[0]
     with monkeypatch.context() as patched:
         surface.plant(patched, leak)
-        async with session(SMALL, tmp_path, as_folder=surface.as_folder) as run:
+        async with session(SMALL, tmp_path, as_folder=surface.as_folder, merged=surface.merged) as run:
             for act in surface.acts:
                 await run.do(prefixed(act, leak))
     assert (surface.found_on or surface.name) in {escaped.surface for escaped in run.escaped}

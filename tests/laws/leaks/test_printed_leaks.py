@@ -31,7 +31,7 @@ def printed(planted: Planted, file: Path, line: list[str]) -> Result:
     folder."""
     if FOLDER not in line:
         return run(*line, "--format", planted.format, file)
-    os.utime(file, (0, 0))  # an index lists it
+    os.utime(file, (0, 0))  # the time appears in an index
     with tempfile.TemporaryDirectory() as above:
         out = Path(above) / FOLDER
         result = run(*(str(out) if word == FOLDER else word for word in line), "--format", planted.format, file)

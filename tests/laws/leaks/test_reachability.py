@@ -1,4 +1,5 @@
-"""No hidden body is reachable from the safe app, even after the debug view; only the index has header words."""
+"""No hidden body is reachable from the safe app, even after the debug view was open. Only the index has header
+words."""
 
 from __future__ import annotations
 
@@ -19,7 +20,7 @@ WHEN = ["after loading", "after debug", "after use"]
 
 
 def held(planted: Planted, when: str, folder: Path) -> list[str]:
-    """Return the place of a canary in the process, and its kind."""
+    """Return the places in the process that hold canaries, with the kind of each canary."""
     (folder / "chat").write_bytes(planted.data)
     (folder / "canaries").write_text(" ".join(planted.canaries), "utf-8")
     asked = ["tests.support.leaks.reaching", str(folder / "chat"), planted.format, str(folder / "canaries"), when]

@@ -1,4 +1,4 @@
-"""With `--redact`, no secret anywhere in a transcript, its name, or its folder is in any output."""
+"""With `--redact`, no secret from a transcript, its name, or its folder appears in any output."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from viewer.document.redaction.redactor import Redactor
 from viewer.render.exports import EXPORTERS
 
 PIECE = 14
-"""The characters of a token that must not be together anywhere."""
+"""The number of adjacent characters of a token that must not appear anywhere."""
 SHOWN = ("warm in Tokyo", "Yes, 20 degrees", "It is.")
 LINES = [
     ["show", "-d"],
@@ -29,7 +29,7 @@ SITES = [["-d", "-o", "OUT.DEBUG"], ["--single", "-o", "ONE"]]
 
 
 def tokens(text: str, words: list[str]) -> tuple[str, list[str]]:
-    """Return the text with a token instead of each word, and in what is shown."""
+    """Return the text with a token in place of each word, and the tokens in the shown part."""
     chance, made = Random(1), list[str]()
     for word in [*words, *SHOWN]:
         made.append(example_of(BY_NAME["github-token"], chance)[0])

@@ -26,7 +26,7 @@ def schedule_of(seed: int) -> Schedule:
 
 
 def try_schedule(seed: int) -> bool:
-    """True if the file was rewritten while it was read."""
+    """Run a random schedule. Return True if the file was rewritten while it was read."""
     schedule, chance = schedule_of(seed), Random(seed)
     live = "-f" in schedule.command
     steps = LATEST_LIVE if live else max(1, outcome_of(schedule, -1).steps)
@@ -77,7 +77,7 @@ async def test_many_sessions_with_rewritten_files_leak_nothing(share: int, tmp_p
 
 
 def unguarded(patched: pytest.MonkeyPatch) -> None:
-    """Read whatever is in the file now, without any check."""
+    """Let reads return whatever is in the file now, without any check."""
     guarded = guarded_file.GuardedFile
 
     def read(self: guarded_file.GuardedFile, start: int, end: int, *, trusts_stamp: bool = True) -> bytes:

@@ -1,4 +1,5 @@
-"""No table of a safe scan, and nothing that a scan or a query prints, holds or depends on hidden text."""
+"""No table of a safe scan contains or depends on hidden text. The same holds for everything that a scan or query
+prints."""
 
 from __future__ import annotations
 
@@ -38,7 +39,7 @@ def contents(directory: Path) -> str:
 
 
 def write_all(folder: Path, formats: Sequence[str]) -> list[Planted]:
-    """Return one file of each format, with canaries in every hidden place."""
+    """Write one file of each format, with canaries in every hidden place."""
     folder.mkdir()
     planted = [everything(format) for format in formats]
     for number, each in enumerate(planted):
@@ -97,8 +98,8 @@ def test_no_row_holds_what_is_hidden(format: str, tmp_path: Path) -> None:
 
 
 def comparable(rows: FileRows, *, is_strict: bool) -> dict[str, Any]:
-    """Return the rows of a file without the places of problems, which a strict scan does not store, and its run
-    time."""
+    """Return the rows of a file without its run time, and without the places of problems, which a strict scan does not
+    store."""
     diagnostics = rows.diagnostics
     if not is_strict:
         diagnostics = [{name: row[name] for name in row if name not in PLACES} for row in diagnostics]

@@ -1,4 +1,4 @@
-"""The real program on a pseudo-terminal: no byte of the output, and nothing left behind, shows hidden content."""
+"""The real program on a pseudo-terminal: no byte of the output, and no file left behind, shows hidden content."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SESSIONS = int(os.environ.get("OCML_LAB_TERMINALS", "40"))
 SEED = int(os.environ.get("OCML_LAB_SEED", "0"))
 ENDINGS = ["q", "TERM", "HUP", "INT", "crash"]
 TYPED = [character(key) or "" for key in KEYS if len(character(key) or "") == 1 and key != "F"]
-"""All keys except the one that crashes the program in these tests."""
+"""All keys, except the one that crashes the program in these tests."""
 SENT = ["\t", "\r", "\x04", "\x15", "\x1b[A", "\x1b[B", "\x1b[5~", "\x1b[6~", "\x1b[F", "\x1b[H"]
 RUN = """
 import sys
@@ -62,7 +62,7 @@ def found_in(planted: Planted, terminal: Terminal, folder: Path) -> list[Leak]:
 
 
 def started(planted: Planted, folder: Path, way: str = "", leak: str = "") -> Terminal:
-    """Return the program on this transcript, in this folder."""
+    """Start the program on this transcript, in this folder."""
     (folder / "chat").write_bytes(planted.data)
     terminal = Terminal(["chat", planted.format], script=RUN.format(leak=leak, way=way), folder=folder)
     terminal.wait_for("[SAFE]")

@@ -15,20 +15,21 @@ from tests.support.running import _handled, settled
 from viewer.tui.bars.prompt import Prompt
 from viewer.tui.keys import ACTIONS, after_yank
 from viewer.tui.main.screen import MainScreen
+from viewer.tui.merged.screen import MergedScreen
 from viewer.tui.terminal.key_names import character
 
 REVEALED = ".DEBUG."
-"""Part of the names of files that were exported from the debug view."""
+"""Part of the name of each file that was exported from the debug view."""
 LISTED = ".brief."
-"""The same for the brief view."""
+"""Part of the name of each file that was exported from the brief view."""
 BACK = ("debug and back", "brief and back")
-"""Acts that go to another level. What they show depends on hidden text."""
+"""Acts that go to another level and back. What they show in between depends on hidden text."""
 LEAVES_SAFE = {"debug", "brief"}
-"""Actions that reveal on purpose: a session uses them only to go there and back."""
+"""Actions that reveal content on purpose. A session uses them only to enter a revealing view and to leave it again."""
 ENDS = {"leave", "copy_or_quit", "suspend"}
 """Actions that may end the app, or need a real terminal."""
 PLAYS = {"replay"}
-"""Actions whose screen depends on the clock; tests/screens/test_replay_screen.py compares it for other hidden words."""
+"""Actions whose screen depends on the clock. tests/screens/test_replay_screen.py compares it for other hidden words."""
 KEYS = [key for action in ACTIONS if action.id not in LEAVES_SAFE | ENDS | PLAYS for key in action.keys]
 SIZES = [(120, 40), (80, 24), (100, 30), (60, 16), (40, 12), (200, 50)]
 PLACES = ["1", "9999", "t1", "t2", "x2", "50%", "L3", "B40", "x"]
@@ -44,7 +45,7 @@ class Act:
 
 
 def act_of(number: int, prefixes: Sequence[str] = ()) -> Act:
-    """Return the act with this number; `prefixes` are beginnings of canaries to search for."""
+    """Return the act with this number. `prefixes` are prefixes of canaries to search for."""
     chance = Random(number)
     column, row = chance.randrange(120), chance.randrange(40)
     makers: list[Callable[[], Act]] = [
@@ -112,6 +113,23 @@ IN_A_LIST = [
 """Every feature of the list of files, once."""
 
 
+MERGED = [
+    *(Act("key", (key,)) for key in ("J", "J", "K", "l", "h", "space", "b", "G", "g", "y", "F")),
+    Act("search", ("/", "warm")),
+    *(Act("key", (key,)) for key in ("n", "N", "escape")),
+    Act("drag", (10, 5, 60, 12)),
+    Act("copy"),
+    Act("help"),
+    Act("palette", ("copy",)),
+    Act("debug and back"),
+    Act("brief and back"),
+    Act("screenshot"),
+    Act("resize", (80, 24)),
+    Act("resize", (120, 40)),
+]
+"""Every feature of the merged view, once."""
+
+
 async def perform(pilot: Pilot[int], act: Act) -> AsyncIterator[None]:
     """Perform the action in steps. Positions depend on the size of the screen."""
     given = [str(each) for each in act.given]
@@ -140,13 +158,19 @@ async def perform(pilot: Pilot[int], act: Act) -> AsyncIterator[None]:
 
 def is_debug(pilot: Pilot[int]) -> bool:
     """True if hidden content may be on the screen."""
-    return any(isinstance(screen, MainScreen) and screen.session.display.debug for screen in pilot.app.screen_stack)
+    return "debug" in _levels(pilot)
 
 
 def is_brief(pilot: Pilot[int]) -> bool:
     """True if the names of tools may be on the screen."""
+    return "brief" in _levels(pilot)
+
+
+def _levels(pilot: Pilot[int]) -> set[str]:
+    """The levels of all open screens, also of those below others."""
     screens = pilot.app.screen_stack
-    return any(isinstance(screen, MainScreen) and screen.session.display.level == "brief" for screen in screens)
+    levels = {screen.session.display.level for screen in screens if isinstance(screen, MainScreen)}
+    return levels | {screen.state.level for screen in screens if isinstance(screen, MergedScreen)}
 
 
 async def type_ahead(pilot: Pilot[int], keys: Sequence[str]) -> None:
@@ -182,7 +206,7 @@ _FIXED = {
 
 
 async def _point(pilot: Pilot[int], act: Act) -> None:
-    """Mouse events. Positions outside the screen move to its edge."""
+    """Send mouse events. Positions outside the screen move to its edge."""
     width, height = pilot.app.size
     numbers = [int(each) for each in act.given if isinstance(each, int)]
     at = min(numbers[0], width - 1), min(numbers[1], height - 1)

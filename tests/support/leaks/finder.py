@@ -1,4 +1,4 @@
-"""Find a canary in whatever leaves the program, in any notation: plain, cut, folded, encoded or spread out."""
+"""Find canaries in whatever leaves the program, in any notation: plain, cut, folded, encoded or spread out."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Leak:
     canary: str
     form: str
     piece: str
-    """The matched part of it."""
+    """The part of the canary that was found."""
 
 
 class Finder:
@@ -55,10 +55,9 @@ class Finder:
         self._numbers = {word for word in canaries if word.isdecimal()}
 
     def ignore_typed(self, prefix: str) -> None:
-        """Ignore pieces that begin in a prefix which the operator typed.
+        """Ignore pieces that begin inside a prefix that the operator typed.
 
-        The keys in the footer may continue it: `kqkx`, typed, and the keys w and q are six letters of a canary.
-        """
+        The keys in the footer may continue it: `kqkx`, typed, and the keys w and q are six letters of a canary."""
         typed = {word for word in self._of_piece.values() if word.startswith(prefix)}
         for word in typed:
             for start in range(len(prefix)):
@@ -73,7 +72,8 @@ class Finder:
         return list(found.values())
 
     def plain(self, text: str) -> list[Leak]:
-        """Like `leaks`, for a screen, which is drawn too often to try every encoding: plain and across line ends."""
+        """Like `leaks`, but for a screen, which is drawn too often to try every encoding: search it only plain and
+        across line ends."""
         found: dict[str, Leak] = {}
         for form, view in (("plain", text.casefold()), ("spread", _NO_LETTER.sub("", text.casefold()))):
             for word, piece in self._in(view):
@@ -120,7 +120,7 @@ def _decoded(
 
 
 def _from_base64(run: str) -> Iterator[bytes]:
-    """Decode at all alignments, because the start is unknown."""
+    """Yield what the text decodes to at all alignments, because its start is unknown."""
     written = run.replace("-", "+").replace("_", "/")
     for start in range(4):
         part = written[start:]

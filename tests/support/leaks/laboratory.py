@@ -30,6 +30,7 @@ from viewer.tui.files.screen import FilesScreen
 from viewer.tui.keys import Scope
 from viewer.tui.main import read_worker as reading
 from viewer.tui.main.screen import MainScreen
+from viewer.tui.merged.screen import MergedScreen
 from viewer.tui.settings.settings import Settings
 from viewer.tui.settings.state_file import StateFile
 
@@ -39,7 +40,7 @@ UNKNOWABLE = {"only the end of a think block"}
 
 SECURITY.md documents this. Once the mark has been read, the text is hidden."""
 SHORTEST_TYPED = 3
-"""The minimum number of letters typed to search for a canary."""
+"""The minimum number of letters that are typed to search for a canary."""
 LEAVES = 5
 """How often to try to leave the debug view, because a dialog over it may take the keys."""
 
@@ -55,7 +56,7 @@ class Escaped:
 
 
 class Recorded(ViewerApp):
-    """The app, with a record of what it sends anywhere other than the screen."""
+    """The app, with a record of everything that it sends anywhere other than to the screen."""
 
     def __init__(self, *given: Any, **more: Any) -> None:
         super().__init__(*given, **more)
@@ -147,8 +148,9 @@ class Session:
             self.look("all was written")
 
     def look(self, after: str) -> None:
-        """Search all that the app shows and has sent since the last look. Content in the debug view is not a leak,
-        unless the app is sealed and has none."""
+        """Search everything that the app shows, or has sent since the last search.
+
+        Content in the debug view is not a leak, unless the app is sealed, so that it has no debug view."""
         assert not (self.app.options.sealed and (is_debug(self.pilot) or is_brief(self.pilot))), after
         if self.app._exit or is_debug(self.pilot):
             self.app.sent.clear()
@@ -183,6 +185,8 @@ class Session:
             if isinstance(each, MainScreen):
                 yield "search hits", self._hits(each)
                 yield "notices", str(each.widgets.status.notice)
+            if isinstance(each, MergedScreen) and each.search is not None:
+                yield "hits in merged files", self._hit(each.search.query.text, each.search.total)
             if isinstance(each, FilesScreen) and each.catalog.reading.audience.is_safe:
                 catalog = each.catalog
                 rows = [(catalog.facts(entry), catalog.hit(entry)) for entry in catalog.listing.entries]
@@ -191,8 +195,8 @@ class Session:
                     yield "hits in all files", self._hit(catalog.search.query.text, catalog.searched[0])
 
     def _hits(self, screen: MainScreen) -> str:
-        """Return the canary of a search with matches. No shown text contains it, so any match is a leak. Shown text may
-        contain a prefix of one or two letters."""
+        """Return the canary of a search that has matches. No shown text contains it, so any match is a leak. Shown text
+        may contain a prefix of one or two letters."""
         searcher = screen.search.searcher
         return self._hit(searcher.query.text, len(searcher.matches)) if searcher is not None else ""
 
@@ -230,8 +234,7 @@ class Session:
 
 
 def tool_names(planted: Planted) -> re.Pattern[str]:
-    """Return a pattern for the names of tools, which the brief level shows: whole, or truncated at the edge of the
-    screen."""
+    """Return a pattern for the tool names that the brief level shows, whole or truncated at the edge of the screen."""
     read = document.Document(InMemory(planted.data), planted.format).load()
     calls = (item for item in read.project(BRIEF).items() if isinstance(item, BriefCall))
     names = {call.tool.removeprefix("functions.") for call in calls}
@@ -287,18 +290,19 @@ async def session(
     strict: bool = False,
     as_folder: bool = False,
     as_sources: bool = False,
+    merged: bool = False,
     slowly: bool = False,
     growing: bool = False,
     brief: bool = False,
     sealed: bool = False,
 ) -> AsyncIterator[Session]:
-    """Yield the app on this transcript, in a separate folder, so that all written files are found."""
+    """Run the app on this transcript in a separate folder, so that all written files are found."""
     (folder / "input").mkdir(exist_ok=True)
     (folder / "input" / "chat.ocml").write_bytes(b"" if growing else planted.data)
     paths = ["input" if as_folder else "input/chat.ocml"]
-    if as_sources:
+    if as_sources or merged:
         (folder / "input" / "other.ocml").write_bytes(planted.data)
-        paths += ["input/other.ocml", "input/missing.ocml"]
+        paths += ["input/other.ocml", "input/missing.ocml"] if as_sources else ["input/other.ocml"]
     patched = pytest.MonkeyPatch()
     patched.chdir(folder)
     try:
@@ -310,6 +314,7 @@ async def session(
             strict=strict,
             sealed=sealed,
             follow=growing or as_sources,
+            merges=merged,
             settings=Settings(scope=Scope.SERVED_SAFE if sealed else Scope.ALL),
         )
         if slowly:
@@ -320,7 +325,7 @@ async def session(
             patched.setattr(reading, "LOOK_AGAIN_SECONDS", 0.01)
         state = StateFile(folder / "state" / "state.json")
         state.welcomed()
-        app = Recorded(["input" if as_folder else "input/chat.ocml"], options, state=state)
+        app = Recorded(paths, options, state=state)
         async with app.run_test(size=size) as pilot:
             run = Session(planted, pilot, folder)
             while slowly and not run.has_read:

@@ -1,4 +1,4 @@
-"""Transcripts of every format with a fresh canary in every place that an end user is not shown."""
+"""Transcripts of every format with a fresh canary in every place that is hidden from an end user."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Planted:
 
 
 Part = tuple[str, str]
-"""A place, and a text with a hole for each canary."""
+"""A place, and a text with a gap for each canary."""
 
 ANSWER = "<|start|>assistant<|channel|>final<|message|>"
 CALL = "<|start|>assistant to=functions.get call_id=w1<|channel|>commentary<|constrain|>json<|message|>"
@@ -267,7 +267,7 @@ MARKED: dict[str, str] = {
     "call of Llama": "<|python_tag|>{c}",
     "thought of Cohere": "<|START_THINKING|>{c}<|END_THINKING|>Shown.",
 }
-"""Marks of chat templates in an assistant's text."""
+"""Chat template marks in an assistant's text."""
 REPLIED: dict[str, str] = {
     "reply of Qwen": "<tool_response>\n{c}\n</tool_response>",
     "reply of LFM": "<|tool_response_start|>{c}<|tool_response_end|>",
@@ -275,7 +275,7 @@ REPLIED: dict[str, str] = {
     "reply of Mistral": "[TOOL_RESULTS]{c}[/TOOL_RESULTS]",
     "open reply": "Shown.\n<tool_response>{c}",
 }
-"""Marks of chat templates in a user's text."""
+"""Chat template marks in a user's text."""
 EMBEDDED: dict[str, str] = {
     "embedded turn": "<|channel|>analysis<|message|>{c}<|end|><|start|>assistant<|channel|>final<|message|>Shown.",
     "embedded call": 'Shown.<|start|>assistant to=functions.{c}<|channel|>commentary<|message|>{"{c}":1}<|call|>',
@@ -287,7 +287,7 @@ EMBEDDED: dict[str, str] = {
 
 
 def _quoted(text: str) -> str:
-    """Return the text as a JSON string, also with its tokens as escapes."""
+    """Return the text as a JSON string. Its tokens may also be escaped."""
     return json.dumps(text, ensure_ascii=False)
 
 
@@ -307,7 +307,7 @@ def _in_json(role: str, texts: dict[str, str]) -> list[Part]:
 
 
 def _in_two(text: str) -> tuple[str, str]:
-    """Return the text, cut inside its first mark."""
+    """Return the text in two parts, cut inside its first mark."""
     at = next((place for place, letter in enumerate(text) if letter in "<[◁"), 2) + 3
     return text[:at], text[at:]
 
@@ -450,7 +450,7 @@ class Kind:
     first: Sequence[Part] = (("nothing", ""),)
     last: Sequence[Part] = (("nothing", ""),)
     version: str = ""
-    """The first text. In some formats, text without a preceding message begins an answer, and is shown."""
+    """The text at the start. In some formats, text without a preceding message begins an answer, and is shown."""
     joiner: str = ""
     around: tuple[str, str] = ("", "")
     preambles: bool = False
@@ -523,7 +523,7 @@ def everything(format: str, seed: int = 1) -> Planted:
 
 
 def made_of(format: str, parts: Sequence[Part], seed: int) -> Planted:
-    """Return these parts, the first of them a document header, with canaries in their holes."""
+    """Return a transcript of these parts, the first of which is a document header, with canaries in the gaps."""
     kind, chance = KINDS[format], Random(seed)
     places: list[tuple[str, str]] = []
     texts = [_filled(place, text, chance, places) for place, text in parts]
@@ -535,7 +535,7 @@ def made_of(format: str, parts: Sequence[Part], seed: int) -> Planted:
 
 
 def of_sample(sample: Sample, seed: int) -> Planted:
-    """Return a sample with a canary in the place of each text that its expectation hides."""
+    """Return a sample with a canary in place of each text that its expectation hides."""
     chance, words = Random(seed), dict[str, str]()
 
     def fill(found: re.Match[str]) -> str:

@@ -1,4 +1,5 @@
-"""The surfaces of the program, each with a leak planted into the code that fills it, for the laboratory to find."""
+"""The surfaces of the program, each with a leak that is planted into the code that fills it, for the laboratory to
+find."""
 
 from __future__ import annotations
 
@@ -29,6 +30,7 @@ from viewer.tui.bars.completion import CompletionBox
 from viewer.tui.bars.footer import KeyFooter
 from viewer.tui.bars.prompt import Prompt
 from viewer.tui.bars.status import StatusLine
+from viewer.tui.bars.status_lines import StatusFacts
 from viewer.tui.bars.title import TitleBar
 from viewer.tui.bottom.problem_lines import ProblemLines
 from viewer.tui.dialogs import help
@@ -39,6 +41,8 @@ from viewer.tui.files import screen as list_of_files
 from viewer.tui.main import copy as copying
 from viewer.tui.main.presenter import Presenter
 from viewer.tui.main.screen_host import ScreenHost
+from viewer.tui.merged import screen as merged_screen
+from viewer.tui.merged.search import MergedSearch
 from viewer.tui.panes.line_list import LineList
 from viewer.tui.session import Changed
 from viewer.tui.settings import state_file
@@ -51,20 +55,21 @@ Plant = Callable[[pytest.MonkeyPatch, str], None]
 
 @dataclass(frozen=True)
 class Surface:
-    """A way out of the app."""
+    """A surface on which text leaves the app."""
 
     name: str
     plant: Plant
-    """Puts the leak into the code that fills it."""
+    """Puts the leak into the code that fills the surface."""
     acts: Sequence[Act] = ()
-    """The steps that fill it."""
+    """The actions that fill the surface."""
     as_folder: bool = False
+    merged: bool = False
     found_on: str = ""
     """The surface that shows the leak, if it has another name."""
 
 
 def _instead(owner: Any, name: str, make: Callable[[Any, str], Any]) -> Plant:
-    """Replace the code with the result of `make` for the code and the leak."""
+    """Replace the code with the result of `make`, which receives the code and the leak."""
 
     def plant(patched: pytest.MonkeyPatch, leak: str) -> None:
         patched.setattr(owner, name, make(getattr(owner, name), leak))
@@ -91,7 +96,7 @@ def _also(act: Callable[..., object]) -> Callable[[Any, str], Any]:
 
 
 def _drawn(kind: type[Widget], inside: str = "", id: str = "") -> Plant:
-    """Return a widget that is shown in every view and draws the leak, or the list or head of a pane that draws it."""
+    """Make a widget draw the leak. It is visible in every view, or in the list or head of a pane."""
 
     def plant(patched: pytest.MonkeyPatch, leak: str) -> None:
         draw = kind.render_lines
@@ -210,6 +215,18 @@ SURFACES = [
         as_folder=True,
     ),
     Surface(
+        "captions of merged files",
+        _instead(merged_screen, "status_facts", lambda code, leak: lambda *given: StatusFacts(name=leak)),
+        merged=True,
+        found_on="status",
+    ),
+    Surface(
+        "hits in merged files",
+        _instead(MergedSearch, "total", lambda code, leak: property(lambda self: 1)),
+        [Act("search", ("/", "{prefix}"))],
+        merged=True,
+    ),
+    Surface(
         "notification", _instead(ScreenHost, "notify", _also(lambda leak, self, *_: self.screen.notify(leak))), [_KEY_E]
     ),
     Surface(
@@ -268,5 +285,5 @@ def _file(leak: str) -> Path:
 
 
 def prefixed(act: Act, leak: str) -> Act:
-    """Return a search for the beginning of this leak."""
+    """Return a search for the start of this leak."""
     return Act(act.kind, tuple(leak[: SHORTEST - 1] if each == "{prefix}" else each for each in act.given))

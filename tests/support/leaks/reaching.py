@@ -30,7 +30,7 @@ from viewer.tui.app import ViewerApp, ViewOptions
 from viewer.tui.insight.lens import LensScreen
 
 INDEX = (MessageIndex, CallLedger, Transcript)
-"""Objects that may hold header words of hidden messages. Objects reachable only from them are skipped."""
+"""Objects that may hold header words of hidden messages. Objects that are reachable only through them are skipped."""
 DEBUG_KEYS = [
     "d",
     "s",
@@ -77,12 +77,12 @@ def reached(root: object, *, beyond_index: bool = True) -> Iterator[tuple[str, s
 
 
 def _parts(thing: object) -> list[object]:
-    """Return the objects that an object refers to. The garbage collector does not track values with `gc=False`."""
+    """Return the objects to which an object refers. The garbage collector does not track values with `gc=False`."""
     return [*gc.get_referents(thing), *(astuple(thing) if isinstance(thing, Struct) else ())]
 
 
 def _name(thing: object) -> str:
-    """Return the kind of an object; for a cached function, its name."""
+    """Return the type of an object or, for a cached function, its name."""
     if hasattr(thing, "cache_info"):
         return f"{getattr(thing, '__module__', '')}.{getattr(thing, '__qualname__', '')}"
     return type(thing).__qualname__

@@ -1,4 +1,4 @@
-"""Rewrite a file while a command or the viewer reads it: at the n-th step of reading, in one of many ways."""
+"""Rewrite a file while a command or the viewer reads it, at the n-th step of reading, in one of many ways."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ _LAST = "<|start|>assistant<|message|>{}<|end|>\n"
 
 @dataclass
 class Schedule:
-    """One rewrite of one file under one reader. The same seed gives the same schedule."""
+    """One rewrite of one file under one reader. The same seed always gives the same schedule."""
 
     seed: int
     command: list[str]
@@ -116,7 +116,7 @@ class Schedule:
 
     @property
     def new_data(self) -> bytes:
-        """The written content."""
+        """The new content of the file."""
         data, size = self.new.data, len(self.old.data)
         if self.way != "same length":
             return data
@@ -124,7 +124,7 @@ class Schedule:
 
     @property
     def shows_end(self) -> bool:
-        """True if a fresh read shows the end of the new content."""
+        """True if a fresh reading shows the end of the new content."""
         return self.format != "harmony-tokens" and self.way != "grow" and self.new_data.startswith(self.new.data)
 
     def rewrite(self, path: Path) -> None:
@@ -179,7 +179,7 @@ class Steps:
         self.count += 1
 
     def act(self) -> None:
-        """Run the action now, unless it has run."""
+        """Run the action now, unless it has already run."""
         if not self.is_done:
             self.is_done = True
             self._act()
@@ -187,7 +187,7 @@ class Steps:
 
 @contextmanager
 def rewritten(schedule: Schedule, path: Path, at: int) -> Iterator[Steps]:
-    """Within the block, the file is rewritten at this step."""
+    """Rewrite the file at this step within the block."""
     path.write_bytes(schedule.old.data)
     tick(path.parent)
 
@@ -256,7 +256,7 @@ LATEST_IN_VIEWER = 500
 
 
 async def viewed(schedule: Schedule, folder: Path, at: int, *, follow: bool) -> tuple[list[Escaped], str]:
-    """Return the leaks of a session in the viewer, and the text shown at the end."""
+    """Return the leaks of a session in the viewer, and the text shown at its end."""
     path = folder / "input" / "chat.ocml"
     path.parent.mkdir()
     chance, shown = Random(f"viewer {schedule.seed}"), ""
@@ -286,7 +286,7 @@ async def viewed(schedule: Schedule, folder: Path, at: int, *, follow: bool) -> 
 
 
 def _shown_of_followed(app: Recorded) -> str:
-    """Return the safe view, if the file is still followed; an action may have stopped that."""
+    """Return the safe view if the file is still followed. An action may have stopped that."""
     main = next((each for each in app.screen_stack if isinstance(each, MainScreen)), None)
     if main is None or main.follow.live is None:
         return ""
@@ -295,7 +295,7 @@ def _shown_of_followed(app: Recorded) -> str:
 
 
 def tick(folder: Path) -> None:
-    """Wait until the clock of the file system has moved on: at most a few milliseconds."""
+    """Wait until the clock of the file system has advanced, which takes a few milliseconds at most."""
     file = folder / "clock"
     file.write_bytes(b"")
     first = file.stat().st_ctime_ns

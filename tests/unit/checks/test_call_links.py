@@ -1,4 +1,4 @@
-"""Links of calls and replies against a simple model of the rules, whole and in pieces."""
+"""Links between calls and replies, compared with a simple model of the rules, whole and in pieces."""
 
 from __future__ import annotations
 
@@ -41,7 +41,8 @@ class Row:
 
 
 def modeled(steps: list[tuple[str, str, str | None]]) -> tuple[set[Link], int]:
-    """Return every link as (call, reply, inferred), orphans and duplicates too, and the count of duplicate replies."""
+    """Return every link as (call, reply, inferred), including orphans and duplicates, and the number of duplicate
+    replies."""
     rows: list[Row] = []
     unlinked: list[Link] = []
     duplicates = 0

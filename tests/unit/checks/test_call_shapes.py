@@ -1,4 +1,4 @@
-"""Calls that name no tool, or that are no JSON objects."""
+"""Calls that name no tool, or that are not JSON objects."""
 
 from __future__ import annotations
 

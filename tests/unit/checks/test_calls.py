@@ -1,4 +1,4 @@
-"""Calls linked to their replies, and the state of each."""
+"""The links from calls to their replies, and the state of each call."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Messages that are prefiltered together have the diagnostics of messages that are checked one by one."""
+"""Messages that are prefiltered together get the same diagnostics as messages that are checked one by one."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from tests.support.reading import examine
 
 
 def places(text: bytes, format: str, code: str) -> list[str]:
-    """Return the bytes of each of these diagnostics, with the offset."""
+    """Return the bytes of each of these diagnostics, with their offset."""
     found = examine([text], text, format).findings.by_position()
     return [text[d.start : d.end].decode() + "@" + str(d.start) for d in found if d.code == code]
 

@@ -23,7 +23,7 @@ def declares(*required: str) -> str:
 
 
 def missing(text: str) -> list[str | None]:
-    """Return the values of E-CALL-SCHEMA/missing-argument, read as the screen and as `check` read them."""
+    """Return the values of E-CALL-SCHEMA/missing-argument, as both the screen and `check` read them."""
     document = Document(InMemory(text.encode())).load()
     shown = [
         one.value

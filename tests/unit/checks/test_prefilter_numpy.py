@@ -55,7 +55,7 @@ def test_both_prefilters_agree_on_every_character() -> None:
     unassigned = range(0x40010, 0xDFFF0)  # ten planes without a character
     codes = [code for code in range(0x80, sys.maxunicode + 1) if not 0xD800 <= code < 0xE000 and code not in unassigned]
     bodies = [chr(code).encode() for code in codes]
-    filler = b"a" * 40 * SELDOM  # where leads are few, and where they are many
+    filler = b"a" * 40 * SELDOM  # few leads, and many
     for first in range(0, len(bodies), 50_000):
         some = bodies[first : first + 50_000]
         assert judged_together(HIDING, some) == judged_alone(HIDING, some)
@@ -86,7 +86,8 @@ TRIGGERS: dict[str, Trigger] = {
 
 @each("name", TRIGGERS)
 def test_both_prefilters_agree_on_random_bytes(name: str) -> None:
-    """The passes over a batch may select more: they compare four bytes of a literal, and stop counting faults."""
+    """The passes over a batch may select more, because they compare four bytes of a literal and stop counting
+    faults."""
     chance = random.Random(7)
     for _ in range(40):
         bodies = [b"".join(chance.choices(PIECES, k=chance.randrange(6))) for _ in range(40)]
@@ -108,7 +109,7 @@ def test_among_many_emoji_only_a_body_with_hidden_characters_is_selected() -> No
 
 
 def test_no_body_is_selected_for_what_its_header_has() -> None:
-    """Marks of the frame are in every message."""
+    """Every message contains the marks of its frame."""
     trigger = Contains(b"<|message|>", b"<|", b"user", ignore_case=True)
     assert judged_together(trigger, [b"a", b"b"]) == judged_alone(trigger, [b"a", b"b"]) == [False, False]
 

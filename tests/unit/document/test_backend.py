@@ -1,4 +1,4 @@
-"""A document chooses its backend once: small inputs stay plain, and a growing one switches without a difference."""
+"""A document chooses its backend once: small inputs stay plain, and a growing input switches without any difference."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows of the brief level: one per call, and everything that is hidden besides keeps its count."""
+"""Rows of the brief level: one per call. Everything else that is hidden is still counted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Calls as an audience sees them: the same answers with every backend."""
+"""Calls as an audience sees them: every backend gives the same answers."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def facts(calls: CallView, numbers: range) -> tuple[object, ...]:
 
 
 def expected(calls: list[ShownCall], numbers: range) -> tuple[object, ...]:
-    """Return the same, computed call by call."""
+    """Return the same data, computed call by call."""
     rows = {number: [row for row, one in enumerate(calls) if number in (one.call, one.reply)] for number in numbers}
     ends = [([calls[row] for row in rows[number]], next(iter(rows[number]), -1)) for number in numbers]
     states = Counter(one.state for one in calls)

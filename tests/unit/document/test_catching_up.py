@@ -29,7 +29,7 @@ QUESTION = "<|start|>user<|message|>Hi<|end|>\n"
 
 @pytest.fixture(autouse=True)
 def _sooner(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Lower the threshold for big files, so that the tests are quick."""
+    """Lower the threshold for big files to make the tests quick."""
     for module in (live_module, one_reading):
         monkeypatch.setattr(module, "BIG", BIG)
 

@@ -1,4 +1,4 @@
-"""Diagnostics taken incrementally equal those requested at the end, in the same order."""
+"""Diagnostics taken in steps equal those requested at the end, in the same order."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def facts(found: DiagnosticView, numbers: range) -> tuple[object, ...]:
 
 
 def expected(found: list[ShownDiagnostic], numbers: range) -> tuple[object, ...]:
-    """Return the same, computed diagnostic by diagnostic."""
+    """Return the same data, computed diagnostic by diagnostic."""
     by_severity = {
         name: sorted(one.message for one in found if one.message and one.severity == name)
         for name in ("error", "warning")

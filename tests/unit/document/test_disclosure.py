@@ -1,4 +1,4 @@
-"""Disclosure of diagnostics: of text that an audience does not see, it learns the code and nothing else."""
+"""Disclosure of diagnostics: about text that an audience does not see, it learns only the code."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ OPEN = b"version: 2.2\n<|start|>user a=1<|message|>a<|end|>\n<|start|>assistant 
 
 
 def test_a_strict_audience_learns_of_an_open_message_when_it_is_certain() -> None:
-    """While the input is read, an open message may still turn out to be a thought; the one before it cannot."""
+    """While the input is read, an open message may still turn out to be a thought. The one before it cannot."""
     document = Document(SpooledSource("input", iter([OPEN + b" c" * 2000 + b"<|end|>\n"]), False))
     document.read_some(len(OPEN))
     known = []

@@ -1,4 +1,4 @@
-"""The filter language: its grammar, every field and operator, every error, and what each audience may ask."""
+"""The filter language: its grammar, every field and operator, every error, and what each audience may ask for."""
 
 from __future__ import annotations
 
@@ -332,7 +332,7 @@ def test_a_refused_filter_says_the_same_for_every_document(tmp_path: Path) -> No
 
 
 def test_a_filter_of_the_safe_view_does_not_depend_on_hidden_text(tmp_path: Path) -> None:
-    """Every filter that the safe view allows gives equal output if all hidden text and hidden fields change."""
+    """Every filter that the safe view allows gives the same output if all hidden text and hidden fields change."""
 
     def record(word: str) -> dict[str, object]:
         calls = [

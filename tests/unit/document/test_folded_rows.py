@@ -1,4 +1,4 @@
-"""Rows with folds: the same for every split, with the same turns as without folds, and following what arrives."""
+"""Rows with folds: the same for every split, with the same turns as without folds, and up to date as input arrives."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Messages that a filter lets through, as a column."""
+"""The messages that a filter selects, as a column."""
 
 from __future__ import annotations
 

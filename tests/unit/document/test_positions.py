@@ -1,4 +1,4 @@
-"""Lines and columns of offsets, however the input arrived and in whatever order they are requested."""
+"""Lines and columns of offsets, however the input arrived, and in whatever order they are requested."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The table of secrets: what is found, in which spellings, what is left alone, and which masks it gets."""
+"""The table of secrets: what is found, in which spellings, what stays, and which mask each secret gets."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 
 from tests.support.program import ROOT, run
 from viewer.document.redaction.examples import example_of
-from viewer.document.redaction.finder import Finder
+from viewer.document.redaction.finder import Finder, possible_kinds
 from viewer.document.redaction.kinds import BY_NAME, KINDS, SecretKind, Shape
 from viewer.document.redaction.redactor import Redactor
 from viewer.errors import ViewerError
@@ -22,7 +22,7 @@ LEAST_KINDS = 60
 LEAST_FOUND = 0.99
 MOST_FALSE = 0.01
 PIECE = 12
-"""The characters of a secret that must not stay together."""
+"""The number of adjacent characters of a secret that must not remain."""
 ALWAYS = (Shape.TOKEN, Shape.BLOCK, Shape.CONTEXT, Shape.PERSONAL)
 
 
@@ -58,7 +58,7 @@ WAYS: dict[str, tuple[tuple[Shape, ...], Callable[[str], str]]] = {
 
 
 def is_shown(secrets: list[str], text: str) -> bool:
-    """True if a piece of a secret is still there, after what divides it was removed."""
+    """True if a piece of a secret is still there after removing the characters that divide it."""
     for mark in ("\n", " ", ">", "**", "\u200b", "\\"):
         text = text.replace(mark, "")
     return any(word[at : at + PIECE] in text for word in secrets for at in range(len(word) - PIECE + 1))
@@ -88,6 +88,16 @@ def test_generated_secrets_are_found_in_every_spelling(way: str) -> None:
 
 
 @pytest.mark.slow
+def test_one_search_finds_the_hints_of_all_kinds() -> None:
+    hints, chance = sorted({hint for kind in KINDS for hint in kind.hints}), Random(1)
+    pieces = [*hints, *(hint.upper() for hint in hints), *(hint[:-1] for hint in hints), "x", " ", "é", "İ", "\ud800"]
+    for size in (0, *range(1, 60), *[20_000] * 3):
+        text = "".join(chance.choices(pieces, k=size))
+        small = text.lower()
+        expected = [kind.name for kind in KINDS if any(hint in small for hint in kind.hints)]
+        assert [kind.name for kind in possible_kinds(text)] == expected, text[:200]
+
+
 def test_each_kind_has_a_recall_of_its_own() -> None:
     for kind in KINDS:
         chance = Random(3)

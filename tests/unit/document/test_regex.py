@@ -1,4 +1,4 @@
-"""Regular expressions have Python's meaning, as far as they are supported, and never a result that depends on RE2."""
+"""Regular expressions mean the same as in Python, as far as they are supported. No result depends on RE2."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def _quiet() -> Iterator[None]:
 
 
 def by_python(pattern: str, text: str, ignores_case: bool, at: int) -> list[tuple[int, int]]:
-    """Return the matches, without a second try at the place of an empty one."""
+    """Return the matches, without a second attempt at the position of an empty match."""
     compiled = re.compile(pattern, re.MULTILINE | (re.IGNORECASE if ignores_case else 0))
     found = []
     while at <= len(text) and (match := compiled.search(text, at)):

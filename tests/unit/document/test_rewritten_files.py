@@ -1,4 +1,4 @@
-"""Reading a file that changes: the bytes that were indexed, or nothing."""
+"""Reading a file that changes: the result is the indexed bytes, or nothing."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def bodies(document: Document) -> list[str]:
 
 @pytest.fixture
 def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A file whose stamps are old enough."""
+    """A file whose stamp is old enough to be trusted."""
     monkeypatch.setattr(stamp, "YOUNGEST_NS", 0)
     return tmp_path / "chat.ocml"
 

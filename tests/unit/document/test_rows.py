@@ -1,4 +1,4 @@
-"""Rows made in bulk equal rows made one by one, for any audience, lane and filter, however many are read."""
+"""Rows made in bulk equal rows made one by one, for any audience, pane and filter, however many are read."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ def test_earlier_rows_are_reused_only_for_the_same_audience_and_reading() -> Non
 
 
 def test_an_open_message_of_a_partial_reading_is_not_shown() -> None:
-    """Its end may reveal that everything before was a thought."""
+    """Its end may reveal that everything before it was a thought."""
     text = (
         "version: 2.2\n"
         + PARTS[0]

@@ -1,4 +1,4 @@
-"""A document that is opened under a sealed audience has no other one."""
+"""A document that is opened under a sealed audience admits no other audience."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ CUT = (
 
 
 def counted(document: Document, audience: Audience) -> tuple[list[Sum], int]:
-    """Return the definition: every message as a value, every shown body read."""
+    """Count by definition: look at every message, and read every shown body."""
     projection = document.project(audience)
     calling = {call.call for call in projection.calls()}
     shown = [item for item in document.project(END_USER).items() if isinstance(item, ShownMessage)]

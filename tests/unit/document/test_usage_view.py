@@ -22,7 +22,8 @@ PRICES = Prices({"big": Price(2.0, 10.0, 0.5), "sm*": Price(1.0, 1.0), "small-2"
 
 
 def session(folder: Path, *replies: tuple[str, int, int, int]) -> Path:
-    """Return a session of Claude Code with a question before each reply: its model, input, cached input and output."""
+    """Write a session of Claude Code with a question before each reply. A reply is its model, input, cached input and
+    output."""
     records: list[dict[str, Any]] = []
     for number, (model, input, cached, output) in enumerate(replies):
         records.append({"type": "user", "message": {"role": "user", "content": f"Question {number}?"}})

@@ -1,4 +1,4 @@
-"""Calls and diagnostics are found by their message, and counted, without walking over all of them."""
+"""Calls and diagnostics are found by their message, and counted, without iterating over all of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Anthropic Messages: each part, record, and trap of the format."""
+"""Anthropic Messages: each part, record, and pitfall of the format."""
 
 from __future__ import annotations
 

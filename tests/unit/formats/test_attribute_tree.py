@@ -1,4 +1,4 @@
-"""Attributes of OpenTelemetry as a tree, and the chains of calls that repeat each other."""
+"""Attributes of OpenTelemetry as a tree, and chains of calls that repeat each other."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_names_of_every_shape_end_in_the_same_tree() -> None:
 
 
 def call(*texts: str) -> RecordReading:
-    """Return a call that holds these texts; those of the user are in lower case."""
+    """Return a call with these texts. Those of the user are in lower case."""
     roles = ("user" if text.islower() else "assistant" for text in texts)
     drafts = [Draft(Kind.SAID, role, [], (0, 0), RULE, text=text) for role, text in zip(roles, texts, strict=True)]
     return RecordReading(drafts=drafts)

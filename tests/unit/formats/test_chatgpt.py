@@ -1,4 +1,4 @@
-"""Data exports of ChatGPT: what was typed and answered is shown branch by branch, everything else is hidden."""
+"""Data exports of ChatGPT: prompts and answers are shown branch by branch, and everything else is hidden."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ HIDDEN = {"is_visually_hidden_from_conversation": True}
 
 
 def node(id: str, parent: str | None, role: str = "", content: Any = "", **more: Any) -> dict[str, Any]:
-    """Return a node of the tree; without a role, one without a message."""
+    """Return a node of the tree. Without a role, it has no message."""
     content = {"content_type": "text", "parts": [content]} if isinstance(content, str) else content
     author = {"role": role, "name": more.pop("name", None), "metadata": {}}
     message = {"id": id, "author": author, "create_time": 1772615400.5, "content": content, "weight": 1.0}

@@ -1,4 +1,4 @@
-"""Sessions of Claude Code: every row and every trap of the format, tags in prompts, and the parts of one reply."""
+"""Sessions of Claude Code: every row and every pitfall of the format, tags in prompts, and the parts of one reply."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The output of Claude Code: records, events of streams in them, copies, errors, and other agents."""
+"""The output of Claude Code: records, stream events in them, copies, errors, and other agents."""
 
 from __future__ import annotations
 

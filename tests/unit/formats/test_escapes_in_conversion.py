@@ -1,4 +1,5 @@
-"""OpenChatML 2.2 to 2.2 keeps every escape and literal block, and no conversion makes a mark of quoted text."""
+"""Converting OpenChatML 2.2 to itself keeps every escape and literal block, and no conversion turns quoted text into a
+mark."""
 
 from __future__ import annotations
 

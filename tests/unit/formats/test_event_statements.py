@@ -1,4 +1,4 @@
-"""Facts about a message in later events, unmapped events, and content that only closing events have."""
+"""Facts about a message in later events, unmapped events, and content that occurs only in closing events."""
 
 from __future__ import annotations
 

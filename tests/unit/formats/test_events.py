@@ -1,4 +1,4 @@
-"""Event streams: the messages of the deltas, for every layout and every cut of the input."""
+"""Event streams: the messages built from deltas, for every layout and every cut of the input."""
 
 from __future__ import annotations
 

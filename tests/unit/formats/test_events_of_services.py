@@ -1,4 +1,4 @@
-"""The events that services send for a response or a chat, whole or broken off."""
+"""The events that services send for a response or a chat, complete or interrupted."""
 
 from __future__ import annotations
 

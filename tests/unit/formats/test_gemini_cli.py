@@ -1,4 +1,4 @@
-"""Gemini CLI session files: what the user saw, and everything else hidden."""
+"""Gemini CLI session files: what the user saw is shown, and everything else is hidden."""
 
 from __future__ import annotations
 

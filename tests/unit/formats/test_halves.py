@@ -1,4 +1,4 @@
-"""Surrogate pairs that are split over two strings."""
+"""Surrogate pairs that are split between two strings."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ FACE = "\U0001f600"
 
 
 def strings(*parts: str) -> tuple[bytes, tuple[Piece, ...]]:
-    """Return JSON strings of these sources, one after another with a byte between them, and their pieces."""
+    """Return JSON strings with these contents, one after another with a byte in between, and their pieces."""
     data, pieces = b"", []
     for part in parts:
         raw = b'"' + part.encode() + b'"'

@@ -40,7 +40,7 @@ HIDDEN = [
 
 
 def verdicts(text: str, *, preambles: bool) -> list[list[bool]]:
-    """Return the input whole, byte by byte, and as the completion of a prompt."""
+    """Return the verdicts for the input whole, byte by byte, and as the completion of a prompt."""
     found = []
     for start in ("<|start|>", "<|start|>user<|message|>q<|end|><|start|>"):
         data = (start + text).encode()

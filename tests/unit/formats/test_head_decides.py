@@ -1,4 +1,4 @@
-"""Log prefixes and document headers before the first control token, as they are written in practice."""
+"""Log prefixes and document headers before the first control token, as they occur in practice."""
 
 from __future__ import annotations
 

@@ -17,9 +17,9 @@ from viewer.formats.tables.model import PartRule, RecordFormat, RecordRule
 from viewer.model.messages import Kind
 
 OF_ANSWERS = {"is_error", "done", "stop"}
-"""Flags of results and streams. They hide nothing by themselves."""
+"""Flags of results and streams. By themselves, they hide nothing."""
 WITHOUT_OBJECTS = {"otel", "rows"}
-"""Formats with texts that no object of their own holds: attributes with numbers in their names, pairs of texts."""
+"""Formats with texts that are not inside an object: attributes with numbers in their names, and pairs of texts."""
 
 
 def table_formats() -> dict[str, RecordFormat]:

@@ -1,4 +1,4 @@
-"""Evaluation logs of Inspect: samples as transcripts, messages and parts, texts that lie elsewhere, and errors."""
+"""Evaluation logs of Inspect: samples as transcripts, messages and parts, texts stored elsewhere, and errors."""
 
 from __future__ import annotations
 

@@ -64,7 +64,7 @@ def message_line(message: Message, data: bytes) -> str:
 
 
 def cases() -> dict[str, tuple[str, list[str]]]:
-    """Return the cases of a file: the input and the expected messages by title."""
+    """Return the cases of a file: by title, the input and the expected messages."""
     found: dict[str, tuple[str, list[str]]] = {}
     for block in CASES_FILE.read_text().split("\n=== ")[1:]:
         title, _, rest = block.partition("\n")
@@ -158,7 +158,7 @@ def test_the_worked_function_call_is_linked_by_its_names() -> None:
     assert [is_user_safe(message) for message in messages] == [False, True, False, False, True]
 
 
-# Any input.
+# Arbitrary input.
 
 
 @pytest.mark.slow

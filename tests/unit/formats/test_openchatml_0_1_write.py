@@ -158,7 +158,7 @@ def test_marks_without_meaning_for_a_role_are_written() -> None:
 @settings(max_examples=300, deadline=None)
 @given(st.lists(st.sampled_from(FRAGMENTS), max_size=14).map("".join))
 def test_written_text_is_stable(text: str) -> None:
-    """Text that was written once is unchanged by reading and writing it again."""
+    """Text that was written once does not change when it is read and written again."""
     try:
         once, _ = write_openchatml_0_1(texts(text.encode()))
         twice, lost = write_openchatml_0_1(texts(once.encode()))

@@ -1,4 +1,4 @@
-"""Several calls or replies between one pair of marks are several messages, linked in their order."""
+"""Several calls or replies between one pair of marks become several messages, linked in order."""
 
 from __future__ import annotations
 
@@ -115,6 +115,6 @@ def test_results_in_an_array_are_replies_with_their_ids() -> None:
 @pytest.mark.share(quick=12, test=3)
 @pytest.mark.parametrize("unit", [b" ", b'[f("', b'\\"', b"'\"", b"</function> ", b"[TOOL_CALLS] ", b"(", b"f "])
 def test_the_cost_of_reading_a_call_is_linear(unit: bytes) -> None:
-    """With quadratic cost this takes minutes."""
+    """With quadratic cost, this would take minutes."""
     for text in (unit * 200_000 + b"x", b"[f(" + unit * 200_000):
         assert read_calls(text[:LONGEST_READ])

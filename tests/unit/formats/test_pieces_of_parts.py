@@ -75,7 +75,7 @@ def test_any_cut_gives_the_same_result(hidden: str) -> None:
 
 
 class CountedRuns(list[ByteRun]):
-    """Runs of a body that count how often one is looked at."""
+    """The runs of a body, with a count of how often one is accessed."""
 
     reads = 0
 

@@ -1,4 +1,4 @@
-"""Format plug-ins: found by their entry points, hidden by default, and never able to break the program."""
+"""Format plug-ins: found by their entry points, hidden by default, and unable to break the program."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def lines(*records: dict[str, object]) -> str:
 
 @pytest.fixture(autouse=True)
 def forgotten(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """No plug-in is loaded before or after a test."""
+    """Make sure that no plug-in is loaded before or after a test."""
     fresh = Plugins()
     for name, value in vars(fresh).items():
         monkeypatch.setattr(PLUGINS, name, value)
@@ -80,7 +80,7 @@ def forgotten(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 @pytest.fixture
 def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Install:
-    """Installs a distribution with this module and this entry point."""
+    """Returns a function that installs a distribution with this module and this entry point."""
 
     def make(module: str = MODULE, name: str = "acme", version: str = "1.2") -> Path:
         place = tmp_path / "site"

@@ -58,7 +58,7 @@ def test_instructions_and_results_are_hidden() -> None:
 
 
 def test_what_a_client_sends_is_shown_once() -> None:
-    """The server repeats an item of a client under an id of its own, or under that of the client."""
+    """The server repeats a client's item under another id, or under the client's id."""
     without_id = item("create", "", "user", typed("a"), typed("b"))
     del without_id["item"]["id"]
     echo = item("added", "i1", "user", typed("a"), typed("b"))

@@ -1,4 +1,4 @@
-"""The engine of the record formats: conditions, and replies that arrive in blocks, with a table of their own."""
+"""The record engine: conditions, and replies that arrive in blocks, with a table made for these tests."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_a_repeated_member_that_decides_cannot_be_read() -> None:
 PARTS = (PartRule((is_("type", "text"),), Kind.SAID, "text"), PartRule((is_("type", "plan"),), Kind.THOUGHT, "text"))
 RESULT = PartRule((is_("type", "result"),), Kind.REPLY, "text", outcome=Outcomes(failed=("state=*_error",)))
 LETTERS = RecordFormat(
-    name="events",  # checks look the name up
+    name="events",  # checks look up the name
     title="Letters",
     container=Container.LINES,
     signatures=(),

@@ -29,12 +29,12 @@ MARKS = {
     "stral": ("<s>", "</s>"),
     "gemma": ("<bos>", "<eos>"),
 }
-"""The marks at the edges, by a part of the name of a file."""
+"""The marks at the start and end, by a part of the file name."""
 SEEN = ["First?", "One.", "Second?\n\nTwo lines.", "Last."]
 UNFRAMED = ("google-gemma-4",)
 """Templates that write an answer after replies outside any frame if its call had text."""
 UNMARKED = ("SmolLM", "Bielik")
-"""Templates that write replies into user frames without a mark of their own."""
+"""Templates that write replies into user frames without separate marks."""
 
 
 def conversation(*, calls: int, as_text: bool) -> list[dict[str, Any]]:
@@ -60,7 +60,7 @@ def conversation(*, calls: int, as_text: bool) -> list[dict[str, Any]]:
 
 
 SHAPES = ((2, False), (2, True), (1, False), (1, True))
-"""The number of parallel calls, and whether their arguments are text, largest first."""
+"""The number of parallel calls, and whether their arguments are text, with the largest number first."""
 Make = Callable[[int, bool], list[dict[str, Any]]]
 
 
@@ -140,7 +140,7 @@ def words(chance: random.Random) -> str:
 
 
 def chance_conversation(chance: random.Random) -> Make:
-    """Return a conversation that is always the same for one shape."""
+    """Return a function that makes a random conversation, always the same for one shape."""
     seed = chance.getrandbits(32)
 
     def make(most: int, as_text: bool) -> list[dict[str, Any]]:
@@ -170,7 +170,7 @@ def chance_conversation(chance: random.Random) -> Make:
 
 @pytest.mark.skipif(not FOLDER, reason="OCML_TEMPLATES names no folder")
 def test_chance_conversations_give_their_texts_and_links() -> None:
-    """Two hundred conversations for each family of templates."""
+    """It tests two hundred conversations for each family of templates."""
     paths: dict[str, list[Path]] = {}
     for path in sorted(Path(FOLDER).glob("*.jinja")):
         found = rendered(path, lambda calls, as_text: conversation(calls=calls, as_text=as_text))
@@ -190,7 +190,7 @@ def test_chance_conversations_give_their_texts_and_links() -> None:
             reading = read(text, format)
             seen = [text for text, visible in zip(reading.texts, reading.visible, strict=True) if visible]
             said = [_bare(each["content"]) for each in messages if each["role"] in ("user", "assistant")]
-            written = [each for each in said if each in _bare(text)]  # some templates drop what is next to a call
+            written = [each for each in said if each in _bare(text)]  # some templates drop the text next to a call
             assert _bare("".join(seen)) == "".join(written), (path.name, seed)
             kinds = Counter(header.kind.value for header in headers(reading))
             count = sum(len(each.get("tool_calls", ())) for each in messages)
@@ -200,5 +200,5 @@ def test_chance_conversations_give_their_texts_and_links() -> None:
 
 
 def _bare(text: str) -> str:
-    """Return a text without white space, which templates trim."""
+    """Return a text without whitespace, which templates trim."""
     return "".join(text.split())

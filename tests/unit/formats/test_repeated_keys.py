@@ -1,4 +1,4 @@
-"""Keys that an object of a record has twice: one diagnostic for each object, with its place and their number."""
+"""Repeated keys in an object of a record: one diagnostic per object, with its place and their number."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Training rows: each shape, its traps, and text that no end user saw."""
+"""Training rows: each shape, its pitfalls, and text that no end user saw."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Logs of model servers: prompts and outputs in the lines of vLLM, SGLang, llama.cpp, and LM Studio."""
+"""Logs of model servers: prompts and outputs in log lines of vLLM, SGLang, llama.cpp, and LM Studio."""
 
 from __future__ import annotations
 
@@ -172,7 +172,7 @@ def test_an_output_without_its_request_is_shown_only_if_marks_settle_it() -> Non
 
 
 def test_an_output_after_a_prompt_that_ends_elsewhere_is_hidden() -> None:
-    """A logger that cuts prompts at a length leaves no mark."""
+    """A logger that truncates prompts at a certain length leaves no mark."""
     for prompt in (SYSTEM + "<|im_start|>user\nhel", SYSTEM + user("hello"), SYSTEM[:20], "<|im_start|>us"):
         reading = log(asked(prompt) + answered("SECRET"))
         assert "SECRET" not in "".join(seen(reading)), prompt
@@ -331,7 +331,7 @@ LOG = [asked(PROMPT), answered(TOLD)]
 
 
 def kubernetes(size: int) -> bytes:
-    """Return the log as a container runtime writes it, which cuts each line."""
+    """Return the log as Kubernetes writes it, splitting each line."""
     written = b""
     for line in LOG:
         data = line.rstrip("\n").encode()
@@ -343,7 +343,7 @@ def kubernetes(size: int) -> bytes:
 
 
 def docker(size: int) -> bytes:
-    """Return the same for Docker."""
+    """Return the log as Docker writes it, splitting each line."""
     parts = [line[start : start + size] for line in LOG for start in range(0, len(line), size)]
     return "".join(json.dumps({"log": part, "stream": "stderr"}) + "\n" for part in parts).encode()
 

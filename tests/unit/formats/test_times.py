@@ -1,4 +1,4 @@
-"""Times of every format: one that cannot be read, and one before that of an earlier record."""
+"""Times in every format: unreadable ones, and ones that are earlier than that of a previous record."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def found(folder: Path, records: list[dict[str, object]], *options: str) -> list
 
 
 def said(second: int, thread: str = "") -> dict[str, object]:
-    """A record of the shape that the fast path reads, or of another agent."""
+    """Return a record of the shape that the fast path reads, or of another agent."""
     time = f"2026-03-01T09:00:{second:02}.000Z"
     more: dict[str, object] = {"isSidechain": True, "agentId": thread} if thread else {}
     return {

@@ -1,4 +1,4 @@
-"""Token ids are read as the Harmony text they spell, and every place is that of the numbers."""
+"""Token ids are read as the Harmony text they encode, and every position refers to the numbers."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def read(format: FormatTraits, chunks: list[bytes]) -> list[Event]:
 
 
 def told(format: FormatTraits, data: bytes, ids: Callable[[bytes], str] | None = None) -> list[str]:
-    """Return the events, one line each. They must be the same for every cut of the input."""
+    """Return the events, one line each, after checking that they are the same for every cut of the input."""
     whole = read(format, [data])
     settled = [event for event in whole if not isinstance(event, Opened)]
     for cut in range(len(data) + 1):
@@ -214,7 +214,7 @@ IDS_OF_MARKS = {mark: number for number, mark in CONTROL.items()}
 
 
 def byte_of(number: int) -> bytes:
-    """Return a vocabulary with a token for each byte."""
+    """Return the byte of an id, in a vocabulary with a token for each byte."""
     if number >= 256:
         raise KeyError(number)
     return bytes([number])
@@ -237,7 +237,7 @@ def encoded(text: bytes) -> bytes:
 
 
 def gist(format: FormatTraits, data: bytes, ids: Callable[[bytes], str] | None = None) -> list[object]:
-    """Return the parsed messages, without positions."""
+    """Return the parsed messages without positions."""
     gists: list[object] = []
     for event in read(format, [data]):
         if isinstance(event, Closed):

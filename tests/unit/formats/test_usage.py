@@ -1,4 +1,4 @@
-"""Token usage in record formats: each reply counts once, and only an audience that sees everything sees it."""
+"""Token usage in record formats: each reply counts once, and only an audience that sees everything sees the usage."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pairs of calls and replies: which ones the call ledger takes over together, and which it must link itself."""
+"""Pairs of calls and replies: which of them the call ledger accepts in bulk, and which it must link itself."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Findings: equal neighbors become one with a count, and the number per code is capped."""
+"""Findings: equal neighbors are merged into one with a count, and the number per code is capped."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The message index: stored values are returned by number, also after changes."""
+"""The message index: stored values are returned by number, even after changes."""
 
 from __future__ import annotations
 

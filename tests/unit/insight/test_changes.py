@@ -1,4 +1,4 @@
-"""Changes between texts and between JSON values: their words, paths and values."""
+"""Changes between texts and between JSON values: words, paths, and values."""
 
 from __future__ import annotations
 

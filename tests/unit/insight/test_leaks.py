@@ -1,4 +1,4 @@
-"""Leaks: what is found in answers, what is not, in several languages, and how it is scored."""
+"""Leak detection: what is found in answers in several languages, what is not, and how it is scored."""
 
 from __future__ import annotations
 

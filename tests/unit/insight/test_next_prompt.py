@@ -1,4 +1,4 @@
-"""The prompt under each policy: the cases of the reference library, and what the notes and the prefix cache say."""
+"""The prompt under each policy: the cases of the reference library, the notes, and the prefix cache."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def checksum(text: str) -> str:
 
 
 def same_beginning(one: str, other: str) -> int:
-    """Return the number of characters with which both begin."""
+    """Return the number of leading characters that both texts share."""
     return len([*takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False))])
 
 
@@ -96,7 +96,7 @@ def test_all_cases_give_the_prompts_of_the_library_and_the_templates() -> None:
 
 
 def test_the_cases_find_a_wrong_final() -> None:
-    """`harmony-0.0.8` counts from the first final; with the last one, cases fail."""
+    """`harmony-0.0.8` counts from the first final message. If it counted from the last one, some cases would fail."""
     wrong = replace(POLICIES["harmony-0.0.8"], cut=POLICIES["harmony-pr96"].cut)
     conversations = [case for case in cases() if "transcripts" in case]
     different = [

@@ -153,7 +153,7 @@ MESSAGE_KINDS = [
         "call",
     ),
 ]
-"""The name of each in machine output."""
+"""The name of each message in machine output."""
 MORE_KINDS = [
     (message(Header("assistant:example_answer", channel=Channel.FINAL)), "instruction"),
     (message(FINAL, Ending.CALL), "said"),
@@ -165,7 +165,7 @@ UNLISTED = (
     *({"complete": False}, {"malformed": True}, {"thread": 1}, {"intent": "debug"}, {"intent": "status"}),
     *({"channel": None}, {"role": "user"}, {"kind": Kind.UNKNOWN}, {"kind": Kind.SUBAGENT}, {"kind": Kind.REPLAYED}),
 )
-"""What keeps the lines of the brief level from a call and from a reply."""
+"""The properties that keep a call or a reply out of the lines of the brief level."""
 LISTED = [
     (message(CALL), True, False),
     (message(CALL, Ending.OPEN), True, False),
@@ -185,7 +185,8 @@ LISTED = [
     (message(REPLY, broke_out=True), False, False),
     *((message(replace(REPLY, **facts)), False, False) for facts in UNLISTED),
 ]
-"""Messages, and if the brief level has a line for the call, or lets the line of its call stand for the reply."""
+"""Messages, whether the brief level has a line for the call, and whether the line of its call may represent the
+reply."""
 LEVELS = [
     (Audience(), Level.SAFE, True, False),
     (Audience(strict=True), Level.SAFE, True, False),
@@ -197,7 +198,8 @@ LEVELS = [
     (Audience(frozenset({Reveal.NOTICE})), Level.DEBUG, False, False),
     (EVERYTHING, Level.DEBUG, False, False),
 ]
-"""Audiences, their levels, if they see no more messages than the end user, and if they see one line per call."""
+"""Audiences, their levels, whether they see no more messages than the end user, and whether they see one line per
+call."""
 
 
 def test_the_brief_level_lists_calls_of_the_main_agent() -> None:

@@ -1,4 +1,4 @@
-"""The accelerator is compiled where that is possible; otherwise there is a reason and no file."""
+"""The accelerator is compiled if possible. Otherwise, there is a reason and no file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`find` gives the offsets that the definition demands, at each level and wherever a match is."""
+"""`find` gives the offsets that the definition requires, at each level, wherever a match is."""
 
 from __future__ import annotations
 

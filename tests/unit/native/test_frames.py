@@ -1,4 +1,4 @@
-"""`frames` gives the rows that the definition demands and that NumPy finds, at each level and border of a block."""
+"""`frames` gives the rows that the definition requires and that NumPy finds, at each level and block border."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def test_there_are_at_most_3000_kinds_in_a_block() -> None:
 
 
 def slot_of(words: bytes) -> int:
-    """Return where the source looks for the kind of a header without a call id."""
+    """Return where the source looks up the kind of a header without a call id."""
     value = len(words)
     for at in range(0, len(words), 8):
         value = (value ^ int.from_bytes(words[at : at + 8], "little")) * 0x9E3779B97F4A7C15 % (1 << 64)

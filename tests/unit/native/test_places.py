@@ -1,4 +1,4 @@
-"""`places` gives the offsets of all bytes of a set, at each level, and the prefilter of checks uses it."""
+"""`places` gives the offsets of all bytes in a set, at each level, and the prefilter of checks uses it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Each fault that is planted in the source of the accelerator is found by the definitions of its rows."""
+"""The definitions of rows find each fault that is planted in the source of the accelerator."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ FAULTS: dict[str, tuple[str, ...]] = {
 
 
 def planted(changes: tuple[str, ...], folder: Path) -> ModuleType:
-    """Return the module of a source with a fault: texts before and after it."""
+    """Return the module compiled from source with a fault. The changes are texts before and after."""
     source = SOURCE
     for before, after in zip(changes[::2], changes[1::2], strict=True):
         assert source.count(before) == 1

@@ -1,4 +1,5 @@
-"""The YAML document header: everything is a string, rejected text has its exact place, and no bytes raise."""
+"""The YAML document header: everything is a string, rejected text has its exact place, and no bytes raise an
+exception."""
 
 import sys
 import time
@@ -16,7 +17,7 @@ from viewer.syntax.yaml_writer import write_yaml
 
 SIZE = 64 * 1024
 LONGEST_TIME = 8 if sys.gettrace() else 1.5
-"""Processor seconds. Coverage measurement slows everything down."""
+"""In seconds of CPU time. Coverage measurement slows everything down."""
 
 VALUES = [
     ("version: 2.10", {"version": "2.10"}),
@@ -279,7 +280,7 @@ def test_the_harmony_profile(text: str, expected: HarmonyProfile) -> None:
 
 @pytest.mark.parametrize("opening", [b"[", b"{", b"[{", b"a: [", b"[[a],"])
 def test_no_more_keys_are_looked_for_than_may_be_nested(opening: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each costs a look at every token: a kilobyte of brackets took as long as a megabyte of text."""
+    """Each one costs a check at every token: a kilobyte of brackets used to take as long as a megabyte of text."""
     most, stale = [0], Scanner.stale_possible_simple_keys
 
     def counted(self: Scanner) -> None:

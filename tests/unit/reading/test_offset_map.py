@@ -41,7 +41,7 @@ def test_text_outside_the_body_has_no_position() -> None:
 
 
 def one_by_one(body: Body, span: tuple[int, int]) -> tuple[int, int] | None:
-    """Return the definition: scan all runs, and decode everything before."""
+    """Map by definition: scan all runs, and decode everything before the span."""
     meant = []
     for source in span:
         runs = [run for run in body.runs if run.source <= source <= run.source + run.source_length]

@@ -1,4 +1,4 @@
-"""The state table of the text reader: it covers all states, and a cut in any state never shows."""
+"""The state table of the text reader covers all states, and cutting the input in any state has no effect."""
 
 from __future__ import annotations
 
@@ -43,13 +43,14 @@ CASES: dict[State, tuple[str, bytes]] = {
     State.BEGINNING: ("harmony", b"some words to=user<|channel|>analysis<|message|>a<|end|>\n" + USER),
     State.STRIPPED: ("harmony", b"assistantcommentarymoreassistantfinalHi<|end|>" + USER),
 }
-"""For each state, an input that is read in it more than once."""
+"""For each state, an input in which this state occurs more than once."""
 LEADS = {State.STRIPPED: b"analysisSome thoughtassistantfinal" + b"a" * LONGEST_HEADER}
-"""A prefix of the input, in one piece: text without tokens is recognized by its first 64 KiB."""
+"""The start of an input that must arrive in one piece, because text without tokens is recognized by its first 64
+KiB."""
 
 
 def visited(pieces: Iterable[bytes], format: str) -> tuple[list[Event], set[State]]:
-    """Return the events of the pieces without the growth of bodies, and the states in which the pieces end."""
+    """Return the events of the pieces, without the growth of bodies, and the states in which the pieces end."""
     parser = Parser(FORMATS[format])
     events: list[Event] = []
     states: set[State] = set()

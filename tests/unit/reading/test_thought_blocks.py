@@ -1,4 +1,4 @@
-"""Thought blocks against a model written from VISIBILITY.md section 2, in each of the ways in which a body is read."""
+"""Thought blocks, compared with a model written from VISIBILITY.md section 2, for all ways to read a body."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Diagnostics of `check`: like those of a good compiler, with carets that point at the place."""
+"""Diagnostics of `check`: like those of a good compiler, with carets that point to the place."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Message heads: print, screen, first page and exports show the same speaker."""
+"""Message heads: the printed view, the screen, the first page, and exports show the same speaker."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""JSON on several lines: white space is new, every token is the old one."""
+"""JSON on several lines: whitespace is new, and every token is unchanged."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""JUnit output: a suite per file, a failure per error, the warnings as output."""
+"""JUnit output: a suite per file, a failure per error, and the warnings as output."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The reading column, and the words of a line of hidden messages."""
+"""The reading column, and the wording of a line of hidden messages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The body of a growing message: written text stays, and the end result equals that of `show`."""
+"""The body of a growing message: written text stays, and the final result equals that of `show`."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_any_text_ends_as_show_prints_it(body: str, trim: bool, style: Style) ->
 def check(body: str, trim: bool, style: Style) -> None:
     for step in (1, 3):
         last = written(body, style, trim, step)[-1]
-        if style.wrapped:  # a space that did not fit is written or not
+        if style.wrapped:  # a space that did not fit may or may not be written
             assert without_trailing_spaces(last) == without_trailing_spaces(shown(body, style, trim))
         else:
             assert last == shown(body, style, trim)

@@ -1,4 +1,4 @@
-"""The output of `show -f`: nothing is ever taken back, and the end result equals that of `show`."""
+"""The output of `show -f`: nothing is ever taken back, and the final result equals that of `show`."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Written:
         self.text = ""
 
     def write(self, text: str | bytes) -> str:
-        """Return the new output."""
+        """Write to the log, and return the new output."""
         before = self.text
         if any(anew_of(self.log.write(text))):
             self._begin()
@@ -68,7 +68,7 @@ def shown(path: Path, format: str | None, audience: Audience = END_USER, style: 
 
 
 class Uncounted(Projection, frozen=True):
-    """Counts no transcripts."""
+    """A projection that counts no transcripts."""
 
     def boundary(self, rows: Rows, label: int, *, grows: bool = False) -> Boundary:
         return super().boundary(rows, label, grows=True)
@@ -145,7 +145,7 @@ class TestAsItComes:
 
 
 class TestThoughtsThatAreKnownTooLate:
-    """A closing tag without an opening one: the text before it was a thought, and was written before that was known."""
+    """A closing tag without an opening one: the text before it was a thought, but was written before that was known."""
 
     TEXT = "I think.</think>Yes, it is."
 
@@ -188,7 +188,7 @@ def late_notes(text: str) -> tuple[list[str], list[str]]:
 
 
 LATE = {"W-CALL-UNANSWERED", "E-TOOL-CANCELLED", "E-TOOL-TIMEOUT", "W-CALL-MIXED"}
-"""Problems found only after their message, perhaps after later messages were written."""
+"""Problems that are found only after their message, possibly after later messages were written."""
 
 
 SAMPLES = [*samples("valid"), *(sample for sample in samples("broken") if not sample.is_compressed)]
@@ -240,7 +240,7 @@ class TestInTheEnd:
 
 
 def without_branches(text: str) -> str:
-    """Return the text without the lines around superseded branches: output written earlier cannot know them."""
+    """Return the text without the lines around superseded branches, which output written earlier cannot know about."""
     return re.sub(r"── (?:rewound|continued) ─+\n\n", "", text)
 
 
@@ -255,7 +255,7 @@ def ordered(lines: list[str]) -> list[object]:
 
 
 def settled_calls(lines: list[str]) -> list[str]:
-    """Return the last of the lines about each call."""
+    """Return the last line about each call."""
     newest: dict[object, str] = {}
     for place, line in enumerate(lines):
         value = json.loads(line)

@@ -1,4 +1,4 @@
-"""The machine output is an interface: keys, their order, and characters that no terminal obeys."""
+"""The machine output is an interface: its keys, their order, and no characters that a terminal would interpret."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`show -f` when another format wins: no text is printed twice, and an open message continues."""
+"""`show -f` when the format changes: no text is printed twice, and an open message continues."""
 
 from __future__ import annotations
 

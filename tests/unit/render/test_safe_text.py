@@ -1,4 +1,4 @@
-"""Text made safe for a terminal: one code point in, one out, and nothing that a terminal obeys."""
+"""Text made safe for a terminal: one code point in, one out, and nothing that a terminal would interpret."""
 
 import time
 import unicodedata
@@ -51,7 +51,7 @@ LINES = [
 ]
 
 CHARACTERS = [*range(0x40010), *range(0x4FFF0, 0x50010), *range(0xDFFF0, 0x110000)]
-"""All code points but the insides of ten planes, in which no character has been assigned."""
+"""All code points, except the inner ranges of ten planes in which no character has been assigned."""
 
 
 @each("text, shown, copy", TABLE)

@@ -40,7 +40,7 @@ def hear(event, given):
         os.write(to, f"{event}\\t{flags}\\t{os.path.realpath(os.fsdecode(path)) if path else ''}\\n".encode())
 sys.addaudithook(hear)
 """
-"""Records what a session touches, beneath its own confinement."""
+"""Code that records what a session touches, one level below its confinement."""
 TYPED = [typed for action in ACTIONS for key in action.keys for typed in [character(key)] if typed]
 SENT = [
     "\t",
@@ -75,8 +75,8 @@ PARTS = 4
 
 
 def every_action(part: int = 0, parts: int = 1) -> list[str]:
-    """Return the key, the command, and the palette entry of every action that a page may not have, and of the levels;
-    or a part of them."""
+    """Return the key, command, and palette entry of every action that a page may not use, and of the levels, or a part
+    of them."""
     refused = [action for action in ACTIONS if action.served is not Served.SAFE]
     typed = [each for action in refused for key in action.keys for each in [character(key)] if each]
     typed += [f":{action.id.replace('_', '-')}\r" for action in refused]
@@ -86,7 +86,7 @@ def every_action(part: int = 0, parts: int = 1) -> list[str]:
 
 
 def packets(chance: Random, number: int, canaries: list[str]) -> list[str]:
-    """Return random input: keys, commands, clicks, text, bytes, sizes, and what no page sends."""
+    """Return random input: keys, commands, clicks, text, bytes, sizes, and packets that no page sends."""
     made = []
     for _ in range(number):
         way = chance.randrange(10)
@@ -120,7 +120,7 @@ def files_in(folder: Path) -> list[str]:
 
 
 async def proof(planted: Planted, folder: Path, left: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    """Send this input to sessions, and search what they send and touch."""
+    """Send this input to sessions, and search everything that they send and touch."""
     served, site, temporary = folder / "served", folder / "site", folder / "temporary"
     for each in (served, site, temporary):
         each.mkdir()
@@ -151,7 +151,7 @@ async def proof(planted: Planted, folder: Path, left: list[str], monkeypatch: py
                     assert await run.child.hear(message)
                 left = left[AT_ONCE:]
                 await run.settled()
-                # Letters of separate changes of the screen are no text: do not look across them.
+                # Letters from separate changes of the screen are not one text, so do not search across them.
                 assert [leak for leak in finder.leaks(bytes(run.data)) if leak.form != "spread"] == []
                 assert b"OUTSIDE" not in run.data and b"root:" not in run.data
                 run.data.clear()

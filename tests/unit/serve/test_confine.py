@@ -1,4 +1,5 @@
-"""What a confined process can still do: tried in a process of its own, because a confinement cannot be undone."""
+"""What a confined process can still do. Each attempt runs in a separate process, because confinement cannot be
+undone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Endings of the served view: however a page or the server ends, no session is left."""
+"""Endings of the served view: however a page or the server ends, no session remains."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def sessions_of(folder: Path) -> list[int]:
 
 
 async def proof(folder: Path, sockets: int, ending: signal.Signals) -> None:
-    """Open sockets, close half of them at once, and end the server in this way."""
+    """Open sockets, close half of them at the same time, and end the server in this way."""
     (folder / "chat.ocml").write_bytes(Path(TOUR).read_bytes())
     words = (sys.executable, "-m", "viewer", "serve", f"--max-sessions={sockets}", str(folder / "chat.ocml"))
     server = await asyncio.create_subprocess_exec(*words, stdout=-1, stderr=-3)

@@ -1,4 +1,4 @@
-"""The guard of the served view, as values and over sockets."""
+"""The guard of the served view, tested as values and over sockets."""
 
 from __future__ import annotations
 

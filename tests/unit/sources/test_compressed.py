@@ -1,4 +1,4 @@
-"""Compressed files: their content, their notes, and damaged ones."""
+"""Compressed files: their content, their notes, and damaged files."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def read(path: Path) -> tuple[bytes, str]:
 
 
 def faults(path: Path) -> list[Diagnostic]:
-    """Return the diagnostics at file level about compression."""
+    """Return the file-level diagnostics about compression."""
     found = [finding.diagnostic for finding in open_document(str(path)).findings()]
     return [one for one in found if one.code == "E-STREAM-TRUNCATED" and one.message is None]
 
@@ -179,7 +179,7 @@ def test_data_after_the_last_member_is_reported(name: str, tmp_path: Path) -> No
 
 
 def campaign(name: str, path: Path, rounds: int) -> None:
-    """Random damage, cuts, insertions and tails: the decompressed text is right, or there is a diagnostic."""
+    """Try random damage, cuts, insertions and tails: the decompressed text is right, or there is a diagnostic."""
     chance = random.Random(f"{name} {rounds}")
     magic = next(len(row.magic) for row in COMPRESSIONS if row.name == name)
     base = whole(name)

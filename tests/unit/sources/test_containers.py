@@ -1,4 +1,4 @@
-"""Containers: every sample of a format, put into the containers of that format, reads as the sample does."""
+"""Containers: every sample of a format, put into the containers of that format, reads like the sample itself."""
 
 from __future__ import annotations
 
@@ -471,7 +471,7 @@ def test_a_row_that_never_comes_is_given_up(tmp_path: Path, monkeypatch: pytest.
 
 
 def chatgpt_export(path: Path, *, folder: str = "") -> str:
-    """Return an export whose conversations are in two files; the second part has the third conversation."""
+    """Write an export whose conversations are in two files. The second file has the third conversation."""
     conversations = json.loads(Path(sample_of("chatgpt", "several-conversations")).read_bytes())
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr(f"{folder}chat.html", "<p>SECRET_HTML</p>")

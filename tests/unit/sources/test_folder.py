@@ -1,4 +1,4 @@
-"""The transcripts of a folder: which files count, their order, and unreadable ones."""
+"""The transcripts of a folder: which files are included, their order, and unreadable files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Random schedules of changes to a followed file: no byte is lost, doubled or spliced."""
+"""Random schedules of changes to a followed file: no byte is lost, duplicated or spliced."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from viewer.sources.compressed import compression_of, may_be_compressed
 from viewer.sources.revision import UTF_16
 
 CAMPAIGN = "OCMLVIEW_SCHEDULES"
-"""The number of schedules in the long campaign."""
+"""The variable with the number of schedules in the long campaign."""
 
 PARTS = (
     "version: 2.2\n",
@@ -45,7 +45,7 @@ PARTS = (
 TEXTS = st.one_of(
     st.lists(st.sampled_from(PARTS), max_size=6).map(lambda parts: "".join(parts).encode()),
     st.tuples(st.sampled_from(PARTS), st.integers(1, 300)).map(lambda pair: (pair[0] * pair[1]).encode()),
-    st.binary(max_size=40).filter(lambda data: compression_of(data) is None),  # a file of those is another test's
+    st.binary(max_size=40).filter(lambda data: compression_of(data) is None),  # compressed data is left to another test
     st.sampled_from(("\ufeff", "\ufeffversion: 2.2\n")).map(lambda text: text.encode("utf-16-be")),
 )
 WRITERS = st.integers(0, 2)
@@ -64,7 +64,7 @@ def has_writers(schedule: Schedule) -> bool:
 
 
 class Schedule(RuleBasedStateMachine):
-    """A log with the actions of programs on it, and a document that follows it."""
+    """A log, the actions of programs on it, and a document that follows it."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -87,7 +87,8 @@ class Schedule(RuleBasedStateMachine):
         self.count += 1
         return self.folder / f"file{self.count}"
 
-    # Actions of writers. Destructive ones happen to a file that has been read, so that it is known what can be noticed.
+    # Actions of writers. Destructive ones happen only to a file that has been read, so that it is known what can be
+    # noticed.
 
     @precondition(is_file)
     @rule(data=TEXTS)
@@ -121,7 +122,7 @@ class Schedule(RuleBasedStateMachine):
     @precondition(is_file)
     @rule(share=st.floats(0, 1), at_end=st.booleans())
     def rewrite_with_the_same_length(self, share: float, at_end: bool) -> None:
-        """Among the first 1,024 bytes, or among the last 256."""
+        """The change is among the first 1,024 bytes, or among the last 256."""
         self.settle()
         old = self.path.read_bytes()
         if old:
@@ -241,7 +242,7 @@ class Schedule(RuleBasedStateMachine):
         self.compare()
 
     def compare(self) -> None:
-        """The document is that of a fresh read."""
+        """Check that the document equals that of a fresh reading."""
         data = self.path.read_bytes() if self.path.is_file() else self.sent
         if data is None:
             return
@@ -280,7 +281,7 @@ def as_text(data: bytes) -> bytes:
 
 
 def read_so_far(text: bytes, format: str, converted: bool) -> Reading:
-    """Return the known facts about a text that may go on."""
+    """Return the known facts about a text that may continue."""
     parser = Parser(FORMATS[format])
     analysis = Analysis(lambda start, end: text[start:end], FORMATS, body_of_ids)
     if converted:

@@ -1,4 +1,4 @@
-"""A followed regular file: the reasons for which earlier text no longer counts."""
+"""A followed regular file: the reasons for which earlier text is no longer valid."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ TEXT = b"Where is the umbrella shop?"
 
 
 class Cut(FollowedFile):
-    """Shrinks between the check of its size and the reading of its bytes."""
+    """A file that shrinks between the check of its size and the reading of its bytes."""
 
     def _holds(self, descriptor: int) -> bool:
         if self.offset:

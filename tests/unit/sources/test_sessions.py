@@ -1,4 +1,4 @@
-"""Sessions of agents: the ones found, their order, and files that are never opened."""
+"""Agent sessions: which are found, in which order, and which files are never opened."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Input that cannot be read twice is kept under a cap, in memory and then in an unlinked file."""
+"""Input that cannot be read twice is kept under a limit, in memory and then in an unlinked file."""
 
 from __future__ import annotations
 

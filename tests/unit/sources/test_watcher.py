@@ -16,7 +16,7 @@ from viewer.sources.follow import FollowSource
 from viewer.sources.watcher import FolderWatcher, Polling, watched_folders
 
 LONGEST = 60.0
-"""Longest wait in seconds."""
+"""In seconds: the longest wait."""
 MOST_TRIES = 300
 
 
@@ -28,7 +28,7 @@ def path(tmp_path: Path) -> Path:
 
 
 def notices(watcher: FolderWatcher, act: Callable[[], object]) -> bool:
-    """Act until the watcher reports an event. Earlier acts may precede its start."""
+    """Act until the watcher reports an event, because early acts may precede its start. Return True if it does."""
     for _ in range(MOST_TRIES):
         act()
         if watcher.wait(0.2):

@@ -1,4 +1,4 @@
-"""Invisible characters in bytes: one span for each run of a kind; whole emoji hide nothing."""
+"""Invisible characters in bytes: one span for each run of a kind. Characters in whole emoji are not hidden."""
 
 import re
 import time
@@ -88,7 +88,8 @@ KINDS_OF_EMOJI = (
 
 
 def defined(text: str) -> list[tuple[str, int, int]]:
-    """Return the definition: what is not part of an emoji is hidden. It tries each alternative at each character."""
+    """Find hidden characters by definition: all that are not part of an emoji. This tries each alternative at each
+    character."""
     found = []
     for match in DEFINED.finditer(text):
         if match.lastgroup:
@@ -152,7 +153,7 @@ IGNORABLE = (
 """The property `Default_Ignorable_Code_Point` of Unicode."""
 INTERLINEAR = "FFF9-FFFB"
 OTHERS = {0x2028, 0x2029, 0xFFFF, 0xDFFFF}
-"""Neighbors that are shown as something else: ends of lines, and code points that are no characters."""
+"""Neighbors that are shown as something else: line ends, and noncharacters."""
 
 
 def test_both_ends_of_every_range_of_hidden_characters_are_hidden_and_their_neighbors_are_not() -> None:
@@ -172,7 +173,7 @@ def test_both_ends_of_every_range_of_hidden_characters_are_hidden_and_their_neig
 
 @cache
 def kinds_of_all_code_points() -> dict[int, str]:
-    """Return the kind of each code point that has one, read in one text with spaces between."""
+    """Return the kind of each code point that has one, found in one text with spaces in between."""
     codes = [*range(1, 0xD800), *range(0xE000, 0x110000)]
     data = " ".join(map(chr, codes)).encode()
     return {ord(data[start:end].decode()): kind for kind, start, end in find_hidden_characters(data)}

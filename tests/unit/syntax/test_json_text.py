@@ -1,4 +1,4 @@
-"""JSON text: validity, places, tolerance, and time that grows no faster than the text."""
+"""JSON text: validity, positions, tolerance, and time that grows no faster than the text."""
 
 from __future__ import annotations
 
@@ -279,7 +279,7 @@ SPACES = ("", "", "", " ", "\n", "\t ", "\f")
 
 
 def json_by_chance(chance: Random, depth: int = 0) -> str:
-    """Return JSON with repeated keys and faults in it."""
+    """Return random JSON with repeated keys and faults."""
     match chance.randrange(7 if depth < 4 else 4):
         case 0 | 1:
             return chance.choice(ATOMS)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from tests.support.cases import each
 from viewer.syntax.json_text import read_json
-from viewer.syntax.times import LATEST_MS, format_time, parse_time
+from viewer.syntax.times import LATEST_MS, format_time, parse_time, parse_time_pair
 
 NEW_YEAR = 1_767_225_600_000
 
@@ -73,3 +73,25 @@ def test_times_are_printed_in_utc_with_a_fraction_only_if_there_is_one() -> None
 @given(st.integers(0, LATEST_MS))
 def test_a_printed_time_is_read_back(ms: int) -> None:
     assert parse_time(format_time(ms)) == ms
+
+
+@each(
+    "text, ms",
+    [
+        ("[1767225600, 250999999]", NEW_YEAR + 250),
+        ("[0, 0]", 0),
+        ("[1767225600]", None),
+        ("[1767225600, 0, 0]", None),
+        ("[1767225600, 1000000000]", None),
+        ("[1767225600, -1]", None),
+        ("[-1, 0]", None),
+        ("[1767225600.5, 0]", None),
+        ('["1767225600", 0]', None),
+        ("[" + "9" * 5000 + ", 0]", None),
+        ("1767225600", None),
+    ],
+)
+def test_a_list_of_seconds_and_nanoseconds_is_a_time(text: str, ms: int | None) -> None:
+    node = read_json(text.encode()).node
+    assert node is not None
+    assert parse_time_pair(node) == ms

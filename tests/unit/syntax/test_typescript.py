@@ -14,7 +14,7 @@ from viewer.syntax.typescript import read_namespaces
 
 
 def arguments(body: str) -> Any:
-    """Return the schema of the arguments of a function with this one parameter."""
+    """Return the argument schema of a function with this single parameter."""
     return read_namespaces(f"namespace functions {{\ntype f = (_: {body}) => any;\n}}")["functions.f"]
 
 

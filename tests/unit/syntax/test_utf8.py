@@ -1,4 +1,4 @@
-"""Ill-formed UTF-8 is found where Python's decoder puts U+FFFD, and nowhere else."""
+"""Ill-formed UTF-8 is found exactly where Python's decoder puts U+FFFD."""
 
 import itertools
 import time

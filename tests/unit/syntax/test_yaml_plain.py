@@ -135,7 +135,7 @@ LINES = st.tuples(
 
 
 def agrees(text: str) -> None:
-    """Accepted text is also accepted by the library, with the same value and end."""
+    """Check that accepted text is also accepted by the library, with the same value and end."""
     data = text.encode("utf-8", "replace")
     plain = read_plain(data)
     if plain is None:

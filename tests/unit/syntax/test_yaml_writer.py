@@ -1,4 +1,4 @@
-"""YAML is written plainly, hostile strings with escapes, and all of it reads back."""
+"""YAML is written plainly, with escapes for hostile strings, and all of it is read back unchanged."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""The proxy passes every byte on, whatever the sides do."""
+"""The proxy passes every byte on, whatever the two sides do."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ GET = b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"
 
 
 async def through(serve: Serve, path: str = "") -> tuple[Proxy, asyncio.StreamReader, asyncio.StreamWriter]:
-    """Return a proxy to a server, and a connection to the proxy."""
+    """Start a proxy to a server, and connect to it."""
     server = await asyncio.start_server(serve, "127.0.0.1", 0)
     proxy = Proxy(Upstream("127.0.0.1", server.sockets[0].getsockname()[1], False, path), frozenset(), None)
     listen = await proxy.start(Listen("127.0.0.1", 0))
@@ -98,7 +98,7 @@ async def test_each_ending_of_one_side_reaches_the_other() -> None:
     writer.write(GET)
     await reader.readuntil(b"half")
     writer.write(GET)
-    with pytest.raises(ConnectionResetError):  # not an end: the body would look complete
+    with pytest.raises(ConnectionResetError):  # not a normal end, which would make the body look complete
         await reader.readexactly(1)
     await proxy.close()
 

@@ -1,4 +1,4 @@
-"""The order of the log, and what happens to it when it cannot be written."""
+"""The order of the log, and what happens when it cannot be written."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Arguments against JSON Schemas: each fault in its place, hostile schemas at no cost, nothing fetched."""
+"""Arguments checked against JSON Schemas: each fault in its place, hostile schemas at no cost, nothing fetched."""
 
 from __future__ import annotations
 

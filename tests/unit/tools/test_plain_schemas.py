@@ -1,4 +1,4 @@
-"""A plain schema is judged without the validator, and as the validator judges it."""
+"""A plain schema is checked without the validator, but with the same result."""
 
 from __future__ import annotations
 

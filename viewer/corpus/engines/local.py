@@ -12,7 +12,6 @@ from concurrent.futures.process import BrokenProcessPool
 
 from pebble import ProcessExpired, ProcessPool
 
-from viewer.cache import keep_caches
 from viewer.corpus.engines.attempts import Backlog, time_limit, verdict
 from viewer.corpus.listing import Batch
 from viewer.corpus.part import Job, Outcome, do_batch, write_failed
@@ -26,7 +25,7 @@ MOST_LOST_POOLS = 8
 PAUSE = 0.2
 """Seconds to wait for a batch before reporting progress."""
 _LOADED = "viewer.corpus.worker"
-"""The module that the process from which workers are forked imports once."""
+"""The module that is imported once, before the workers are forked."""
 
 
 def available_cpus() -> int:
@@ -120,4 +119,6 @@ def begin_worker() -> None:
     """Prepare a worker. It ignores Ctrl-C, because the main process lets running batches finish."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     sys.stdin = None
-    keep_caches()
+    from viewer.corpus.worker import prepare_worker  # the main process does without the modules of a worker
+
+    prepare_worker()

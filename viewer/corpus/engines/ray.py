@@ -14,7 +14,6 @@ from ray.exceptions import GetTimeoutError, RayError, RayTaskError
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
 from viewer import __version__
-from viewer.cache import keep_caches
 from viewer.corpus.engines.attempts import Backlog, time_limit, verdict
 from viewer.corpus.engines.local import IN_FLIGHT, PAUSE
 from viewer.corpus.listing import Batch
@@ -45,6 +44,7 @@ class RayEngine:
         self._owns_ray = not ray.is_initialized()
         if self._owns_ray:
             address = address or os.environ.get("RAY_ADDRESS")
+            os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # a scan reports to nobody
             options: dict[str, Any] = {"address": address} if address else {"num_cpus": jobs}
             try:
                 ray.init(include_dashboard=None if address else False, log_to_driver=False, **options)
@@ -118,9 +118,9 @@ def _run(batch: Batch, job: Job, seconds: float) -> Outcome | None:
     def end(number: int, frame: FrameType | None) -> None:
         raise _OutOfTime
 
-    import viewer.corpus.worker  # noqa: F401 (loading everything must not count as time of the batch)
+    from viewer.corpus.worker import prepare_worker  # loading must not count toward the time of the batch
 
-    keep_caches()
+    prepare_worker()
     watchdog = threading.Timer(seconds + GRACE, os._exit, [1])
     watchdog.daemon = True
     watchdog.start()

@@ -87,7 +87,12 @@ FIELDS = {
             ("problem", "time", "json", "call", "reply"),
         ),
         Field("code", FieldKind.NAME, "the code of a problem of the message: `code:E-*`"),
-        Field("severity", FieldKind.WORD, "its severity: `severity:error`", words=("error", "warning", "info")),
+        Field(
+            "severity",
+            FieldKind.WORD,
+            "the severity of a problem of the message: `severity:error`",
+            words=("error", "warning", "info"),
+        ),
         Field("to", FieldKind.NAME, "the recipient: `to:functions.*`", ANY),
         Field("from", FieldKind.NAME, "the sender: the name, or else the role", ANY),
         Field("name", FieldKind.NAME, "the name in the header", ANY),

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 from math import log2
+from typing import Any
 
 from msgspec import Struct
 
@@ -19,6 +20,8 @@ _NAME = lazy_regex(r"[a-z][a-z0-9-]{0,31}")
 _LEAST_RANDOM = 3.0
 """The minimum entropy per character of a key that is recognized only by its name. Words and identifiers have less."""
 _LEAST_MIXED = 8
+_MOST_MEMORY = 64 * 1024 * 1024
+"""The memory that the search for all hints may use, in bytes. It starts over when it is full."""
 _PLACEHOLDER = lazy_regex(
     r"(?i)x{4,}|\*{3,}|\.{3}|_{4,}|your[_-]|example|changeme|placeholder|redacted|dummy|insert|replace|\bnone\b|\btrue\b"
     r"|\bfalse\b|\bnull\b|process\.env|os\.environ|getenv|1234567|abcdef"
@@ -52,11 +55,9 @@ class Finder:
         """Return the secrets in a text in order, without overlaps."""
         found: list[Secret] = []
         for reading, joins in readings(text):
-            small = reading.text.lower()
-            for kind in KINDS:
-                if not any(hint in small for hint in kind.hints) or (joins and kind.shape is not Shape.TOKEN):
-                    continue
-                found += _matches(reading, kind, joins)
+            for kind in possible_kinds(reading.text):
+                if not joins or kind.shape is Shape.TOKEN:
+                    found += _matches(reading, kind, joins)
             if not joins:
                 for name, regex in self._custom:
                     found += (_secret(reading, name, span) for span in regex.captured(reading.text))
@@ -71,6 +72,34 @@ def compiled_pattern(name: str, pattern: str) -> Regex:
         return Regex(pattern, ignores_case=False)
     except RegexError as error:
         raise ViewerError(f"redact.{name} in the settings file: {error.sentence}") from None
+
+
+def possible_kinds(text: str) -> list[SecretKind]:
+    """Return the kinds of which a text has a hint. All hints are searched in one pass."""
+    small = text.lower()
+    hints, kinds = _hints()
+    found = hints.Match(small.encode("utf-8", "surrogatepass")) or ()
+    places = {place for hint in found for place in kinds[hint]}
+    return [KINDS[place] for place in sorted(places)]
+
+
+@cache
+def _hints() -> tuple[Any, list[list[int]]]:
+    """Compile the hints of all kinds, and return for each the kinds that have it."""
+    import re2  # loading it takes longer than most searches
+
+    kinds: dict[str, list[int]] = {}
+    for place, kind in enumerate(KINDS):
+        for hint in kind.hints:
+            kinds.setdefault(hint, []).append(place)
+    options = re2.Options()
+    options.max_mem = _MOST_MEMORY
+    options.encoding = re2.Options.Encoding.LATIN1
+    found = re2.Set.SearchSet(options)
+    for hint in kinds:
+        found.Add(re2.escape(hint))
+    found.Compile()
+    return found, list(kinds.values())
 
 
 @lru_cache(maxsize=256)

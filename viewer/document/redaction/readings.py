@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import cached_property
 
 from viewer.cache import lazy_regex
 from viewer.model.messages import Span
@@ -24,15 +25,31 @@ _GAP = lazy_regex(
 and formatting."""
 
 
+Parts = tuple[list[int], list[Span]]
+"""The starts of the parts of a reading, and their spans in the original text."""
+
+
 class Reading:
     """A text derived from another text, with the original span of each part."""
 
-    def __init__(self, text: str, starts: list[int], places: list[Span]) -> None:
+    def __init__(self, text: str, parts: Callable[[], Parts]) -> None:
+        """`parts` is called once, if something is found in the text."""
         self.text = text
-        self._starts = starts
+        self._parts = parts
+
+    @cached_property
+    def _map(self) -> Parts:
+        return self._parts()
+
+    @property
+    def _starts(self) -> list[int]:
         """The start of each part in this text."""
-        self._places = places
+        return self._map[0]
+
+    @property
+    def _places(self) -> list[Span]:
         """The span of each part in the original text. A part of equal length is a copy."""
+        return self._map[1]
 
     def origin(self, start: int, end: int) -> Span:
         """Return the span in the original text from which these characters come."""
@@ -70,7 +87,7 @@ class Reading:
 
 def readings(text: str) -> Iterator[tuple[Reading, bool]]:
     """Yield all readings of a text, and whether each one joins separated characters."""
-    reading = Reading(text, [0], [(0, len(text))])
+    reading = Reading(text, lambda: ([0], [(0, len(text))]))
     yield reading, False
     for _ in range(_DEEPEST):
         decoded = _decoded(reading)
@@ -99,7 +116,7 @@ def _decoded(reading: Reading) -> Reading | None:
         return None
     if at < len(text):
         parts.append((text[at:], (at, len(text))))
-    return _made(reading, parts)
+    return Reading("".join(part for part, _ in parts), lambda: _parts(reading, parts))
 
 
 def _character(code: str | None, control: str | None, plain: str | None, byte: str | None, entity: str | None) -> str:
@@ -115,21 +132,26 @@ def _character(code: str | None, control: str | None, plain: str | None, byte: s
 def _joined(reading: Reading) -> Reading | None:
     """Remove the gaps from a text. Return None if there are none."""
     text = reading.text
-    parts: list[tuple[str, Span]] = []
-    at = 0
-    for gap in _GAP.finditer(text):
-        if gap.start() > at:
-            parts.append((text[at : gap.start()], (at, gap.start())))
-        at = gap.end()
-    if not at:
+    joined = _GAP.sub("", text)
+    if not joined or len(joined) == len(text):
         return None
-    if at < len(text):
-        parts.append((text[at:], (at, len(text))))
-    return _made(reading, parts) if parts else None
+
+    def parts() -> Parts:
+        found: list[tuple[str, Span]] = []
+        at = 0
+        for gap in _GAP.finditer(text):
+            if gap.start() > at:
+                found.append((text[at : gap.start()], (at, gap.start())))
+            at = gap.end()
+        if at < len(text):
+            found.append((text[at:], (at, len(text))))
+        return _parts(reading, found)
+
+    return Reading(joined, parts)
 
 
-def _made(reading: Reading, parts: list[tuple[str, Span]]) -> Reading:
-    """Derive a reading from a reading, with spans in the original text."""
+def _parts(reading: Reading, parts: list[tuple[str, Span]]) -> Parts:
+    """Return the parts of a reading of a reading, with spans in the original text."""
     starts: list[int] = []
     places: list[Span] = []
     at = 0
@@ -141,4 +163,4 @@ def _made(reading: Reading, parts: list[tuple[str, Span]]) -> Reading:
             starts.append(at + (first - start if is_copy else 0))
             places.append(reading.origin(first, last) if is_copy else reading.origin(start, end))
         at += len(text)
-    return Reading("".join(text for text, _ in parts), starts, places)
+    return starts, places

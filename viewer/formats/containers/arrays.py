@@ -26,6 +26,11 @@ class Items(Protocol):
         """Read the item at an index if it has a known shape. Return the index after it, or -1."""
         ...
 
+    def read_known_run(self, data: bytearray, at: int, base: int, lead: bytes) -> int:
+        """Read the next items as long as they have known shapes and come right after `lead`, a comma and white space.
+        Returns the index after the last one."""
+        ...
+
     def changes(self, node: JsonNode) -> bool:
         """True if values of a record are replaced in place."""
         ...
@@ -78,7 +83,7 @@ class ArrayItems:
                 return Outcome.IRREGULAR, at
             known = self._items.read_known(data, item, base) if self.is_begun and not self._is_tried else -1
             if known >= 0:
-                at = known
+                at = self._items.read_known_run(data, known, base, bytes(data[at:item]))
                 continue
             is_tried, self._is_tried = self._is_tried, True
             end = item + self._size if self._size else self._count.end(data, item)

@@ -10,7 +10,7 @@ from viewer.reading.format import Reader
 from viewer.syntax.json_text import check_json, read_json
 
 LONGEST_READ = 64 * 1024
-"""In bytes. A longer line is recognized as an object without parsing its values."""
+"""The maximum length in bytes. A longer line is recognized as an object without parsing its values."""
 
 _SPACE = re.compile(rb"[ \t\r\n]*")
 _FIELD = re.compile(rb"(?:event|data|id|retry):|:[ \t]?[a-z]", re.IGNORECASE)

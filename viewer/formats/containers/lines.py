@@ -12,9 +12,9 @@ from viewer.rules.errors import E_PARSE_HEADER
 from viewer.syntax.json_text import JsonKind, JsonNode, read_json
 
 LONGEST_LINE = 8 * 1024 * 1024
-"""In bytes. A longer line of an event stream is not read."""
+"""The maximum length in bytes. A longer line of an event stream is not read."""
 LONGEST_RECORD = 64 * 1024 * 1024
-"""In bytes. A longer record is not read."""
+"""The maximum length in bytes. A longer record is not read."""
 
 _SPACE = b" \t\r\n"
 _BRACKETS = (b"[", b"]", b"],", b",")

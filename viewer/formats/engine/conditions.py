@@ -138,9 +138,9 @@ FEWEST_DIVIDED = 3
 FEWEST_STRUCTURAL = 6
 """With fewer conditions on the structure of a value, each value is tested directly."""
 MOST_MEMBERS = 64
-"""In members. The structure of a larger object is not cached."""
+"""The structure of an object with more members is not cached."""
 MOST_STRUCTURES = 256
-"""The most structures of values to cache for one set of rules."""
+"""The maximum number of structures of values to cache for one set of rules."""
 
 
 class _Choice(Generic[Rule]):

@@ -112,7 +112,8 @@ def outcome_paths(outcomes: Outcomes | None) -> Iterator[str]:
 
 
 def inner_names(format: RecordFormat) -> frozenset[str]:
-    """Return the names of members in which a rule of the format looks up others, and possibly some more."""
+    """Return the names of the members in which a rule of the format looks up other members, or a superset of these
+    names."""
     names: set[str] = set()
     for text in _strings((format.records, format.inner, format.usage), set()):
         for choice in text.replace("&", "|").split("|"):

@@ -19,7 +19,7 @@ from viewer.syntax.utf8 import is_utf8
 
 MOST_PATTERNS = 64
 LONGEST = 64 * 1024 * 1024
-"""In bytes. A longer event takes the slow path."""
+"""The maximum length in bytes. A longer event takes the slow path."""
 MOST_MISSES = 32
 """After this many patterns that matched no further event, no more patterns are made."""
 _PLAIN = rb'[^"\\\x00-\x1f]*+'
@@ -61,7 +61,7 @@ class DeltaRuns:
 
     @cached_property
     def _decided(self) -> frozenset[str]:
-        """The last names of the paths whose values decide more than a text."""
+        """The last names of the paths whose values determine more than a text."""
         rules = all_rules(self._format.records)
         return frozenset((*_decided_by(rules), *_decided_by_parts({id(rule.parts): rule.parts for rule in rules})))
 
@@ -135,8 +135,8 @@ def _pattern(template: tuple[bytes, ...]) -> re.Pattern[bytes]:
 def read_texts(
     template: tuple[bytes, ...], data: bytes, at: int, base: int, tail: int, *, keep: int = 0, longest: int = LONGEST
 ) -> DeltaRun | None:
-    """Return the events from an index on, up to one that is longer than `longest`, without the last `keep`. None if no
-    event is left, or if the bytes are not UTF-8.
+    """Return the events from an index on, up to one that is longer than `longest`, without the last `keep`. Return None
+    if no event is left, or if the bytes are not UTF-8.
 
     `tail` is the negative length of what follows the object of an event."""
     first, start = at, at

@@ -34,11 +34,12 @@ from viewer.formats.tables.model import (
 from viewer.model.diagnostic import Problem
 from viewer.model.messages import Channel, Coding, Kind, Outcome, Piece, Span
 from viewer.model.time_order import Placed
+from viewer.rules.notes import I_TIME_UNREADABLE
 from viewer.rules.structure import W_CONTENT_MISSING, W_PART_UNKNOWN, W_RECORD_UNKNOWN, W_THREAD_BROKEN
 from viewer.syntax.attachments import attachment_kind
 from viewer.syntax.json_lines import LazyNode
 from viewer.syntax.json_text import JsonKind, JsonNode
-from viewer.syntax.times import parse_decoded_time, parse_fine_time, parse_time
+from viewer.syntax.times import parse_decoded_time, parse_fine_time, parse_time, parse_time_pair
 
 TEXT_KEYS = frozenset(
     {
@@ -50,7 +51,7 @@ _DEEPEST_TEXT = 3
 _UNUSED = "unused"
 """The thread for answers that no user received."""
 MOST_TURNS = 1024
-"""The most prompts that one record can supersede."""
+"""The maximum number of prompts that one record can supersede."""
 LONGEST_NUMBER = 18
 _NARROWING = frozenset({Kind.SUBAGENT, Kind.REPLAYED, Kind.INJECTED, Kind.NOTICE})
 _WHOLE = frozenset({Kind.UNKNOWN, Kind.INJECTED, Kind.REPLAYED, Kind.NOTICE})
@@ -86,7 +87,7 @@ class Draft(Struct):
     key: str | None = None
     """The key by which records are merged."""
     part: str = ""
-    """Identifies the part among those with the same key."""
+    """The name of the part, unique among parts with the same key."""
     text: str = ""
     """The text, for comparison with other records."""
     texts: list[str] = field(default_factory=list)
@@ -155,7 +156,18 @@ def read_record(rules: tuple[RecordRule, ...], node: JsonNode) -> RecordReading:
     """Return the reading of a record."""
     reading = RecordReading()
     _read(rules, node, None, reading)
+    _report_each_time_once(reading)
     return reading
+
+
+def _report_each_time_once(reading: RecordReading) -> None:
+    """Drop the problems of an unreadable time that more than one rule reads, except the first."""
+    reported: set[int] = set()
+    for problems in (reading.faults, *(draft.problems for draft in reading.drafts)):
+        for problem in [each for each in problems if each.rule is I_TIME_UNREADABLE]:
+            if problem.start in reported:
+                problems.remove(problem)
+            reported.add(problem.start)
 
 
 def _read(rules: tuple[RecordRule, ...], node: JsonNode, outer: _Outer | None, reading: RecordReading) -> None:
@@ -559,7 +571,7 @@ def _time(node: JsonNode, at: str, problems: list[Problem]) -> tuple[int | None,
     if type(value) is LazyNode:
         time_ms = parse_decoded_time(value.value)
     else:
-        time_ms = parse_fine_time(value) or parse_time(value)
+        time_ms = parse_fine_time(value) or parse_time_pair(value) or parse_time(value)
     if time_ms is None:
         problems += unreadable_time(value)
     return time_ms, value

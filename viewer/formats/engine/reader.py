@@ -146,6 +146,10 @@ class Records:
         """Read the record at an index if it has a known shape. Return the index after it, or -1."""
         return self._read_shape(data, at, base, b"")
 
+    def read_known_run(self, data: bytearray, at: int, base: int, lead: bytes) -> int:
+        """Read nothing: each record is read by itself."""
+        return at
+
     def _read_shape(self, data: bytes | bytearray, at: int, base: int, tail: bytes) -> int:
         """Read the record at an index if it has a known shape and `tail` follows it. Return the index after both, or
         -1."""

@@ -31,9 +31,9 @@ from viewer.syntax.json_text import JsonKind, JsonNode
 from viewer.syntax.times import parse_decoded_time
 
 MOST_SHAPES = 64
-"""The most shapes of one input. Beyond that, the oldest one is dropped."""
+"""The maximum number of shapes of one input. Beyond that, the oldest one is dropped."""
 MOST_TRIALS = 128
-"""The most records that are tried as shapes. An input that needs more gets no shapes."""
+"""The maximum number of records that are tried as shapes. An input that needs more gets no shapes."""
 SEEN_BEFORE = 2
 """The number of earlier records with the same members that make a shape worthwhile."""
 MOST_OUTLINES = 1024
@@ -41,9 +41,9 @@ MOST_OUTLINED = 16
 """The number of items of a list that are compared before a shape is made."""
 LONGEST_SHAPE = 16 * 1024
 LONGEST_LEARNED = 256 * 1024
-"""In bytes. No shape is made from a longer record."""
+"""The maximum length in bytes. No shape is made from a longer record."""
 LONGEST_KNOWN = 1024 * 1024
-"""In bytes. A longer record takes the slow path."""
+"""The maximum length in bytes. A longer record takes the slow path."""
 MOST_HOLES = 96
 _STRING = rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
 """A string, which the decoder checks later."""

@@ -21,7 +21,7 @@ from viewer.rules.structure import W_SIBLING_UNREAD, W_THREAD_BROKEN
 from viewer.syntax.json_text import JsonKind, JsonMember, JsonNode
 
 MOST_WAITING = 65_536
-"""The most spans that may wait for the root of their trace."""
+"""The maximum number of spans that may wait for the root of their trace."""
 MOST_ANCESTORS = 200
 _NO_PARENT = "0" * 16
 _NO_NODE = JsonNode(JsonKind.NULL, 0, 0)
@@ -119,6 +119,8 @@ class SpanCollector:
         if group is not None:
             self._groups.setdefault(trace, group)
         parent = string_at(node, spans.parent)
+        stated = path(spans.parent).first(node)
+        is_apart = stated is None or stated.kind is JsonKind.NULL or parent in ("", _NO_PARENT)
         return TraceSpan(
             node=node,
             source=source,
@@ -129,7 +131,7 @@ class SpanCollector:
             start=(_number(string_at(node, spans.start)), self._count),
             is_agent=_any_holds(spans.agents, node),
             is_tool=_any_holds(spans.tools, node),
-            is_root=parent in (None, "", _NO_PARENT) or _any_holds(spans.remote, node),
+            is_root=(node.closed and is_apart) or _any_holds(spans.remote, node),
             reading=reading,
             has_messages=any(draft.kind is Kind.SAID for draft in reading.drafts),
         )

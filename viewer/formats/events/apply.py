@@ -75,7 +75,7 @@ class EventTypes:
         return self._newest[2:]
 
     def _kinds(self, event: EventObject, name: str | None) -> list[EventKind]:
-        """Return what the types of an event do. The first one counts."""
+        """Return what the types of an event do. The first known type takes precedence."""
         names = names_of_event(event, name)
         kinds = [kind for each in names if (kind := self._table.kind_of(each))]
         if not kinds and self.is_api:

@@ -13,14 +13,14 @@ from viewer.rules.structure import W_PART_UNKNOWN, W_RECORD_UNKNOWN
 from viewer.syntax.json_text import JsonKind, JsonNode
 
 MOST_ITEMS = 4096
-"""The most items that a later event may repeat."""
+"""The maximum number of items that a later event may repeat."""
 _USER = Header("user", channel=Channel.FINAL)
 _INSTRUCTION = Header("system", channel=Channel.FINAL, kind=Kind.INSTRUCTION)
 _UNKNOWN = Header("", channel=Channel.COMMENTARY, channel_given="commentary", kind=Kind.UNKNOWN)
 _TEXTS = {"input_text": "text", "text": "text", "input_audio": "transcript", "audio": "transcript"}
 """The member that holds the text of a part, by the type of the part."""
 MOST_SENT = 64
-"""The most texts of a client that the server may still repeat."""
+"""The maximum number of texts of a client that the server may still repeat."""
 _INJECTED = Header("user", channel=Channel.FINAL, kind=Kind.INJECTED)
 _DIRECTED = ("channel", "phase", "recipient", "to", "intent", "thought")
 """Members that hide a message in other formats."""

@@ -13,7 +13,7 @@ from viewer.syntax.json_text import JsonKind, JsonNode
 
 
 class ResponseNotes:
-    """Writes these notes as hidden messages, and reports them."""
+    """Writes the notes of a response as hidden messages, and reports them."""
 
     def __init__(self, record: Recorder, table: EventTable) -> None:
         self._record = record

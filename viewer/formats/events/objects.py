@@ -149,7 +149,7 @@ def is_chunk(event: EventObject) -> bool:
 
 
 def said_by(nodes: Iterable[JsonNode]) -> Said:
-    """Return the statements of these objects. The first of each kind counts."""
+    """Return the statements of these objects. The first of each kind takes precedence."""
     found: dict[str, JsonNode] = {}
     for node in filter(_states, nodes):
         for key in _STATED:

@@ -10,7 +10,7 @@ from viewer.syntax.json_text import JsonNode
 MOST_MISSES = 32
 """After this many events that no run followed, the search for runs ends."""
 LONGEST_TOGETHER = 64 * 1024
-"""In bytes. A longer event is not read as part of a run."""
+"""The maximum length in bytes. A longer event is not read as part of a run."""
 _UNREAD = frozenset({"obfuscation", "event_id", "created"})
 """Members that do not affect the text that an event adds to an open message."""
 _COUNTED = "sequence_number"

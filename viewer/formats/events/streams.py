@@ -175,7 +175,7 @@ class Streams:
         return bool(self._open.all())
 
     def compare(self, lane: DeltaKey, family: Family, whole: str, piece: Piece, event: Span) -> None:
-        """Compare the whole text of a message with its deltas. If they differ, the whole text counts."""
+        """Compare the whole text of a message with its deltas. If they differ, the whole text replaces them."""
         if not lane.identified or family is Family.OTHER:
             return
         lane = self._open.part_of(lane, family)

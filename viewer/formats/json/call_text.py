@@ -13,7 +13,7 @@ from viewer.model.messages import Span
 from viewer.syntax.json_text import JsonKind, JsonNode, read_json
 
 LONGEST_READ = 1024 * 1024
-"""In bytes. No name is read from a longer call."""
+"""The maximum length in bytes. No name is read from a longer call."""
 LONGEST_NAME = 512
 MOST_CALLS = 1000
 """With more calls between a pair of marks, they are read as one call without a name."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from msgspec import Struct, field
+from msgspec import Struct
 from msgspec.structs import replace
 
 from viewer.formats.json.content_parts import part_header, split_content
@@ -20,6 +20,7 @@ from viewer.formats.json.fields import (
 )
 from viewer.formats.json.header import ObjectHeader, default_ending, read_object_header
 from viewer.formats.json.parts import is_hidden_type, read_content
+from viewer.formats.json.runs import MessageRuns, Row
 from viewer.formats.json.shapes import KnownMessage, KnownShapes, Report
 from viewer.formats.json.times import NOT_STATED
 from viewer.formats.json.unread import first_text_member, with_inner_message
@@ -45,35 +46,12 @@ _CALL_NAMES = frozenset(
 """Members of a call that end up in its header, or that may be empty."""
 
 
-LONGEST_ROW = 8 * 1024 * 1024
-"""In bytes. A longer transcript on one line takes the slow path."""
-
-
 class Part(Struct, frozen=True):
     """One message of an object."""
 
     header: Header
     ending: Ending
     pieces: list[Piece]
-
-
-class Facts(Struct, frozen=True):
-    """What an object that represents a whole transcript states about it."""
-
-    version: str | None = None
-    model: str | None = None
-    header: dict[str, object] = field(default_factory=dict)
-
-
-class Row(Struct, frozen=True):
-    """The pattern of a transcript that is one object: the bytes around its messages, and its header."""
-
-    head: bytes
-    between: bytes
-    tail: bytes
-    """The bytes after the messages, including the end of the line."""
-    facts: Facts
-    """The facts, which are the same for every such transcript."""
 
 
 class MessageObjects:
@@ -83,6 +61,7 @@ class MessageObjects:
         self._record = record
         self._tools: dict[str, str] = {}
         self._shapes = KnownShapes()
+        self._runs = MessageRuns(record, self._shapes)
 
     def start(self) -> None:
         """Begin a transcript. Call ids do not link across transcripts."""
@@ -99,31 +78,20 @@ class MessageObjects:
         self._write((base + at, base + end), messages)
         return end
 
-    def add_known_row(self, data: bytes | bytearray, at: int, base: int, row: Row, begin: Callable[[int], None]) -> int:
-        """Add the transcript at an index if it is like this row and all its messages have known shapes. `begin` begins
-        a transcript at an offset. Return the index after it, or -1."""
-        if not data.startswith(row.head, at):
-            return -1
-        first, tools = at, dict[str, str]()
-        read: list[tuple[Span, list[KnownMessage]]] = []
-        at += len(row.head)
-        while True:
-            found = self._shapes.read(data, at, base, tools)
-            if found is None:
-                return -1
-            end, messages = found
-            _note_tools(messages, tools)
-            read.append(((base + at, base + end), messages))
-            if data.startswith(row.tail, end):
-                break
-            if not data.startswith(row.between, end) or end - first > LONGEST_ROW:
-                return -1
-            at = end + len(row.between)
-        begin(base + first)
-        self._tools = tools
-        for span, messages in read:
-            self._write(span, messages)
-        return end + len(row.tail)
+    def add_run(self, data: bytes | bytearray, at: int, base: int, lead: bytes = b"", tail: bytes = b"") -> int:
+        """Add the messages of known shapes from an index on, each between `lead` and `tail`, as columns. Returns the
+        index after the last one."""
+        return self._runs.add(data, at, base, lead, tail, self._tools)
+
+    def add_rows(self, data: bytes, at: int, base: int, row: Row, begin: Callable[[int], None]) -> int:
+        """Add the transcripts from an index on that are like this row, and all of whose messages have known shapes.
+        `begin` begins a transcript at an offset. Returns the index after the last one."""
+
+        def start(offset: int, tools: dict[str, str]) -> None:
+            begin(offset)
+            self._tools = tools
+
+        return self._runs.add_rows(data, at, base, row, start)
 
     def _write(self, span: Span, messages: list[KnownMessage]) -> None:
         for message in messages:

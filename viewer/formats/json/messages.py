@@ -12,8 +12,9 @@ from viewer.formats.engine.usage import UsageLedger
 from viewer.formats.hiding import is_flagged, is_in_hidden_phase
 from viewer.formats.json.api_errors import add_error, find_error, is_batch_line
 from viewer.formats.json.fields import Source, header_value, is_message
-from viewer.formats.json.items import Facts, MessageObjects, Row
+from viewer.formats.json.items import MessageObjects
 from viewer.formats.json.plain_lists import find_plain_list
+from viewer.formats.json.runs import Facts, Row
 from viewer.formats.json.shapes import LONGEST_SHAPE
 from viewer.formats.json.unread import unread_messages
 from viewer.formats.json.wrappers import Found, MessageFinder, Use
@@ -92,14 +93,16 @@ class MessageLists:
     def read_run(self, data: bytes, start: int, at: int, base: int, node: JsonNode) -> int:
         """Read the following lines as long as they are messages of a known shape. Return the index after them."""
         while True:
+            first = at
+            at = self._objects.add_run(data, at, base, tail=b"\n")
             end = self._objects.add_known(data, at, base, b"\n") + 1
             row = self._row
-            if not end and row is not None:
-                begin = partial(self._begin, facts=row.facts)
-                end = self._objects.add_known_row(data, at, base, row, begin)
-            if end <= 0:
+            if end:
+                at = end
+            elif row is not None:
+                at = self._objects.add_rows(data, at, base, row, partial(self._begin, facts=row.facts))
+            if at == first:
                 return at
-            at = end
             self._is_empty = False
 
     def read_long(self, data: bytes | bytearray, at: int, end: int, base: int) -> bool:
@@ -127,6 +130,10 @@ class MessageLists:
         end = self._objects.add_known(data, at, base)
         self._is_empty = self._is_empty and end < 0
         return end
+
+    def read_known_run(self, data: bytearray, at: int, base: int, lead: bytes) -> int:
+        """Read the items of known shapes after one, each after `lead`."""
+        return self._objects.add_run(data, at, base, lead)
 
     def begin_array(self, start: int, first: JsonNode) -> None:
         """Begin a transcript for an array, given its first item, unless it is an array of transcripts."""
@@ -326,6 +333,10 @@ class _ArrayMessages:
     def read_known(self, data: bytearray, at: int, base: int) -> int:
         """Read any item but the first if it is a message of a known shape."""
         return self._lists.read_known(data, at, base)
+
+    def read_known_run(self, data: bytearray, at: int, base: int, lead: bytes) -> int:
+        """Read the items after such a message that are also of known shapes."""
+        return self._lists.read_known_run(data, at, base, lead)
 
     def apply(self, node: JsonNode, name: str | None, lenient: list[Span], source: Source | None = None) -> bool:
         """Read a regular item."""

@@ -252,7 +252,7 @@ def _bare(part: JsonNode, kind: str, keys: frozenset[str]) -> JsonNode | None:
 
 
 def _text_of(part: JsonNode, kind: str) -> JsonNode | None:
-    """Return the text of a text part. If the part has no type, only `text` counts."""
+    """Return the text of a text part. If the part has no type, accept only `text`."""
     for key in ("text", "value", "content") if kind == "text" else ("text",):
         value = part.get(key)
         if value is not None and value.kind is not JsonKind.NULL:

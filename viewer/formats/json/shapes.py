@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from itertools import count
 from types import NoneType
 
 from msgspec import Struct
@@ -25,15 +26,15 @@ from viewer.syntax.json_text import JsonKind, JsonNode, string_body
 from viewer.syntax.utf8 import is_utf8
 
 MOST_SHAPES = 24
-"""The most shapes of one input. Beyond that, the oldest one is dropped."""
+"""The maximum number of shapes of one input. Beyond that, the oldest one is dropped."""
 MOST_TRIALS = 96
-"""The most messages that are tried as shapes. An input that needs more gets no shapes."""
+"""The maximum number of messages that are tried as shapes. An input that needs more gets no shapes."""
 LONGEST_SHAPE = 4096
 LONGEST_KNOWN = 1024 * 1024
-"""In bytes. A longer message takes the slow path."""
+"""The maximum length in bytes. A longer message takes the slow path."""
 MOST_HOLES = 24
 MOST_HEADERS = 256
-"""The most headers of one shape. There are several because a reply gets its name from its call."""
+"""The maximum number of headers of one shape. There are several because a reply gets its name from its call."""
 _KEYS = frozenset(
     {"role", "content", "name", "tool_calls", "tool_call_id", "refusal", "function_call", "audio", "annotations"}
 )
@@ -53,6 +54,11 @@ _ID = rb'"[^"\\\x00-\x1f\x7f-\xff]++"'
 """An ASCII id without escapes."""
 _TURN = lazy_regex(rb"(?:[ ]|\\[nrtbf])*+(?:analysis|commentary|assistant)")
 """Matches, among others, every start of a text that may be a turn without its control tokens."""
+TURN_LEADS = b" \\ac"
+"""The first bytes of such a text."""
+
+
+_NUMBERS = count()
 
 
 class _Hole(Struct, frozen=True):
@@ -62,7 +68,7 @@ class _Hole(Struct, frozen=True):
     is_id: bool
 
 
-class _Said(Struct, frozen=True):
+class Said(Struct, frozen=True):
     """One message of a shape."""
 
     header: Header
@@ -76,16 +82,19 @@ class _Said(Struct, frozen=True):
     is_call: bool
     is_split: bool
     """True if the body is split at its marks."""
+    number: int
+    """Identifies it among all messages of all shapes."""
     reports: tuple[tuple[Rule, str | None], ...]
     """The problems that are located at the content."""
 
 
-class _Shape:
+class Shape:
     """A pattern for the bytes of an object, and the messages that matching bytes become."""
 
-    def __init__(self, pattern: bytes, messages: list[_Said], reports_at: int) -> None:
+    def __init__(self, pattern: bytes, messages: list[Said], reports_at: int) -> None:
         self.match = re.compile(pattern, re.DOTALL).match
         self.messages = messages
+        self.split = [said for said in messages if said.is_split]
         self.reports_at = reports_at
         """The number of the hole with the content."""
         self.next = self
@@ -109,17 +118,14 @@ class KnownShapes:
     """The shapes of one input."""
 
     def __init__(self) -> None:
-        self._shapes: list[_Shape] = []
+        self._shapes: list[Shape] = []
         """The shapes, newest first."""
-        self._last: _Shape | None = None
+        self._last: Shape | None = None
         """The shape of the last message."""
         self._trials = 0
 
-    def read(
-        self, data: bytes | bytearray, at: int, base: int, tools: Mapping[str, str]
-    ) -> tuple[int, list[KnownMessage]] | None:
-        """Return the end of the object at an index, and its messages, or None if it needs the slow path. `tools` holds
-        the tools of the calls so far, by id."""
+    def match_next(self, data: bytes | bytearray, at: int) -> tuple[Shape, re.Match[bytes]] | None:
+        """The shape of the message at an index, and its match. Whether the values may decide is not checked yet."""
         last = self._last
         if last is None:
             return None
@@ -134,6 +140,17 @@ class KnownShapes:
         if found.end() - at > LONGEST_KNOWN:
             return None
         last.next = self._last = shape
+        return shape, found
+
+    def read(
+        self, data: bytes | bytearray, at: int, base: int, tools: Mapping[str, str]
+    ) -> tuple[int, list[KnownMessage]] | None:
+        """The end of the object at an index, and its messages; None if it needs the careful reader. `tools` are the
+        tools of the calls so far, by id."""
+        known = self.match_next(data, at)
+        if known is None:
+            return None
+        shape, found = known
         messages = _messages(shape, found, base, tools)
         return (found.end(), messages) if messages else None
 
@@ -160,7 +177,7 @@ class Report(Struct, frozen=True):
     problem: Problem
 
 
-def _messages(shape: _Shape, found: re.Match[bytes], base: int, tools: Mapping[str, str]) -> list[KnownMessage] | None:
+def _messages(shape: Shape, found: re.Match[bytes], base: int, tools: Mapping[str, str]) -> list[KnownMessage] | None:
     if not found[0].isascii() and not is_utf8(found[0]):
         return None
     messages: list[KnownMessage] = []
@@ -173,7 +190,7 @@ def _messages(shape: _Shape, found: re.Match[bytes], base: int, tools: Mapping[s
             if plain
             else Piece(base + start, base + end, Coding.JSON_STRING)
         )
-        if said.is_split and _is_divided(raw, piece, said.header.role):
+        if said.is_split and is_divided(raw, piece, said.header.role):
             return None
         header = said.header
         if said.id:
@@ -190,11 +207,11 @@ def _messages(shape: _Shape, found: re.Match[bytes], base: int, tools: Mapping[s
     return messages
 
 
-def _problems(said: _Said, start: int, end: int, base: int) -> tuple[tuple[Rule, str | None, int, int], ...]:
+def _problems(said: Said, start: int, end: int, base: int) -> tuple[tuple[Rule, str | None, int, int], ...]:
     return tuple((rule, reason, base + start, base + end) for rule, reason in said.reports)
 
 
-def _named(shape: _Shape, header: Header, tool: str) -> Header:
+def _named(shape: Shape, header: Header, tool: str) -> Header:
     known = shape.headers.get(tool)
     if known is None:
         if len(shape.headers) >= MOST_HEADERS:
@@ -203,7 +220,12 @@ def _named(shape: _Shape, header: Header, tool: str) -> Header:
     return known
 
 
-def _is_divided(raw: bytes, piece: Piece, role: str) -> bool:
+def begins_turn(data: bytes | bytearray, start: int) -> bool:
+    """True if the JSON string at an index may be a turn without its control tokens."""
+    return _TURN.match(data, start + 1) is not None
+
+
+def is_divided(raw: bytes, piece: Piece, role: str) -> bool:
     """True if a text is split at template marks."""
     if b"\\u" in raw or b"\\/" in raw:
         may_be = may_be_split(string_body(raw).encode("utf-8", "replace"))
@@ -260,7 +282,7 @@ def _is_text(value: object) -> bool:
 
 def _made(
     node: LazyNode, holes: list[_Hole], messages: list[tuple[Header, Ending, list[Piece]]], reports: list[Report]
-) -> _Shape | None:
+) -> Shape | None:
     pattern = _pattern(node, holes)
     bodies = {piece_of(hole.node): number for number, hole in enumerate(holes, 1) if not hole.is_id}
     ids: dict[str, int] = {}
@@ -273,9 +295,9 @@ def _made(
     place = bodies.get(piece_of(content), 0) if content is not None else 0
     if content is not None and place:
         raw = node.line.data[content.start - node.line.base : content.end - node.line.base]
-        if _is_divided(raw, piece_of(content), messages[0][0].role):
+        if is_divided(raw, piece_of(content), messages[0][0].role):
             return None
-    said: list[_Said] = []
+    said: list[Said] = []
     for at, (header, ending, pieces) in enumerate(messages):
         body = bodies.get(pieces[0], 0) if len(pieces) == 1 else 0
         number = ids.get(header.call_id, 0) if header.call_id is not None else 0
@@ -286,14 +308,14 @@ def _made(
             return None
         is_named = node.value["role"] in _REPLY_ROLES and node.value.get("name") is None and header.name is not None
         is_call = ending is Ending.CALL and body != place
-        if is_named and not number:
+        if is_named and (not number or len(messages) > 1):
             return None
         bare = replace(header, call_id=None, name=None) if is_named else header.with_call_id(None)
         given = tuple((each.rule, each.reason) for each in own)
         is_split = body == place and is_header_safe(header)
-        said.append(_Said(bare, ending, body, number, is_named, is_call, is_split, given))
+        said.append(Said(bare, ending, body, number, is_named, is_call, is_split, next(_NUMBERS), given))
     is_whole = pattern is not None and len({each.body for each in said}) == len(bodies)
-    return _Shape(pattern, said, place) if pattern is not None and is_whole else None
+    return Shape(pattern, said, place) if pattern is not None and is_whole else None
 
 
 def _pattern(node: LazyNode, holes: list[_Hole]) -> bytes | None:

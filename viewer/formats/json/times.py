@@ -16,7 +16,7 @@ class StatedTime(Struct, frozen=True):
     ms: int | None = None
     """Milliseconds since 1970; None if no readable time is stated."""
     at: JsonNode | None = None
-    """Where a readable time is stated. None if it does not count for the order of times."""
+    """Where a readable time is stated. None if the order of times ignores it."""
     problems: tuple[Problem, ...] = ()
 
 

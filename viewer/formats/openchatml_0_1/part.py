@@ -11,7 +11,7 @@ from viewer.reading.template_marks import MarkPair
 
 SPACE = b" \t\r\n"
 LONGEST_KEPT = 1024 * 1024
-"""In bytes. No name is read from longer JSON."""
+"""The maximum length in bytes. No name is read from longer JSON."""
 _TAG_END = re.compile(rb"[<>\n]")
 
 

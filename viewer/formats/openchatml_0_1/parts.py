@@ -212,8 +212,8 @@ class Frame:
         )
 
     def _output_header(self) -> Header:
-        """Return the header of an output, even in a user frame, where some programs put it. The name in the JSON
-        counts; the name of the frame is kept as an extra attribute."""
+        """Return the header of an output, even in a user frame, where some programs put it. The name in the JSON takes
+        precedence; the name of the frame is kept as an extra attribute."""
         given = self.head.name
         return replace(
             self._header,

@@ -50,7 +50,7 @@ class BlockFrame(Protocol):
 
 
 class TemplateBlocks:
-    """Reads marks in order. Marks nest by pair, and the outermost pair decides."""
+    """Reads marks in order. Marks nest by pair, and the outermost pair determines the block."""
 
     def __init__(self, frame: BlockFrame) -> None:
         self._frame = frame

@@ -18,7 +18,7 @@ from viewer.rules.errors import E_STREAM_TRUNCATED
 from viewer.rules.notes import I_OPEN_PROMPT, I_TEMPLATE_UNKNOWN
 
 MOST_KNOWN = 4096
-"""The most conversations that a later request may extend after other requests came in between."""
+"""The maximum number of conversations that a later request may extend after other requests came in between."""
 _SPACE = b" \t\r\n"
 _CUT_OFF = (I_OPEN_PROMPT, E_STREAM_TRUNCATED)
 

@@ -28,9 +28,9 @@ from viewer.syntax.json_text import JsonKind, read_json
 
 LONGEST_LINE = 64 * 1024 * 1024
 MOST_PENDING = 1024
-"""The most requests that may await their outputs."""
+"""The maximum number of requests that may await their outputs."""
 MOST_WRITTEN = 65_536
-"""The most polled tasks whose latest state is remembered."""
+"""The maximum number of polled tasks whose latest state is remembered."""
 _CHOICE = re.compile(r"-\d{1,3}\Z")
 _FINISHED: dict[str, tuple[Rule, str]] = {
     "length": (W_RUN_INCOMPLETE, "max-tokens"),

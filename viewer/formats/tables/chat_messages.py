@@ -89,7 +89,8 @@ _TO_A_SPEAKER = ("user", "assistant", "all")
 
 def chat_rules(role: str = "role", body: str = "content", **facts: Any) -> tuple[RecordRule, ...]:
     """Return the rules for messages with these members. `facts` are further fields of each rule."""
-    user, assistant = is_(role, "user"), is_(role, "assistant")
+    user, assistant, tool = is_(role, "user"), is_(role, "assistant"), is_(role, "tool", "function")
+    first_type = "|".join(f"{each}[0].type" for each in body.split("|"))
     rules: list[RecordRule] = []
     facts["parts"] = PARTS
     for known in (lacks("type"), is_("type", "message")):
@@ -115,8 +116,9 @@ def chat_rules(role: str = "role", body: str = "content", **facts: Any) -> tuple
         object_rule(role, body, "user", "assistant"),
         *rules,
         RecordRule((is_(role, "system", "developer"),), Kind.INSTRUCTION, f"@{role}", body),
+        RecordRule((tool, is_(first_type, *REPLIES)), Kind.REPLY, "tool", body, PARTS),
         RecordRule(
-            (is_(role, "tool", "function"),),
+            (tool,),
             Kind.REPLY,
             "tool",
             body,
@@ -136,7 +138,7 @@ def object_rule(role: str, body: str, *roles: str) -> RecordRule:
 
 
 def flag_is_not(path: str) -> When:
-    """Return a condition: the value is false or absent."""
+    """Return the condition that the value is false or absent."""
     return When(path, true=False)
 
 

@@ -45,52 +45,52 @@ class When(Struct, frozen=True):
     present: bool | None = None
     """Null counts as absent."""
     true: bool | None = None
-    """Whether the value is true or, on the other hand, false, null, or absent. Any other value makes the record
+    """True to require the value true; False to require false, null, or absence. Any other value makes the record
     unknown."""
 
 
 def is_(path: str, *words: str) -> When:
-    """Return a condition: the value is one of these strings."""
+    """Return the condition that the value is one of these strings."""
     return When(path, equals=frozenset(words))
 
 
 def is_not(path: str, *words: str) -> When:
-    """Return a condition: the value is none of these strings."""
+    """Return the condition that the value is none of these strings."""
     return When(path, not_equals=frozenset(words))
 
 
 def starts(path: str, *words: str) -> When:
-    """Return a condition: the value begins with one of these strings."""
+    """Return the condition that the value begins with one of these strings."""
     return When(path, starts=words)
 
 
 def ends(path: str, *words: str) -> When:
-    """Return a condition: the value ends with one of these strings."""
+    """Return the condition that the value ends with one of these strings."""
     return When(path, ends=words)
 
 
 def only(*members: str) -> When:
-    """Return a condition: the object has no other members."""
+    """Return the condition that the object has no other members."""
     return When("", only=frozenset(members))
 
 
 def has(path: str) -> When:
-    """Return a condition: the path has a value."""
+    """Return the condition that the path has a value."""
     return When(path, present=True)
 
 
 def lacks(path: str) -> When:
-    """Return a condition: the path has no value."""
+    """Return the condition that the path has no value."""
     return When(path, present=False)
 
 
 def flag(path: str) -> When:
-    """Return a condition: the value is true."""
+    """Return the condition that the value is true."""
     return When(path, true=True)
 
 
 def no_flag(path: str) -> When:
-    """Return a condition: the value is false or absent."""
+    """Return the condition that the value is false or absent."""
     return When(path, true=False)
 
 
@@ -229,7 +229,8 @@ class Narrowing(Struct, frozen=True):
     until: tuple[When, ...] = ()
     """The conditions on the record that ends the narrowing."""
     time: str = ""
-    """The path of the time. If it is set, only records close in time to the first one of the transcript count."""
+    """The path of the time. If it is set, only records close in time to the first one of the transcript are
+    affected."""
     within_ms: int = 0
     fault: tuple[Rule, str] | None = None
     """What to report when the narrowing begins."""
@@ -557,11 +558,11 @@ class Spans(Struct, frozen=True):
     attributes: str = "attributes"
     """The member that holds the attributes, if any. A span without it consists of attributes itself."""
     agents: tuple[When, ...] = ()
-    """Conditions. A span for which one of them holds is that of an agent."""
+    """Conditions. A span that meets any of them belongs to an agent."""
     tools: tuple[When, ...] = ()
-    """Conditions. A span for which one of them holds is that of a tool."""
+    """Conditions. A span that meets any of them belongs to a tool."""
     remote: tuple[When, ...] = ()
-    """Conditions. A span for which one of them holds has its parent in another process."""
+    """Conditions. The parent of a span that meets any of them is in another process."""
     logs: bool = False
     """True if log records may serve as events of spans."""
 
@@ -570,11 +571,11 @@ class Counting(Enum):
     """How several usage statements combine."""
 
     EACH = "each"
-    """Each counts."""
+    """All statements are added up."""
     LAST = "last"
-    """The last one for each key counts or, without keys, the last one for each message."""
+    """The last statement is used: for each key or, without keys, for each message."""
     COUNTER = "counter"
-    """The number is a counter for the whole session, so its increases count."""
+    """The number is a session-wide counter, so only its increases are used."""
     OPENS = "opens"
     """The usage belongs to the reply that begins."""
     JOINS = "joins"

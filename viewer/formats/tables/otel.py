@@ -30,7 +30,7 @@ _ASIDE = ("EVALUATOR", "GUARDRAIL", "RERANKER", "EMBEDDING")
 """Kinds of spans whose content never reaches a user, not even through the model calls below them."""
 _START = "startTimeUnixNano|start_time_unix_nano|startTime|start_time|timestamp"
 _END = f"endTimeUnixNano|end_time_unix_nano|endTime|end_time|{_START}"
-_PARENT = "parentSpanId|parent_span_id|parentId|parent_id"
+_PARENT = "parentSpanId|parent_span_id|parentId|parent_id|parentSpanContext.spanId|parentSpanContext"
 _SPAN = (
     *("resourceSpans[].scopeSpans[].spans[]", "resourceSpans[].instrumentationLibrarySpans[].spans[]"),
     *("resource_spans[].scope_spans[].spans[]", "batches[].scopeSpans[].spans[]"),
@@ -382,7 +382,7 @@ OTEL = RecordFormat(
         Signature(98, ("resource_logs",)),
         *(
             Signature(98, (trace, "attributes"))
-            for trace in ("traceId", "trace_id", "context.trace_id", "context.traceId")
+            for trace in ("traceId", "trace_id", "context.trace_id", "context.traceId", "spanContext.traceId")
         ),
         Signature(90, members=("gen_ai.", "llm.", "ai.prompt", "ai.response", "attributes.llm.", "attributes.gen_ai.")),
     ),
@@ -408,8 +408,8 @@ OTEL = RecordFormat(
     model="attributes.gen_ai.response.model|attributes.gen_ai.request.model|attributes.llm.model_name|attributes.ai.model.id",
     spans=Spans(
         each="|".join(_SPAN),
-        trace="traceId|trace_id|context.trace_id|context.traceId",
-        id="spanId|span_id|context.span_id|context.spanId|id",
+        trace="traceId|trace_id|context.trace_id|context.traceId|spanContext.traceId",
+        id="spanId|span_id|context.span_id|context.spanId|spanContext.spanId|id",
         parent=_PARENT,
         start=_START,
         group="attributes.gen_ai.conversation.id|attributes.session.id|attributes.ai.telemetry.metadata.sessionId",

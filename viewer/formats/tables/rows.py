@@ -166,7 +166,7 @@ _ROWS = (
     RecordRule((), Kind.UNKNOWN, starts=True, faults=(Fault("", default=(W_RECORD_UNKNOWN, None)),)),
 )
 _CELLS = "rows[].row"
-"""A page of rows as the dataset viewer of Hugging Face returns it."""
+"""The cells in a page of rows from Hugging Face's dataset viewer."""
 _VIEWED = RecordRule(
     (has("rows[0].row"),),
     each="rows[]",

@@ -112,6 +112,7 @@ SWE_AGENT = RecordFormat(
     container=Container.JSON,
     signatures=(
         Signature(95, ("history[].role", "trajectory")),
+        Signature(95, ("history[].role", "history[].message_type")),
         Signature(95, ("trajectory_format", "messages")),
         Signature(92, (_EXIT, "messages[].role")),
         Signature(92, ("trajectory[].action", "trajectory[].observation")),

@@ -303,7 +303,7 @@ class TemplateFrame:
 
 
 LONGEST_TOLD_APART = 4096
-"""In bytes. The start of a text, up to this size, decides whether the text is held back."""
+"""The number of bytes at the start of a text that decide whether the text is held back."""
 
 
 def _is_thought(part: Part) -> bool:

@@ -1,1 +1,1 @@
-"""Replay: what arrived when, and the view at any moment of it."""
+"""Replay: what arrived when, and the view at any moment."""

@@ -1,4 +1,4 @@
-"""Arrivals: the part of a message that each stretch of the input brought, as columns; for computing, not for a view."""
+"""Arrivals: the parts of messages in the order in which they arrived, as columns. For computing, not for a view."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _TEXTS = frozenset(VERBATIM) | {
     *(Coding.ESCAPED, Coding.JSON_STRING, Coding.JSON_TEXT, Coding.NESTED_TEXT, Coding.SPLIT_STRING),
     *(Coding.PYTHON_STRING, Coding.NESTED_PYTHON, Coding.TOKEN_IDS),
 }
-"""The codings of text. Any other piece has no size: the span of a label holds the data and fields of an attachment."""
+"""The codings of text. Any other piece has no size: the span of a label covers the data and fields of an attachment."""
 
 
 class Arrivals:
@@ -31,15 +31,15 @@ class Arrivals:
         recorded: RecordedTimes | None = None,
         work: Callable[[], None] = lambda: None,
     ) -> None:
-        """`work` is called now and then, and may raise to stop."""
+        """`work` is called now and then and may raise an exception to stop."""
         self.ends = array("Q")
         """The offset after the last byte of each part."""
         self.sizes = array("Q")
         """The bytes of text in each part, as the input encodes them."""
         self.numbers = array("I")
-        """The number of the message that each part belongs to."""
+        """The number of the message to which each part belongs."""
         self.times = array("q")
-        """When each part arrived, in milliseconds since 1970; -1 if that is not known."""
+        """The time at which each part arrived, in milliseconds since 1970; -1 if unknown."""
         self._flags = bytearray()
         self._document = document
         self._recorded = recorded
@@ -75,7 +75,7 @@ class Arrivals:
         return bool(self._flags[row] & _SEEN)
 
     def is_whole(self, row: int) -> bool:
-        """True if the text shows only when the message is complete: it has hidden parts, or it is a preamble."""
+        """True if the text appears only when the message is complete: it has hidden parts, or it is a preamble."""
         return bool(self._flags[row] & _WHOLE)
 
     def _add(self, end: int, size: int, number: int, time_ms: int | None, flags: int) -> None:
@@ -87,7 +87,7 @@ class Arrivals:
 
     @staticmethod
     def _is_apart(bounds: tuple[Sequence[int], Sequence[int]], number: int) -> bool:
-        """True if a message and its neighbors share all of a record or nothing. The place of a hidden one is then the
+        """True if a message and its neighbors share all of a record or nothing. A hidden message is then placed at the
         end of its record, because the places of its pieces depend on its text."""
         starts, ends = bounds
         row = number - 1
@@ -98,13 +98,13 @@ class Arrivals:
         )
 
     def _add_whole(self, message: Message, flags: int) -> None:
-        """Add a message whose hidden parts must not count."""
+        """Add a message as a single part, because its hidden parts must not be counted."""
         shown = self._project.message(message.number)
         size = len(shown.body.encode("utf-8", "replace")) if shown else 0
         self._add(message.span[1], size, message.number, self._time(message.span[1], message.time_ms), flags)
 
     def _add_run(self, number: int, start: int, end: int, message_end: int, flags: int) -> None:
-        """Add a body that is one run of bytes, in the parts in which it arrived if that was recorded."""
+        """Add a body that is one run of bytes. If its arrival was recorded, add the parts in which it arrived."""
         time_ms = self._document.index.time_ms(number)
         if self._recorded:
             for at in self._recorded.between(start, end):
@@ -113,7 +113,7 @@ class Arrivals:
         self._add(message_end, end - start, number, self._time(end, time_ms), flags)
 
     def _add_pieces(self, message: Message, flags: int) -> None:
-        """Add a body that came in pieces, such as the deltas of a stream."""
+        """Add a body that arrived in pieces, such as the deltas of a stream."""
         pieces = [piece for piece in message.pieces if piece.end > piece.start]
         for piece in pieces:
             size = piece.end - piece.start if piece.coding in _TEXTS else 0
@@ -126,7 +126,8 @@ class Arrivals:
         return self._recorded.at(end) if self._recorded else stated
 
     def _sort(self) -> None:
-        """Put the parts in input order: those of messages that arrived at the same time are mixed."""
+        """Sort the parts into input order, because the parts of messages that arrived at the same time are
+        interleaved."""
         if all(one <= other for one, other in pairwise(self.ends)):
             return
         order = sorted(range(len(self)), key=self.ends.__getitem__)
@@ -136,7 +137,7 @@ class Arrivals:
         self._flags[:] = bytes(self._flags[row] for row in order)
 
     def _read_times(self) -> None:
-        """Replace the time of a message by those of its pieces, if their records state any."""
+        """Replace the time of a message by the times of its pieces, if their records state any."""
         rows = [row for row, number in enumerate(self.numbers) if self._is_piece(row, number)]
         if not rows:
             return

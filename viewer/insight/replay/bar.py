@@ -10,7 +10,7 @@ from msgspec import Struct
 from viewer.insight.replay.timeline import Timeline
 
 JUMP = 3
-"""Cells of a pause in which hidden text arrived, however long it was."""
+"""The width, in cells, of a pause in which hidden text arrived, however long it was."""
 _LEVELS = 8
 
 
@@ -20,7 +20,7 @@ class Cell(Struct):
     size: int = 0
     """The bytes of text that arrived here."""
     level: int = 0
-    """0 to 8: the same, compared with the fullest cell."""
+    """The amount from 0 to 8, relative to the fullest cell."""
     is_jump: bool = False
     number: int = 0
     """The first message that begins here; 0 for none."""

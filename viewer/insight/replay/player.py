@@ -1,4 +1,4 @@
-"""Replay: the view of a transcript as it was at an earlier moment, from the bytes that had arrived by then."""
+"""Player of a replay: the view of a transcript at an earlier moment, from the bytes that had arrived by then."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ if TYPE_CHECKING:
     from viewer.document.filter.tree import Filter
 
 _LATER = 2
-"""Parts after an event that may be needed before it shows."""
+"""The number of later parts that may be needed before an event appears."""
 
 
 class Player:
-    """Reads the bytes of a complete document again, up to any of them.
+    """Reads the bytes of a complete document again, up to any byte.
 
-    The view is that of a live document that has read these bytes, with one exception. A text that the rest of the input
-    declares as hidden, such as a thought whose opening mark is missing, was on the screen for a moment. An audience
-    that does not see everything does not see it here either: the text is hidden in the file as it is now."""
+    The view is that of a live document that has read these bytes, with one exception. If the rest of the input declares
+    a text hidden, such as a thought whose opening mark is missing, the text was on the screen for a moment. An audience
+    that does not see everything does not see it here, because the text is hidden in the file as it is now."""
 
     def __init__(self, final: Document, audience: Audience, *, only_end: bool = False) -> None:
         """With `only_end`, the view of a long text may have only its last rows, which takes no longer than a page."""
@@ -42,7 +42,7 @@ class Player:
         self._concealed: dict[int, Header] = {}
         """The headers of messages that are hidden here although a live view showed them."""
         self.readings = 0
-        """The number of times that reading began, because of a seek to before or of another format."""
+        """The number of times that reading started, for a seek backwards or for another format."""
         self._windows = Windows(final, self._final_view) if only_end else None
         self._begin(WHOLE)
 
@@ -91,7 +91,7 @@ class Player:
         self._conceal()
 
     def view(self, where: Filter | None = None) -> Projection:
-        """Return what the audience saw at this moment, or the messages of it that match a filter."""
+        """Return what the audience saw at this moment, or those messages of it that match a filter."""
         return self.document.project(self.audience, withholds=False, where=where)
 
     @property
@@ -100,7 +100,7 @@ class Player:
         return Skipped(self._before, self._window.turn - 1, self._window.lines)
 
     def shows(self, number: int, end: int) -> bool:
-        """True if this message is on the screen with all that arrived before an offset."""
+        """True if this message is on the screen with everything that arrived before an offset."""
         index = self.document.index
         number, end = number - self._before, end - self._skipped
         if not 0 < number <= len(index):
@@ -111,13 +111,13 @@ class Player:
         return not message.pieces or message.pieces[-1].end >= end
 
     def _restore(self) -> None:
-        """Give concealed messages back their headers, before more of them arrives."""
+        """Restore the headers of concealed messages before more bytes arrive."""
         concealed, self._concealed = self._concealed, {}
         for number, header in concealed.items():
             self.document.index.put(replace(self.document.index[number], header=header))
 
     def _conceal(self) -> None:
-        """Hide what the rest of the input declares as hidden."""
+        """Hide everything that the rest of the input declares hidden."""
         if self.audience.reveals(Reveal.ALL):
             return
         view = self.view()
@@ -130,7 +130,7 @@ class Player:
                 index.put(replace(message, header=replace(message.header, kind=Kind.UNKNOWN)))
 
     def _stays(self, view: Projection, number: int) -> bool:
-        """True if the end of the input still shows what is shown of this message now."""
+        """True if everything that is shown of this message now is still shown at the end of the input."""
         then_number = number + self._before
         if then_number > self._final_view.message_count:
             return False
@@ -141,7 +141,7 @@ class Player:
 
 
 class Moment(Struct, frozen=True):
-    """A moment, as the audience may know it."""
+    """A moment, described by what the audience may know."""
 
     byte: int
     event: int
@@ -150,7 +150,7 @@ class Moment(Struct, frozen=True):
 
 
 def go_to(player: Player, timeline: Timeline, at: At) -> Moment:
-    """Seek to a moment; one past the end is the end."""
+    """Seek to a moment. A moment past the end means the end."""
     if at.byte is not None:
         return _go_to_byte(player, timeline, at.byte)
     if at.ms is not None:
@@ -164,7 +164,7 @@ def go_to(player: Player, timeline: Timeline, at: At) -> Moment:
 
 
 def go_to_event(player: Player, timeline: Timeline, event: int, *, is_past_end: bool = False) -> Moment:
-    """Seek to the moment after an event, counted from 0; -1 is the beginning."""
+    """Seek to the moment after an event. Events are counted from 0; -1 is the start."""
     if event < 0 or not len(timeline):
         player.seek(0)
         return Moment(0, 0, 0 if timeline.has_times else None, is_past_end)

@@ -18,18 +18,18 @@ SPEEDS = (0.5, 1.0, 2.0, 4.0, 8.0, 10.0, 16.0, 32.0, 64.0)
 USUAL_SPEED = 10.0
 USUAL_IDLE_LIMIT_MS = 2000
 MS_WITHOUT_CLOCK = 1000
-"""An event takes this long at normal speed if the clock never runs."""
+"""At normal speed, an event takes this long if the clock never runs."""
 _UNITS = {"ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000, None: 1000}
 
 
 class Timeline:
     """The arrivals of messages that an audience sees: its events.
 
-    Safety. For an audience that does not see everything, bytes and events count only what it sees, and the clock runs
-    only from one part of a message to the next, or to a message that follows without a hidden one between. The times
-    of hidden messages, and the pauses in which they arrived, are not in it. For a strict audience it runs inside
-    messages only, and there also while parts of a hidden one arrive, because otherwise a pause of no length would say
-    that something is hidden there."""
+    Safety: for an audience that does not see everything, bytes and events count only what it sees. The clock runs only
+    from one part of a message to the next, or to the next message if no hidden one is in between. The times of hidden
+    messages, and the pauses in which they arrived, are left out. For a strict audience, the clock runs only inside
+    messages. There, it also runs while parts of a hidden message arrive, because otherwise a pause of zero length would
+    reveal that something is hidden."""
 
     def __init__(self, arrivals: Arrivals, audience: Audience) -> None:
         self.is_raw = audience.reveals(Reveal.ALL)
@@ -37,16 +37,16 @@ class Timeline:
         self.rows = array("I")
         """The arrival of each event."""
         self.clock = array("Q")
-        """When each event happened on the clock of this audience, in milliseconds."""
+        """The time of each event on the clock of this audience, in milliseconds."""
         self.totals = array("Q")
         """The bytes of text up to each event."""
         self.jump_events = array("I")
-        """The events before which the clock did not run although something hidden arrived."""
+        """The events before which the clock stood still while something hidden arrived."""
         self.marks = array("I")
         """The events that begin or continue another message than the event before them."""
         self.has_times = False
         self.backwards = 0
-        """The number of times that were before an earlier one."""
+        """The number of times in the input that are earlier than the one before."""
         self.arrivals = arrivals
         self._is_strict = audience.strict
         self._build()
@@ -101,11 +101,11 @@ class Timeline:
 
     @property
     def has_clock(self) -> bool:
-        """True if the clock runs. It does not without times, or if this audience may not know them."""
+        """True if the clock runs. It does not run without times, or if this audience may not know them."""
         return self.length_ms > 0
 
     def pause_after(self, event: int) -> int:
-        """Return how long the next event waits after this one, in milliseconds."""
+        """Return the pause between this event and the next one, in milliseconds."""
         return self.clock[event + 1] - self.clock[event] if self.has_clock else MS_WITHOUT_CLOCK
 
     def number(self, event: int) -> int:
@@ -113,20 +113,20 @@ class Timeline:
         return self.arrivals.numbers[self.rows[event]]
 
     def event_at_ms(self, ms: int) -> int:
-        """Return the last event at or before a time of the clock, or -1 before the first."""
+        """Return the last event at or before this time on the clock, or -1 before the first event."""
         return bisect_right(self.clock, ms) - 1
 
     def event_of_byte(self, byte: int) -> int:
-        """Return the event that brought this many bytes of text; the number of events if there are fewer."""
+        """Return the event that completed this many bytes of text, or the number of events if there are fewer bytes."""
         return bisect_left(self.totals, byte)
 
     def event_at_offset(self, offset: int) -> int:
-        """Return the last event that was complete at an offset of the input, or -1 before the first."""
+        """Return the last event that was complete at an offset of the input, or -1 before the first event."""
         return bisect_right(range(len(self)), offset, key=lambda event: self.arrivals.ends[self.rows[event]]) - 1
 
 
 class At(Struct, frozen=True):
-    """A moment as the operator names it: one of the three is given."""
+    """A moment as the operator specifies it. Exactly one field is set."""
 
     byte: int | None = None
     event: int | None = None

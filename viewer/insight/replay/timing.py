@@ -1,4 +1,4 @@
-"""Timing of a transcript: stalls, rates by channel, the first visible answer, and text that was taken back."""
+"""Timing of a transcript: stalls, rates by channel, the first visible answer, and retracted text."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from viewer.model.visibility import END_USER, EVERYTHING, Audience, is_user_safe
 
 LEAST_STALL_MS = 1000
 STALL_FACTOR = 5
-"""A stall lasts at least this many times the usual pause."""
+"""A stall is at least this many times longer than the usual pause."""
 _MOST_STEPS = 512
-"""A message is looked at this many times to find text that was taken back."""
+"""The maximum number of points at which a message is examined for retracted text."""
 
 
 class Gap(Struct, frozen=True, gc=False):
@@ -39,10 +39,10 @@ class Rate(Struct, frozen=True, gc=False):
 
 
 class Retraction(Struct, frozen=True, gc=False):
-    """Text that was on the screen and was taken back."""
+    """Text that was on the screen and was then retracted."""
 
     at: int
-    """The offset of the byte that took it back."""
+    """The offset of the byte that retracted the text."""
     message: int
     characters: int
     reason: str
@@ -57,7 +57,8 @@ class Timing(Struct, frozen=True):
     length_ms: int
     events: int
     first_visible_ms: int | None
-    """From the first user message to the first visible answer; None for an audience that does not see everything."""
+    """The time from the first user message to the first visible answer; None for an audience that does not see
+    everything."""
     gaps: tuple[Gap, ...]
     rates: dict[str, Rate]
     retractions: tuple[Retraction, ...]
@@ -67,7 +68,8 @@ class Timing(Struct, frozen=True):
 def time_transcript(
     document: Document, audience: Audience, timeline: Timeline, source: str, work: Callable[[], None] = lambda: None
 ) -> Timing:
-    """Compute the timing for an audience. Of hidden messages, only one that sees everything learns anything."""
+    """Compute the timing for an audience. Only an audience that sees everything learns anything about hidden
+    messages."""
     view = document.project(audience, withholds=False)
     has_times = timeline.has_times
     return Timing(
@@ -98,7 +100,7 @@ def _first_visible(document: Document, timeline: Timeline) -> int | None:
 
 
 def _gaps(timeline: Timeline, view: Projection) -> list[Gap]:
-    """Return the stalls: for most audiences only those inside a message."""
+    """Return the stalls. For most audiences, these are only the stalls inside a message."""
     places = [
         event
         for event in range(1, len(timeline))
@@ -137,7 +139,7 @@ def _rates(timeline: Timeline, view: Projection, work: Callable[[], None]) -> di
 
 
 def _retractions(document: Document, work: Callable[[], None]) -> list[Retraction]:
-    """Look for text that the end user saw for a moment, in the messages with hidden parts."""
+    """Return the texts that the end user saw for a moment, from the messages with hidden parts."""
     player = Player(document, EVERYTHING)
     found = []
     for number in sorted(document.tally.cut):
@@ -155,7 +157,7 @@ def _retractions(document: Document, work: Callable[[], None]) -> list[Retractio
 
 
 def _first_loss(player: Player, number: int, first: int, last: int) -> Retraction:
-    """Find the byte between two offsets that took text back."""
+    """Find the byte between two offsets that retracted text."""
     before = ""
     for at in range(first, last + 1):
         player.seek(at)

@@ -1,4 +1,4 @@
-"""The names of other agents, and the calls that started them, as far as a view shows those calls."""
+"""Names of sub-agents, and the calls that started them, limited to the calls that a view shows."""
 
 from __future__ import annotations
 
@@ -11,27 +11,27 @@ from viewer.document.projection import Projection
 from viewer.syntax.json_text import JsonKind, read_json
 
 FARTHEST = 64
-"""How many messages before an agent to search for the call that started it."""
+"""How many messages before a sub-agent's first message to search for the call that started it."""
 _READ = 2000
-"""How many characters of the arguments to read."""
+"""How many characters of a call's arguments to read."""
 _LONGEST = 40
 _NAMES = ("subagent_type", "agent_type", "agent_name", "agent", "name", "role")
-"""Arguments of calls that name the agent."""
+"""The arguments that may name the sub-agent, best first."""
 _WORDS = re.compile(r"(?!(?:sub-?)?agent|main\b|session|user\b)[A-Za-z][A-Za-z _.-]{1,39}", re.IGNORECASE)
-"""An id that reads as a name. Others have digits or say nothing."""
+"""An id that reads like a name. Other ids contain digits or are too general."""
 
 
 class AgentFacts(Struct, frozen=True):
-    """What a view knows of another agent."""
+    """What a view knows about a sub-agent."""
 
     call: int = 0
     """The message of the call that started it; 0 if it is unknown or hidden."""
     name: str = ""
-    """Not yet safe for a terminal; empty if unknown."""
+    """The name, not sanitized yet; empty if unknown."""
 
 
 class Agents:
-    """Looks agents up in one projection, and remembers them."""
+    """Looks up sub-agents in one projection, with a cache."""
 
     def __init__(self, projection: Projection, calls: CallView | None = None) -> None:
         self._projection = projection
@@ -39,7 +39,7 @@ class Agents:
         self._known: dict[tuple[int, int], AgentFacts] = {}
 
     def of(self, number: int) -> AgentFacts:
-        """Return the agent that wrote a message."""
+        """Return the facts of the sub-agent that wrote a message."""
         projection = self._projection
         thread = projection.thread_of(number)
         if not thread:
@@ -61,7 +61,7 @@ class Agents:
         return AgentFacts(call, name[:_LONGEST])
 
     def _call_before(self, first: int, id: str) -> int:
-        """Return the call with the id of the agent, or else the only one that waits for its reply; 0 for none."""
+        """Return the call with the sub-agent's id, or else the only call without a reply; 0 if there is none."""
         projection = self._projection
         if self._calls is None:
             self._calls = projection.calls()

@@ -1,4 +1,4 @@
-"""Block: the lines of one row of a view, with the facts needed to make them, and the problems of a view by row."""
+"""Blocks: the lines of each row of a view, the facts needed to build them, and the problems of each row."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from viewer.render.sanitize import SafeText
 from viewer.render.style import Line, Part, Styled, StyleRole, trusted
 
 _MOST_CHECKED = 64
-"""How many problems to check for a separate row."""
+"""How many problems in a range to check, at most, for one whose message has a row."""
 
 
 class BlockLine(Struct, frozen=True):
@@ -38,7 +38,7 @@ class BlockLine(Struct, frozen=True):
     node: int = -1
     """The value that a click folds or unfolds, as an offset in the text of the block; -1 if there is none."""
     is_open: bool = False
-    """True if that value is open."""
+    """True if that value is unfolded."""
 
 
 SPACE = BlockLine(())
@@ -46,11 +46,11 @@ SPACE = BlockLine(())
 
 
 class Source(Struct, frozen=True):
-    """The source text that copies of rendered Markdown contain."""
+    """The Markdown source of rendered text, for copying."""
 
     text: str
     origins: list[int]
-    """The offset in the text of each drawn character."""
+    """The offset of each drawn character in the text."""
 
     def between(self, first: int, last: int) -> str:
         """Return the source of the drawn characters between two offsets."""
@@ -62,10 +62,10 @@ class Block(Struct, frozen=True):
     """The lines of one row of a view."""
 
     number: int
-    """The message, or 0."""
+    """The message number; 0 if the row is not a message."""
     lines: Sequence[BlockLine] = field(default_factory=list)
     text: str = ""
-    """The text to which the rows of the lines refer, and from which copies are taken."""
+    """The text that the rows of the lines refer to, and that is copied."""
     first: int = 0
     """The index of the first line of the message itself, after rules and space."""
     begins_transcript: bool = False
@@ -73,7 +73,7 @@ class Block(Struct, frozen=True):
     bases: dict[int, int] = field(default_factory=dict)
     """The offset of each message's body in the text, if there are several."""
     source: Source | None = None
-    """The source for copies, if it is not the text itself."""
+    """The source to copy from, if it is not the text itself."""
     is_folded: bool = False
     """True for a folded branch or a folded sub-agent."""
 
@@ -103,7 +103,7 @@ class RowProblems(Struct, frozen=True):
     problems: DiagnosticView
 
     def of(self, row: int) -> list[ShownDiagnostic]:
-        """Return the problems of one row: of its message, or of the messages that it hides."""
+        """Return the problems of a row: those of its message, or of the messages that it hides."""
         kind, value = self.rows.kind(row), self.rows.value(row)
         if kind is RowKind.MESSAGE:
             return self.problems.of(value) or self.problems.ahead(value)
@@ -126,7 +126,7 @@ class RowProblems(Struct, frozen=True):
         return any(self.rows.row_holding(number) is not None for number in found)
 
     def next(self, severity: str, here: int, step: int) -> int | None:
-        """Return the nearest row with a problem of this severity after or before this one, wrapping around."""
+        """Return the next or previous row with a problem of this severity, wrapping around."""
         numbers = self.problems.numbers(severity)
         if step > 0:
             split = bisect_right(numbers, self.rows.last_number(here)) if here >= 0 else 0
@@ -152,11 +152,11 @@ class BlockFacts(Struct):
     faults: Callable[[int], Sequence[Styled]] = lambda number: ()
     """Returns the spans in the body of a message to which diagnostics refer."""
     folds: dict[int, bool] = field(default_factory=dict)
-    """Messages unfolded (True) or folded (False) by hand."""
+    """Messages that the user unfolded (True) or folded (False)."""
     depths: dict[int, int] = field(default_factory=dict)
     """How many levels are open in each unfolded message."""
     turned: dict[int, frozenset[int]] = field(default_factory=dict)
-    """By message, the values that are folded in spite of an open level, or open in spite of a folded one."""
+    """For each message, the values that differ from their level: folded although it is open, or the other way round."""
     layouts: Layouts = field(default_factory=Layouts)
     """Layouts of long unfolded bodies."""
     live: bool = False
@@ -200,7 +200,7 @@ def _runs(text: SafeText, looks: Sequence[StyleRole]) -> Iterable[Part]:
 
 
 class RowLines(Sequence[BlockLine]):
-    """The rows of a body as lines, made on access."""
+    """The rows of a body as lines, built on access."""
 
     def __init__(self, rows: Sequence[Row], lead: Part, look: StyleRole, layers: Sequence[Sequence[Styled]]) -> None:
         self.rows = rows
@@ -223,7 +223,7 @@ class RowLines(Sequence[BlockLine]):
         return BlockLine(parts, row, len(self._lead.text))
 
     def _over(self, row: Row) -> Iterator[Styled]:
-        """Return the spans that touch a row."""
+        """Yield the spans that touch a row."""
         for layer, starts, reach in self._layers:
             end = bisect_right(starts, max(row.end - 1, row.start))
             first = bisect_right(reach, row.start, 0, end)
@@ -231,7 +231,7 @@ class RowLines(Sequence[BlockLine]):
 
 
 def _reach(layer: Sequence[Styled]) -> tuple[list[int], list[int]]:
-    """Return the start of each span, and the furthest end of the spans up to it."""
+    """Return the start of each span, and the maximum end of all spans up to it."""
     reach: list[int] = []
     for span in layer:
         reach.append(max(span.end, reach[-1]) if reach else span.end)

@@ -11,7 +11,7 @@ from viewer.render.style import Glyphs, Line, Part, StyleRole, trusted
 from viewer.render.width import between
 
 STATE_ROOM, TIME_ROOM = 10, 6
-"""The least cells of the columns of state and duration."""
+"""The minimum widths of the columns for state and duration, in cells."""
 LONGEST_TOOL = 64
 _STATES = {
     "pending": ("running", StyleRole.PENDING),
@@ -27,7 +27,7 @@ _STATES = {
 
 
 def tool_words(tool: str) -> SafeText:
-    """Return the name of a tool without the namespace of functions."""
+    """Return the name of a tool without the prefix `functions.`."""
     return sanitize_line(tool.removeprefix("functions."), LONGEST_TOOL)
 
 
@@ -60,7 +60,7 @@ def call_state(call: ShownCall | BriefCall, notes: Sequence[ShownDiagnostic], si
 
 
 def time_words(call: ShownCall | BriefCall) -> str:
-    """Return the duration that the transcript states, or else the observed one; empty if there is none."""
+    """Return the duration recorded in the transcript, or else the observed one; empty if there is none."""
     return duration(call.taken_ms) if call.taken_ms is not None else ""
 
 

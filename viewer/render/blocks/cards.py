@@ -57,7 +57,7 @@ _ASIDES = {
     "D": ("instruction", "developer", StyleRole.SYSTEM),
     "T": ("call", "reply", StyleRole.TOOL),
 }
-"""The glyph, the name and the style of other messages, by their letter."""
+"""The glyph, name and style of a message that the end user did not see, by its letter."""
 
 
 _KEPT_CALLS = 1000
@@ -80,8 +80,7 @@ class CallsOf:
 
 
 def call_of_reply(rows: Rows, calls_of: Callable[[int], Sequence[ShownCall]], row: int) -> int:
-    """Return the call whose card contains the message of this row, because it is the reply directly below; 0 if
-    there is none."""
+    """Return the call whose card contains the message of this row as the reply directly below; 0 if there is none."""
     if row < 1 or rows.kind(row) is not RowKind.MESSAGE or rows.kind(row - 1) is not RowKind.MESSAGE:
         return 0
     number, above = rows.value(row), rows.value(row - 1)
@@ -89,7 +88,7 @@ def call_of_reply(rows: Rows, calls_of: Callable[[int], Sequence[ShownCall]], ro
 
 
 def speaker_of(headline: Headline | ShownMessage, signs: Glyphs) -> tuple[str, SafeText, StyleRole]:
-    """Return the glyph, name, and style of a message that has a row of one line."""
+    """Return the glyph, name, and style of a message that is shown on one line."""
     if is_call(headline):
         return signs.call, tool_words(headline.recipient or ""), StyleRole.TOOL
     letter = letter_of(headline)
@@ -100,7 +99,7 @@ def speaker_of(headline: Headline | ShownMessage, signs: Glyphs) -> tuple[str, S
 
 
 def first_words(beginning: str) -> SafeText:
-    """Return the first words of a body on one line, without leading marks."""
+    """Return the first words of a body on one line, without leading control tokens."""
     words = _LEADING_MARKS.sub("", beginning, count=1)
     return sanitize_line(" ".join(words.split()), _MOST_WORDS)
 
@@ -110,7 +109,7 @@ class Entry(Struct, frozen=True):
 
     lines: list[BlockLine]
     text: str = ""
-    """The text to which the rows of the lines refer."""
+    """The text that the rows of the lines refer to."""
     bases: dict[int, int] = {}
     """Where the body of each message begins in the text."""
     shows_body: bool = False
@@ -140,7 +139,7 @@ class CardMaker:
         self._times = times
 
     def entry(self, row: int, headline: Headline) -> Entry:
-        """Return the entry of a row; without lines for a reply that its card shows."""
+        """Return the entry of a row; it has no lines if the message is a reply that its card already shows."""
         number = headline.number
         calls = self.calls_of(number)
         call = next((each for each in calls if each.call == number), None)
@@ -303,7 +302,7 @@ class CardMaker:
     def _with_notes(
         self, rows: Sequence[JsonRow], number: int, base: int, notes: Sequence[ShownDiagnostic]
     ) -> Iterator[BlockLine]:
-        """Return the rows as lines, with each problem below the row that it concerns."""
+        """Yield the rows as lines, with each problem below the row that it concerns."""
         spans = [*self._facts.faults(number), *self._facts.matches(number)]
         spans = [Styled(span.start + base, span.end + base, span.look) for span in spans]
         placed: list[tuple[ShownDiagnostic, int, int]] = []
@@ -336,11 +335,11 @@ class CardMaker:
 
 _MOST_NOTES = 5
 _SAID_BY_STATE = frozenset(rule.code for rule in (E_TOOL_TIMEOUT, E_TOOL_CANCELLED, W_TOOL_FAILED, W_CALL_UNANSWERED))
-"""Problems that the state of a card already names."""
+"""Problems that the state on a card already reports."""
 
 
 def call_numbers(call: ShownCall, signs: Glyphs) -> str:
-    """Return the numbers of both ends of a call."""
+    """Return the message numbers of a call and its reply."""
     if not call.reply:
         return f"#{call.call}"
     return f"#{call.call}{signs.inferred if call.inferred else signs.to}{call.reply}"
@@ -356,7 +355,7 @@ def _touches(row: Row, start: int, end: int) -> bool:
 
 
 def _marker(each: JsonRow, row: Row, start: int, end: int) -> tuple[Part, ...]:
-    """Return the continuing tree lines and a marker under the characters at fault."""
+    """Return tree lines that continue those above, and a marker under the faulty characters."""
     branch, *rest = each.lead
     trunk = branch.text.replace("├", "│").replace("└", " ").replace("-", " ")
     first, last = row.column_of(max(start, row.start)), row.column_of(min(end, row.end))

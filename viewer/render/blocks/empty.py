@@ -17,12 +17,12 @@ _DATA = {"text": "text", "binary": "binary data"}
 
 
 class EmptyFacts(Struct, frozen=True):
-    """Facts about an input of which nothing is shown."""
+    """Facts about an input when the view is empty."""
 
     messages: int
     transcripts: int
     size: int = 0
-    """The bytes of the input."""
+    """The size of the input in bytes."""
     metadata: int = 0
     """The number of records without a message."""
     name: str = ""
@@ -33,7 +33,7 @@ class EmptyFacts(Struct, frozen=True):
     strict: bool = False
     debug: bool = False
     sealed: bool = False
-    """True if no key shows more."""
+    """True if no key can show more."""
 
 
 def empty_facts(document: Document, *, strict: bool, debug: bool, sealed: bool) -> EmptyFacts:
@@ -69,7 +69,7 @@ def empty_sentences(facts: EmptyFacts, signs: Glyphs = UNICODE) -> list[SafeText
         return _of_unknown(facts, signs)
     sentences = ["This file has a document header or other text, but no messages."]
     if not is_empty:
-        sentences.append("Try :format NAME. `ocmlview formats` lists them.")
+        sentences.append("Try :format NAME. `ocmlview formats` lists the names.")
         if not facts.debug and not facts.sealed:
             sentences.append("Press d for the debug view, which shows text outside messages.")
     return [trusted(sentence) for sentence in sentences]

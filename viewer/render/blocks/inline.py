@@ -37,7 +37,7 @@ _LOOKS = {
     "code": StyleRole.CODE,
     "auto": StyleRole.LINK,
 }
-"""The style of the text of each inline mark; the marks themselves are not drawn."""
+"""The style of the text inside each kind of inline mark; the marks themselves are not drawn."""
 
 
 class InlineText(Struct):
@@ -80,12 +80,12 @@ def read_inline(text: str, start: int, end: int, look: StyleRole | None, line: I
 
 
 class SourceLines:
-    """The lines of a text, and the positions of the content of its blocks in them."""
+    """Finds the content of parsed blocks in the lines of a text."""
 
     def __init__(self, text: SafeText) -> None:
         self.text = text
         self.starts = [0, *(at + 1 for at, character in enumerate(text) if character == "\n"), len(text) + 1]
-        """The start of each line, and one more."""
+        """The start of each line, and of a line after the last one."""
 
     def of_paragraph(self, inner: Token) -> list[tuple[int, int]] | None:
         """Return the positions of the lines of a paragraph; None if one is not found."""
@@ -102,7 +102,7 @@ class SourceLines:
         return found
 
     def of_code(self, token: Token) -> list[InlineText]:
-        """Return the lines of a block of code, with the styles of its tokens."""
+        """Return the lines of a code block, with the styles of its tokens."""
         assert token.map is not None
         first, is_fence = token.map[0], token.type == "fence"
         language = (token.info.split(maxsplit=1) or [""])[0]
@@ -116,7 +116,7 @@ class SourceLines:
             source = first + number + is_fence
             start = self.starts[min(source, len(self.starts) - 1)]
             stop = self.starts[min(source + 1, len(self.starts) - 1)] - 1
-            kept = content.lstrip(" ")  # the parser may replace a tab by spaces
+            kept = content.lstrip(" ")  # the parser may have replaced a tab with spaces
             begin = (self.text.rfind(kept, start, stop) if kept else stop) - (len(content) - len(kept))
             places = [min(max(place, start), stop) for place in range(begin, begin + len(content))]
             looks: list[StyleRole | None] = [colors.get(at + step, StyleRole.CODE) for step in range(len(content))]
@@ -125,7 +125,7 @@ class SourceLines:
         return found
 
     def of_info(self, token: Token) -> InlineText:
-        """Return the words after the opening fence of a block of code."""
+        """Return the info string after the opening fence of a code block."""
         assert token.map is not None
         place = self.text.index(token.markup + token.info, self.starts[token.map[0]]) + len(token.markup)
         line = InlineText("", [], [])

@@ -38,7 +38,7 @@ _WORD = re.compile(r'[^\s,:\[\]{}"]+')
 _TO_BRACKET = re.compile(r'[^"\[\]{}]*(?:"[^"\\]*(?:\\.[^"\\]*)*"[^"\[\]{}]*)*', re.DOTALL)
 _INNERMOST = re.compile(r"\[[^\[\]{}]*+\]|\{[^\[\]{}]*+\}")
 _MOST_NESTED = 8
-"""How many levels of containers to count by removing the innermost ones."""
+"""The maximum depth of containers to count, by removing the innermost ones repeatedly."""
 _ESCAPE = re.compile(r"\\u[dD][89abAB]..\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}|\\.", re.DOTALL)
 _ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
 _CLOSERS = {"{": "}", "[": "]"}
@@ -62,7 +62,7 @@ class JsonRow(Struct, frozen=True):
     lead: tuple[Part, ...]
     row: Row | None
     parts: tuple[Part, ...] = ()
-    """What follows the lead, if it is not a row of the text."""
+    """The rest of the row, if it is not a row of the text."""
     look: StyleRole = StyleRole.PLAIN
     node: int = -1
     """The offset of the value that this row folds or unfolds; -1 if there is none."""
@@ -135,7 +135,7 @@ def first_children(text: str, start: int, end: int, most: int) -> tuple[list[Val
 
 
 def only_error(text: str) -> tuple[int, int] | None:
-    """Return the span of the error text, without quotes, if the text says only that a call failed."""
+    """Return the span of the error text, without quotes, if the JSON contains nothing but an error."""
     if len(text) > _MOST_READ or not is_container(text):
         return None
     found = {}
@@ -181,7 +181,7 @@ def arguments_line(beginning: str) -> SafeText:
 
 
 def _rest_of(beginning: str) -> str:
-    """Return the incomplete last member at the end of the beginning of an object."""
+    """Return the incomplete last member of an object that is cut off."""
     match = re.search(r'[{,]\s*"([^"\\]*)"\s*:\s*(?:"((?:[^"\\]|\\.)*)|([^,{}\[\]"]*))$', beginning, re.DOTALL)
     return f"{match[1]}={' '.join(decode_string(match[2] or match[3] or '')[0].split())}" if match else ""
 
@@ -197,7 +197,7 @@ def _on_one_line(text: str) -> SafeText:
 
 
 def skip_space(text: str, at: int) -> int:
-    """Return the offset of the first character after space."""
+    """Return the offset of the first character that is not whitespace."""
     match = _SPACE.match(text, at)
     return match.end() if match else at
 
@@ -256,7 +256,7 @@ def _key(value: Value) -> SafeText:
 class JsonRows:
     """The rows of one JSON text.
 
-    `depth` is the number of open levels of containers, and `turned` holds the values that are the exceptions."""
+    `depth` is the number of unfolded levels, and `turned` holds the values that are exceptions."""
 
     def __init__(
         self, text: str, width: int, depth: int, glyphs: Glyphs = UNICODE, turned: Container[int] = frozenset()
@@ -270,7 +270,7 @@ class JsonRows:
         self._count = 0
 
     def rows(self, stem: str, *, is_last: bool) -> list[JsonRow]:
-        """Return the rows of all values of the text, after these tree lines. Pass `is_last` if no row of the tree
+        """Return the rows of all values of the text, after these tree lines. `is_last` means that no row of the tree
         follows."""
         start = skip_space(self._text, 0)
         found, count = first_children(self._text, start, len(self._text.rstrip()), self._most)
@@ -278,7 +278,7 @@ class JsonRows:
 
     @property
     def _most(self) -> int:
-        """Return how many values of one container to draw."""
+        """Return the maximum number of values to draw in one container."""
         return MOST_NODES if self._depth < ALL_NODES else MOST_ROWS
 
     def _children(
@@ -291,7 +291,7 @@ class JsonRows:
         level: int,
         is_last: bool,
     ) -> Iterator[JsonRow]:
-        """Return the rows of the first values of a container with this many values."""
+        """Yield the rows of the first values of a container with `count` values."""
         room = _room_of(found, self._width)
         for number in range(count):
             if number >= len(found) or self._count >= MOST_ROWS:
@@ -380,7 +380,7 @@ class JsonRows:
     def _panel(
         self, rows: Sequence[Row], inner: int, places: range | list[int], below: str, lines: int, *, is_open: bool
     ) -> Iterator[JsonRow]:
-        """Return a frame around the rows of a text. `lines` is the number of its lines, 0 if unknown."""
+        """Yield the rows of a text in a frame. `lines` is the number of lines in the text, 0 if unknown."""
         most = max(MOST_ROWS - self._count, 1) if is_open else LONG_TEXT
         shown = rows if len(rows) <= most else rows[: most if is_open else SHOWN_TEXT]
         corners, rule = "╭╮╰╯│" if self._is_unicode else "++++|", self._glyphs.rule
@@ -438,7 +438,7 @@ def _joined(places: list[int] | None, value: Value, own: list[int]) -> list[int]
 
 
 def _placed(row: Row, places: range | list[int]) -> Row:
-    """Return the row with offsets in the source."""
+    """Return the row with its offsets mapped to the source."""
     last = len(places) - 1
     origins = [places[min(at, last)] for at in (row.origins or range(row.start, row.start + len(row.text)))]
     start, end = places[min(row.start, last)], places[min(row.end, last)]

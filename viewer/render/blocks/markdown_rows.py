@@ -1,5 +1,4 @@
-"""Render Markdown as rows: blocks from the parser, our inline marks and layout, and the source of each drawn
-character."""
+"""Render Markdown as rows: blocks come from the parser; inline marks, layout, and source offsets are our own."""
 
 from __future__ import annotations
 
@@ -42,12 +41,12 @@ class Rendered(Struct, frozen=True):
 
     text: SafeText
     origins: list[int]
-    """The source offset of each character, and the length of the source."""
+    """The source offset of each character, followed by the length of the source."""
     spans: list[Styled]
 
 
 class _Prefix(Struct, frozen=True):
-    """What precedes the first line of a block, and its other lines."""
+    """The text before the first line of a block, and before each following line."""
 
     first: str
     rest: str
@@ -82,12 +81,12 @@ class _Page:
         """The source offset after the last drawn character."""
         self._prefixes: list[_Prefix] = []
         self._used: list[bool] = []
-        """For each prefix, whether its first line was drawn."""
+        """Whether the first line of each prefix was drawn."""
         self._line = 0
         """The source line after the last block."""
 
     def rendered(self) -> Rendered:
-        """Return what was drawn."""
+        """Return the drawn text."""
         if self._out and self._out[-1] == "\n":
             for each in (self._out, self._origins, self._looks):
                 each.pop()
@@ -101,7 +100,7 @@ class _Page:
             self._wrapped(line)
 
     def blocks(self, tokens: Sequence[Token]) -> bool:
-        """Draw the blocks of the parser; False if the position of one is not found."""
+        """Draw the parsed blocks; False if one cannot be found in the source."""
         at = 0
         while at < len(tokens):
             token = tokens[at]
@@ -131,7 +130,7 @@ class _Page:
                 self._decorated(self._signs.rule * self._room(), StyleRole.RULE)
                 self._finish(token)
             case "blockquote_open":
-                self._begin(token)  # the space above a quote has no mark
+                self._begin(token)  # the empty line above a quote has no quote mark
                 self._line = token.map[0] if token.map else self._line
                 self._open(_Prefix(f"{self._signs.quote} ", f"{self._signs.quote} "))
             case "list_item_open":
@@ -195,7 +194,7 @@ class _Page:
         self._line = end
 
     def _framed(self, line: InlineText, inner: int) -> None:
-        """Return the rows of a line of code inside its frame."""
+        """Draw a line of code inside its frame."""
         for row, places, size in _rows(line.characters, inner):
             self._lead()
             self._decoration(f"{self._signs.bar} ", _RULE)
@@ -238,7 +237,7 @@ class _Page:
         self._new_line()
 
     def _as_pairs(self, rows: Sequence[Sequence[InlineText]]) -> None:
-        """Draw a table that is too wide: each column name with its value, row by row."""
+        """Draw a table that is too wide as pairs of column name and value, row by row."""
         for number, row in enumerate(rows[1:]):
             if number:
                 self._lead()
@@ -277,7 +276,7 @@ class _Page:
         self._used.pop()
 
     def _marker(self, token: Token) -> _Prefix:
-        """Return the mark of an item: a bullet by its depth, or the number as written."""
+        """Return the marker of a list item: a bullet that depends on its depth, or the number as written."""
         depth = sum(prefix.look is StyleRole.BULLET and prefix.rest.isspace() for prefix in self._prefixes)
         if token.info:
             mark = f"  {token.info}{token.markup} " if not depth else f"{token.info}{token.markup} "
@@ -323,7 +322,7 @@ class _Page:
             self._next = max(self._next, line.origins[places[-1]] + 1)
 
     def _decoration(self, text: str, look: StyleRole | None) -> None:
-        """Draw characters that are not in the source; they belong to the position after the last one."""
+        """Draw characters that are not in the source; they map to the position after the last source character."""
         self._out.extend(text)
         self._origins += [self._next] * len(text)
         self._looks += [look] * len(text)
@@ -336,8 +335,8 @@ _RULE = StyleRole.RULE
 
 
 def _rows(text: str, width: int) -> Iterator[tuple[str, Sequence[int], int]]:
-    """Return the rows of a line, the positions of their characters in it, and their widths."""
-    from viewer.render.layout import lay_out  # that module draws bodies, and so imports this one
+    """Yield the rows of a line, the positions of their characters in it, and their widths."""
+    from viewer.render.layout import lay_out  # importing it at the top would be circular
 
     for row in lay_out(SafeText(text.replace("\t", " ")), width):
         places = row.origins if row.origins is not None else range(row.start, row.start + len(row.text))

@@ -1,4 +1,4 @@
-"""Two panes that show the same rows next to each other: each row is drawn in one, and leaves its space in the other."""
+"""Two panes that show the same rows side by side: each row is drawn in one pane and leaves a gap in the other."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Protocol
 
 from msgspec.structs import replace
 
-from viewer.document.rows import Rows
+from viewer.document.rows import RowOrder
 from viewer.render.blocks.block import Block, BlockLine
 from viewer.render.style import Part
 
@@ -16,7 +16,7 @@ class Maker(Protocol):
     """Makes the block of any row of a view."""
 
     @property
-    def rows(self) -> Rows:
+    def rows(self) -> RowOrder:
         """The rows of the view."""
         ...
 
@@ -35,7 +35,7 @@ class Maker(Protocol):
 
 
 class SideMaker:
-    """Makes the blocks of one of the panes."""
+    """Makes the blocks of one pane."""
 
     def __init__(self, own: Maker, other: Maker, is_own: Callable[[int], bool]) -> None:
         """`is_own` is true for the rows that this pane shows."""
@@ -46,7 +46,7 @@ class SideMaker:
         self.margin = own.margin
 
     def make(self, row: int) -> Block:
-        """Return the block of a row, or as many empty lines as the other pane has."""
+        """Return the block of a row, or as many empty lines as its block has in the other pane."""
         shown = self.drawn_row(row)
         if self._is_own(shown):
             return self._own.make(row)
@@ -55,7 +55,7 @@ class SideMaker:
         return replace(block, lines=lines, text="", source=None)
 
     def _empty(self, line: BlockLine) -> BlockLine:
-        """Return the same place without text. A line with text keeps the cells of the cursor."""
+        """Return the line without its text. If it had text, keep the margin for the cursor."""
         return replace(line, parts=(self.margin,) if line.parts else (), row=None, folds=False, link=0)
 
     def drawn_row(self, row: int) -> int:

@@ -24,14 +24,14 @@ class Times(Enum):
 
     @property
     def next(self) -> Times:
-        """The next choice of the key."""
+        """The mode that the key switches to."""
         every = list(Times)
         return every[(every.index(self) + 1) % len(every)]
 
 
 class TimeWords:
-    """The words for the times of one view. Relative times count from the first message that the view shows: the times
-    of hidden messages never matter."""
+    """Formats the times of one view. Relative times count from the first message that the view shows, so they never
+    disclose the times of hidden messages."""
 
     def __init__(self, projection: Projection, rows: Rows, times: Times) -> None:
         self._projection = projection

@@ -20,15 +20,15 @@ class Exporter(Struct, frozen=True):
     name: str
     """The name in `--to`."""
     ending: str
-    """The suffix of the files."""
+    """The suffix of exported files."""
     says: str
     """A short description."""
     pieces: Callable[[Projection, str], Iterator[str]]
-    """A function that yields the text of the file in pieces, from a projection and a title."""
+    """Yields the text of the file in pieces, given a projection and a title."""
 
 
 def _made_by(name: str) -> Callable[[Projection, str], Iterator[str]]:
-    """Return the function in the module of the same name, loaded on first use."""
+    """Return the export function of the module with the same name, loaded on first use."""
 
     def pieces(projection: Projection, title: str) -> Iterator[str]:
         made: Iterator[str] = getattr(import_module(f"viewer.render.exports.{name}"), name)(projection, title)
@@ -43,7 +43,7 @@ EXPORTERS: dict[str, Exporter] = {
         Exporter("html", ".html", "one page for a browser, offline, light and dark", _made_by("html_page")),
         Exporter("md", ".md", "Markdown, every body in a fence", _made_by("markdown_page")),
         Exporter("text", ".txt", "what `show` prints", _made_by("plain_text")),
-        Exporter("jsonl", ".jsonl", "one JSON object a line", _made_by("json_lines")),
+        Exporter("jsonl", ".jsonl", "one JSON object per line", _made_by("json_lines")),
         Exporter("svg", ".svg", "one picture", _made_by("svg_picture")),
     )
 }
@@ -63,12 +63,12 @@ def exporter_of(path: str) -> Exporter | None:
 
 
 def default_name(document: str, audience: Audience, exporter: Exporter) -> str:
-    """Return the default file name, such as `tour.safe.html` or `tour.brief.html`, which names the view."""
+    """Return the default file name, which includes the view, such as `tour.safe.html` or `tour.brief.html`."""
     return f"{stem_of(document)}.{view_name(audience)}{exporter.ending}"
 
 
 def stem_of(document: str) -> str:
-    """Return the file name of a document without its suffixes, to name a file made from it."""
+    """Return the file name of a document without its suffixes, to name files made from it."""
     name = PurePath(document).name
     for ending in _KNOWN:
         name = name.removesuffix(ending)

@@ -1,4 +1,4 @@
-"""HTML of a message body: rendered Markdown, JSON as a tree, or exact text, with marked problems."""
+"""HTML of a message body: rendered Markdown, a JSON tree, or exact text, with problems marked."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ SHORT_FOLD_FROM, SHORT_FOLD_TO = 15, 12
 _WIDTH = 88
 """The approximate number of characters per line of the page."""
 _BLOCK = 64 * 1024
-"""The size of the pieces of a body that is too large to be styled."""
+"""The size of pieces of a body that is too large to style, in characters."""
 _BEGINNING = 2000
 _NEAR = 500
-"""How far before the end of a piece to search for a space."""
+"""How far back from the end of a piece to search for whitespace."""
 
 
 class Kind(Enum):
-    """How a body is shown. The value is its class in the page."""
+    """How a body is shown. The value is the CSS class."""
 
     PROSE = "prose"
     """Rendered Markdown."""
@@ -41,7 +41,7 @@ class Kind(Enum):
 
 
 def body_html(body: str, faults: Sequence[tuple[Span, str]], kind: Kind, *, short: bool, trim: bool) -> Iterator[Html]:
-    """Yield the body as pieces of HTML. `short` folds it early."""
+    """Yield the body as pieces of HTML. With `short`, the lower limits for folding apply."""
     if len(body) > LARGEST:
         yield from _large(body)
         return
@@ -87,7 +87,7 @@ def _exact(drawn: BodyText, marks: Marks, kind: Kind, *, short: bool, trim: bool
 
 
 def _range(shown: str, trim: bool) -> tuple[int, int]:
-    """Return the range without the trailing newline, and with `trim` also without the leading one."""
+    """Return the range of the text without a trailing newline, and with `trim` also without a leading one."""
     start = 1 if trim and shown.startswith("\n") else 0
     end = len(shown) - 1 if shown.endswith("\n") else len(shown)
     return start, max(start, end)
@@ -114,7 +114,7 @@ def _rows(shown: str, start: int, end: int) -> int:
 
 
 def _large(body: str) -> Iterator[Html]:
-    """Yield a body that is too large to be styled in pieces, folded after its beginning."""
+    """Yield a body that is too large to style in pieces, folded after the first ones."""
     pieces = _cut(normalize_newlines(body))
     first = next(pieces)
     yield element("div", text(sanitize(first)), class_="text data", dir="auto")

@@ -25,7 +25,7 @@ from viewer.render.style import UNICODE
 
 
 class Cards:
-    """Finds the card of each message of a view."""
+    """Finds the cards of the messages in a view."""
 
     def __init__(self, projection: Projection, calls: CallView, problems: Iterable[ShownDiagnostic]) -> None:
         self._projection = projection
@@ -100,14 +100,14 @@ def _to_reply(call: ShownCall) -> Html:
 
 
 def moved_reply_html(number: int, call: ShownCall) -> Html:
-    """Mark the original position of a reply that a card further up contains."""
+    """Return a mark for the original position of a reply that is shown in a card further up."""
     tool = tool_words(call.tool)
     said = joined([words(f"{UNICODE.reply} reply of "), text(tool), words(f" #{number}")])
     return element("p", link(anchor(call.call or 0), said), Html("\n"), class_="moved")
 
 
 def aside_html(placed: PlacedMessage, projection: Projection, place: Places) -> Iterator[Html]:
-    """Return any other message that the end user did not see."""
+    """Yield any other message that the end user did not see, on one line."""
     message = placed.message
     sign, name, look = speaker_of(message, UNICODE)
     size = projection.headline(message.number).body_bytes

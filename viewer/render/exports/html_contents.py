@@ -1,4 +1,4 @@
-"""HTML table of contents: turns by their first words and, for a developer, a sign per message."""
+"""HTML table of contents: the first words of each turn and, for a developer, a glyph per message."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def _turn(projection: Projection, rows: Rows, row: int, several: bool) -> Html:
 
 
 def _first_said(rows: Rows, row: int, projection: Projection) -> int:
-    """Return the row of the first user message of the turn, or else of its first message."""
+    """Return the row of the first user message in a turn, or else of its first message."""
     at = rows.transcript(row), rows.turn(row)
     for later in range(row, min(row + 20, len(rows))):
         if rows.kind(later) is not RowKind.MESSAGE:

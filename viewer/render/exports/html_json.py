@@ -29,7 +29,7 @@ _LONG, _SHOWN = 15, 12
 
 
 def json_html(body: str, marks: Marks) -> Html | None:
-    """Return the tree of one object or array; None for other text, or if a problem lies outside its values."""
+    """Return the tree of an object or array; None for other text, or if a problem lies outside the values."""
     if not is_container(body):
         return None
     try:
@@ -139,7 +139,7 @@ def _moved(places: Sequence[int] | None, start: int, length: int) -> Sequence[in
 
 
 def _after_line(shown: str, lines: int) -> int:
-    """Return the offset after this many lines."""
+    """Return the offset after the first `lines` lines."""
     at = 0
     for _ in range(lines):
         at = shown.index("\n", at) + 1

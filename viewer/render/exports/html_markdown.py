@@ -52,7 +52,7 @@ class _Page:
         self._marks = marks
 
     def plain(self) -> Html:
-        """Text without blocks as one paragraph, with its line breaks."""
+        """Return text without blocks as one paragraph, with its line breaks."""
         starts = self._lines.starts
         places = [(starts[number], starts[number + 1] - 1) for number in range(len(starts) - 1)]
         while places and places[-1][0] == places[-1][1]:
@@ -60,7 +60,7 @@ class _Page:
         return element("p", self._inline(places, None), dir="auto")
 
     def blocks(self, tokens: Sequence[Token]) -> Html | None:
-        """Return the blocks of the parser; None if the place of one is not found."""
+        """Return the parsed blocks; None if one cannot be found in the source."""
         parts: list[Html] = []
         at = 0
         while at < len(tokens):
@@ -108,7 +108,7 @@ class _Page:
         return joined(lines, "\n")
 
     def _code(self, token: Token) -> Html:
-        """Return a panel with a title."""
+        """Return code in a panel, with the language as title."""
         title = Html("")
         if token.info.strip():
             info = line_html(self._lines.of_info(token), self._marks, StyleRole.QUIET)

@@ -1,4 +1,4 @@
-"""HTML of a shown message: speaker, body, and problems; and parts that cards share."""
+"""HTML of a shown message (speaker, body, and problems), and parts shared with cards."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def message_html(placed: PlacedMessage, projection: Projection, place: Places) -
 
 
 def stray_html(stray: ShownStray) -> Iterator[Html]:
-    """Text outside any message."""
+    """Yield text outside any message."""
     yield opening("article", class_="line stray")
     yield element("p", words("Text outside any message"), class_="warning")
     yield from body_html(stray.body, [], Kind.ASIDE, short=True, trim=False)
@@ -58,7 +58,7 @@ def brief_html(call: BriefCall) -> Html:
 
 
 def note_html(found: ShownDiagnostic, place: Places) -> Html:
-    """Return a problem in place: the sentence for the audience, its code, and the position if disclosed."""
+    """Return a problem at its message: the sentence for the audience, its code, and the position if disclosed."""
     said = full_code(found.code, found.reason) + (f" {found.line}:{found.column}" if found.line is not None else "")
     count = words(f" ×{found.count:,}") if found.count and found.count > 1 else NOTHING
     number = words(f"#{found.message} ") if found.hidden and found.message else NOTHING
@@ -79,7 +79,7 @@ def anchor(number: int) -> str:
 
 
 def number_html(number: int) -> Html:
-    """Return the number of a message, as a link to it."""
+    """Return the number of a message as a link to it."""
     return link(anchor(number), words(f"#{number}"), class_="number")
 
 
@@ -121,7 +121,7 @@ def _kind(message: ShownMessage, safe: bool) -> Kind:
 
 
 def _head(head: MessageHead) -> Html:
-    """Return the speaker; for a developer, also that the end user saw the message."""
+    """Return the speaker; for a developer, also a remark that the end user saw the message."""
     said = [name(head.speaker)]
     if head.name:
         said += [words(" "), element("span", name(head.name), class_="name")]
@@ -136,7 +136,7 @@ def _head(head: MessageHead) -> Html:
 
 
 def _link(call: HeadLink) -> Html:
-    """Return a link from one end of a call to the other: position, state, and latency."""
+    """Return a link from a call to its reply or back, with the state and latency."""
     said = f"{call.state}{f' · {duration(call.latency_ms)}' if call.latency_ms is not None else ''}"
     look = (
         f"link {_GOOD.get(call.state, 'warning' if call.state in ('unanswered', 'orphan', 'duplicate') else 'error')}"

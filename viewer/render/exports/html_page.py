@@ -1,4 +1,5 @@
-"""HTML export: one printable file in light and dark, without scripts or requests, that begins with its level."""
+"""HTML export: one printable file with a light and a dark theme, without scripts or requests. It starts with its
+level."""
 
 from __future__ import annotations
 
@@ -31,11 +32,11 @@ _LONGEST_HEADER_LINE = 400
 
 
 def html_page(projection: Projection, title: str, home: str = "") -> Iterator[str]:
-    """Yield the page in pieces, about one per message. `home` is the page with the list of a site."""
+    """Yield the page in pieces, about one per message. `home` is the index page of the site, if any."""
     rows = projection.rows()
     yield "<!doctype html>\n"
     problems = disclosed_problems(projection)
-    yield ""  # long lists are built one at a time, so that a screen can be drawn in between
+    yield ""  # lets the app redraw its screen, because building long lists takes time
     calls = projection.calls()
     yield ""
     page = _Page(projection, title, rows, problems, calls)
@@ -55,7 +56,7 @@ def html_page(projection: Projection, title: str, home: str = "") -> Iterator[st
 
 
 class _Page:
-    """State shared by the parts of one page."""
+    """Builds the parts of one page."""
 
     def __init__(
         self,
@@ -100,7 +101,7 @@ class _Page:
         )
 
     def banner(self, home: str) -> Html:
-        """Return the line that stays at the top: the level, the name, and the counts."""
+        """Return the line that stays at the top: level, name, and counts."""
         first = next(iter(self._projection.transcripts()), None)
         said = transcript_words(first) if first else []
         mark = badge(self._audience)
@@ -129,14 +130,14 @@ class _Page:
         return joined(counted_words, " ") if counted_words else words("no problems")
 
     def links_to_tables(self) -> Html:
-        """Return the end of the table of contents."""
+        """Return links to the tables, as the end of the table of contents."""
         links = [element("li", link("problems", words(f"Problems ({len(self._problems):,})")))]
         if self._calls:
             links.append(element("li", link("calls", words(f"Calls ({len(self._calls):,})"))))
         return element("ul", *links, class_="tables")
 
     def conversation(self) -> Iterator[Html]:
-        """Transcripts and turns as sections, messages as articles."""
+        """Yield transcripts and turns as sections, and messages as articles."""
         yield element("p", words(view_sentence(self._audience)), class_="view")
         if not len(self.rows):
             yield element("p", words("There is nothing to show."), class_="quiet")
@@ -155,7 +156,7 @@ class _Page:
         yield self._end_section()
 
     def _hidden(self, count: int, faulty: int) -> Html:
-        """Return how many messages are hidden here; the table lists their problems."""
+        """Return the number of messages hidden here. The table at the end lists their problems."""
         said = element("p", words(f"┄ {hidden_words(count, faulty)} ┄"), Html("\n"), class_="hidden-run")
         return joined([self._begin_section(None), said])
 
@@ -182,7 +183,7 @@ class _Page:
             yield note_html(step, self._place)
 
     def _message(self, placed: PlacedMessage) -> Iterator[Html]:
-        """Return a message that the end user saw, or a line."""
+        """Return a message that the end user saw, or else a card."""
         number = placed.message.number
         if placed.message.visible:
             return message_html(placed, self._projection, self._place)
@@ -224,26 +225,26 @@ class _Page:
         return joined([closing("section"), Html("\n")]) if was else NOTHING
 
     def tables(self) -> Iterator[Html]:
-        """Problems, and the calls if the audience sees them."""
+        """Yield the table of problems, and that of calls if the audience sees them."""
         yield from problems_html(self._problems, self._safe)
         if self._calls:
             yield from calls_html(self._calls, sum(call.state == "pending" for call in self._calls))
 
     def footer(self) -> Html:
-        """Return the name of the view again, for readers on paper."""
+        """Return the name of the view again, for printed pages."""
         said = f"{badge(self._audience)} view. {view_sentence(self._audience)} Made by ocmlview {__version__}."
         notes = counted(len(self._problems), "problem")
         return element("footer", words(f"{said} {notes}."))
 
 
 def policy(style: Html) -> str:
-    """Return a policy that forbids everything except this style sheet."""
+    """Return a content security policy that forbids everything except this style sheet."""
     digest = b64encode(sha256(style.encode()).digest()).decode()
     return f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
 
 
 def style_sheet(audience: Audience) -> Html:
-    """Return the style sheet with its inks. It is part of the program and contains no external text."""
+    """Return the style sheet with its colors. It contains no external text."""
     css = bundled("render", "exports", "page.css").read_text("utf-8")
     light, night = custom_properties(night=False), custom_properties(night=True)
     inks = f":root{{{light}}}@media screen and (prefers-color-scheme:dark){{:root{{{night}}}}}"

@@ -15,7 +15,7 @@ _TAGS = {StyleRole.CODE: "code", StyleRole.STRONG: "strong", StyleRole.EMPHASIS:
 
 
 class Marks:
-    """Problems in a text by their place, without overlaps."""
+    """Marks problems in a text at their positions, without overlaps."""
 
     def __init__(self, faults: Iterable[tuple[Span, str]]) -> None:
         found = [Styled(start, max(end, start + 1), _look(severity)) for (start, end), severity in faults]
@@ -25,11 +25,11 @@ class Marks:
 
     @property
     def are_drawn(self) -> bool:
-        """True if each of them was drawn."""
+        """True if every problem was drawn."""
         return len(self._drawn) == len(self._marks)
 
     def over(self, origins: Sequence[int]) -> Iterator[tuple[int, int, StyleRole]]:
-        """Return the marks over characters at these positions, by the first and last of the characters."""
+        """Yield the marks on characters at these positions, each with the range of characters that it covers."""
         if not self._marks or not origins:
             return
         at = 0
@@ -44,13 +44,13 @@ class Marks:
                 yield first, at, mark.look
 
     def rest(self) -> Html:
-        """Return the marks without a drawn character."""
+        """Return the marks whose characters were not drawn."""
         left = [mark for number, mark in enumerate(self._marks) if number not in self._drawn]
         return joined([element("mark", class_=mark.look.value) for mark in left])
 
 
 def line_html(line: InlineText, marks: Marks, base: StyleRole | None = None) -> Html:
-    """Return the characters of a line; those in the style `base` have no element."""
+    """Return the characters of a line. Characters in the style `base` get no element."""
     pieces = [*marks.over(line.origins)]
     parts: list[Html] = []
     start = 0

@@ -16,12 +16,12 @@ NOTHING = Html("")
 
 
 def text(shown: SafeText) -> Html:
-    """Sanitized text, for any position inside an element."""
+    """Escape sanitized text for any position inside an element."""
     return Html(escape(shown, quote=False))
 
 
 def words(sentence: str) -> Html:
-    """Text of the program, from its tables."""
+    """Escape text of the program, from its tables."""
     return Html(escape(sentence, quote=False))
 
 
@@ -31,15 +31,15 @@ def name(given: str) -> Html:
 
 
 def element(tag: str, *inside: Html, **attributes: str) -> Html:
-    """Return an element; `class_` is the attribute `class`, and `http_equiv` is `http-equiv`. The program sets all
-    values.
+    """Return an element; `class_` sets the attribute `class`, and `http_equiv` sets `http-equiv`. All values must come
+    from the program.
     """
     return Html(f"{opening(tag, **attributes)}{''.join(inside)}</{tag}>")
 
 
 @lru_cache(maxsize=1024)
 def opening(tag: str, **attributes: str) -> Html:
-    """Return the opening tag, or an element without an end."""
+    """Return an opening tag, or an element that has no closing tag."""
     said = "".join(f' {key.strip("_").replace("_", "-")}="{escape(value)}"' for key, value in attributes.items())
     return Html(f"<{tag}{said}>")
 
@@ -50,11 +50,11 @@ def closing(tag: str) -> Html:
 
 
 def joined(parts: Iterable[Html], between: str = "") -> Html:
-    """Join pieces with a separator of the program."""
+    """Join pieces of HTML with a separator."""
     return Html(escape(between, quote=False).join(parts))
 
 
 def link(target: str, *inside: Html, class_: str = "") -> Html:
-    """Return a link within the page; there are no others."""
+    """Return a link within the page. Pages have no other links."""
     attributes = {"class_": class_} if class_ else {}
     return element("a", *inside, href=f"#{target}", **attributes)

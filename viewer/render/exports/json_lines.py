@@ -10,7 +10,7 @@ from viewer.render.json_lines import encode, projection_lines
 
 
 def json_lines(projection: Projection, title: str) -> Iterator[str]:
-    """Yield the export, line by line."""
+    """Yield the lines of the export."""
     audience, rows = projection.audience, projection.rows()
     first = {
         "kind": "export",

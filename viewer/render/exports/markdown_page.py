@@ -1,4 +1,5 @@
-"""Markdown export: headings for turns and messages, bodies in fences longer than any inside, all else escaped."""
+"""Markdown export: headings for turns and messages, and bodies in fences longer than any inside. All other text is
+escaped."""
 
 from __future__ import annotations
 
@@ -44,7 +45,7 @@ def markdown_page(projection: Projection, title: str) -> Iterator[str]:
 
 
 def escaped(words: str) -> str:
-    """Escape text so that it contains no Markdown."""
+    """Escape text so that it is not read as Markdown."""
     plain = words.replace("&", "&amp;").replace("<", "&lt;")
     return _SPECIAL.sub(r"\\\1", plain)
 
@@ -58,7 +59,7 @@ def code(given: str) -> str:
 
 
 def fenced(shown: SafeText, kind: str) -> str:
-    """Text in a fence that it cannot close."""
+    """Return text in a fence that it cannot close."""
     ticks = "`" * max(3, _longest_run(shown) + 1)
     end = "" if shown.endswith("\n") or not shown else "\n"
     return f"{ticks}{kind}\n{shown}{end}{ticks}\n"

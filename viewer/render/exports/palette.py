@@ -8,7 +8,7 @@ from viewer.render.style import StyleRole
 from viewer.render.theme import DARK, Theme, find_theme
 
 LIGHT = "light"
-"""The theme of a page on paper, and of a browser without a dark mode."""
+"""The theme of printed pages, and of browsers without a dark mode."""
 
 
 class Ink(Struct, frozen=True, gc=False):
@@ -19,12 +19,12 @@ class Ink(Struct, frozen=True, gc=False):
 
 
 _COLORS = {"page": "background", "surface": "surface", "line": "border", "accent": "primary"}
-"""Inks that are colors of the screen."""
+"""Inks that come from the screen colors of a theme, by name."""
 _ROLES = (
     "plain", "strong", "quiet", "user", "assistant", "analysis", "commentary", "tool", "system", "unknown", "error",
     "warning", "info", "ok", "code", "json-key", "json-text", "json-number", "json-word",
 )  # fmt: skip
-"""Inks that are the colors of these roles."""
+"""Inks that come from the text colors of style roles."""
 _LEVELS = {"safe": StyleRole.SAFE_BADGE, "brief": StyleRole.BRIEF_BADGE, "debug": StyleRole.DEBUG_BADGE}
 _GROUNDS = {
     "code-page": StyleRole.CODE,
@@ -33,7 +33,7 @@ _GROUNDS = {
     "target-page": StyleRole.CURSOR,
     **{f"{level}-page": role for level, role in _LEVELS.items()},
 }
-"""Inks that are backgrounds of roles."""
+"""Inks that come from the background colors of style roles."""
 
 
 def _inks() -> dict[str, Ink]:

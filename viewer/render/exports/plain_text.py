@@ -14,7 +14,7 @@ _WIDTH = 80
 
 
 def plain_text(projection: Projection, title: str) -> Iterator[str]:
-    """Yield the export, line by line."""
+    """Yield the lines of the export."""
     audience = projection.audience
     yield f"{badge(audience)} view of {sanitize_line(title)}. {view_sentence(audience)}\n\n"
     for line in conversation_lines(projection, _WIDTH, Style()):

@@ -28,11 +28,11 @@ class PlacedMessage(Struct, frozen=True):
     calls: Sequence[ShownCall]
     problems: list[ShownDiagnostic]
     trim: bool
-    """True if a newline at either end of the body is layout."""
+    """True if a newline at either end of the body is layout, not content."""
 
 
 Step = Boundary | TurnBegins | PlacedMessage | ShownStray | HiddenRun | BriefCall | ShownDiagnostic
-"""A separate problem belongs to hidden content or to a position between messages."""
+"""One step of an export. A separate `ShownDiagnostic` belongs to hidden content or to a position between messages."""
 
 
 def steps_of(projection: Projection, problems: list[ShownDiagnostic], calls: CallView) -> Iterator[Step]:

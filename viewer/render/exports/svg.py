@@ -14,7 +14,7 @@ from viewer.render.sanitize import SafeText
 from viewer.render.width import cells, cluster_cells, clusters_at
 
 Cells = Iterable[Segment]
-"""One line."""
+"""The segments of one line."""
 CELL_WIDTH, CELL_HEIGHT = 8.4, 19
 _MARGIN = 12
 _FONTS = "'DejaVu Sans Mono', ui-monospace, Menlo, Consolas, 'Noto Sans Mono CJK JP', monospace"
@@ -28,7 +28,7 @@ def svg_of(lines: Sequence[Cells], width: int) -> str:
 
 
 def svg_pieces(lines: Sequence[Cells], width: int, title: SafeText | None = None) -> Iterator[str]:
-    """The same piece by piece, with a title."""
+    """Yield the picture in pieces, with a title."""
     full_width = width * CELL_WIDTH + 2 * _MARGIN
     full_height = len(lines) * CELL_HEIGHT + 2 * _MARGIN
     yield f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {full_width:.0f} {full_height:.0f}">\n'
@@ -43,7 +43,7 @@ def svg_pieces(lines: Sequence[Cells], width: int, title: SafeText | None = None
 
 
 def _page(lines: Sequence[Cells]) -> ColorTriplet:
-    """Return the color behind everything: the most common background of the drawn text."""
+    """Return the background color of the picture: the most common background of the text."""
     areas: Counter[ColorTriplet] = Counter()
     for line in lines:
         for segment in line:
@@ -71,7 +71,7 @@ def _backdrop(column: int, top: int, segment: Segment) -> str:
 
 
 def _text(column: int, top: int, segment: Segment) -> str:
-    """Return the words of a segment, each positioned in its cell, so that no font can move them."""
+    """Return the words of a segment, each at the position of its cell, so that no font can shift them."""
     foreground, _ = _colors(segment.style)
     style = segment.style or Style()
     marks = ' font-weight="bold"' if style.bold else ""
@@ -89,7 +89,7 @@ def _text(column: int, top: int, segment: Segment) -> str:
 
 
 def _words(text: str) -> list[tuple[int, str]]:
-    """Runs of text separated by two or more spaces, and the start cell of each; wide characters separately."""
+    """Split text at two or more spaces and around wide characters; return each run with its start cell."""
     words: list[tuple[int, str]] = []
     cell = 0
     gap = 2

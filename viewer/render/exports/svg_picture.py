@@ -1,4 +1,4 @@
-"""SVG export: one picture of the conversation as on a wide terminal, up to a height that viewers can display."""
+"""SVG export: a picture of the conversation as a wide terminal shows it, no taller than image viewers can display."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from viewer.render.title import LEVELS
 
 WIDTH = 100
 HIGHEST = 1000
-"""The maximum number of lines. The picture notes that the rest is omitted."""
+"""The maximum number of lines. A note in the picture says that the rest is omitted."""
 _BOLD = {StyleRole.USER, StyleRole.ASSISTANT, StyleRole.UNKNOWN, StyleRole.STRONG, StyleRole.ERROR, StyleRole.WARNING}
 _INKS = {look: INKS[look.value] for look in StyleRole if look.value in INKS}
 

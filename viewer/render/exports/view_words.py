@@ -12,12 +12,12 @@ _OTHERS = {Reveal.STRAY: "text outside messages", Reveal.UNCLEAR: "unclear messa
 
 
 def badge(audience: Audience) -> str:
-    """Return the word at the beginning of every export."""
+    """Return the word that every export starts with, such as `SAFE`."""
     return audience.level.value.upper()
 
 
 def revealed_names(audience: Audience) -> list[str]:
-    """Return the revealed kinds by their names in `--reveal`; empty if the level says it all."""
+    """Return the revealed kinds by their names in `--reveal`; empty if the level already implies them."""
     if audience.is_safe:
         return []
     if audience.reveals(Reveal.ALL):

@@ -30,17 +30,17 @@ _MOST_LINES = 8
 """The maximum number of lines of a message that only one side has."""
 _MOST_IDS = 8
 _NOISE = 60
-"""The number of changed words up to which changes in a thought are not listed."""
+"""If a thought has more changed words, its changes are not listed."""
 _NAME = 11
 _LONGEST_FIRST = 1000
-"""Characters of a line that may appear next to a name."""
+"""The maximum number of characters that may appear next to a name."""
 _MARKS = {RowKind.SAME: " ", RowKind.CHANGED: "~", RowKind.ONLY_A: "-", RowKind.ONLY_B: "+"}
 _BRACKETS = {"-": ("[-", "-]"), "+": ("[+", "+]"), "=": ("", "")}
 _LOOKS = {"-": StyleRole.ERROR, "+": StyleRole.INFO, "=": StyleRole.PLAIN}
 _ROLE_NAMES = {"user": "User", "assistant": "Assistant"}
 _TOKEN = re.compile(r"\s+|\S+")
 UNIFIED, OLD, NEW = "=-+", "=-", "=+"
-"""Which runs of a text are drawn."""
+"""The kinds of runs that are drawn: all, only the old text, or only the new text."""
 
 
 class Drawing(Struct, frozen=True):
@@ -51,7 +51,7 @@ class Drawing(Struct, frozen=True):
     number_width: int
     by_lines: bool = False
     wraps: bool = True
-    """True if lines must fit the width."""
+    """True if lines must be wrapped to the width."""
 
     @property
     def indent(self) -> int:
@@ -60,7 +60,7 @@ class Drawing(Struct, frozen=True):
 
 
 def drawing_of(comparison: Comparison, style: Style, width: int, *, wraps: bool = True) -> Drawing:
-    """How the rows of a comparison are drawn in this width."""
+    """Return how to draw the rows of a comparison in this width."""
     largest = max((str(max(side.number, default=0)) for side in comparison.sides), key=len)
     is_shifted = any(len({*comparison.numbers(row)} - {None}) > 1 for row in comparison.rows)
     number = len(f"#{largest}|#{largest}" if is_shifted else f"#{largest}")
@@ -68,7 +68,7 @@ def drawing_of(comparison: Comparison, style: Style, width: int, *, wraps: bool 
 
 
 def unified_lines(comparison: Comparison, rows: Iterable[Row | int], drawing: Drawing) -> Iterator[Line]:
-    """Yield the rows in one column; a number is that of equal messages left out."""
+    """Yield the rows in one column. A number in `rows` is a count of omitted equal messages."""
     for found in rows:
         if isinstance(found, int):
             yield elision_line(found, drawing)
@@ -77,7 +77,7 @@ def unified_lines(comparison: Comparison, rows: Iterable[Row | int], drawing: Dr
 
 
 def side_lines(comparison: Comparison, rows: Iterable[Row | int], drawing: Drawing) -> Iterator[Line]:
-    """The same in two columns."""
+    """Yield the rows in two columns."""
     for found in rows:
         if isinstance(found, int):
             yield elision_line(found, drawing)
@@ -86,7 +86,7 @@ def side_lines(comparison: Comparison, rows: Iterable[Row | int], drawing: Drawi
 
 
 def with_context(comparison: Comparison, rows: Sequence[Row]) -> Iterator[Row | int]:
-    """Yield the rows; of a long run of equal messages, only those next to a difference, and the number of the
+    """Yield the rows. From a long run of equal messages, yield only those near a difference, and the number of the
     others."""
     waiting: list[Row] = []
     is_first = True
@@ -111,7 +111,7 @@ def _ends(rows: Sequence[Row], first: int, last: int) -> Iterator[Row | int]:
 
 
 def elision_line(count: int, drawing: Drawing) -> Line:
-    """Return a line for equal messages that are left out."""
+    """Return a line with the number of equal messages left out."""
     hidden = drawing.style.signs.hidden
     text = drawing.style.words(f"{' ' * drawing.indent}{hidden} {counted(count, 'equal message')} {hidden}")
     return (Part(text, StyleRole.QUIET),)
@@ -187,7 +187,7 @@ def name_of(item: ShownMessage | ShownStray, style: Style) -> SafeText:
 def _details(
     item: ShownMessage | ShownStray, kind: RowKind, change: Change | None, drawing: Drawing, signs: str
 ) -> list[list[Part]]:
-    """Return the logical lines after the name; the first may share its line."""
+    """Return the logical lines after the name. The first one may be on the same line as the name."""
     if change is None:
         lines = _body_lines(item.body, drawing)
         if kind is RowKind.SAME or len(lines) <= 1:
@@ -201,7 +201,7 @@ def _details(
     found += [_named(field, drawing, signs) for field in change.fields]
     for path in change.paths:
         name = path.path.removeprefix(".") or "value"
-        note = {"spelling": "only spelled in another way", "order": "only in another order"}.get(path.change, "")
+        note = {"spelling": "only spelled differently", "order": "only in a different order"}.get(path.change, "")
         found.append(_named(FieldChange(name, *path.texts), drawing, signs, note))
     if change.text is not None:
         found += _text_lines(item, change.text, drawing, signs)
@@ -219,7 +219,7 @@ def _quiet(words: str, drawing: Drawing) -> Part:
 
 
 def _named(field: FieldChange, drawing: Drawing, signs: str, note: str = "") -> list[Part]:
-    """Return a named value, old and new."""
+    """Return the name of a field with its old and new value."""
     name = drawing.style.spell(sanitize_line(field.name))
     parts = [Part(SafeText(name + " " * max(_NAME - cells(name), 1)), StyleRole.JSON_KEY)]
     for sign, value in (("-", field.old), ("+", field.new)):
@@ -255,7 +255,7 @@ def _text_lines(item: ShownMessage | ShownStray, change: TextChange, drawing: Dr
 
 
 def _near(lines: list[list[Part]], changed: set[int], drawing: Drawing) -> Iterator[list[Part]]:
-    """Yield the changed lines and those next to them."""
+    """Yield the changed lines and the lines around them."""
     kept = {place + step for place in changed for step in range(-_NEAR, _NEAR + 1)} or {0}
     is_left_out = False
     for place, line in enumerate(lines):
@@ -292,7 +292,7 @@ def _laid_out(
 
 
 def _stripped(parts: Sequence[Part]) -> Line:
-    """Return the parts without spaces at the end."""
+    """Return the parts without trailing spaces."""
     *before, last = [part for part in parts if part.text]
     return *before, Part(SafeText(last.text.rstrip(" ")), last.look)
 
@@ -303,7 +303,7 @@ def cells_of(parts: Sequence[Part]) -> int:
 
 
 def _cut(parts: Sequence[Part], width: int, drawing: Drawing) -> list[Part]:
-    """As much as fits, on one line."""
+    """Return as much as fits on one line."""
     ellipsis = trusted(drawing.style.signs.ellipsis)
     kept: list[Part] = []
     for part in parts:
@@ -316,7 +316,7 @@ def _cut(parts: Sequence[Part], width: int, drawing: Drawing) -> list[Part]:
 
 
 def flow(parts: Sequence[Part], width: int) -> Iterator[Line]:
-    """Yield the parts on lines of this width, broken at spaces."""
+    """Yield lines of this width, broken at spaces."""
     line: list[Part] = []
     used = 0
     for part in parts:
@@ -348,7 +348,7 @@ def summary_words(totals: Totals) -> str:
 
 
 def renamed_words(renamed: Mapping[str, str]) -> str:
-    """Return the renamed call ids. The text is not sanitized yet."""
+    """Describe the renamed call ids. The text is not sanitized yet."""
     shown = ", ".join(f"{old} = {new}" for old, new in list(renamed.items())[:_MOST_IDS])
     more = len(renamed) - _MOST_IDS
     return f"{shown}, {more:,} more" if more > 0 else shown
@@ -358,7 +358,7 @@ STAT_HEADS = ("channel", "same", "changed", "only A", "only B")
 
 
 def stat_rows(comparison: Comparison) -> list[tuple[SafeText, int, int, int, int]]:
-    """Return the totals of each channel, and of all."""
+    """Return the totals of each channel, and the overall totals."""
     found = [(trusted(name), totals) for name, totals in sorted(comparison.by_channel().items())]
     found.append((trusted("all"), comparison.totals()))
     return [(name, each.same, each.changed, each.only_a, each.only_b) for name, each in found]

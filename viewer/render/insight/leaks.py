@@ -28,7 +28,7 @@ class LeakPlaces(Struct, frozen=True):
     body: str
     """The answer as the end user saw it."""
     shown: Sequence[Span | None]
-    """The bytes of the input for each passage; None if the body has several pieces."""
+    """The position of each passage in the input; None if the body consists of several pieces."""
     sources: Sequence[Span | None]
 
 
@@ -44,7 +44,7 @@ def places_of(everything: Projection, shown: Projection, leak: Leak) -> LeakPlac
 
 
 def leak_lines(found: LeakPlaces, file: str, width: int, style: Style) -> Iterator[Line]:
-    """Yield an answer with its score, and its passages."""
+    """Yield the lines of an answer: its score, and its passages."""
     leak = found.leak
     look = _LOOKS.get(leak.code or "", StyleRole.QUIET)
     share = share_words(leak)
@@ -62,7 +62,7 @@ def leak_lines(found: LeakPlaces, file: str, width: int, style: Style) -> Iterat
 
 
 def share_words(leak: Leak) -> str:
-    """How much of an answer was copied."""
+    """Describe how much of an answer was copied."""
     if not leak.counted:
         return ""
     copied = counted(round(sum(span.words for span in leak.counted)), "word")
@@ -70,7 +70,7 @@ def share_words(leak: Leak) -> str:
 
 
 def source_words(span: LeakSpan) -> str:
-    """Where a passage comes from."""
+    """Describe where a passage comes from."""
     return "" if span.source is None else f"#{span.source.message} {span.source.kind}"
 
 
@@ -129,7 +129,7 @@ def _spans(found: LeakPlaces) -> Iterator[dict[str, object]]:
 
 
 def source_place(everything: Projection, span: LeakSpan) -> Span | None:
-    """Return the input bytes that a passage comes from; None if its source has JSON escapes or is in pieces."""
+    """Return the position of a passage's source in the input; None if it has JSON escapes or is in several pieces."""
     if span.source is None or span.source_span is None:
         return None
     message = everything.message(span.source.message)

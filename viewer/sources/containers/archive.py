@@ -1,6 +1,7 @@
 """Read ZIP archives member by member, within limits. If the directory is damaged, member headers replace it.
 
-Names are labels and never become paths. A lying directory costs no more than the limits per member and for all text."""
+Names are labels and never become paths. Whatever the directory claims, each member and the text in total stay within
+these limits."""
 
 from __future__ import annotations
 
@@ -57,12 +58,12 @@ class Member(Struct, frozen=True):
 
     @property
     def is_readable(self) -> bool:
-        """True if its name is allowed and its compression is supported."""
+        """True if its name is allowed, and its compression is supported."""
         return is_plain_name(self.name) and not self.is_encrypted and self.method in (_STORED, _DEFLATED, _ZSTD)
 
 
 def is_plain_name(name: str) -> bool:
-    """True if a name stays inside the archive: no absolute path, no `..`, no other separator."""
+    """True if a name stays inside the archive: it has no absolute path, no `..`, and no other separator."""
     return (
         0 < len(name) <= LONGEST_NAME
         and not name.startswith("/")

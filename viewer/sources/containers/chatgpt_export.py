@@ -9,7 +9,7 @@ from viewer.sources.containers.archive import Archive, Member, check_zstd, needs
 from viewer.sources.containers.parts import PartFault, Parts, without_mark
 
 _CONVERSATIONS = re.compile(r"(?:[^/]+/)?conversations(?:-([0-9]{1,9}))?\.json")
-"""One file, or several numbered ones. A folder that was packed by hand adds its name."""
+"""One file, or several numbered ones. In an archive of a folder, the folder name precedes them."""
 
 
 def is_export(path: str, first: bytes) -> bool:

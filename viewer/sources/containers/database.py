@@ -1,8 +1,7 @@
 """Open SQLite databases of agents without creating, locking or changing anything.
 
-The cost of a hostile database is bounded: only plain tables are read, and both value sizes and steps per row are
-limited.
-"""
+A hostile database can do only limited harm: only plain tables are read, and both value sizes and steps per row are
+bounded."""
 
 from __future__ import annotations
 
@@ -18,7 +17,7 @@ from viewer.sources.containers.parts import LARGEST_TEXT
 from viewer.sources.limits import limits
 
 MOST_STEPS = 100_000_000
-"""SQLite instructions per row."""
+"""The maximum number of SQLite instructions per row."""
 _STEPS_AT_ONCE = 100_000
 _MOST_TABLES = 1000
 _JOURNALS = ("-wal", "-journal")
@@ -62,8 +61,8 @@ class Database:
             cursor.close()
 
     def columns(self) -> dict[str, frozenset[str]]:
-        """Return the columns of each plain table. Views and virtual tables are left out, because they can run
-        anything."""
+        """Return the columns of each plain table. Views and virtual tables are left out, because they can run arbitrary
+        code."""
         query = f"SELECT name, sql FROM sqlite_master WHERE type = 'table' LIMIT {_MOST_TABLES}"
         try:
             found = [(_text(name), _text(sql)) for name, sql in self.rows(query)]
@@ -73,7 +72,7 @@ class Database:
             raise ViewerError(f"{self.path}: this database is damaged") from None
 
     def _columns(self, table: str) -> Iterator[str]:
-        """Yield the stored columns. Generated ones are left out, because they can run anything."""
+        """Yield the stored columns. Generated columns are left out, because they can run arbitrary code."""
         for name, kind in self.rows("SELECT name, hidden FROM pragma_table_xinfo(?)", table):
             if kind == 0:
                 yield _text(name)
@@ -93,7 +92,7 @@ def stamp_of(path: str) -> tuple[object, ...]:
 
 
 def _connect(path: str) -> sqlite3.Connection:
-    """Open the file itself, or, if it has a journal, a copy of both that is removed at once."""
+    """Open the file itself or, if it has a journal, a copy of both. The copy is removed at once."""
     try:
         if not any(_has_content(path + ending) for ending in _JOURNALS):
             return _open(path, "mode=ro&immutable=1")

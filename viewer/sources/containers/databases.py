@@ -1,4 +1,4 @@
-"""Schemas of agent databases: find out which agent wrote one, and read its sessions as JSON lines."""
+"""Schemas of agent databases: find out which agent wrote a database, and read its sessions as JSON lines."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from viewer.sources.containers.parts import DAMAGED, PartFault, Parts, as_json, 
 _UNREADABLE = [{"type": "unreadable"}]
 """Content of an unknown type, which is hidden."""
 _OF_USERS = frozenset({"", "user", "scheduled", "terminal", "gateway", "acp"})
-"""Types of Goose sessions that a user reads. Any other belongs to another agent or is hidden."""
+"""Types of Goose sessions that a user reads. All other types belong to another agent or are hidden."""
 
 
 class StoredSession(Struct, frozen=True):
@@ -37,15 +37,15 @@ class Schema(Struct, frozen=True):
     sessions: str
     """A query for the id, directory and time (in seconds) of each session, in order."""
     owner: str
-    """The column that states whose session it is: empty or null for the user's. Older versions lack it."""
+    """The column that states who owns a session: empty or null for the user. Older versions do not have it."""
     of_users: frozenset[str]
-    """Its values for the user's sessions."""
+    """The values of that column for the user's sessions."""
     read: Callable[[Database, str], Parts]
     """Returns the lines of the session with this id."""
 
 
 _last: list[tuple[tuple[object, ...], Database]] = []
-"""The database that was last opened, because a list of sessions opens it once per session."""
+"""The database that was opened last, because a list of sessions opens it once per session."""
 
 
 def _database(path: str) -> Database:
@@ -56,7 +56,7 @@ def _database(path: str) -> Database:
 
 
 def schema_of(database: Database) -> Schema | None:
-    """Return the agent that wrote a database."""
+    """Return the schema of the agent that wrote a database, or None if it is unknown."""
     columns = database.columns()
     for schema in SCHEMAS:
         if all(needed <= columns.get(table, frozenset()) for table, needed in schema.needs.items()):
@@ -134,7 +134,7 @@ def _text(value: object) -> str:
 
 
 def _embedded(value: object, kind: type, instead: object) -> Iterator[bytes | PartFault]:
-    """Yield the JSON in a cell unchanged, or a fault and `instead` if it is not JSON of this kind."""
+    """Yield the JSON in a cell unchanged. If it is not JSON of this kind, yield a fault and `instead`."""
     data = value if isinstance(value, bytes) else _text(value).encode()
     if is_json(data, kind):
         yield on_one_line(data)
@@ -144,7 +144,7 @@ def _embedded(value: object, kind: type, instead: object) -> Iterator[bytes | Pa
 
 
 def _each(database: Database, table: str, columns: str, owner: str, id: str, order: str) -> Iterator[Row | PartFault]:
-    """Yield the rows of an owner, each read separately, so that an unreadable row does not hide the others."""
+    """Yield the rows of an owner. Each is read separately, so that an unreadable row does not hide the others."""
     for (number,) in database.rows(f"SELECT rowid FROM {table} WHERE {owner} = ? ORDER BY {order}", id):
         try:
             found = [*database.rows(f"SELECT {columns} FROM {table} WHERE rowid = ?", number)]
@@ -190,7 +190,7 @@ def _goose(database: Database, id: str) -> Parts:
 
 
 def _opencode(database: Database, id: str) -> Parts:
-    """Yield a session as `opencode export` writes it. Each message is followed by its parts, in the order of their
+    """Yield a session as `opencode export` writes it. The parts of each message come after it, in the order of their
     ids."""
     info: dict[str, object] = {"id": id, "directory": ""}
     for directory, parent, version in database.rows(

@@ -1,6 +1,6 @@
 """Read folders that agents write: OpenHands events, one per file, and the storage of OpenCode.
 
-Only regular files with the expected names are read; symbolic links are not."""
+Only regular files with the expected names are read, never symbolic links."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from viewer.sources.containers.parts import (
 )
 
 MOST_LOOKED_AT = 64
-"""How many names in a folder are read to decide whether it is a conversation."""
+"""The number of names in a folder that are read to decide whether it is a conversation."""
 _EVENT = re.compile(r"event-([0-9]{1,12})(?:-[A-Za-z0-9_-]{1,64})?\.json")
 _JSON = re.compile(r"([A-Za-z0-9_-]{1,128})\.json")
 _ID = re.compile(r"[A-Za-z0-9_-]{1,128}")
@@ -64,7 +64,7 @@ def is_storage(path: str, first: bytes = b"") -> bool:
 
 
 def read_storage(path: str, item: str) -> Parts:
-    """Return the sessions of the storage folder, or one of them, each as `opencode export` writes it."""
+    """Return the sessions in the storage folder, or only one of them, each as `opencode export` writes it."""
     named = Path(path)
     storage = _storage_of(named)
     assert storage is not None
@@ -81,7 +81,7 @@ def items(path: str) -> list[str]:
 
 
 def _storage_of(path: Path) -> Path | None:
-    """Return the storage folder that a path names, or to which a session file belongs."""
+    """Return the storage folder at a path, or the one to which a session file belongs."""
     if _has_storage(path):
         return path
     if not _JSON.fullmatch(path.name):
@@ -125,7 +125,7 @@ def _matching(folder: Path, pattern: re.Pattern[str]) -> list[Path]:
 
 
 def _value(path: Path, instead: bytes = b"null") -> Parts:
-    """Yield the JSON value in a file, or a fault and `instead` if it cannot be read."""
+    """Yield the JSON value in a file. If it cannot be read, yield a fault and `instead`."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     except OSError:

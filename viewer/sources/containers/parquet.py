@@ -1,4 +1,4 @@
-"""Read rows of Parquet files as JSON lines, batch by batch, with only the columns that training rows use."""
+"""Read the rows of Parquet files as JSON lines, batch by batch, with only the columns that training rows use."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from viewer.sources.containers.parts import DAMAGED, PartFault, Parts
 ROWS_AT_ONCE = 64
 MOST_COLUMNS = 10_000
 MOST_NAMED = 10_000
-"""The most rows that are listed by number."""
+"""The maximum number of rows that are listed by number."""
 _MISSING = 'Parquet needs the extra "parquet": pip install "ocmlview[parquet]"'
 
 
@@ -32,7 +32,7 @@ def listed_as(path: str) -> str:
 
 
 def read_parquet(path: str, item: str) -> Parts:
-    """Return all rows, or the one with the number that the item states."""
+    """Return all rows, or the row with the number that the item states."""
     if importlib.util.find_spec("pyarrow") is None:
         raise ViewerError(f"{path}: {_MISSING}")
     file = _open(path)
@@ -105,7 +105,8 @@ def _groups_from(file: Any, number: int) -> tuple[list[int], int]:
 
 
 def _plain(value: object) -> object:
-    """Return a value in JSON types. Null members of a struct are left out, because only other rows have them."""
+    """Return a value in JSON types. Null members of a struct are left out, because only other rows have values for
+    them."""
     if isinstance(value, dict):
         return {str(name): _plain(each) for name, each in value.items() if each is not None}
     if isinstance(value, list | tuple):

@@ -1,4 +1,4 @@
-"""Output of a container reader: bytes of JSON lines, and faults where something could not be read."""
+"""The output of a container reader: bytes of JSON lines, and a fault for everything that could not be read."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ DAMAGED = "part-damaged"
 TOO_LARGE = "part-too-large"
 UNREAD = "part-unread"
 REPEATED = "part-repeated"
-"""Reasons of E-STREAM-TRUNCATED."""
+"""The reasons for E-STREAM-TRUNCATED."""
 
 LARGEST_TEXT = 64 * 1024 * 1024
 """The maximum size of a value or file, because no record may be larger."""
@@ -21,7 +21,7 @@ _NO_BREAKS = bytes.maketrans(b"\r\n", b"  ")
 
 
 class PartFault(Struct, frozen=True):
-    """Something that could not be read, in the place where it would be."""
+    """Something that could not be read, at the place where it would be."""
 
     reason: str
 
@@ -48,5 +48,5 @@ def is_json(data: bytes, kind: type = object) -> bool:
 
 
 def as_json(value: object) -> bytes:
-    """Return a value as JSON in ASCII."""
+    """Encode a value as ASCII JSON."""
     return json.dumps(value, separators=(",", ":")).encode()

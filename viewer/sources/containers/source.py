@@ -1,4 +1,4 @@
-"""`ContainerSource`: the text of a container, produced and spooled only as far as it is read."""
+"""`ContainerSource`: the text of a container, produced and spooled only as far as it is needed."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from viewer.sources.spool import Spool
 
 
 class ContainerSource:
-    """A container as a source. Positions refer to the text made from it."""
+    """A container as a source. Positions refer to the text that is produced from it."""
 
     converted = False
 
@@ -22,7 +22,7 @@ class ContainerSource:
         self.note = note
         self.fault = ""
         self.part_faults: list[tuple[int, str]] = []
-        """Offsets and reasons of what could not be read."""
+        """The offset and reason of each part that could not be read."""
         self._parts: Parts | None = parts
         self._spool = Spool(name)
         self._most = limits().max_decompressed

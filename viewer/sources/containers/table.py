@@ -1,4 +1,4 @@
-"""`CONTAINERS`, the table of the kinds of files and folders that hold transcripts, and how to read each."""
+"""`CONTAINERS`, the table of the kinds of files and folders that hold transcripts, and how each is read."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Container(Struct, frozen=True):
     format: str
     """The format of the lines."""
     note: str
-    """A note for the status line on how it is read."""
+    """A note for the status line on how the container is read."""
     fits: Callable[[Place], bool]
     module: str
     """The module in this package."""
@@ -44,14 +44,14 @@ class Container(Struct, frozen=True):
     items: str = ""
     """The name of a function that takes a path and returns the names of its items; empty if there are none."""
     listed: str = ""
-    """The name of a function that returns the format of a path, or nothing to leave it out of lists; empty to list
-    all."""
+    """The name of a function that returns the format of a path, or an empty string to leave it out of lists. If empty,
+    every path is listed."""
     numbered: bool = False
-    """True if all lines are read, and an item may also be the number or id of a transcript in them."""
+    """True if all lines are read, and an item may also be the number or the id of a transcript in them."""
 
 
 def _fits(module: str, name: str) -> Callable[[Place], bool]:
-    """Return a test that runs a function of a module, and imports the module only when it runs."""
+    """Return a test that runs a function of a module. The module is imported only when the test runs."""
 
     def fits(place: Place) -> bool:
         return bool(getattr(_module(module), name)(place.path, place.first))
@@ -80,7 +80,7 @@ def _is_event_folder(place: Place) -> bool:
 
 
 def _may_be_session(path: str) -> bool:
-    """True if the name of a file is `session/PROJECT/ID.json`. This is cheap, because it runs for every file."""
+    """True if a file is named `session/PROJECT/ID.json`. The test is inexpensive, because it runs for every file."""
     parts = os.path.abspath(path).rsplit(os.sep, 3)  # noqa: PTH100 (pathlib takes long to load)
     return path.endswith(".json") and parts[-3:-2] == ["session"]
 
@@ -100,7 +100,7 @@ CONTAINERS = (
 
 
 def container_at(path: str) -> Container | None:
-    """Return the kind of container at a path, or None for any other file or folder, or if nothing is there."""
+    """Return the kind of container at a path, or None if there is none."""
     place = _place(path)
     return next((row for row in CONTAINERS if row.fits(place)), None) if place else None
 
@@ -117,7 +117,7 @@ def open_container(container: Container, path: str, item: str, name: str) -> Con
 
 
 def items_of(container: Container, path: str) -> Iterator[str]:
-    """Yield the names of the items of a container, as far as it can be read."""
+    """Yield the names of the items of a container, as far as they can be read."""
     if container.items:
         with suppress(ViewerError, OSError):
             yield from cast("Callable[[str], Iterable[str]]", getattr(_module(container.module), container.items))(path)

@@ -17,7 +17,7 @@ from viewer.syntax.times import LATEST_MS
 LEAST_MS = 10
 """The shortest time between two lines."""
 LARGEST = 256 * 1024 * 1024
-"""A larger sidecar is refused."""
+"""The maximum size in bytes. A larger sidecar is refused."""
 
 
 class _Line(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -27,7 +27,7 @@ class _Line(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class RecordedTimes:
-    """When each part of an input arrived, since the last restart."""
+    """The times at which the parts of an input arrived, since the last restart."""
 
     def __init__(self, offsets: array[int], times: array[int]) -> None:
         self.offsets = offsets
@@ -111,7 +111,7 @@ class TimeRecorder:
         self._write({"reset": True})
 
     def close(self) -> None:
-        """Write the last time."""
+        """Write the last time that is still waiting."""
         if not self._file.closed:
             self._write_waiting()
             self._file.close()

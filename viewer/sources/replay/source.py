@@ -1,4 +1,4 @@
-"""`ReplayedSource`: an input that was read before arrives again, up to any byte, as if it were being written."""
+"""`ReplayedSource`: an input that was read before arrives again, up to any byte, as if it were just being written."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class ReplayedRevision:
         return self._source.read_again(start, min(end, self.size))
 
     def add(self, data: bytes, *, ends: bool = False) -> bytes:
-        """Count the next bytes and return them."""
+        """Count the next bytes as arrived, and return them."""
         self.size += len(data)
         return data
 
@@ -99,7 +99,7 @@ class ReplayedSource:
 
     @property
     def length(self) -> int:
-        """The number of bytes that may arrive now."""
+        """The number of bytes that may have arrived by now."""
         return self._released
 
     def release(self, end: int) -> None:
@@ -121,4 +121,4 @@ class ReplayedSource:
         return False
 
     def close(self) -> None:
-        """Does nothing, because the caller owns the input."""
+        """Do nothing, because the caller owns the input."""

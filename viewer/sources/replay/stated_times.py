@@ -17,8 +17,8 @@ _DATA = b"data:"
 def times_of_lines(read: Callable[[int, int], bytes], offsets: Sequence[int], size: int) -> Iterator[int | None]:
     """Yield the times of the lines with these ascending offsets, in milliseconds since 1970.
 
-    Safety. A line of any length is read: with a limit, the times of a shown part would depend on the length of a hidden
-    one in the same line."""
+    Safety: lines of any length are read. With a limit, the time of a shown part would depend on the length of a hidden
+    part in the same line."""
     decode = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
     data, first = b"", 0
     line_end, known = -1, None
@@ -39,8 +39,8 @@ def times_of_lines(read: Callable[[int, int], bytes], offsets: Sequence[int], si
 
 
 def _with_line_start(read: Callable[[int, int], bytes], offset: int, first: int, data: bytes) -> tuple[int, bytes]:
-    """Return the bytes at least from the beginning of the line at this offset, and where they begin. Each read is
-    twice as long."""
+    """Return bytes that include the beginning of the line at this offset, and where they begin. Each read is twice as
+    long as the previous one."""
     step = _BEFORE
     while first and data.rfind(b"\n", 0, offset - first) < 0:
         step *= 2
@@ -52,8 +52,8 @@ def _with_line_start(read: Callable[[int, int], bytes], offset: int, first: int,
 def _with_line_end(
     read: Callable[[int, int], bytes], offset: int, size: int, first: int, data: bytes
 ) -> tuple[int, bytes]:
-    """Return the bytes at least up to the end of the line at this offset, and where they begin. Each read is twice
-    as long, and earlier lines are dropped before the first."""
+    """Return bytes that include the end of the line at this offset, and where they begin. Each read is twice as long as
+    the previous one, and earlier lines are dropped before the first read."""
     if data.find(b"\n", offset - first) >= 0:
         return first, data
     start = data.rfind(b"\n", 0, offset - first) + 1

@@ -15,7 +15,7 @@ from viewer.tui.bars.spots import Spot
 from viewer.tui.terminal.paint import Painter
 
 ROOMY = 100
-"""The width from which bars use complete words."""
+"""The minimum width at which bars use complete words."""
 
 
 class ActionChosen(Message):

@@ -1,4 +1,4 @@
-"""Completion box above the prompt: up to six offers, each with a help sentence."""
+"""Completion box above the prompt: up to six offers, each with a line of help."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class CompletionBox(NotSelectable):
 
     @property
     def _widths(self) -> tuple[int, int]:
-        """The widths of the offers (with a gap if any has help) and of their help."""
+        """Return the widths of the offers (with a gap if any has help) and of their help."""
         names = max(cells(self.printing.name(offer.shown)) for offer in self._offers)
         helps = max(cells(self.printing.words(offer.help)) for offer in self._offers)
         return names + (2 if helps else 0), helps

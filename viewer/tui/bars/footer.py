@@ -13,7 +13,7 @@ from viewer.tui.terminal.paint import Painter
 
 
 class KeyFooter(Bar):
-    """One line of keys and words. If space is short, entries at its end are dropped, except those for commands and
+    """One line of keys and words. If space is short, entries at the end are dropped, but never those for commands and
     help."""
 
     def __init__(

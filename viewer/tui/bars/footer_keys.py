@@ -13,18 +13,18 @@ from viewer.tui.keys import ACTIONS, Action, offered
 
 
 class FooterKey(Struct, frozen=True):
-    """The keys of one or more actions, and a word."""
+    """A footer entry: the keys of one or more actions, and a word."""
 
     ids: tuple[str, ...]
     label: str
     least: int = 0
-    """The narrowest screen width that shows it."""
+    """The minimum screen width at which it is shown."""
     most: int = 10_000
-    """The widest screen width that shows it."""
+    """The maximum screen width at which it is shown."""
 
 
 class FooterItem(Struct, frozen=True):
-    """An item with the configured keys."""
+    """A footer entry with the configured keys."""
 
     keys: tuple[tuple[str, str], ...]
     """Each printed key with the id of its action."""
@@ -42,6 +42,7 @@ class FooterView(Enum):
     TIMELINE = "timeline"
     FILES = "files"
     TRANSCRIPTS = "transcripts"
+    MERGED = "merged"
 
 
 _SAFE = (
@@ -99,6 +100,14 @@ _TRANSCRIPTS = (
     FooterKey(("filter",), "Filter"),
     FooterKey(("leave",), "Back"),
 )
+_MERGED = (
+    FooterKey(("open",), "Open file"),
+    FooterKey(("search",), "Find"),
+    FooterKey(("next_message", "previous_message"), "Message"),
+    FooterKey(("debug", "brief"), "Level"),
+    FooterKey(("yank",), "Copy"),
+    FooterKey(("bottom",), "End"),
+)
 _ALWAYS = (FooterKey(("palette",), "Commands"), FooterKey(("help",), "Help"))
 
 FOOTERS = {
@@ -110,6 +119,7 @@ FOOTERS = {
     FooterView.TIMELINE: _TIMELINE,
     FooterView.FILES: _FILES,
     FooterView.TRANSCRIPTS: _TRANSCRIPTS,
+    FooterView.MERGED: _MERGED,
 }
 
 

@@ -1,4 +1,4 @@
-"""Facts about the cursor's place in the title line, for the app and its first page."""
+"""Title-line facts about the cursor's place, for the app and its first page."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MOST_LOOKED_AT = 1000
 
 
 def place_facts(document: Document, projection: Projection, rows: Rows, row: int | None, number: int) -> TitleFacts:
-    """Return the file, format, and model, and the transcript and turn of a row and its message."""
+    """Return the file, format, and model, and the transcript and turn of a row."""
     transcript = _transcript_at(projection, rows, number)
     count = len(rows.shown_transcripts)
     return TitleFacts(

@@ -26,13 +26,13 @@ HINTS = {
     PromptKind.LIST: "enter find in this list · esc cancel",
     PromptKind.ROWS: "words of a title or a name · enter apply · esc cancel",
 }
-"""The hint about keys for each kind of prompt."""
+"""The key hints for each kind of prompt."""
 MOST_REMEMBERED = 50
-"""How many earlier texts of each kind the up and down keys recall."""
+"""How many earlier texts of each kind the arrow keys can recall."""
 
 
 class SafeInput(Input, can_focus=False):
-    """Input that shows each character sanitized, one for one: pasted text is untrusted.
+    """Input that shows text sanitized, character by character, because pasted text is untrusted.
 
     It accepts the focus only while the prompt asks. Otherwise keys would be typed into a hidden input."""
 
@@ -52,8 +52,8 @@ class SafeInput(Input, can_focus=False):
 
 
 class Prompt(Horizontal):
-    """The prompt line: hidden (class `-closed`) or asking (`-asking`). `rest` sets the search to show while it does
-    not ask."""
+    """The prompt line: hidden (class `-closed`) or asking (`-asking`). While it is not asking, it may show a search:
+    see `rest`."""
 
     DEFAULT_CSS = """
     Prompt { height: 1; width: 1fr; }
@@ -71,7 +71,7 @@ class Prompt(Horizontal):
     ]
 
     class Submitted(Message):
-        """The operator submitted the text with enter."""
+        """The operator pressed enter to submit the text."""
 
         def __init__(self, kind: PromptKind, text: str) -> None:
             super().__init__()
@@ -95,7 +95,7 @@ class Prompt(Horizontal):
             self.text = text
 
     class Cancelled(Message):
-        """The operator cancelled with escape."""
+        """The operator pressed escape to cancel."""
 
         def __init__(self, kind: PromptKind) -> None:
             super().__init__()
@@ -113,17 +113,18 @@ class Prompt(Horizontal):
         self.kind = PromptKind.SEARCH
         self._show_rest = rest or (lambda text, note: None)
         self._resting = ""
-        """The search to show while the prompt does not ask, with its sign."""
+        """The search to show while the prompt is idle, with its sign."""
         self._remembered: dict[PromptKind, list[str]] = {kind: [] for kind in PromptKind}
         self._begun = ""
         """The initial text, to which the down key returns."""
         self._place = 0
+        self._sign = Static(Content(""), id="prompt-sign", markup=False)
+        self._input = SafeInput(compact=True, select_on_focus=False)
+        self._note = Static(Content(""), id="prompt-note", markup=False)
 
     def compose(self) -> ComposeResult:
         """Yield the sign, the input, and a hint."""
-        yield Static(Content(""), id="prompt-sign", markup=False)
-        yield SafeInput(compact=True, select_on_focus=False)
-        yield Static(Content(""), id="prompt-note", markup=False)
+        yield from (self._sign, self._input, self._note)
 
     @property
     def is_asking(self) -> bool:
@@ -131,7 +132,7 @@ class Prompt(Horizontal):
         return self.has_class("-asking")
 
     def ask(self, kind: PromptKind, text: str = "", offers: Sequence[str] | None = None) -> None:
-        """Show the prompt with this initial text. The up key recalls the offered texts, or else earlier ones."""
+        """Show the prompt with this initial text. The up key recalls the texts in `offers`, or else earlier ones."""
         self._become("-asking", kind)
         if offers is not None:
             self._remembered[kind] = list(reversed(offers))
@@ -144,7 +145,7 @@ class Prompt(Horizontal):
         self._make_room()
         self._input.focus()
         if kind is PromptKind.FILTER and not text:
-            self.post_message(self.Changed(kind, text))  # what is under the cursor is offered at once
+            self.post_message(self.Changed(kind, text))  # offer values of the message under the cursor immediately
 
     def rest(self, kind: PromptKind, text: str, note: str = "") -> None:
         """Show a search with a note such as `2 of 3`, without asking."""
@@ -153,7 +154,7 @@ class Prompt(Horizontal):
         self.note(note)
 
     def take_key(self, event: events.Key) -> bool:
-        """Handle a key that came before the input had the focus, or that the input ignores; return True if handled."""
+        """Handle a key that arrived before the input had the focus, or that the input ignores; True if handled."""
         if event.is_printable and event.character is not None:
             self._input.insert_text_at_cursor(event.character)
         elif event.key == "enter":
@@ -171,19 +172,19 @@ class Prompt(Horizontal):
 
     def hint(self, words: str) -> None:
         """Show a hint at the right edge while the prompt asks."""
-        self._show("#prompt-note", self._printing.words(words))
+        _show(self._note, self._printing.words(words))
 
     def _make_room(self) -> None:
-        """Hide the hint while the text needs its space. A fault keeps its space."""
-        hint = self.query_one("#prompt-note", Static)
+        """Hide the hint while the text needs its space, but never hide a fault."""
+        hint = self._note
         used = len(self.kind.value) + len(self._input.value) + len(str(hint.visual)) + 5
         hint.display = self.has_class("-fault") or used <= self.app.size.width
 
     def _show_fault(self, text: str, *, is_complete: bool) -> bool:
-        """Show what is wrong with a typed search or filter in place of the hint; return True if something is."""
+        """Show what is wrong with a typed search or filter in place of the hint; True if anything is."""
         fault = ""
         if self.kind in (PromptKind.SEARCH, PromptKind.FILTER):
-            from viewer.tui.search import faults  # the first page does without searches
+            from viewer.tui.search import faults  # the first page needs no searches
 
             is_search = self.kind is PromptKind.SEARCH
             fault = faults.fault_of_search(text) if is_search else faults.fault_of_filter(text, is_complete=is_complete)
@@ -205,7 +206,7 @@ class Prompt(Horizontal):
             self._put("")
 
     def forget(self) -> None:
-        """Forget the texts of earlier questions: searches, filters and commands may quote hidden text."""
+        """Forget earlier texts: searches, filters and commands may quote hidden text."""
         for earlier in self._remembered.values():
             earlier.clear()
         self._place = 0
@@ -250,10 +251,6 @@ class Prompt(Horizontal):
         self._hide()
         self.post_message(self.Submitted(self.kind, text))
 
-    @property
-    def _input(self) -> SafeInput:
-        return self.query_one(SafeInput)
-
     def _put(self, text: str) -> None:
         self._input.put(text)
 
@@ -262,7 +259,8 @@ class Prompt(Horizontal):
         for other in ("-closed", "-asking"):
             self.set_class(other == state, other)
         self._input.set_focusable(state == "-asking")
-        self._show("#prompt-sign", kind.value)
+        _show(self._sign, kind.value)
 
-    def _show(self, selector: str, words: str) -> None:
-        self.query_one(selector, Static).update(Content(sanitize_line(words)))
+
+def _show(label: Static, words: str) -> None:
+    label.update(Content(sanitize_line(words)))

@@ -18,7 +18,7 @@ class Spot(Struct, frozen=True):
 
 
 def spot(text: str, look: StyleRole = StyleRole.PLAIN, action: str = "") -> Spot:
-    """Return a part with words of the program."""
+    """Return a part with text of the program."""
     return Spot(Part(trusted(text), look), action)
 
 

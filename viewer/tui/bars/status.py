@@ -38,14 +38,14 @@ class StatusLine(Bar):
         self.facts = StatusFacts()
         self._filter_keys = filter_keys
         self._search = self._search_note = ""
-        """The search or filter with its sign, and its count."""
+        """The search or filter with its sign, and a note such as its count."""
         self._kind = Notice.NOTE
         self._aside = ""
         self.notice: SafeText = trusted("")
         """The current notice; empty if there is none."""
 
     def show(self, facts: StatusFacts) -> None:
-        """Show other facts."""
+        """Replace the facts."""
         if facts != self.facts:
             self.facts = facts
             self.refresh()
@@ -57,7 +57,7 @@ class StatusLine(Bar):
             self.refresh()
 
     def show_notice(self, sentence: str, kind: Notice = Notice.NOTE, aside: str = "") -> None:
-        """Show a notice in place of an earlier one. `aside` takes the place of the position."""
+        """Show a notice, replacing an earlier one. `aside` replaces the position."""
         self._kind, self._aside = kind, aside
         self.notice = self.printing.spell(sanitize_line(sentence, LONGEST_NOTICE))
         self.refresh()

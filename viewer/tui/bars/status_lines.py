@@ -14,7 +14,7 @@ from viewer.render.width import cells, cut
 from viewer.tui.panes.columns import length
 
 ROOMY, WIDE = 100, 120
-"""The widths from which a problem shows its code, and a hint."""
+"""The minimum screen widths at which a problem shows its code, and a hint."""
 _LOOKS = {"error": StyleRole.ERROR, "warning": StyleRole.WARNING, "info": StyleRole.INFO}
 
 
@@ -44,7 +44,7 @@ class StatusFacts(Struct, frozen=True):
     place: str = ""
     """The position at the right edge."""
     source: str = ""
-    """How the input is read, if it is not read in place."""
+    """How the input is stored, if it is not read in place."""
     name: str = ""
     """The file under the cursor of a list."""
 
@@ -71,7 +71,7 @@ def notice_line(notice: SafeText, look: StyleRole, aside: str, width: int, style
 
 
 def problem_words(found: ShownDiagnostic, style: Style, *, safe: bool) -> SafeText:
-    """Return the sentence of a problem, shorter in the debug view."""
+    """Return the text of a problem, shorter in the debug view."""
     words = described(found)
     shown = words if safe else SafeText(first_sentence(words).rstrip("."))
     return style.spell(style.words(shown))
@@ -103,7 +103,7 @@ def _left(facts: StatusFacts, room: int, width: int, style: Style) -> Line:
 
 
 def _problem(facts: StatusFacts, named: NamedProblem, room: int, width: int, style: Style) -> Line:
-    """`✖ 1/7 #12 Expected celsius or fahrenheit  86:134 E-CALL-SCHEMA · enter explains it`."""
+    """Return a line such as `✖ 1/7 #12 Expected celsius or fahrenheit  86:134 E-CALL-SCHEMA · enter explains it`."""
     found = named.problem
     head = trusted(f" {style.signs.severity(found.severity)} {named.place}/{named.total}")
     number = f" #{found.message}" if found.message else ""

@@ -17,7 +17,7 @@ class TitleBar(Bar):
         self.facts = TitleFacts()
 
     def show(self, facts: TitleFacts) -> None:
-        """Show other facts."""
+        """Replace the facts."""
         if facts != self.facts:
             self.facts = facts
             self.set_class(facts.debug, "-debug")

@@ -29,7 +29,7 @@ _NONE = "–"
 
 
 class SortKey(Enum):
-    """The columns to sort by, in the order of the key. The first is input order."""
+    """The sort orders, in the order in which the key cycles through them. The first is input order."""
 
     ORDER = "call"
     TOOL = "tool"
@@ -41,7 +41,7 @@ class SortKey(Enum):
 
     @property
     def next(self) -> SortKey:
-        """The next column; the first follows the last."""
+        """The next sort order, wrapping around."""
         keys = list(SortKey)
         return keys[(keys.index(self) + 1) % len(keys)]
 
@@ -73,7 +73,7 @@ class CallLines:
         usages: UsageView | None = None,
         shows_cost: bool = False,
     ) -> None:
-        """With `shows_cost`, tokens and cost follow the time."""
+        """With `shows_cost`, columns for tokens and cost follow the time."""
         self.calls = calls
         self.sort = sort
         self.style = style
@@ -104,7 +104,7 @@ class CallLines:
         return self.calls[row if self._order is None else self._order[row]]
 
     def number(self, row: int) -> int | None:
-        """Return the message of a row: the call, or a reply without a call."""
+        """Return the message number of a row: that of the call, or of a reply without a call."""
         call = self.at(row)
         return call.call if call.call is not None else call.reply
 
@@ -115,7 +115,8 @@ class CallLines:
 
     @cached_property
     def _durations(self) -> tuple[int | None, int, int]:
-        """The longest time, and the widths of all times and of all deadlines. Very many calls are not counted."""
+        """Return the longest time, and the column widths of times and deadlines. If there are too many calls, skip the
+        rest."""
         if len(self.calls) > _COUNTED:
             return None, _LONGEST_DURATION, _LONGEST_DURATION
         slowest, times, limits = None, 0, 0
@@ -130,7 +131,8 @@ class CallLines:
 
     @cached_property
     def counts(self) -> SafeText:
-        """Return `8 calls · 2 failed · slowest 3.0 s`. The border asks for it whenever the cursor moves."""
+        """Return counts such as `8 calls · 2 failed · slowest 3.0 s`. The border needs them whenever the cursor
+        moves."""
         words = [counted(len(self.calls), "call")]
         states = self.calls.states
         failed = sum(states[state] for state in ("failed", "timeout"))
@@ -141,7 +143,7 @@ class CallLines:
         return self.style.words(" · ".join(words))
 
     def head(self, width: int) -> list[Line]:
-        """Return the titles of the columns that fit, with a mark on the sorted one."""
+        """Return the titles of the columns that fit, and mark the sorted one."""
         line: list[Part] = [Part(trusted("   "))]
         for column in self._columns(width):
             name = column.name
@@ -206,7 +208,7 @@ class CallLines:
                 return -self.size(call.reply), ""
 
     def spent(self, call: ShownCall) -> Spent | None:
-        """Return what the reply with a call used."""
+        """Return the tokens and cost of the reply that made a call."""
         return self._usages.of(call.call) if self._usages is not None and call.call else None
 
     def size(self, number: int | None) -> int:
@@ -219,7 +221,7 @@ class CallLines:
 _COUNTED = 100_000
 """The maximum number of calls to search for the slowest."""
 _SHORT_MS = 9_000
-"""A time up to this fits into every column, also with a sign before it."""
+"""A time of at most this many milliseconds fits into every column, even with a sign before it."""
 _LONGEST_DURATION = len("~59 min 59 s")
 
 

@@ -22,7 +22,7 @@ class Calls(Vertical):
     """The calls table: column titles above the rows."""
 
     DEFAULT_CSS = "Calls LineList { scrollbar-gutter: stable; }"
-    """The scrollbar always takes its column, so that the titles stay aligned."""
+    """The scrollbar always has its own column, so that the titles stay aligned."""
 
     class Followed(Message):
         """The cursor moved to a call with this message: show it."""
@@ -71,7 +71,7 @@ class Calls(Vertical):
         self.list.show(len(calls), self._line, row)
 
     def follow_focus(self, follows: bool) -> None:
-        """Let the cursor follow the focused message, or leave the cursor to the operator."""
+        """Let the cursor follow the focused message, or let the operator control it."""
         self._follows = follows
 
     def focus_on(self, number: int) -> None:
@@ -80,7 +80,7 @@ class Calls(Vertical):
             self.list.move_to(self._lines.row_of(number))
 
     def clear(self) -> None:
-        """Forget every call."""
+        """Drop all calls."""
         self._lines = None
         self.head.clear()
         self.list.clear()

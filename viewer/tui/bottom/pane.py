@@ -16,7 +16,7 @@ from viewer.tui.panes.panel import BottomTab, Panel
 from viewer.tui.terminal.paint import Painter
 
 ROOMY = 100
-"""The width from which counts appear at the right end of the border."""
+"""The minimum width at which counts appear at the right end of the border."""
 
 
 class BottomPane(Frame):
@@ -76,7 +76,8 @@ class BottomPane(Frame):
         self.caption(tuple(title), counts, below)
 
     def mark_focus(self, has_focus: bool) -> None:
-        """Open the row under the cursor while the pane has the focus. Meanwhile the operator moves the cursor."""
+        """Open the row under the cursor while the pane has the focus. In that time, only the operator moves the
+        cursor."""
         super().mark_focus(has_focus)
         self.problems.open_details(has_focus)
         self.calls.follow_focus(not has_focus)

@@ -19,9 +19,9 @@ from viewer.tui.panes.columns import fitted, length
 _LOOKS = {"error": StyleRole.ERROR, "warning": StyleRole.WARNING, "info": StyleRole.INFO}
 _WIDEST_CODE = 44
 _LOOKED_AT = 100
-"""How many rows at each end to measure for the width of places: the last ones have the longest numbers."""
+"""How many rows at each end to measure for the width of the positions: the last ones have the longest numbers."""
 ROOMY = 98
-"""The width from which the list has codes and opens the row at the cursor."""
+"""The minimum width at which the list shows codes and opens the row at the cursor."""
 
 
 class Pending(Struct, frozen=True, gc=False):
@@ -33,7 +33,7 @@ class Pending(Struct, frozen=True, gc=False):
 
 
 class ProblemLines:
-    """The list for one audience. The safe view shows the number, a fixed sentence, and the code, but no place."""
+    """The list for one audience. The safe view shows the number, a fixed sentence, and the code, but no position."""
 
     def __init__(
         self,
@@ -45,8 +45,8 @@ class ProblemLines:
         checking: bool = False,
         projection: Projection | None = None,
     ) -> None:
-        """With `checking`, the checks are still running, and "none" would be premature. `projection` provides the
-        source lines of opened rows."""
+        """`checking` means that checks are still running, so it is too early to report no problems. `projection`
+        provides the source lines of opened rows."""
         self.problems = problems
         self._projection = projection
         self._style, self._safe, self._pending, self._checking = style, safe, pending, checking
@@ -76,7 +76,7 @@ class ProblemLines:
 
     @property
     def counts(self) -> SafeText:
-        """`1 error · 2 warnings · 1 pending`."""
+        """Return counts such as `1 error · 2 warnings · 1 pending`."""
         found = ((self._counts[severity], word) for severity, word in _WORDS.items())
         words = [counted(count, word) for count, word in found if count]
         words += ["1 pending"] if self._pending is not None else []
@@ -125,7 +125,8 @@ class ProblemLines:
         return lines
 
     def _source(self, found: ShownDiagnostic) -> tuple[str, int, int] | None:
-        """Return the source line of the problem and the span to mark. Of a line in a body, only the body is shown."""
+        """Return the source line of the problem and the span to mark. If the problem is in a body, limit the line to
+        that body."""
         projection = self._projection
         if projection is None or found.span is None or not found.message:
             return None

@@ -20,7 +20,8 @@ class Problems(Vertical):
     """A list of problems."""
 
     class Followed(Message):
-        """The cursor moved to this problem: show its message. Without a diagnostic, it is the open message."""
+        """The cursor moved to this problem: show its message. Without a diagnostic, this is the row of the open
+        message."""
 
         def __init__(self, number: int | None, diagnostic: ShownDiagnostic | None) -> None:
             super().__init__()
@@ -67,7 +68,7 @@ class Problems(Vertical):
         self._chosen = self.chosen_problem
 
     def show_pending(self, pending: Pending | None) -> None:
-        """Update how long the open message has been quiet. `show` adds and removes its row."""
+        """Update how long the open message has been idle. Only `show` adds or removes its row."""
         if self._lines is not None:
             self._lines.set_pending(pending)
             self.list.refresh()
@@ -84,8 +85,8 @@ class Problems(Vertical):
             self._chosen = self.chosen_problem
 
     def focus_on(self, number: int) -> None:
-        """Put the cursor on the first problem of a message, if there is one. Before the first call, the cursor is on
-        the first problem of all."""
+        """Put the cursor on the first problem of a message, if it has one. Initially, the cursor is on the first
+        problem."""
         if self._lines is None or not len(self._lines) or self.list.has_focus:
             return
         chosen = self.chosen_problem
@@ -112,7 +113,7 @@ class Problems(Vertical):
         return len(self._lines.problems) if self._lines is not None else 0
 
     def clear(self) -> None:
-        """Forget every problem."""
+        """Drop all problems."""
         self._lines = self._chosen = None
         self.list.clear()
 

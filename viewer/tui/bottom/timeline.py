@@ -59,11 +59,11 @@ class Timeline(Vertical):
         self._make()
 
     def follow_focus(self, follows: bool) -> None:
-        """Let the cursor follow the focused message, or leave it to the operator."""
+        """Let the cursor follow the focused message, or let the operator control it."""
         self._follows = follows
 
     def focus_on(self, number: int) -> None:
-        """Put the cursor on a message, and make the bars of its turn if necessary."""
+        """Put the cursor on a message, and compute the bars of its turn if necessary."""
         if self._source is None or not number or number == self._focus:
             return
         self._focus = number
@@ -74,7 +74,7 @@ class Timeline(Vertical):
             self.list.move_to(self._lines.row_of(number))
 
     def clear(self) -> None:
-        """Forget every bar."""
+        """Drop all bars."""
         self._source = self._lines = None
         self._focus = 0
         self.head.clear()
@@ -106,7 +106,7 @@ class Timeline(Vertical):
         self._report(event.row, self.Chosen)
 
     def on_line_list_zoomed(self, event: LineList.Zoomed) -> None:
-        """Zoom."""
+        """Zoom in or out."""
         event.stop()
         self._rescale(max(0, min(self.zoom + event.step, MOST_ZOOM)), self.pan)
 

@@ -1,6 +1,7 @@
 """Bars of the timeline: start, length, and dependencies of the thoughts, calls, and answers of a turn.
 
-Times come from the transcript, without the pauses between turns. A transcript without times has an axis of messages."""
+Times come from the transcript and exclude pauses between turns. If a transcript has no times, the axis counts
+messages."""
 
 from __future__ import annotations
 
@@ -18,7 +19,7 @@ from viewer.syntax.times import parse_time
 from viewer.tui.panes.signs import KindSign, kind_sign
 
 MOST_BARS = 1000
-"""How many bars around the cursor to make at once."""
+"""The maximum number of bars to compute around the cursor."""
 
 
 class Bar(Struct, frozen=True):
@@ -28,7 +29,7 @@ class Bar(Struct, frozen=True):
     turn: int
     sign: KindSign
     start: int
-    """Milliseconds since the start of the first turn, or a number of messages."""
+    """The milliseconds since the start of the first turn, or the number of messages."""
     end: int
     call: ShownCall | None = None
 
@@ -45,9 +46,9 @@ class Bars(Struct, frozen=True):
     has_times: bool = False
     """False if the axis counts messages."""
     critical: int = 0
-    """The longest chain of bars that do not overlap, summed over the turns."""
+    """The length of the longest chain of bars that do not overlap, summed over the turns."""
     total: int = 0
-    """The durations of all turns, summed: the end of the last bar."""
+    """The total duration of all turns, which is the end of the last bar."""
     parallel: int = 0
     """The maximum number of calls open at the same time."""
 
@@ -58,7 +59,7 @@ class Bars(Struct, frozen=True):
 
 
 def bars_around(projection: Projection, rows: Rows, calls: CallView, focus: int, *, one_turn: bool = False) -> Bars:
-    """Make the bars of the turns around a message, or only of its own turn."""
+    """Compute the bars of the turns around a message, or of its own turn only."""
     turns = _turns_around(projection, rows, focus, one_turn)
     timed = any(headline.time is not None for turn in turns for headline in turn)
     bars: list[Bar] = []
@@ -101,7 +102,7 @@ def _with_turn(headline: Headline, turn: int) -> Headline:
 
 
 class _Turn:
-    """The messages of one turn, laid out from a point in time."""
+    """Computes the bars of one turn, starting at a point in time."""
 
     def __init__(self, messages: Sequence[Headline], calls: CallView, base: int, *, timed: bool) -> None:
         self._messages = messages
@@ -112,8 +113,8 @@ class _Turn:
         self._zero = first - base
 
     def bars(self) -> list[Bar]:
-        """Return the thoughts, calls, and answers. A message that is not part of a call began when the previous one
-        ended."""
+        """Return the thoughts, calls, and answers. A message that is not part of a call is assumed to begin when the
+        previous one ended."""
         found: list[Bar] = []
         ended = self._base
         for place, message in enumerate(self._messages):

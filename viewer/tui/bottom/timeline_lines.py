@@ -16,9 +16,9 @@ from viewer.tui.panes.link_lines import is_late, latency_words
 from viewer.tui.panes.signs import KindSign
 
 ROOMY = 98
-"""The width from which turns have a column."""
+"""The minimum width at which turns have a column."""
 _STEPS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 30_000, 60_000, 300_000, 600_000, 3_600_000)
-"""Possible distances between two ticks, in milliseconds or messages."""
+"""The possible intervals between two ticks, in milliseconds or messages."""
 _NAMES = {KindSign.THOUGHT: "thought", KindSign.COMMENTARY: "commentary", KindSign.ANSWER: "answer"}
 _BARS = {KindSign.THOUGHT: ("▒", "-"), KindSign.CALL: ("█", "#"), KindSign.ANSWER: ("▓", "=")}
 _OTHER_BAR = ("▒", "-")
@@ -41,7 +41,7 @@ class TimelineLines:
         return self.bars.bars[row].number
 
     def row_of(self, number: int) -> int:
-        """Return the row of a message, of its call, or of the message before; -1 if there are no rows."""
+        """Return the row of a message, of its call, or of the previous message; -1 if there are no rows."""
         bars = self.bars.bars
         for row, bar in enumerate(bars):
             if number == bar.number or (bar.call is not None and number == bar.call.reply):
@@ -49,7 +49,7 @@ class TimelineLines:
         return min(bisect_left([bar.number for bar in bars], number), len(bars) - 1)
 
     def counts(self, width: int) -> SafeText:
-        """`zoom 1× · turn 1–4`."""
+        """Return a text such as `zoom 1× · turn 1–4`."""
         first, last = self.bars.turns
         turns = f"turn {first}" if first == last else f"turn {first}–{last}"
         words = [] if self.bars.has_times or not self.bars.bars else ["by order"]
@@ -57,7 +57,7 @@ class TimelineLines:
         return self._style.words(" · ".join([*words, turns]) if self.bars.bars else "nothing to show")
 
     def summary(self, width: int) -> SafeText:
-        """`critical path 7.1 s of 8.9 s · 2 calls in parallel at most`."""
+        """Return a text such as `critical path 7.1 s of 8.9 s · 2 calls in parallel at most`."""
         bars = self.bars
         if not bars.has_times or not bars.total:
             return trusted("")
@@ -110,7 +110,7 @@ class TimelineLines:
         return tuple(parts)
 
     def _scale(self, width: int) -> tuple[int, int, int, int]:
-        """Return the cells before the axis, the distance between two ticks, its cells, and the start time."""
+        """Return the cells before the axis, the interval between two ticks, its width in cells, and the start time."""
         lead, size = (28, 11) if width >= ROOMY else (19, 10)
         room = max(width - lead - 12, size)
         total = max(self.bars.total, 1)
@@ -136,7 +136,7 @@ class TimelineLines:
         return self._style.name((headline.recipient or headline.name or headline.role).removeprefix("functions."))
 
     def _stroke(self, bar: Bar, left: int, right: int, first: int, step: int, size: int) -> list[Part]:
-        """Return the bar, with a cross at a missed deadline."""
+        """Return the bar, with a cross where a deadline was missed."""
         ascii_only = self._style.ascii
         stroke = _BARS.get(bar.sign, _OTHER_BAR)[ascii_only]
         failed = bar.call is not None and bar.call.state not in ("ok", "pending")

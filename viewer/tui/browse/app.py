@@ -1,4 +1,4 @@
-"""Browse the tables of a scan: a table with three levels, a filter, sorting, and ready queries."""
+"""Browse the tables of a scan: a table with three levels, a filter, sorting, and ready-made queries."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ KEYS = (
     ("left_square_bracket", "previous_page", "[", "Previous page"),
     ("q,escape", "leave", "q", "Back"),
 )
-"""The keys: Textual's names, the action, and the key and the words of the footer."""
+"""The keys: Textual's name, the action, and the key and label in the footer."""
 _LONGEST_CELL = 120
 
 
 class BrowseApp(App[int], inherit_bindings=False):
-    """Shows the lists of a browser. Afterwards, `chosen` is the place to open, if any."""
+    """Shows the lists of a `Browser`. Afterwards, `chosen` is the place to open, if any."""
 
     TITLE = "ocmlview"
     ENABLE_COMMAND_PALETTE = False
@@ -72,12 +72,12 @@ class BrowseApp(App[int], inherit_bindings=False):
         self.themes = ThemeSwitcher(self, theme, self._settings.theme_folders, notify=self.say, redraw=self._redraw)
 
     def get_line_filters(self) -> Sequence[LineFilter]:
-        """Use the output guard, and drop Textual's filters for NO_COLOR, which a theme replaces."""
+        """Use the output guard, and drop Textual's NO_COLOR filters: a theme without colors replaces them."""
         filters = (each for each in super().get_line_filters() if not isinstance(each, Monochrome | NoColor))
         return [*filters, self._output_guard]
 
     def compose(self) -> ComposeResult:
-        """Yield the lines and the table."""
+        """Yield the widgets of the screen."""
         yield Static(id="head", markup=False)
         yield DataTable(id="rows", cursor_type="cell")
         yield Static(id="status", markup=False)
@@ -110,9 +110,9 @@ class BrowseApp(App[int], inherit_bindings=False):
     # Reading.
 
     async def load(self) -> None:
-        """Read the page of the list on the screen, and draw it.
+        """Read the current page of the list, and draw it.
 
-        Keys wait meanwhile: they mean the new list, and two threads must not use the database at a time."""
+        Keys wait until then: they refer to the new list, and only one thread may use the database at a time."""
         browser = self.browser
         try:
             page = await asyncio.to_thread(browser.page)
@@ -162,7 +162,7 @@ class BrowseApp(App[int], inherit_bindings=False):
     # Keys.
 
     async def action_open(self) -> None:
-        """Open what the row leads to."""
+        """Open the next level or the message of the row under the cursor."""
         self._remember()
         if not self._page.rows:
             return
@@ -179,11 +179,11 @@ class BrowseApp(App[int], inherit_bindings=False):
             self.exit(0)
 
     async def on_data_table_cell_selected(self) -> None:
-        """Enter and a click on the chosen cell open the row."""
+        """Open the row after enter or a second click."""
         await self.action_open()
 
     async def action_leave(self) -> None:
-        """Leave the filter or the list; leaving the first list ends the app."""
+        """Remove the filter, or return to the previous list. Leaving the first list ends the app."""
         prompt = self.query_one("#filter", Input)
         if prompt.display:
             self._close_prompt()
@@ -194,7 +194,7 @@ class BrowseApp(App[int], inherit_bindings=False):
             self.exit(0)
 
     async def action_sort(self) -> None:
-        """Sort by the column of the cursor; again, in the other direction."""
+        """Sort by the column under the cursor, or reverse the order if it is already sorted by that column."""
         listing, columns = self.browser.listing, self.browser.shown(self._page).columns
         name = columns[self.rows.cursor_column] if columns else ""
         if name not in self._page.columns or listing.kind is Kind.QUERIES:
@@ -208,7 +208,7 @@ class BrowseApp(App[int], inherit_bindings=False):
         await self._turn(PAGE)
 
     async def action_previous_page(self) -> None:
-        """Show the rows before."""
+        """Show the previous rows."""
         await self._turn(-PAGE)
 
     async def _turn(self, by: int) -> None:
@@ -217,7 +217,7 @@ class BrowseApp(App[int], inherit_bindings=False):
             await self.load()
 
     async def action_queries(self) -> None:
-        """List the ready queries."""
+        """List the ready-made queries."""
         self._remember()
         if self.browser.listing.kind is not Kind.QUERIES:
             self.browser.stack.append(Listing(Kind.QUERIES))
@@ -248,7 +248,7 @@ class BrowseApp(App[int], inherit_bindings=False):
         self.rows.focus()
 
     def _handle_exception(self, error: Exception) -> None:
-        """End, and report the fault without any text of a transcript."""
+        """End the app, and report a crash without any text of a transcript."""
         fault = fault_of(error)
         self.crash = type(fault), fault.__traceback__
         self.exit(return_code=70)

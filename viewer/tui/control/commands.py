@@ -1,4 +1,4 @@
-"""Command controller: run what is typed after `:`, a place to go to or a command, and complete it."""
+"""Command controller: runs a place or command typed after `:`, and completes it."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ from viewer.tui.session import Session
 from viewer.tui.settings.settings import Settings
 
 MOST_VALUES = 30
-"""A command with more values has one entry in the palette, which asks for one."""
+"""A command with more values has a single entry in the palette, which asks for the value."""
 NO_COMMANDS = frozenset({"debug", "brief", "command", "open"})
-"""Actions that are not available as commands."""
+"""Actions that cannot be run as commands."""
 
 LEVELS = [level.value for level in Level]
 
@@ -53,11 +53,11 @@ class Command(Struct, frozen=True):
     values: Callable[[CommandController], Sequence[str]] | None = None
     """The possible arguments, if they are limited."""
     served: Served = Served.SAFE
-    """Which served views have it."""
+    """The served views that offer it."""
 
 
 class CommandController:
-    """Runs what was typed after `:`, or chosen in the palette. Owns the list of entries that were chosen last."""
+    """Runs what was typed after `:` or chosen in the palette. Owns the list of recently chosen entries."""
 
     def __init__(
         self,
@@ -95,7 +95,7 @@ class CommandController:
         self.host.prompt.ask(PromptKind.COMMAND)
 
     def submit(self, kind: PromptKind, text: str) -> None:
-        """Do what was asked for in the prompt."""
+        """Run what the user typed in the prompt."""
         match kind:
             case PromptKind.COMMAND:
                 self.run(text)
@@ -146,7 +146,7 @@ class CommandController:
 
     @property
     def _named_actions(self) -> list[Action]:
-        """Return the actions that their ids run. Only `:level` reveals hidden messages."""
+        """Return the actions that can be run by their ids. Only `:level` reveals hidden messages."""
         return [each for each in self._actions if each.id not in NO_COMMANDS]
 
     def offers(self, typed: str, kind: PromptKind = PromptKind.COMMAND) -> list[Offer]:
@@ -172,13 +172,14 @@ class CommandController:
         return found + [Offer(id, f":{id}", help) for id, help in ids if id.startswith(name) and id not in known]
 
     def completion(self, typed: str, kind: PromptKind) -> str:
-        """Return the typed text with everything that its completions have in common, or the first one."""
+        """Extend the typed text by what all completions have in common, or else to the first completion."""
         texts = [offer.text for offer in self.offers(typed, kind)]
         common = commonprefix(texts) if kind is PromptKind.FILTER else ""  # noqa: RUF071 (these are no paths)
         return common if len(common) > len(typed) else next(iter(texts), "")
 
     def _filter_offers(self, typed: str) -> list[Offer]:
-        """Return terms of the message under the cursor, or the completions of the last term that this level allows."""
+        """Return terms that match the message under the cursor, or the completions of the last term allowed at this
+        level."""
         if not typed:
             return [Offer(term, term) for term in self._terms_here()]
         found = completions(typed, self._values_of)
@@ -205,7 +206,7 @@ class CommandController:
         return sorted(tool.removeprefix("functions.") for tool in found if _PLAIN.fullmatch(tool))
 
     def _is_allowed(self, term: str) -> bool:
-        """True if the field or value can be used at this level."""
+        """True if this level allows the field or value."""
         name, _, value = term.removeprefix("-").partition(":")
         field = FIELDS.get(name.casefold())
         if field is None or not self.session.projection.audience.is_safe:
@@ -219,8 +220,8 @@ class CommandController:
         self.program.show_palette(self.entries(), self._recent, self._run_entry)
 
     def entries(self) -> list[Entry]:
-        """Return the actions, then the commands: an entry for each value if there are few, else one that asks for the
-        argument.
+        """Return the actions, then the commands. A command with few values has an entry for each, any other an entry
+        that asks for its argument.
         """
         found = action_entries(self._actions)
         for each in self._commands:
@@ -261,7 +262,7 @@ class CommandController:
         return theme_names(self._settings.theme_folders)
 
     def set_level(self, level: str) -> None:
-        """Switch to a level, as its key does."""
+        """Switch to a level, like its key."""
         if level in LEVELS:
             self.view.set_level(Level(level))
         else:
@@ -287,7 +288,7 @@ class CommandController:
         }
 
     def choose(self, word: str) -> None:
-        """Make one of the choices."""
+        """Apply one of the values of `:set`."""
         choice = self.choices.get(word)
         if choice is not None:
             choice()
@@ -317,7 +318,7 @@ COMMANDS: tuple[Command, ...] = (
             lambda own: LEVELS, served=Served.DEBUG),
     Command("next", "", "show the next prompt", lambda own, _: own.run("next-prompt"), served=Served.DEBUG),
     Command("open", "FILE", "open another file", lambda own, file: own.program.open_file(file)),
-    Command("quit", "", "end the program", lambda own, _: own.program.quit()),
+    Command("quit", "", "quit the program", lambda own, _: own.program.quit()),
     Command("set", "CHOICE", "wrap or nowrap lines, markdown or source, times, usage, a pane",
             lambda own, word: own.choose(word), lambda own: list(own.choices)),
     Command("theme", "NAME", "use a theme", lambda own, name: own.program.use_theme(name),
@@ -326,13 +327,13 @@ COMMANDS: tuple[Command, ...] = (
 """The commands by name."""
 
 MOST_LOOKED_AT = 1000
-"""The maximum number of calls to search for names of tools."""
+"""The maximum number of calls to search for tool names."""
 _PLAIN = re.compile(r"[A-Za-z0-9_.:/-]{1,64}")
 """A value that needs no quotes in a filter."""
 
 
 def _help_of(text: str) -> str:
-    """Describe the field of an offered term; a value needs no words."""
+    """Return the description of an offered field; empty for a value."""
     name, colon, value = text.rpartition(" ")[2].removeprefix("-").partition(":")
     field = FIELDS.get(name.casefold())
     return field.matches.replace("`", "") if field is not None and colon and not value else ""

@@ -17,7 +17,7 @@ MOST_SEARCHED = 20_000
 
 
 class ListController:
-    """Owns the search in lists."""
+    """Owns the text of the last search in a list."""
 
     def __init__(self, host: Host, navigator: Navigator, panes: PaneController, program: ProgramController) -> None:
         self._host = host
@@ -104,13 +104,13 @@ class ListController:
         self._host.prompt.ask(PromptKind.LIST)
 
     def find(self, typed: str) -> None:
-        """Go to the next row with a text. Lowercase letters also match capitals."""
+        """Go to the next row that contains a text. Lowercase text ignores case."""
         self._wanted = typed
         if typed:
             self._find(1)
 
     def forget(self) -> None:
-        """Forget the text of the last search: it may quote hidden text."""
+        """Forget the text of the last search, which may quote hidden text."""
         self._wanted = ""
 
     def next_match(self) -> None:

@@ -19,14 +19,14 @@ from viewer.tui.settings.settings import Settings
 TINY_WIDTH, TINY_HEIGHT = 40, 10
 """On a smaller terminal, a pane covers the screen."""
 ROOMY, WIDE = 100, 140
-"""The widths from which panes fit next to the transcript, and three columns fit."""
+"""The minimum widths for panes next to the transcript, and for three columns."""
 LEAST_TRANSCRIPT = 60
 """The minimum width of the transcript."""
 INSPECTOR_WIDTH = 40
 SHEET_ROWS = 9
 """The maximum height of a pane below the transcript on a narrow screen."""
 BOTTOM_ROWS = (6, 12)
-"""The minimum and maximum height of the bottom pane. In between, it has this share of the screen."""
+"""The minimum and maximum height of the bottom pane. In between, it takes `BOTTOM_SHARE` of the screen."""
 BOTTOM_SHARE = 0.3
 
 
@@ -44,7 +44,7 @@ class PaneController:
         self._opened: list[Panel] = []
         """The panes that the operator opened, most recent last."""
         self._by_layout: tuple[Panel, ...] = ()
-        """The panes that the layout opened, where there is room."""
+        """The panes that the layout opens if there is room."""
         self._session = session
         self._host = host
         self._settings = settings
@@ -57,7 +57,7 @@ class PaneController:
 
     @property
     def open_panes(self) -> list[Panel]:
-        """Return the panes that `tab` cycles through, in the order of their numbers."""
+        """The panes that `tab` cycles through, ordered by their numbers."""
         width = self._host.size[0]
         least = {Panel.OUTLINE: ROOMY, Panel.INSPECTOR: WIDE, Panel.BOTTOM: ROOMY}
         found = {Panel.TRANSCRIPT, *self._opened}
@@ -112,7 +112,7 @@ class PaneController:
     # Layout.
 
     def lay_out(self) -> None:
-        """Close all panes and open those of the view."""
+        """Close all panes, and open those that belong to the view."""
         settings, debug = self._settings, self._session.display.debug
         chosen = {Panel.OUTLINE: settings.outline, Panel.INSPECTOR: settings.inspector, Panel.BOTTOM: settings.problems}
         self._by_layout = tuple(pane for pane, own in chosen.items() if own.is_open) if debug else ()
@@ -123,12 +123,12 @@ class PaneController:
         self._draw()
 
     def lay_out_safe(self) -> None:
-        """Close all panes before leaving the debug view, so that none is first made for the safe view."""
+        """Close all panes before leaving the debug view, so that none is needlessly drawn for the safe view."""
         self._by_layout, self._opened, self.focused = (), [], Panel.TRANSCRIPT
         self._host.redraw(Changed.LAYOUT)
 
     def fit(self, *, whole: bool = False) -> None:
-        """Make the blocks for the current width. The row of the cursor stays visible, completely with `whole`."""
+        """Rebuild the blocks for the current width, and keep the row of the cursor visible; with `whole`, all of it."""
         with self._stick.kept():
             viewport = self._host.viewport
             self._host.redraw(Changed.WIDTH)
@@ -266,7 +266,7 @@ class PaneController:
         self._cycle(-1)
 
     def _cycle(self, step: int) -> None:
-        """Cycle through the open panes. A count is the number of a pane."""
+        """Cycle through the open panes. A count selects a pane by its number."""
         panes, count = self.open_panes, self._navigator.typed_count()
         if count is not None:
             wanted = next((pane for pane in panes if pane.value == count), None)

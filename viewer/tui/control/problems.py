@@ -1,4 +1,4 @@
-"""Problems of the transcript: owns the selected problem, goes from problem to problem, and follows their list."""
+"""Problem controller: owns the selected problem, moves from problem to problem, and follows the problem list."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ class ProblemController:
 
     def __init__(self, session: Session, host: Host, navigator: Navigator) -> None:
         self.selected: ShownDiagnostic | None = None
-        """The problem of the last jump, which the open key explains."""
+        """The problem that was jumped to last. The open key explains it."""
         self._session = session
         self._host = host
         self._navigator = navigator
 
     def select(self, problem: ShownDiagnostic | None) -> None:
-        """Remember a problem for the open key, or forget it."""
+        """Remember the problem that the open key explains, or forget it."""
         self.selected = problem
 
     def show(self, number: int | None, problem: ShownDiagnostic | None) -> None:
-        """Go to the message of a problem chosen in the list; without a problem, to the open message."""
+        """Go to the message of a problem that was chosen in the list; without a problem, go to the open message."""
         if number:
             self._navigator.leave_place()
             self._navigator.follow_list(number)
@@ -34,7 +34,7 @@ class ProblemController:
         self._host.redraw(Changed.TITLE)
 
     def follow_list(self, number: int | None, problem: ShownDiagnostic | None) -> None:
-        """Show the problem under the cursor of a list, also in the status row."""
+        """Show the problem under the cursor of a list in the transcript and in the status row."""
         self.selected = problem
         if number:
             self._navigator.follow_list(number)
@@ -53,7 +53,7 @@ class ProblemController:
         self._go("warning", -1)
 
     def _go(self, severity: str, step: int) -> None:
-        """Go to the next row with such a problem, wrapping around at the end."""
+        """Go to the next or previous row with a problem of this severity, wrapping around."""
         rows, here, is_wrapped = self._session.rows, self._navigator.cursor_row, False
         problems = RowProblems(rows, self._session.diagnostics)
         row = -1 if here is None else here
@@ -74,7 +74,7 @@ class ProblemController:
             self._navigator.notify_wrapped(step)
 
     def _others(self, severity: str) -> str:
-        """Name the key of the other problems, if there are any."""
+        """Name the key that goes to problems of the other severity, if there are any."""
         other = "warning" if severity == "error" else "error"
         count = self._session.diagnostics.severities[other]
         return f" {self._host.key_of(f'next_{other}')} goes to {counted(count, other)}." if count else ""

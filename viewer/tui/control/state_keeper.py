@@ -1,4 +1,4 @@
-"""State keeper: what a screen takes from the state file, and what it leaves there."""
+"""State keeper: restores a screen from the state file, and saves it there."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _PANES: dict[Panel, PaneName] = {
 
 
 class StateKeeper:
-    """Marks, the place, and the sizes of panes. It has no state."""
+    """Restores and saves marks, the position, and pane sizes. It has no state of its own."""
 
     def __init__(
         self,
@@ -36,14 +36,14 @@ class StateKeeper:
         self._reader = reader
 
     def restore_sizes(self) -> None:
-        """Give panes their last sizes, unless the settings choose one."""
+        """Restore the last pane sizes, except those that the settings define."""
         for panel, name in _PANES.items():
             size = self._state.panes.get(name)
             if size is not None and not getattr(self._settings, name).size:
                 self._panes.resize(panel, size)
 
     def leave(self) -> None:
-        """Store what the next start needs: message numbers and sizes."""
+        """Save message numbers and pane sizes for the next start."""
         document = self._session.document
         count = document.message_count
         marks = sorted(mark for mark in self._session.marks if mark <= count or not document.is_read)

@@ -11,9 +11,11 @@ Result = TypeVar("Result")
 
 
 class DismissOnce(Screen[Result]):
-    """A second dismissal would close the screen below. List this base last: styles come from the first one."""
+    """Ignores a second dismissal, which would close the screen below. List this base last: styles come from the first
+    base."""
 
     def dismiss(self, result: Result | None = None) -> AwaitComplete:
-        if self.app.screen is not self:
+        if not self.is_active:
             return AwaitComplete()
+        self.workers.cancel_node(self)  # its tasks draw, and its widgets go before it
         return super().dismiss(result)

@@ -1,4 +1,4 @@
-"""Help screen: the keys by group with the signs of the view, and a search that shows every key with its sentence."""
+"""Help screen: the keys by group, the signs of the view, and a search over the keys and their descriptions."""
 
 from __future__ import annotations
 
@@ -17,23 +17,22 @@ from viewer.render.width import cells, wrap
 from viewer.tui.dialogs.overlay import Overlay
 from viewer.tui.keys import ACTIONS, Action, Group, by_id, offered
 from viewer.tui.panes.columns import length
-from viewer.tui.panes.head_line import HeadLine
 from viewer.tui.panes.signs import KindSign
 from viewer.tui.terminal.key_names import shown_key
 from viewer.tui.terminal.paint import Painter, joined
 
 DEBUG_MARK = "*"
-"""After the keys of actions that only the debug view has."""
+"""The mark after the keys of actions that only the debug view offers."""
 _KEY_ROOM = 15
-"""Columns of the keys."""
+"""The width of the key column."""
 _INDENT = 2
 _BETWEEN = 2
 TWO_COLUMNS = 88
-"""The width inside the box from which on there are two columns: a terminal of 100 columns has it."""
+"""The minimum width inside the box for two columns; a terminal with 100 columns is wide enough."""
 
 
 class HelpRow(Struct, frozen=True):
-    """Actions that share a row, and its words."""
+    """Actions that share a row, and the text of the row."""
 
     ids: tuple[str, ...]
     words: str
@@ -84,7 +83,7 @@ ROWS = (
     HelpRow(("times", "usage"), "times, tokens and cost"),
     HelpRow(("leave", "suspend", "copy_or_quit"), "quit, suspend, copy"),
 )
-"""Rows with words of their own. Every other action has a row with its label."""
+"""Rows with a special text. Every other action has a row with its label."""
 _SIGNS = (
     (KindSign.ANSWER, "answer"), (KindSign.COMMENTARY, "commentary"), (KindSign.THOUGHT, "thought"),
     (KindSign.CALL, "call"),
@@ -122,7 +121,7 @@ def legend(width: int, printing: Style) -> list[Line]:
 
 
 def found_lines(actions: Sequence[Action], wanted: str, width: int, printing: Style) -> list[Line]:
-    """Return the keys and sentence of each action that has all these words in its keys, its name, or its sentence."""
+    """Return the keys and description of each action whose keys, name, or description contain all words."""
     words = wanted.lower().split()
     lines: list[Line] = []
     for action in actions:
@@ -130,11 +129,11 @@ def found_lines(actions: Sequence[Action], wanted: str, width: int, printing: St
         text = f"{keys} {action.label} {action.help} {action.id}".lower()
         if all(word in text for word in words):
             lines += _entry(f"{keys}{DEBUG_MARK if action.debug_only else ''}", action.help, width, printing)
-    return lines or [(Part(trusted("  No key has these words."), StyleRole.QUIET),)]
+    return lines or [(Part(trusted("  No key matches these words."), StyleRole.QUIET),)]
 
 
 def all_keys(action: Action, printing: Style) -> str:
-    """Return every key of an action, or its command if it has none."""
+    """Return all keys of an action, or its command if it has none."""
     keys = [shown_key(key, ascii=printing.ascii) for key in action.keys]
     keys += [f"y {shown_key(key, ascii=printing.ascii)}" for key in action.after_yank]
     return " ".join(keys) or f":{action.id.replace('_', '-')}"
@@ -158,7 +157,7 @@ def _section(heading: str, groups: Sequence[Group], actions: Sequence[Action], p
 
 
 def _short_keys(members: Sequence[Action], printing: Style) -> str:
-    """Return the first key of each action, and as many others as fit."""
+    """Return the first key of each action, and as many other keys as fit."""
     after = [action.after_yank[0] for action in members if not action.keys and action.after_yank]
     keys = [all_keys(action, printing) for action in members if not action.keys and not action.after_yank]
     if after:
@@ -198,7 +197,7 @@ def _filled(line: Line, width: int) -> Line:
 
 
 class HelpScreen(Overlay[None]):
-    """Scrolls. `/` searches; escape and the keys of help and quit close it."""
+    """The help screen scrolls; `/` searches; escape and the keys for help and quit close it."""
 
     has_head = True
     DEFAULT_CSS = """
@@ -226,12 +225,12 @@ class HelpScreen(Overlay[None]):
         *,
         is_short: bool = True,
     ) -> None:
-        """Without `is_short`, every key has its sentence at once."""
+        """Without `is_short`, show every key with its description from the start."""
         super().__init__(painter, printing)
         self._is_short = is_short
         self._actions = offered(actions)
         self._wanted: str | None = None
-        """The words that are searched; None without a search."""
+        """The words to search for; None without a search."""
         self._help_key = by_id("help", actions).shown_key
         for action in actions:
             for key in action.keys if action.id in ("help", "leave") else ():
@@ -248,12 +247,12 @@ class HelpScreen(Overlay[None]):
         else:
             lines = found_lines(self._actions, wanted, width - 1, printing)
             self.caption("Help", "esc ends the search")
-            self.query_one(HeadLine).show(lambda _: [(Part(trusted(f" /{wanted}▏"), StyleRole.STRONG),)])
+            self.head.show(lambda _: [(Part(trusted(f" /{wanted}▏"), StyleRole.STRONG),)])
         self.list.styles.height = len(lines)
         self.list.show(len(lines), lambda row, _: lines[row])
 
     def on_key(self, event: events.Key) -> None:
-        """Type the words of a search."""
+        """Handle keys typed into the search."""
         if self._wanted is None:
             return
         if event.key == "backspace":
@@ -270,7 +269,7 @@ class HelpScreen(Overlay[None]):
         self.on_resize()
 
     def action_find(self) -> None:
-        """Search the keys."""
+        """Start a search."""
         self._find("")
 
     def action_close(self) -> None:

@@ -1,4 +1,4 @@
-"""List of the marks that this view shows: choose one to go to."""
+"""List of the marks that this view shows, to choose one and go to it."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from viewer.tui.panes.signs import kind_sign
 from viewer.tui.terminal.paint import Painter
 
 _BEGINNING = 200
-"""Characters of a message that are read for its line."""
+"""How many characters of a message to read for its line."""
 _NUMBER, _ROLE = 8, 12
 
 
 class MarksScreen(Overlay[int | None]):
-    """Ends with the number of a message, or with None."""
+    """Returns the number of a message, or None."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter,l", "choose", show=False),
@@ -83,7 +83,7 @@ class MarksScreen(Overlay[int | None]):
         self.dismiss(self._marks[self.list.cursor])
 
     def action_back(self) -> None:
-        """Return without a choice."""
+        """Close the list without a choice."""
         self.dismiss(None)
 
     @on(LineList.Chosen)

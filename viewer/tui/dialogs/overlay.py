@@ -1,4 +1,4 @@
-"""Overlay: a box in the middle with a heavy border and a title; the title row with the level stays free."""
+"""Overlay: a centered box with a heavy border and a title. It never covers the title row with the level."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from viewer.tui.terminal.paint import Painter
 
 Result = TypeVar("Result")
 _EDGES = 6
-"""Cells of the corners, of one stroke and of one space at both ends of a title."""
+"""The cells of the corners, and of one stroke and one space at both ends of a title."""
 
 
 class Overlay(ModalScreen[Result], DismissOnce[Result]):
-    """A box with a list; with `has_head`, a fixed line is above it. Subclasses fill both in `fill`."""
+    """A box with a list and, with `has_head`, a fixed line above it. Subclasses fill both in `fill`."""
 
     MOST_WIDE = 100
     has_head = False
@@ -43,18 +43,22 @@ class Overlay(ModalScreen[Result], DismissOnce[Result]):
         super().__init__()
         self.painter = painter
         self.printing = printing or Style()
+        self.list = LineList(painter)
+        """The list in the box. Drawing it has no effect after the screen was closed."""
+        self.head = HeadLine(painter)
+        self._frame = Vertical()
         self.set_class(self.printing.ascii, "-ascii")
 
     def compose(self) -> ComposeResult:
         """Yield the box."""
-        with Vertical():
+        with self._frame:
             if self.has_head:
-                yield HeadLine(self.painter)
-            yield LineList(self.painter)
+                yield self.head
+            yield self.list
 
     def on_resize(self) -> None:
-        """Fit the box to another size, and fill it again."""
-        frame = self.query_one(Vertical)
+        """Fit the box to the new size, and fill it again."""
+        frame = self._frame
         frame.styles.width, frame.styles.max_height = self.box_width, max(self.app.size.height - 1, 3)
         self.fill(max(self.box_width - 2, 1))
 
@@ -72,13 +76,8 @@ class Overlay(ModalScreen[Result], DismissOnce[Result]):
         mark, stroke = (">", "-") if ascii_only else ("▸", "━")
         words, more = trusted(f"{mark}{title}"), self.printing.words(aside)
         gap = self.box_width - _EDGES - cells(words) - cells(more) - 2
-        frame = self.query_one(Vertical)
+        frame = self._frame
         if aside and gap > 0:
             frame.border_title = Content.assemble((words, "bold"), f" {stroke * gap} ", (more, "dim"))
         else:
             frame.border_title = Content.assemble((words, "bold"))
-
-    @property
-    def list(self) -> LineList:
-        """The list in the box."""
-        return self.query_one(LineList)

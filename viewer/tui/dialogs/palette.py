@@ -12,20 +12,19 @@ from viewer.render.width import cells
 from viewer.tui.dialogs.overlay import Overlay
 from viewer.tui.palette import Entry, grouped, matching
 from viewer.tui.panes.columns import fitted
-from viewer.tui.panes.head_line import HeadLine
 from viewer.tui.panes.line_list import LineList
 from viewer.tui.terminal.paint import Painter
 
 MOST_ROWS = 16
-"""Rows of the list."""
+"""The maximum number of rows of the list."""
 LONGEST = 80
-"""Characters of a search."""
+"""The maximum length of a search, in characters."""
 NARROW = 100
 _STEPS = {"down": 1, "up": -1, "ctrl+n": 1, "tab": 1, "shift+tab": -1, "pagedown": 10, "pageup": -10}
 
 
 class PaletteScreen(Overlay[Entry | None]):
-    """Ends with the chosen entry, or with None. Keys are typed into the search."""
+    """Returns the chosen entry, or None. Typed keys go into the search."""
 
     MOST_WIDE = 60
     has_head = True
@@ -47,7 +46,7 @@ class PaletteScreen(Overlay[Entry | None]):
         self._rows = [*found] if self._typed else grouped(self._entries, self._recent)
         self.caption("Commands", f"{len(found)} of {len(self._entries)}")
         typed = self.printing.spell(sanitize_line(self._typed))
-        self.query_one(HeadLine).show(
+        self.head.show(
             lambda _: [
                 (
                     Part(trusted(" > ")),
@@ -62,10 +61,10 @@ class PaletteScreen(Overlay[Entry | None]):
             self.list.show(len(self._rows), self._line, first)
             self.call_after_refresh(self._show_heading)
         else:
-            self.list.show(1, lambda row, _: (Part(trusted("  No command has these words."), StyleRole.QUIET),))
+            self.list.show(1, lambda row, _: (Part(trusted("  No command contains these words."), StyleRole.QUIET),))
 
     def _show_heading(self) -> None:
-        """Scroll to the heading above the first entry, too."""
+        """Scroll so that the heading above the first entry is visible too."""
         if self.list.cursor <= 1:
             self.list.scroll_home(animate=False, force=True)
 
@@ -85,7 +84,7 @@ class PaletteScreen(Overlay[Entry | None]):
         )
 
     def on_key(self, event: events.Key) -> None:
-        """Type, move, choose, or close."""
+        """Edit the search, move the cursor, choose an entry, or close the palette."""
         event.stop().prevent_default()
         key = event.key
         if key == "escape":
@@ -104,7 +103,7 @@ class PaletteScreen(Overlay[Entry | None]):
             self._type(self._typed + event.character)
 
     def on_paste(self, event: events.Paste) -> None:
-        """Type what was pasted."""
+        """Add pasted text to the search."""
         event.stop()
         self._type(self._typed + sanitize_line(event.text, LONGEST))
 
@@ -124,7 +123,7 @@ class PaletteScreen(Overlay[Entry | None]):
         self.on_resize()
 
     def _move(self, step: int) -> None:
-        """Move to another entry, over headings; the last one stays."""
+        """Move to another entry, skipping headings, without wrapping around."""
         row, last, sign = self.list.cursor, len(self._rows) - 1, 1 if step > 0 else -1
         target = max(0, min(row + step, last))
         while 0 <= target <= last and isinstance(self._rows[target], str):

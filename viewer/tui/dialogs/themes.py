@@ -47,15 +47,15 @@ class ThemeScreen(ModalScreen[str | None], DismissOnce[str | None]):
 
     def __init__(self, painter: Painter, names: Sequence[str], current: str, printing: Style | None = None) -> None:
         super().__init__()
-        self._painter = painter
         self._names = list(names)
         self._current = current
+        self._list = LineList(painter, id="theme-names")
         self.set_class((printing or Style()).ascii, "-ascii")
 
     def compose(self) -> ComposeResult:
         """Yield a frame with a list."""
         with Vertical() as frame:
-            yield LineList(self._painter, id="theme-names")
+            yield self._list
         frame.border_title = trusted("Theme")
         frame.border_subtitle = trusted("enter apply, esc back")
 
@@ -88,9 +88,5 @@ class ThemeScreen(ModalScreen[str | None], DismissOnce[str | None]):
         self.dismiss(self._names[self._list.cursor])
 
     def action_back(self) -> None:
-        """Leave without a choice."""
+        """Close the list without a choice."""
         self.dismiss(None)
-
-    @property
-    def _list(self) -> LineList:
-        return self.query_one(LineList)

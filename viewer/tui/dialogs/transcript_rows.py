@@ -1,4 +1,5 @@
-"""The transcripts that a list shows: all of them, or those with words in their title or text. Mentions no widgets."""
+"""Rows of the transcript list: all transcripts, or those with certain words in their title or text. Independent of
+widgets."""
 
 from __future__ import annotations
 
@@ -18,9 +19,9 @@ class TranscriptRows:
         self._projection = projection
         self._rows = rows
         self._found: list[int] | None = None
-        """The numbers of the transcripts that were found; None if there is no filter and no search."""
+        """The numbers of the matching transcripts; None without a filter and a search."""
         self._next = 1
-        """The first transcript that was not compared with the filter."""
+        """The first transcript that has not been compared with the filter."""
         self._searcher: Searcher | None = None
 
     def __len__(self) -> int:
@@ -33,11 +34,11 @@ class TranscriptRows:
 
     @property
     def fault(self) -> str:
-        """Why the search failed; empty if it did not."""
+        """The reason why the search failed; empty if it did not."""
         return (self._searcher.fault or "") if self._searcher is not None else ""
 
     def label(self, row: int) -> int:
-        """Return the number of the transcript in a row, as this audience counts."""
+        """Return the printed number of the transcript in a row."""
         return row + 1 if self._found is None else self._found[row]
 
     def row_of(self, label: int) -> int:
@@ -58,7 +59,7 @@ class TranscriptRows:
             self._searcher = Searcher(self._projection, self._rows, query)
 
     def step(self, seconds: float) -> bool:
-        """Look for more transcripts for about this time; True if there is more to do."""
+        """Search for about this time; True if there is more to do."""
         deadline = time.monotonic() + seconds
         if self._found is None:
             return False

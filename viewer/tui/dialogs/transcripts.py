@@ -10,6 +10,7 @@ from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import BindingsMap
 from textual.containers import Vertical
+from textual.worker import Worker
 
 from viewer.document.projection import Projection
 from viewer.document.rows import RowKind, Rows
@@ -27,8 +28,9 @@ from viewer.tui.bars.status_lines import StatusFacts
 from viewer.tui.dialogs.dismiss_once import DismissOnce
 from viewer.tui.dialogs.transcript_rows import TranscriptRows
 from viewer.tui.files.keys import transcript_actions
+from viewer.tui.files.list_input import ListInput
 from viewer.tui.host import Notice, PromptKind
-from viewer.tui.keys import Action, bindings, by_id, is_digit
+from viewer.tui.keys import Action, bindings
 from viewer.tui.panes.columns import fitted, padded, spread
 from viewer.tui.panes.head_line import HeadLine
 from viewer.tui.panes.line_list import LineList
@@ -41,20 +43,17 @@ _WITH_ALL = 60
 _MOST_COUNTED = 1000
 """The maximum number of problems to count per transcript."""
 
-
-_MOST_TYPED = 9999
 _SLICE = 0.02
-"""Seconds to search before keys have their turn."""
-_PROMPTS = ("search", "filter")
+"""How many seconds to search before handling keys."""
 
 
 class TranscriptChoice(Struct, frozen=True):
     """The transcript to go to."""
 
     label: int
-    """Its number, as this audience counts."""
+    """Its printed number, which counts only what this audience sees."""
     search: str = ""
-    """The search in all transcripts, to be repeated in the view."""
+    """The search in all transcripts, to repeat in the view."""
 
 
 class TranscriptsScreen(DismissOnce[TranscriptChoice | None]):
@@ -89,10 +88,12 @@ class TranscriptsScreen(DismissOnce[TranscriptChoice | None]):
         self._problems = problems
         self._here = here
         self._shown = TranscriptRows(projection, problems.rows)
-        self._count = ""
+        self._title_line = HeadLine(painter, id="transcripts-title")
+        self._heads_line = HeadLine(painter, id="transcripts-heads")
+        self._list = LineList(painter, focusable=True, id="transcripts-list")
         self._status = StatusLine(painter, printing)
-        self._prompt = Prompt(self._status.show_search, printing)
-        self._prefixes = {key: id for id in _PROMPTS for key in by_id(id, self.actions).keys}
+        self._input = ListInput(self, self._shown, self._list, self._status, printing, self.actions)
+        self._footer = KeyFooter(painter, printing, actions=self.actions)
 
     @property
     def _rows(self) -> Rows:
@@ -100,38 +101,24 @@ class TranscriptsScreen(DismissOnce[TranscriptChoice | None]):
 
     def compose(self) -> ComposeResult:
         """Yield a title, the column titles, the transcripts, the status row, and the keys."""
-        yield HeadLine(self._painter, id="transcripts-title")
-        yield HeadLine(self._painter, id="transcripts-heads")
-        yield LineList(self._painter, focusable=True, id="transcripts-list")
-        yield Vertical(self._prompt, self._status, id="status-row")
-        yield KeyFooter(self._painter, self._printing, actions=self.actions)
+        yield self._title_line
+        yield self._heads_line
+        yield self._list
+        yield Vertical(self._input.prompt, self._status, id="status-row")
+        yield self._footer
 
     def on_mount(self) -> None:
-        self.query_one("#transcripts-title", HeadLine).show(self._title)
-        self.query_one("#transcripts-heads", HeadLine).show(lambda width: [self._heads(width)])
-        self.query_one(KeyFooter).show(FooterView.TRANSCRIPTS)
-        self._prompt.close()
+        self._title_line.show(self._title)
+        self._heads_line.show(lambda width: [self._heads(width)])
+        self._footer.show(FooterView.TRANSCRIPTS)
+        self._input.rest("")
         self._show()
 
     def on_unmount(self) -> None:
         self._shown.close()
 
     def on_key(self, event: events.Key) -> None:
-        """Handle prefix keys (`/`, `&`, digits) at once, so that the next keys reach their prompt."""
-        self._status.clear_notice()
-        if self._handle_key(event):
-            event.stop().prevent_default()
-
-    def _handle_key(self, event: events.Key) -> bool:
-        if self._prompt.is_asking:
-            return self._prompt.take_key(event)
-        if is_digit(event.key) and (self._count or event.key != "0"):
-            self._count = str(min(int(self._count + event.key), _MOST_TYPED))
-            return True
-        prefix = self._prefixes.get(event.key)
-        if prefix:
-            self.action_do(prefix)
-        return prefix is not None
+        self._input.take_key(event)
 
     def _show(self) -> None:
         """Draw the list, with the cursor on the same transcript."""
@@ -147,27 +134,22 @@ class TranscriptsScreen(DismissOnce[TranscriptChoice | None]):
 
     def ask_search(self) -> None:
         """Ask for a text to find in all transcripts."""
-        self._prompt.ask(PromptKind.SEARCH)
+        self._input.ask(PromptKind.SEARCH)
 
     def ask_filter(self) -> None:
         """Ask for words in titles."""
-        self._prompt.ask(PromptKind.ROWS, self._shown.filter)
+        self._input.ask(PromptKind.ROWS)
 
     def on_prompt_submitted(self, event: Prompt.Submitted) -> None:
         """Search or filter."""
-        self.set_focus(self._list)
-        if event.kind is PromptKind.SEARCH:
-            self._shown.search_for(event.text)
-        else:
-            self._shown.filter_by(event.text)
+        self._input.submit(event)
         self._look()
 
     def on_prompt_cancelled(self) -> None:
-        """Return to the list."""
-        self.set_focus(self._list)
+        self._input.return_to_list()
 
     def clear(self) -> None:
-        """End the search or the filter; without one, return."""
+        """End the search or the filter; if there is none, close the list."""
         if self._shown.search or self._shown.filter:
             self._shown.filter_by("")
             self._look()
@@ -175,15 +157,9 @@ class TranscriptsScreen(DismissOnce[TranscriptChoice | None]):
             self.leave()
 
     def _look(self) -> None:
-        """Draw what the search or filter finds, as it finds it."""
-        shown = self._shown
-        if shown.search:
-            self._prompt.rest(PromptKind.SEARCH, shown.search)
-        elif shown.filter:
-            self._prompt.rest(PromptKind.ROWS, shown.filter)
-        else:
-            self._prompt.close()
-        self.run_worker(self._find(), group="transcripts", exclusive=True)
+        """Draw the results of the search or filter as they arrive."""
+        self._input.rest(self._shown.search)
+        _: Worker[None] = self.run_worker(self._find, group="transcripts", exclusive=True)
 
     async def _find(self) -> None:
         shown, more = self._shown, True
@@ -191,45 +167,43 @@ class TranscriptsScreen(DismissOnce[TranscriptChoice | None]):
             more = shown.step(_SLICE)
             self._show()
             if shown.search or shown.filter:
-                self._prompt.note(f"{len(shown):,} of {shown.total:,}" + (", searching…" if more else ""))
+                self._input.prompt.note(f"{len(shown):,} of {shown.total:,}" + (", searching…" if more else ""))
             if shown.fault:
                 self._status.show_notice(shown.fault, Notice.WARNING)
             await asyncio.sleep(0)
 
     def action_do(self, id: str) -> None:
-        """Call the target of an action."""
-        getattr(self, by_id(id, self.actions).target)()
-        self._count = ""
+        self._input.perform(id)
 
     async def on_action_chosen(self, event: ActionChosen) -> None:
         event.stop()
         await self.run_action(f"do('{event.action}')")
 
     def line_down(self) -> None:
-        self._move(self._times)
+        self._move(self._input.times)
 
     def line_up(self) -> None:
-        self._move(-self._times)
+        self._move(-self._input.times)
 
     def half_page_down(self) -> None:
-        self._move(self._page // 2 * self._times)
+        self._move(self._page // 2 * self._input.times)
 
     def half_page_up(self) -> None:
-        self._move(-(self._page // 2) * self._times)
+        self._move(-(self._page // 2) * self._input.times)
 
     def page_down(self) -> None:
-        self._move(self._page * self._times)
+        self._move(self._page * self._input.times)
 
     def page_up(self) -> None:
-        self._move(-self._page * self._times)
+        self._move(-self._page * self._input.times)
 
     def top(self) -> None:
         self._move(-len(self._shown))
 
     def bottom(self) -> None:
-        """Go to the last transcript, or to the one with the number of the count."""
-        if self._count:
-            self._list.move_to(self._shown.row_of(int(self._count)))
+        """Go to the last transcript, or to the one whose number was typed."""
+        if self._input.count:
+            self._list.move_to(self._shown.row_of(self._input.count))
             self._moved()
         else:
             self._move(len(self._shown))
@@ -239,29 +213,14 @@ class TranscriptsScreen(DismissOnce[TranscriptChoice | None]):
         self._choose(self._list.cursor)
 
     def open_palette(self) -> None:
-        """Show the actions of the list, and run the chosen one."""
-        from viewer.tui.dialogs.palette import PaletteScreen
-        from viewer.tui.palette import Entry, action_entries
-
-        def chosen(entry: Entry | None) -> None:
-            if entry is not None:
-                self.action_do(entry.id)
-
-        entries = [entry for entry in action_entries(self.actions) if entry.id != "palette"]
-        self.app.push_screen(PaletteScreen(self._painter, self._printing, entries, ()), chosen)
+        self._input.open_palette()
 
     def open_help(self) -> None:
-        from viewer.tui.dialogs.help import HelpScreen
-
-        self.app.push_screen(HelpScreen(self._painter, self._printing, self.actions, is_short=False))
+        self._input.open_help()
 
     def leave(self) -> None:
-        """Return without a choice."""
+        """Close the list without a choice."""
         self.dismiss(None)
-
-    @property
-    def _times(self) -> int:
-        return int(self._count or 1)
 
     @property
     def _page(self) -> int:
@@ -334,7 +293,3 @@ class TranscriptsScreen(DismissOnce[TranscriptChoice | None]):
         columns += [Part(trusted("  ")), padded(problems, _PROBLEMS, style)]
         room = max(1, width - _NUMBER - 2 - sum(len(part.text) for part in columns))
         return (padded(number, _NUMBER, style, right=True), Part(trusted("  ")), padded(title, room, style), *columns)
-
-    @property
-    def _list(self) -> LineList:
-        return self.query_one(LineList)

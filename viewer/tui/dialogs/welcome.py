@@ -1,4 +1,4 @@
-"""Welcome card: the first keys, at the first start. Any key continues."""
+"""Welcome card, shown at the first start: the most important keys. Any key closes it."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ _ROWS: tuple[tuple[tuple[tuple[str, ...], str], ...], ...] = (
     ((("palette",), "all commands"), (("help",), "all keys")),
 )
 _KEYS = (9, 9)
-"""Columns of the keys of both sides."""
+"""The widths of the key columns on both sides."""
 _LEFT = 18
-"""Columns of the words at the left."""
+"""The width of the descriptions on the left side."""
 
 
 def welcome_lines(actions: Sequence[Action], width: int, style: Style) -> list[Line]:
@@ -75,6 +75,6 @@ class WelcomeScreen(Overlay[None]):
         self.dismiss(None)
 
     def on_click(self, event: events.Click) -> None:
-        """The same for a click."""
+        """Close the card after a click."""
         event.stop()
         self.dismiss(None)

@@ -1,4 +1,4 @@
-"""Catalog of the file list: entries with their facts, ordered, filtered, and searched. It mentions no widgets."""
+"""Catalog of the file list: entries with their facts, ordered, filtered, and searched. Independent of widgets."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ Key = Callable[[Entry, FileFacts | None], Any]
 
 
 class Sort(Struct, frozen=True):
-    """An order of the list."""
+    """A sort order of the list."""
 
     words: str
     key: Key | None = None
-    """None for the order of the listing."""
+    """The sort key; None for the order of the listing."""
     needs_facts: bool = False
     """True if the order is final only once every file has been read."""
     in_safe: bool = True
@@ -51,7 +51,7 @@ SORTS = (
     ),
     Sort("by title", lambda entry, facts: ((facts.title if facts else "") or entry.name).casefold(), True),
 )
-"""The orders in addition to that of the listing."""
+"""The sort orders in addition to that of the listing."""
 
 
 class Search(Struct, frozen=True):
@@ -77,29 +77,29 @@ class Catalog:
         self.filter = ""
         self.search: Search | None = None
         self.marked: tuple[str, ...] = ()
-        """The paths of files to compare."""
+        """The paths of the files marked for comparison."""
         self.cursor: str = ""
         """The path of the file under the cursor."""
         self.rows: list[Entry | str] = []
-        """The entries, and the labels of the rules before each group."""
+        """The entries, and before each group the label of its rule."""
         self._facts: dict[Entry, FileFacts] = {}
         self._earlier: dict[str, FileFacts] = {}
-        """Earlier facts by path, while a changed file is read again."""
+        """The previous facts by path, shown while a changed file is read again."""
         self._hits: dict[Entry, Hit] = {}
         self._backlog: list[Entry] = []
-        """The files that were unread when the list was arranged, last one first. Some may be known by now."""
+        """The files that were unread when the list was arranged, in reverse order. Some may have been read since."""
         self._to_search: list[Entry] = []
 
     # What the list shows.
 
     @property
     def sort(self) -> Sort:
-        """The present order."""
+        """The current sort order."""
         return self._sorts[self._sort]
 
     @property
     def entries(self) -> list[Entry]:
-        """The entries that are shown, in order."""
+        """The shown entries, in order."""
         return [row for row in self.rows if isinstance(row, Entry)]
 
     def facts(self, entry: Entry) -> FileFacts | None:
@@ -107,7 +107,7 @@ class Catalog:
         return self._facts.get(entry) or self._earlier.get(entry.path)
 
     def hit(self, entry: Entry) -> Hit | None:
-        """Return what the search found in a file; None if there is no search, or the file has not been searched yet."""
+        """Return the search result of a file; None without a search, or if the file has not been searched yet."""
         return self._hits.get(entry) if self.search else None
 
     @property
@@ -123,7 +123,7 @@ class Catalog:
 
     @property
     def fault(self) -> str:
-        """Why the search failed."""
+        """The reason why the search failed."""
         return next((hit.fault for hit in self._hits.values() if hit.fault), "") if self.search else ""
 
     @property
@@ -150,7 +150,7 @@ class Catalog:
         self.arrange()
 
     def filter_by(self, words: str) -> None:
-        """Show only files whose title, name, agent, or folder contain all these words."""
+        """Show only files that contain all these words in their title, name, agent, or folder."""
         self.filter = words.strip()
         self.arrange()
 
@@ -162,7 +162,7 @@ class Catalog:
         self.arrange()
 
     def toggle_mark(self, path: str) -> None:
-        """Mark a file to compare, or remove its mark."""
+        """Mark a file for comparison, or remove its mark."""
         others = tuple(each for each in self.marked if each != path)
         self.marked = others if path in self.marked else (*others, path)
 
@@ -175,18 +175,18 @@ class Catalog:
         self.cursor = path
 
     def learn(self, entry: Entry, facts: FileFacts) -> None:
-        """Keep the facts of a file."""
+        """Store the facts of a file."""
         self._facts[entry] = self._earlier[entry.path] = facts
 
     def found(self, search: Search, entry: Entry, hit: Hit) -> None:
-        """Keep what a search found in a file, unless there is another search now."""
+        """Store the search result of a file, unless a new search has started."""
         if search is self.search:
             self._hits[entry] = hit
 
     def arrange(self) -> None:
         """Filter and order the rows again."""
         listed = set(self.listing.entries)
-        if len(self._facts) > 2 * len(listed) + 100:  # each state of a growing file has its own entry
+        if len(self._facts) > 2 * len(listed) + 100:  # every size of a growing file is a separate entry
             self._facts = {entry: facts for entry, facts in self._facts.items() if entry in listed}
         self._backlog = [entry for entry in reversed(self.listing.entries) if self._is_to_read(entry)]
         self._to_search = [entry for entry in reversed(self.listing.entries) if self._is_to_search(entry)]
@@ -224,8 +224,8 @@ class Catalog:
     def wanted(self, visible: Sequence[Entry]) -> tuple[Entry, bool] | None:
         """Return the next file to read, and True to read all of it.
 
-        Titles of visible files come first, then their facts, then other files if the order, the filter, or a small list
-        needs them."""
+        Titles of visible files come first, then their other facts, then other files if the sort order or the filter
+        needs them, or the list is small."""
         known = self._facts
         for entry in visible:
             if entry not in known and _can_be_read(entry):
@@ -245,7 +245,7 @@ class Catalog:
         return None
 
     def untitled(self, visible: Sequence[Entry]) -> list[Entry]:
-        """Return the visible files about which nothing is known."""
+        """Return the visible files without any known facts."""
         return [entry for entry in visible if entry not in self._facts and _can_be_read(entry)]
 
     def _is_to_read(self, entry: Entry) -> bool:
@@ -265,7 +265,7 @@ class Catalog:
 
 
 _SMALL = 4 * 1024
-"""A file of at most this size is read whole at once."""
+"""A file of at most this size is read completely at once."""
 assert _SMALL < MOST_COUNTED
 
 

@@ -28,7 +28,7 @@ MOST_SAID = 6
 """The number of messages in a preview."""
 LONGEST_TITLE, LONGEST_SAID = 60, 300
 AROUND = 40
-"""How many characters before a match a preview shows."""
+"""How many characters to show before a match in a preview."""
 _STEP = 256 * 1024
 _SEARCH_SECONDS = 0.01
 
@@ -45,7 +45,7 @@ class Reading(Struct, frozen=True):
 
     @property
     def shown(self) -> Audience:
-        """The audience of titles and previews: always an end user."""
+        """The audience of titles and previews, which is always an end user."""
         return Audience(strict=True, thread=self.audience.thread, sealed=self.audience.sealed)
 
 
@@ -64,11 +64,11 @@ class FileFacts(Struct, frozen=True):
     title: str = ""
     """The first message of the user, as the safe view shows it; one line."""
     turns: int | None = None
-    """None if only the head was read."""
+    """The number of turns; None if only the head was read."""
     hidden: int | None = None
-    """None also for a strict audience."""
+    """The number of hidden messages; None also for a strict audience."""
     calls: int | None = None
-    """None also in the safe view."""
+    """The number of calls; None also in the safe view."""
     errors: int = 0
     warnings: int = 0
     is_counted: bool = False
@@ -78,20 +78,20 @@ class FileFacts(Struct, frozen=True):
 
 
 class Hit(Struct, frozen=True):
-    """What a search found in one file."""
+    """The result of a search in one file."""
 
     count: int = 0
     said: tuple[Said, ...] = ()
-    """The first matches with the text around them."""
+    """The first matches, with the text around them."""
     fault: str = ""
-    """The reason why the pattern cannot be searched for, as a sentence."""
+    """A sentence that explains why the pattern is invalid."""
 
 
 NO_TRANSCRIPT = FileFacts(is_counted=True, is_transcript=False)
 
 
 def head_of(entry: Entry) -> FileFacts:
-    """Return the title from the head of a file. A compressed file has no head that can be read by itself."""
+    """Read the title from the head of a file. For a compressed file, return no title."""
     if why_read_once(entry.path) == COMPRESSED:
         return FileFacts()
     head = read_head(Session(entry.agent, entry.path, entry.size, entry.modified, None, entry.format))
@@ -99,7 +99,7 @@ def head_of(entry: Entry) -> FileFacts:
 
 
 def facts_of(entry: Entry, reading: Reading, check: Check) -> FileFacts:
-    """Read all facts of a file of at most `MOST_COUNTED` bytes, and only the title of a larger one."""
+    """Read all facts of a file, but only the title if it is larger than `MOST_COUNTED`."""
     if entry.size > MOST_COUNTED:
         return FileFacts(head_of(entry).title, is_counted=True)
     try:
@@ -110,7 +110,7 @@ def facts_of(entry: Entry, reading: Reading, check: Check) -> FileFacts:
 
 
 def search_in(entry: Entry, reading: Reading, query: Query, check: Check) -> Hit:
-    """Search the text of a file that the audience sees."""
+    """Search the text that the audience sees of a file."""
     try:
         document = _read(entry, reading, check)
         projection = document.project(reading.audience)

@@ -14,12 +14,12 @@ class FolderWatch:
     """Lists the folder repeatedly in small time slices."""
 
     def __init__(self, listing: FileListing, known: Iterable[str] | None) -> None:
-        """`known` are the files that do not count as new. If None, the first complete listing decides."""
+        """`known` are the files that do not count as new; if None, those of the first complete listing."""
         self._listing = listing
         self._known = None if known is None else set(known)
 
     def step(self) -> list[Found]:
-        """Work for one time slice, and return new files, newest last."""
+        """List for one time slice, and return new files, newest last."""
         if self._listing.list_some(BUDGET_SECONDS):
             return []
         known = self._known if self._known is not None else {file.path for file in self.files}

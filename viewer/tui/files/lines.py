@@ -18,7 +18,7 @@ from viewer.tui.main.follow import FollowTitle
 from viewer.tui.panes.columns import fitted, padded
 
 PREVIEW = 100
-"""The width from which there is a preview."""
+"""The minimum width for a preview."""
 _LEFT = 5
 """The width before the title: cursor bar, sign, and mark."""
 _ROLE = 11
@@ -31,9 +31,9 @@ class Column(Struct, frozen=True):
 
     head: str
     cells: int
-    """With the gap before it."""
+    """The width in cells, including the gap before the column."""
     least: int
-    """The minimum width of a list that shows it; one with agents needs the width of their column more."""
+    """The minimum width of a list that shows the column. In a list with agents, the width of their column is added."""
     right: bool = True
 
 
@@ -50,7 +50,7 @@ COLUMNS = (
 
 
 class RowFacts(Struct, frozen=True):
-    """What a row shows besides its entry."""
+    """The facts that a row shows in addition to its entry."""
 
     facts: FileFacts | None = None
     hit: Hit | None = None
@@ -113,7 +113,7 @@ def columns_of(catalog: Catalog, width: int) -> list[Column]:
 
 
 def entry_line(entry: Entry, row: RowFacts, columns: Sequence[Column], now: float, width: int, style: Style) -> Line:
-    """Return the line of one file. Ellipses replace what is not known yet."""
+    """Return the line of one file. An ellipsis replaces a fact that is not known yet."""
     facts, signs = row.facts, style.signs
     sign, word = _state(entry, row, now, style)
     bar = Part(trusted(signs.gutter if row.is_cursor else " "), StyleRole.FOCUS)
@@ -148,7 +148,7 @@ def group_line(words: str, width: int, style: Style) -> Line:
 
 
 def empty_line(catalog: Catalog, style: Style) -> Line:
-    """Return the sentence of an empty list."""
+    """Return the sentence shown for an empty list."""
     if not catalog.listing.is_listed:
         words = f" Looking{style.signs.ellipsis}"
     elif catalog.search:
@@ -163,7 +163,7 @@ def empty_line(catalog: Catalog, style: Style) -> Line:
 
 
 def preview_lines(entry: Entry | None, row: RowFacts, height: int, width: int, style: Style) -> list[Line]:
-    """Return a rule with the name of the file, then its last shown messages or the matches in it."""
+    """Return a rule with the name of the file, followed by its last shown messages or its matches."""
     stroke = style.signs.rule
     words = "Matches" if row.hit is not None else "Preview"
     name = fitted(style.name(entry.name), min(cells(style.name(entry.name)), width // 2), style) if entry else ""
@@ -185,7 +185,7 @@ def _said(said: Said, width: int, style: Style) -> Line:
 
 
 def _state(entry: Entry, row: RowFacts, now: float, style: Style) -> tuple[Part, str]:
-    """Return the sign of a row and the word before its title."""
+    """Return the glyph of a row and the word before its title."""
     signs, facts, state = style.signs, row.facts, row.state
     if state is not None and state.busy:
         return Part(trusted(signs.ellipsis[:1]), StyleRole.PENDING), state.busy

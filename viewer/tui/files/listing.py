@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from threading import Lock
 from typing import Protocol
 
 from msgspec import Struct
@@ -16,15 +17,15 @@ from viewer.sources.sessions import LIVE_SECONDS, Session, Surroundings, find_se
 
 
 class Entry(Struct, frozen=True, gc=False):
-    """A file as it was when it was listed. A changed file is another entry."""
+    """A file as it was when listed. A changed file becomes a new entry."""
 
     path: str
     name: str
-    """Relative to the folder."""
+    """The path relative to the folder."""
     size: int = 0
-    """0 if it is not known."""
+    """The size in bytes; 0 if unknown."""
     modified: float = 0.0
-    """Seconds since 1970; 0 if it is not known."""
+    """The modification time in seconds since 1970; 0 if unknown."""
     is_transcript: bool = True
     reason: str = ""
     """The reason why the file cannot be read."""
@@ -32,9 +33,9 @@ class Entry(Struct, frozen=True, gc=False):
     """True for a followed file that does not exist yet."""
     agent: str = ""
     group: str = ""
-    """The label of the rule before its group."""
+    """The label of the rule above its group."""
     format: str | None = None
-    """The format in which it is read; None to detect it."""
+    """The format to read it as; None to detect the format."""
 
     def is_live(self, now: float) -> bool:
         """True if the file is being written."""
@@ -42,11 +43,11 @@ class Entry(Struct, frozen=True, gc=False):
 
 
 class Listing(Protocol):
-    """A source of entries. Listing runs in small steps, in any thread, one at a time."""
+    """A source of entries. It lists in small steps, in any thread, but only one step at a time."""
 
     entries: list[Entry]
     is_listed: bool
-    """True if the listing has been complete at least once."""
+    """True if everything was listed at least once."""
     repeats: bool
     """True if new entries may appear."""
     has_groups: bool
@@ -55,11 +56,11 @@ class Listing(Protocol):
         """List for a time budget; True if more remains."""
 
     def list_again(self) -> None:
-        """Begin another listing; meanwhile the entries do not change."""
+        """Start to list again. Until that is complete, the entries do not change."""
 
 
 class FileListing:
-    """The transcripts of a folder that is listed repeatedly, or the named files."""
+    """The transcripts of a folder, which is listed repeatedly, or the named files."""
 
     has_groups = False
 
@@ -75,17 +76,19 @@ class FileListing:
         self._known: dict[str, Found | None] = {}
         self._looking: Iterator[Found | None] | None = self._look()
         self._new: list[Found] = []
+        self._lock = Lock()
 
     def list_some(self, budget_seconds: float) -> bool:
         """List for a time budget; True if more remains."""
         deadline = time.monotonic() + budget_seconds
-        while self._list_one():
-            if time.monotonic() >= deadline:
-                return True
+        with self._lock:  # the thread of a list that was left may still be busy
+            while self._list_one():
+                if time.monotonic() >= deadline:
+                    return True
         return False
 
     def list_again(self) -> None:
-        """Begin another listing; meanwhile the entries do not change."""
+        """Start to list again. Until that is complete, the entries do not change."""
         if self._looking is None:
             self._looking, self._new = self._look(), []
 
@@ -95,22 +98,20 @@ class FileListing:
         return (found_file(path, Path(path).name) for path in self._paths)
 
     def _list_one(self) -> bool:
-        """Add one file. The first listing appears gradually; later ones appear all at once."""
+        """Add one file. The first listing appears file by file, later ones all at once."""
         if self._looking is None:
             return False
         try:
             found = next(self._looking)
-        except StopIteration:
-            found, self._looking = None, None
-        except ViewerError:  # the folder is gone
-            found, self._looking = None, None
+        except (StopIteration, ViewerError):  # all are listed, or the folder is gone
+            self._listed()
+            self._looking = None
+            return False
         if found is not None:
             self._new.append(found)
             if not self.is_listed:
                 self._add(found)
-        if self._looking is None:
-            self._listed()
-        return self._looking is not None
+        return True
 
     def _add(self, found: Found) -> None:
         self.files = self._new
@@ -143,7 +144,7 @@ class SessionListing:
         self._find = find
 
     def list_some(self, budget_seconds: float) -> bool:
-        """Find all sessions; no file is read as a transcript."""
+        """Find all sessions, without reading them as transcripts."""
         if not self.is_listed:
             self.entries = [self._entry(session) for session in self._find(self._around)]
             self.is_listed = True

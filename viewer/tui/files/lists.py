@@ -1,4 +1,4 @@
-"""Choose the catalog for what the command line names."""
+"""Choose the catalog for the inputs on the command line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Live sources: several followed inputs, each with its state, read in the background while no screen shows them."""
+"""Live sources: the states of several followed inputs, and a background task that reads those without a screen."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Mapping, Sequence
 
 from viewer.document.backend import load_backend
-from viewer.document.live import LiveDocument
+from viewer.document.live import LiveChange, LiveDocument
 from viewer.errors import ViewerError
 from viewer.render.title import FollowState
 from viewer.sources.changes import SourceCondition
@@ -15,9 +15,9 @@ from viewer.tui.main.screen import MainScreen
 from viewer.tui.startup import Opener
 
 SLICE = 16 * 1024
-"""Bytes read of one input before the event loop and the next input have their turn."""
+"""How many bytes of one input to read before handling events and the next input."""
 QUIET_SECONDS = 0.1
-"""Between two polls if nothing has arrived."""
+"""The seconds between two polls if nothing has arrived."""
 
 
 class LiveSource:
@@ -32,19 +32,23 @@ class LiveSource:
 
     def step(self) -> bool:
         """Read a slice; True if more can be read now."""
+        return self.step_on(SLICE).more
+
+    def step_on(self, size: int) -> LiveChange:
+        """Read up to `size` bytes, and return what they changed."""
         live, machine = self.live, self._machine
-        change = live.step(SLICE)
+        change = live.step(size)
         machine.signal(Signal.SOURCE_CHANGED, source=live.following.state.condition)
         if live.is_complete:
             machine.signal(Signal.ENDED)
         elif live.has_caught_up and live.following.state.condition is SourceCondition.OK:
             machine.signal(Signal.CAUGHT_UP)
             machine.signal(Signal.GO_TO_END)
-        return change.more
+        return change
 
     @property
     def state(self) -> FollowTitle:
-        """The state for the list. It counts no messages: some may be hidden."""
+        """The state for the file list. It counts no messages, because some may be hidden."""
         live = self.live
         return follow_title(
             self._machine.status,
@@ -58,12 +62,12 @@ class LiveSource:
 
 
 class LiveSources:
-    """Owns the inputs without a screen, and knows the states of all."""
+    """Owns the inputs without a screen, and provides the states of all inputs."""
 
     def __init__(
         self, opener: Opener, paths: Sequence[str], stalled_after: float, screens: Mapping[str, MainScreen]
     ) -> None:
-        """`screens` are those of the inputs that were opened; each reads its own input from then on."""
+        """`screens` are the screens of opened inputs. Each of them reads its input itself."""
         self._paths = tuple(paths)
         self._screens = screens
         self._without_screen: dict[str, LiveSource] = {}
@@ -75,12 +79,12 @@ class LiveSources:
                 self._without_screen[path] = LiveSource(live, stalled_after)
 
     def take(self, path: str) -> LiveDocument | None:
-        """Hand over an input to the screen that shows it."""
+        """Hand an input over to the screen that will show it."""
         source = self._without_screen.pop(path, None)
         return source.live if source is not None else None
 
     def state(self, path: str) -> FollowTitle | None:
-        """Return the state of an input; None for one that is not followed."""
+        """Return the state of an input; None if it is not followed."""
         if path in self._screens:
             return self._screens[path].follow.state
         source = self._without_screen.get(path)
@@ -93,25 +97,25 @@ class LiveSources:
         return sum(state is not None and state.state is FollowState.LIVE for state in states)
 
     def words(self, path: str) -> str:
-        """Which of the inputs this is, and how many are live: `2 of 3, 3 live`."""
+        """Return the position of an input and the number of live ones: `2 of 3, 3 live`."""
         if path not in self._paths:
             return ""
         return f"{self._paths.index(path) + 1} of {len(self._paths)}, {self.live_count} live"
 
     async def run(self) -> None:
-        """Read all inputs without a screen, in turns, until the app ends."""
+        """Read all inputs without a screen, one slice at a time, until the app ends."""
         while not self._is_closed:
             is_busy = False
             for path, source in list(self._without_screen.items()):
                 if source.live.needs_backend:
-                    await asyncio.to_thread(load_backend)  # the import takes long only once
-                if self._without_screen.get(path) is not source:  # a screen has taken it meanwhile
+                    await asyncio.to_thread(load_backend)  # slow, because of an import
+                if self._without_screen.get(path) is not source:  # a screen has taken it over
                     continue
                 if source.live.needs_backend:
                     source.live.load_backend()
                 try:
                     is_busy = source.step() or is_busy
-                except ViewerError:  # its screen will say why
+                except ViewerError:  # its screen will report the reason
                     continue
                 await asyncio.sleep(0)
             await asyncio.sleep(0 if is_busy else QUIET_SECONDS)

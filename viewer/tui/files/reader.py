@@ -1,4 +1,4 @@
-"""Reader of the file list: owns the visible files, and lists, reads, and searches in the background."""
+"""Reader of the file list: lists, reads, and searches files in the background, visible ones first."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ SECONDS_OF_TITLES = 0.05
 
 
 class NotWantedError(Exception):
-    """The facts of a file are no longer wanted, or not yet."""
+    """The facts of a file are not needed now."""
 
 
 class FilesReader:
-    """Owns the visible files and the state of the background task."""
+    """Owns the tuple of visible files and the state of the background task."""
 
     def __init__(
         self,
@@ -32,8 +32,9 @@ class FilesReader:
         learned: Callable[[], None],
         finished: Callable[[], None],
     ) -> None:
-        """`see` returns the visible files, the one under the cursor first; `start` runs a background task. The others
-        are called after a part of the listing, after a file was read or searched, and when nothing is left to do."""
+        """`see` returns the visible files, starting with the one under the cursor. `start` runs a background task.
+        `listed` is called after each step of the listing, `learned` after a file was read or searched, and `finished`
+        when nothing is left to do."""
         self.visible: tuple[Entry, ...] = ()
         self.is_urgent = False
         """True if a visible file has not been read yet."""
@@ -48,24 +49,24 @@ class FilesReader:
         self._is_loading = self._is_closed = False
 
     def load(self) -> None:
-        """List, read, and search what is wanted, unless that is already being done."""
+        """Start to list, read, and search files as needed, unless the task is already running."""
         self.note_visible()
         if not self._is_loading and not self._is_closed:
             self._is_loading = True
             self._start(self._load)
 
     def list_again(self) -> None:
-        """List the folder once more."""
+        """List the folder again."""
         self._catalog.listing.list_again()
         self._lists = True
         self.load()
 
     def close(self) -> None:
-        """Stop for good."""
+        """Stop permanently."""
         self._is_closed = True
 
     def note_visible(self) -> None:
-        """Find out which files are visible, and whether one of them is wanted."""
+        """Update which files are visible, and whether one of them must be read."""
         self.visible = self._see()
         wanted = self._catalog.wanted(self.visible)
         self.is_urgent = wanted is not None and wanted[0] in self.visible
@@ -85,7 +86,7 @@ class FilesReader:
             self._finished()
 
     async def _read_one(self) -> bool:
-        """Read or search one file; False if nothing is wanted."""
+        """Read or search one file; False if there is none to read."""
         catalog, self.is_urgent = self._catalog, False
         self.note_visible()
         wanted = catalog.wanted(self.visible)
@@ -111,7 +112,7 @@ class FilesReader:
     # What the reading thread calls.
 
     def _facts(self, entries: Sequence[Entry], whole: bool) -> list[tuple[Entry, FileFacts]]:
-        """Read the facts of one file, or the titles of several for a short time."""
+        """Read the facts of one file or, for a short time, the titles of several."""
         if whole:
             return [(entry, facts_of(entry, self._catalog.reading, partial(self._check, entry))) for entry in entries]
         deadline, known = time.monotonic() + SECONDS_OF_TITLES, []
@@ -122,7 +123,7 @@ class FilesReader:
         return known
 
     def _check(self, entry: Entry) -> None:
-        """Stop if the file is not needed now."""
+        """Raise NotWantedError if the file is not needed now."""
         if self._is_closed or (self.is_urgent and entry not in self.visible):
             raise NotWantedError
 

@@ -1,4 +1,4 @@
-"""File list screen: keys, prompts, and what the list draws. Its reader reads the visible files first."""
+"""File list screen: handles keys and prompts, and draws the list. Its reader reads visible files first."""
 
 from __future__ import annotations
 
@@ -36,10 +36,11 @@ from viewer.tui.files.lines import (
     preview_lines,
     title_line,
 )
+from viewer.tui.files.list_input import ListInput
 from viewer.tui.files.listing import Entry
 from viewer.tui.files.reader import FilesReader
 from viewer.tui.host import Notice, PromptKind
-from viewer.tui.keys import ACTIONS, Action, Scope, bindings, by_id, is_digit
+from viewer.tui.keys import ACTIONS, Action, Scope, bindings, by_id
 from viewer.tui.main.follow import FollowTitle
 from viewer.tui.main.messages import ThemeWanted
 from viewer.tui.main.program import TWICE_SECONDS
@@ -51,9 +52,7 @@ from viewer.tui.terminal.paint import Painter
 SECONDS_BETWEEN_DRAWS = 0.1
 SECONDS_BETWEEN_LISTINGS = 2.0
 MOST_PREVIEWED = 7
-"""The maximum number of lines of the preview, with its rule."""
-_MOST_COUNTED = 9999
-_PROMPTS = ("search", "filter")
+"""The maximum number of lines of the preview, including its rule."""
 
 
 class Choice(Struct, frozen=True):
@@ -64,7 +63,7 @@ class Choice(Struct, frozen=True):
     known: tuple[str, ...] | None = None
     """All files of the folder, without the filter; None if the folder is not completely listed."""
     search: str = ""
-    """The search in all files, to be repeated in this one."""
+    """The search in all files, to repeat in this file."""
     follows: bool = False
 
 
@@ -93,8 +92,8 @@ class FilesScreen(DismissOnce[Choice | None]):
         scope: Scope = Scope.ALL,
         opens: str = "",
     ) -> None:
-        """With `opens_newest`, choose the newest file as soon as there is one; with `opens`, the file with this path.
-        `state_of` gives the state of a followed input."""
+        """With `opens_newest`, choose the newest file as soon as there is one; with `opens`, choose the file with this
+        path. `state_of` returns the state of a followed input."""
         super().__init__()
         self.catalog = catalog
         self.actions = list_actions(actions, scope)
@@ -109,14 +108,13 @@ class FilesScreen(DismissOnce[Choice | None]):
         """True if the rows must be arranged again."""
         self._is_changed = False
         """True if new facts must be drawn."""
-        self._count = ""
         self._interrupted_at = 0.0
         self._title = HeadLine(painter, id="title")
         self._heads = HeadLine(painter, id="files-heads")
         self._list = LineList(painter, focusable=True, id="files-list")
         self._preview = HeadLine(painter, id="files-preview")
         self._status = StatusLine(painter, self._printing)
-        self._prompt = Prompt(self._status.show_search, self._printing)
+        self._input = ListInput(self, catalog, self._list, self._status, self._printing, self.actions)
         self._footer = KeyFooter(painter, self._printing, actions=self.actions)
         self._reader = FilesReader(
             catalog,
@@ -127,7 +125,6 @@ class FilesScreen(DismissOnce[Choice | None]):
             finished=self._draw,
         )
         self._bindings.key_to_bindings.update(BindingsMap(bindings(self.actions)).key_to_bindings)
-        self._prefixes = {key: id for id in _PROMPTS for key in by_id(id, self.actions).keys}
 
     def compose(self) -> ComposeResult:
         """Yield a title, the column titles, the files, a preview, the status row, and the keys."""
@@ -135,7 +132,7 @@ class FilesScreen(DismissOnce[Choice | None]):
         yield self._heads
         yield self._list
         yield self._preview
-        yield Vertical(self._prompt, self._status, id="status-row")
+        yield Vertical(self._input.prompt, self._status, id="status-row")
         yield self._footer
 
     def on_mount(self) -> None:
@@ -190,7 +187,7 @@ class FilesScreen(DismissOnce[Choice | None]):
         self._is_changed = True
 
     def _tick(self) -> None:
-        """Draw what changed, and read what has become visible."""
+        """Draw what changed, and read files that have become visible."""
         self._draw()
         self._reader.note_visible()
         if self._reader.is_urgent:
@@ -202,7 +199,7 @@ class FilesScreen(DismissOnce[Choice | None]):
     # Drawing.
 
     def _draw(self) -> None:
-        """Draw what has been learned."""
+        """Draw new facts."""
         if self._is_stale:
             self._arrange()
         elif self._is_changed:
@@ -242,9 +239,9 @@ class FilesScreen(DismissOnce[Choice | None]):
             total = len(catalog.listing.entries)
             words = f"{counted(count, 'match', 'matches')} in {files:,} of {counted(total, 'file')}"
             words += f", {left:,} to search" if left else f", {catalog.too_large:,} too large" * bool(catalog.too_large)
-            self._prompt.note(words)
+            self._input.prompt.note(words)
         elif catalog.filter:
-            self._prompt.note(f"{len(catalog.entries):,} of {len(catalog.listing.entries):,}")
+            self._input.prompt.note(f"{len(catalog.entries):,} of {len(catalog.listing.entries):,}")
 
     def _line(self, row: int, width: int) -> Line:
         if not self.catalog.rows:
@@ -283,65 +280,44 @@ class FilesScreen(DismissOnce[Choice | None]):
     # Keys.
 
     def on_key(self, event: events.Key) -> None:
-        """Handle prefix keys (`/`, `&`, digits) at once, so that the next keys reach their prompt."""
-        if self._status.notice:
-            self._status.clear_notice()
-        if self._handle_key(event):
-            event.stop().prevent_default()
-
-    def _handle_key(self, event: events.Key) -> bool:
-        if self._prompt.is_asking:
-            return self._prompt.take_key(event)
-        if is_digit(event.key) and (self._count or event.key != "0"):
-            self._count = str(min(int(self._count + event.key), _MOST_COUNTED))
-            return True
-        prefix = self._prefixes.get(event.key)
-        if prefix:
-            self.action_do(prefix)
-        return prefix is not None
+        self._input.take_key(event)
 
     def action_do(self, id: str) -> None:
-        """Call the target of an action, the only dispatcher."""
-        action = by_id(id, self.actions)
-        if action.refusal:
-            self.action_refuse(action.refusal)
-        else:
-            getattr(self, action.target)()
-        self._count = ""
+        self._input.perform(id)
 
     def action_refuse(self, sentence: str) -> None:
-        """Say that this view does not offer the action of the key."""
+        """Report that this view does not offer the action of the key."""
         self._notify(sentence)
 
     async def on_action_chosen(self, event: ActionChosen) -> None:
         await self.run_action(f"do('{event.action}')")
 
     def line_down(self) -> None:
-        self._move(int(self._count or 1))
+        self._move(self._input.times)
 
     def line_up(self) -> None:
-        self._move(-int(self._count or 1))
+        self._move(-self._input.times)
 
     def half_page_down(self) -> None:
-        self._move(self._page // 2 * int(self._count or 1))
+        self._move(self._page // 2 * self._input.times)
 
     def half_page_up(self) -> None:
-        self._move(-(self._page // 2) * int(self._count or 1))
+        self._move(-(self._page // 2) * self._input.times)
 
     def page_down(self) -> None:
-        self._move(self._page * int(self._count or 1))
+        self._move(self._page * self._input.times)
 
     def page_up(self) -> None:
-        self._move(-self._page * int(self._count or 1))
+        self._move(-self._page * self._input.times)
 
     def top(self) -> None:
         self._move(-len(self.catalog.rows))
 
     def bottom(self) -> None:
-        """Go to the last file, or to that of the count."""
+        """Go to the last file, or to the file whose number was typed."""
         entries = self.catalog.entries
         if entries:
-            at = int(self._count) if self._count else len(entries)
+            at = self._input.count or len(entries)
             self._go_to(self.catalog.rows.index(entries[min(at, len(entries)) - 1]))
 
     @property
@@ -392,38 +368,27 @@ class FilesScreen(DismissOnce[Choice | None]):
 
     def ask_search(self) -> None:
         """Ask for a text to find in all files."""
-        self._prompt.ask(PromptKind.SEARCH)
+        self._input.ask(PromptKind.SEARCH)
 
     def ask_filter(self) -> None:
         """Ask for words in titles or names."""
-        self._prompt.ask(PromptKind.ROWS, self.catalog.filter)
+        self._input.ask(PromptKind.ROWS)
 
     def on_prompt_submitted(self, event: Prompt.Submitted) -> None:
         """Search or filter."""
-        self.set_focus(self._list)
-        if event.kind is PromptKind.SEARCH:
-            self.catalog.search_for(event.text)
-        else:
-            self.catalog.filter_by(event.text)
+        self._input.submit(event)
         self._rest_prompt()
         self._arrange()
         self._reader.load()
 
     def on_prompt_cancelled(self) -> None:
-        """Return to the list."""
-        self.set_focus(self._list)
+        self._input.return_to_list()
 
     def _rest_prompt(self) -> None:
-        """Show the search, or else the filter, in the status row."""
-        if self.catalog.search:
-            self._prompt.rest(PromptKind.SEARCH, self.catalog.search.typed)
-        elif self.catalog.filter:
-            self._prompt.rest(PromptKind.ROWS, self.catalog.filter)
-        else:
-            self._prompt.close()
+        self._input.rest(self.catalog.search.typed if self.catalog.search else "")
 
     def clear(self) -> None:
-        """End the search, then the filter, then remove the marks. It never leaves the list."""
+        """End the search, or else the filter, or else remove all marks. This never leaves the list."""
         if self.catalog.search:
             self.catalog.search_for("")
         elif self.catalog.filter:
@@ -444,7 +409,7 @@ class FilesScreen(DismissOnce[Choice | None]):
         self._reader.load()
 
     def compare(self) -> None:
-        """Mark the file under the cursor. The second mark compares both."""
+        """Mark the file under the cursor, or compare it with the file marked before."""
         entry = self._entry
         if entry is None or entry.reason:
             return
@@ -468,22 +433,10 @@ class FilesScreen(DismissOnce[Choice | None]):
         self.post_message(ThemeWanted())
 
     def open_palette(self) -> None:
-        """Show the actions of the list, and run the chosen one."""
-        from viewer.tui.dialogs.palette import PaletteScreen
-        from viewer.tui.palette import Entry as PaletteEntry
-        from viewer.tui.palette import action_entries
-
-        def chosen(entry: PaletteEntry | None) -> None:
-            if entry is not None:
-                self.action_do(entry.id)
-
-        entries = [entry for entry in action_entries(self.actions) if entry.id != "palette"]
-        self.app.push_screen(PaletteScreen(self._list.painter, self._printing, entries, ()), chosen)
+        self._input.open_palette()
 
     def open_help(self) -> None:
-        from viewer.tui.dialogs.help import HelpScreen
-
-        self.app.push_screen(HelpScreen(self._list.painter, self._printing, self.actions, is_short=False))
+        self._input.open_help()
 
     def suspend(self) -> None:
         self.app.action_suspend_process()
@@ -493,7 +446,7 @@ class FilesScreen(DismissOnce[Choice | None]):
         self.dismiss(None)
 
     def quit_twice(self) -> None:
-        """Quit at the second press."""
+        """Quit when pressed twice."""
         if time.monotonic() - self._interrupted_at < TWICE_SECONDS:
             self.app.exit(130, 130)
         self._interrupted_at = time.monotonic()

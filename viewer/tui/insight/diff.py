@@ -57,7 +57,7 @@ class DiffScreen(WorkScreen):
         *,
         actions: Sequence[Action] = ACTIONS,
     ) -> None:
-        """For an end user, compare only the shown messages of both sides, and read nothing else."""
+        """For an end user, read and compare only the shown messages of both sides."""
         level = "safe" if audience.is_safe else "debug"
         super().__init__(painter, printing, f"{names[0]} ↔ {names[1]}", level, actions=actions)
         self._names, self._formats, self._reading = names, formats, reading

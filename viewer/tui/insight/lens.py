@@ -28,7 +28,9 @@ from viewer.tui.panes.list_keys import add_list_keys
 from viewer.tui.terminal.paint import Painter
 
 WIDE = 100
-"""The width from which all formats are shown; below it, two of them."""
+"""The minimum width for showing all formats; below it, two of them are shown."""
+_HEADS = ("title", "heads", "verdicts", "sentence", "keys")
+"""The fixed lines, from top to bottom. The rows come after the second one."""
 _BYTES, _CELL = 18, 11
 _SOURCE = 200
 """How many characters of the source a row shows."""
@@ -56,7 +58,6 @@ class LensScreen(DismissOnce[int | None]):
         """`actions` are those of the main screen."""
         super().__init__()
         add_list_keys(self._bindings, actions, "lens")
-        self._painter = painter
         self._printing = printing
         self._document = document
         self._chosen = READERS.index(document.detection.format)
@@ -68,22 +69,22 @@ class LensScreen(DismissOnce[int | None]):
         self._notice = ""
         self._failure = ""
         """The reason why the file could not be read."""
+        self._heads = {name: HeadLine(painter, id=f"lens-{name}") for name in _HEADS}
+        self._list = LineList(painter, id="lens-rows")
 
     def compose(self) -> ComposeResult:
         """Yield a title, the formats, the rows, the verdicts, a sentence about the row, and the keys."""
-        yield HeadLine(self._painter, id="lens-title")
-        yield HeadLine(self._painter, id="lens-heads")
-        yield LineList(self._painter, id="lens-rows")
-        yield HeadLine(self._painter, id="lens-verdicts")
-        yield HeadLine(self._painter, id="lens-sentence")
-        yield HeadLine(self._painter, id="lens-keys")
+        for name, head in self._heads.items():
+            yield head
+            if name == "heads":
+                yield self._list
 
     def on_mount(self) -> None:
-        self._head("title").show(lambda width: [self._title(width)])
-        self._head("heads").show(lambda width: [self._line("", "bytes", list(SHORT_NAMES.values()), "source", width)])
-        self._head("verdicts").show(lambda width: [self._verdicts(width)])
-        self._head("sentence").show(lambda width: [self._sentence(width)])
-        self._head("keys").show(lambda width: [_keys(is_wide=width >= WIDE)])
+        self._heads["title"].show(lambda width: [self._title(width)])
+        self._heads["heads"].show(lambda width: [self._line("", "bytes", list(SHORT_NAMES.values()), "source", width)])
+        self._heads["verdicts"].show(lambda width: [self._verdicts(width)])
+        self._heads["sentence"].show(lambda width: [self._sentence(width)])
+        self._heads["keys"].show(lambda width: [_keys(is_wide=width >= WIDE)])
         self.run_worker(self._read(), name="lens", exclusive=True)
 
     def on_resize(self, event: events.Resize) -> None:
@@ -125,7 +126,7 @@ class LensScreen(DismissOnce[int | None]):
             self._say("No more disagreements." if self._apart else "The readers agree on what is shown.")
 
     def action_other(self, step: int) -> None:
-        """Choose the second format on a narrow screen."""
+        """Choose the second format, on a narrow screen."""
         others = [place for place in range(len(READERS)) if place != self._chosen]
         self._other = others[(others.index(self._other) + step) % len(others)]
         self._refresh()
@@ -155,23 +156,16 @@ class LensScreen(DismissOnce[int | None]):
 
     def _go_to(self, row: int) -> None:
         self._list.move_to(row)
-        self._head("sentence").refresh()
+        self._heads["sentence"].refresh()
 
     def _say(self, notice: str) -> None:
         self._notice = notice
-        self._head("sentence").refresh()
+        self._heads["sentence"].refresh()
 
     def _refresh(self) -> None:
-        for widget in self.query(HeadLine):
+        for widget in self._heads.values():
             widget.refresh()
         self._list.refresh()
-
-    @property
-    def _list(self) -> LineList:
-        return self.query_one(LineList)
-
-    def _head(self, name: str) -> HeadLine:
-        return self.query_one(f"#lens-{name}", HeadLine)
 
     def _columns(self, width: int) -> list[int]:
         """Return the positions of the shown formats."""

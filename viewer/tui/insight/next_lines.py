@@ -1,4 +1,4 @@
-"""Content of the next-prompt screen: policies, what each does with every message, and the prefix cache."""
+"""Content of the next-prompt screen: the policies, what each one does with every message, and the prefix cache."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _LOST = {"second-call-lost": "second call lost"}
 
 
 class Comparison:
-    """The prompts of all policies for one history, as lines. There are no outcomes while bodies are being read."""
+    """The prompts of all policies for one history, as lines. It has no outcomes until all bodies have been read."""
 
     def __init__(self, projection: Projection, simulator: Simulator, style: Style) -> None:
         self.simulator = simulator
@@ -61,7 +61,7 @@ class Comparison:
         return max(0, bisect_right(self._numbers, number) - 1)
 
     def take(self, outcomes: Sequence[Outcome]) -> None:
-        """Set the finished outcomes."""
+        """Store the outcomes."""
         self.outcomes = {outcome.policy.name: outcome for outcome in outcomes}
         self._changed = {
             name: {change.number: change.what for change in outcome.changed} for name, outcome in self.outcomes.items()
@@ -78,7 +78,7 @@ class Comparison:
         return words + (f", {refused} refused" if refused else "")
 
     def kept(self, policy: Policy) -> str:
-        """Return how many messages the policy keeps, as in `5/7`; a dash for a refusal."""
+        """Return how many messages the policy keeps, such as `5/7`; a dash if it refuses the history."""
         outcome = self.outcomes.get(policy.name)
         if outcome is None:
             return "…"
@@ -101,7 +101,8 @@ class Comparison:
         return spread(left, (Part(self._style.words(words[:room] + " "), StyleRole.QUIET),), width)
 
     def line(self, policy: Policy, row: int, width: int) -> Line:
-        """Return one message under a policy: its beginning or why it is dropped, and at the right how it changes."""
+        """Return the row of a message under a policy: its beginning or why it is dropped and, at the right, how it
+        changes."""
         style = self._style
         number = self.number(row)
         if not number:
@@ -125,7 +126,7 @@ class Comparison:
         return spread((lead, body), (Part(style.words(f"{right} "), StyleRole.INFO),) if right else (), width)
 
     def cache_lines(self, policy: Policy) -> list[str]:
-        """Describe the prefix that the next prompt shares with the last one."""
+        """Describe the common prefix of the next prompt and the last one."""
         outcome = self.outcomes.get(policy.name)
         cache = outcome.cache if outcome else None
         if cache is None or not cache.previous:

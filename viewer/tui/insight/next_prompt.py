@@ -30,9 +30,11 @@ from viewer.tui.panes.list_keys import add_list_keys
 from viewer.tui.terminal.paint import Painter
 
 WIDE = 100
-"""The width from which the policies are listed, and two of them fit side by side."""
+"""The minimum width for the list of policies, and for two of them side by side."""
 _LIST_WIDTH = 34
 _ALL = tuple(POLICIES.values())
+_PANES = ("first", "second")
+_HEADS = ("title", "heads", "cache", *(f"{name}-head" for name in _PANES), "status", "keys")
 _FIRST, _OTHER = "harmony-0.0.8", "last-final"
 
 
@@ -72,7 +74,6 @@ class NextPromptScreen(DismissOnce[int | None]):
         """`projection` must show everything. `here` is the number of the message under the cursor."""
         super().__init__()
         add_list_keys(self._bindings, actions, "next_prompt")
-        self._painter = painter
         self._printing = printing
         self._projection = projection
         self._copy = copy
@@ -85,21 +86,21 @@ class NextPromptScreen(DismissOnce[int | None]):
         """The message whose prompt is shown; None for the upcoming one."""
         self._notice = ""
         self._comparison = self._compare(Simulator(History(projection, self._transcript)))
+        self._heads = {name: HeadLine(painter, id=f"next-{name}") for name in _HEADS}
+        self._policies = LineList(painter, id="next-policies")
+        self._left = Vertical(self._heads["heads"], self._policies, self._heads["cache"], id="next-left")
+        self._rows = {name: LineList(painter, id=f"next-{name}-rows") for name in _PANES}
+        self._panes = {
+            name: Vertical(self._heads[f"{name}-head"], rows, id=f"next-{name}", classes="next-pane")
+            for name, rows in self._rows.items()
+        }
 
     def compose(self) -> ComposeResult:
         """Yield a title, the policies, one or two panes of messages, the cache, and the keys."""
-        yield HeadLine(self._painter, id="next-title")
-        with Horizontal(id="next-middle"):
-            with Vertical(id="next-left"):
-                yield HeadLine(self._painter, id="next-heads")
-                yield LineList(self._painter, id="next-policies")
-                yield HeadLine(self._painter, id="next-cache")
-            for name in ("first", "second"):
-                with Vertical(id=f"next-{name}", classes="next-pane"):
-                    yield HeadLine(self._painter, id=f"next-{name}-head")
-                    yield LineList(self._painter, id=f"next-{name}-rows")
-        yield HeadLine(self._painter, id="next-status")
-        yield HeadLine(self._painter, id="next-keys")
+        yield self._heads["title"]
+        yield Horizontal(self._left, *self._panes.values(), id="next-middle")
+        yield self._heads["status"]
+        yield self._heads["keys"]
 
     def on_mount(self) -> None:
         self._draw(self._comparison.row_of(self._here))
@@ -112,16 +113,16 @@ class NextPromptScreen(DismissOnce[int | None]):
     def action_move(self, rows: int) -> None:
         """Move to another message."""
         last = self._comparison.count - 1
-        row = max(0, min(self._rows("first").cursor + rows, last))
+        row = max(0, min(self._rows["first"].cursor + rows, last))
         for name in ("first", "second"):
-            self._rows(name).move_to(row)
+            self._rows[name].move_to(row)
 
     def action_page(self, pages: int) -> None:
         """Move by a page."""
-        self.action_move(pages * max(1, self._rows("first").size.height - 1))
+        self.action_move(pages * max(1, self._rows["first"].size.height - 1))
 
     def action_policy(self, step: int) -> None:
-        """Choose another policy. The previous one stays in the second pane."""
+        """Choose another policy. The second pane then shows the previous one."""
         self._other, self._policy = self._policy, (self._policy + step) % len(_ALL)
         self._draw()
 
@@ -132,7 +133,7 @@ class NextPromptScreen(DismissOnce[int | None]):
         if step < 0:
             found = next((each for each in reversed(numbers) if self._before is None or each < self._before), None)
             if found is None:
-                self._say("There is no message of the model before.")
+                self._say("There is no earlier message of the model.")
                 return
         elif self._before is None:
             self._say("This is the next prompt.")
@@ -166,7 +167,7 @@ class NextPromptScreen(DismissOnce[int | None]):
 
     def action_choose(self) -> None:
         """Go to the message under the cursor."""
-        self.dismiss(self._comparison.number(self._rows("first").cursor) or None)
+        self.dismiss(self._comparison.number(self._rows["first"].cursor) or None)
 
     def action_back(self) -> None:
         """Return to the transcript."""
@@ -178,7 +179,7 @@ class NextPromptScreen(DismissOnce[int | None]):
         if event.list.id == "next-policies":
             self.action_policy(event.row - self._policy)
         else:
-            self.action_move(event.row - self._rows("first").cursor)
+            self.action_move(event.row - self._rows["first"].cursor)
 
     @property
     def _chosen(self) -> Policy:
@@ -196,15 +197,9 @@ class NextPromptScreen(DismissOnce[int | None]):
         if comparison is self._comparison:
             self._draw()
 
-    def _rows(self, pane: str) -> LineList:
-        return self.query_one(f"#next-{pane}-rows", LineList)
-
-    def _head(self, name: str) -> HeadLine:
-        return self.query_one(f"#next-{name}", HeadLine)
-
     def _say(self, sentence: str) -> None:
         self._notice = sentence
-        self._head("status").refresh()
+        self._heads["status"].refresh()
 
     def on_key(self) -> None:
         """Clear the notice when a key is pressed."""
@@ -212,30 +207,29 @@ class NextPromptScreen(DismissOnce[int | None]):
             self._say("")
 
     def _draw(self, cursor: int | None = None) -> None:
-        """Draw everything. Without a cursor argument, the cursor stays where it is."""
+        """Draw everything. Without `cursor`, the cursor does not move."""
         is_wide = self.size.width >= WIDE
         is_double = is_wide and self._is_double
         comparison = self._comparison
-        row = self._rows("first").cursor if cursor is None else cursor
-        self.query_one("#next-left").set_class(not is_wide, "-gone")
-        self.query_one("#next-second").set_class(not is_double, "-gone")
-        self._head("first-head").set_class(not is_wide, "-gone")
-        self._head("title").show(self._title)
-        self._head("heads").show(_heads)
+        row = self._rows["first"].cursor if cursor is None else cursor
+        self._left.set_class(not is_wide, "-gone")
+        self._panes["second"].set_class(not is_double, "-gone")
+        self._heads["first-head"].set_class(not is_wide, "-gone")
+        self._heads["title"].show(self._title)
+        self._heads["heads"].show(_heads)
         lines = self._cache_lines()
-        self._head("cache").show(lambda width: [_text(f" {line}") for line in lines])
-        self._head("status").show(lambda width: [self._status(lines, width)])
-        self._head("keys").show(lambda width: [_keys(is_wide=is_wide, is_double=is_double)])
-        policies = self.query_one("#next-policies", LineList)
-        policies.show(
+        self._heads["cache"].show(lambda width: [_text(f" {line}") for line in lines])
+        self._heads["status"].show(lambda width: [self._status(lines, width)])
+        self._heads["keys"].show(lambda width: [_keys(is_wide=is_wide, is_double=is_double)])
+        self._policies.show(
             len(_ALL),
             lambda row, width: comparison.policy_line(_ALL[row], width, is_chosen=row == self._policy),
             self._policy,
         )
         for name, place in (("first", self._policy), ("second", self._other)):
             policy = _ALL[place]
-            self._head(f"{name}-head").show(partial(_pane_head, policy, place))
-            self._rows(name).show(comparison.count, partial(comparison.line, policy), row)
+            self._heads[f"{name}-head"].show(partial(_pane_head, policy, place))
+            self._rows[name].show(comparison.count, partial(comparison.line, policy), row)
 
     def _title(self, width: int) -> list[Line]:
         badge = badge_part("debug")

@@ -20,7 +20,7 @@ class Pace:
         self._begun = time.monotonic()
 
     async def pause(self) -> None:
-        """Yield to the event loop, if it is time."""
+        """Yield to the event loop if work has run long enough."""
         if time.monotonic() - self._begun > STEP_SECONDS:
             await asyncio.sleep(0)
             self._begun = time.monotonic()

@@ -1,4 +1,5 @@
-"""Replay screen: the end of the conversation at any moment, a bar of all events, and a clock that plays them."""
+"""Replay screen: the end of the conversation as it was at any moment, a bar of all events, and a clock that plays
+them."""
 
 from __future__ import annotations
 
@@ -33,7 +34,7 @@ _FRAME = 0.05
 _LEVELS, _ASCII_LEVELS = " ▁▂▃▄▅▆▇█", " .:-=+*#@"
 _LETTERS = {"user": "U", "assistant": "A", "tool": "T", "system": "S", "developer": "D"}
 _SIDE = 12
-"""Columns on both sides of the bar."""
+"""The width of the labels on both sides of the bar."""
 
 
 class ReplayScreen(WorkScreen):
@@ -86,7 +87,7 @@ class ReplayScreen(WorkScreen):
         self.bar_line = HeadLine(painter, id="replay-bar")
         self._bar: Bar | None = None
         self._event = -1
-        """The newest event on the screen."""
+        """The last event on the screen."""
         self._wanted = -1
         self._is_seeking = False
         self._speed = SPEEDS.index(USUAL_SPEED)
@@ -94,14 +95,14 @@ class ReplayScreen(WorkScreen):
         self._timer: Timer | None = None
         self._ticked_at = 0.0
         self._waited_ms = 0.0
-        """How much of the pause before the next event is over."""
+        """How much of the pause before the next event has passed."""
 
     def compose(self) -> ComposeResult:
         """Yield a title, the conversation, the bar, and the keys."""
         yield from (self.heading, self.listing, self.bar_line, self.bottom)
 
     def on_mount(self) -> None:
-        """Show the bar; the base class reads the input."""
+        """Show the bar. The base class reads the input."""
         self.bar_line.show(self._bar_lines)
 
     def compute(self) -> None:
@@ -127,7 +128,7 @@ class ReplayScreen(WorkScreen):
 
     @property
     def is_working(self) -> bool:
-        """True also while the input is read up to the wanted event."""
+        """True also while the input is read up to the requested event."""
         return super().is_working or self._event != self._wanted
 
     @property
@@ -177,7 +178,7 @@ class ReplayScreen(WorkScreen):
         self._move_to(self._wanted + step)
 
     def action_jump(self, step: int) -> None:
-        """Go five seconds on or back; without times, ten events."""
+        """Go five seconds forward or back; without times, ten events."""
         timeline = self._timeline
         if timeline is None or not len(timeline):
             return
@@ -189,7 +190,7 @@ class ReplayScreen(WorkScreen):
         self._move_to(max(event, self._wanted + 1) if step > 0 else min(event, self._wanted - 1))
 
     def action_tenth(self, tenth: int) -> None:
-        """Go to a tenth of the whole."""
+        """Go to a position in tenths of the whole length."""
         timeline = self._timeline
         if timeline is None or not len(timeline):
             return
@@ -197,7 +198,7 @@ class ReplayScreen(WorkScreen):
         self._move_to(timeline.event_at_ms(timeline.length_ms * tenth // 10) if timeline.has_clock else by_event)
 
     def action_mark(self, step: int) -> None:
-        """Go to where another message begins."""
+        """Go to the beginning of another message."""
         if self._timeline is None:
             return
         event = self._wanted + step
@@ -211,12 +212,12 @@ class ReplayScreen(WorkScreen):
         self._refresh_title()
 
     def action_toggle_idle_limit(self) -> None:
-        """Shorten long pauses, or play them as they are."""
+        """Shorten long pauses, or play them in full."""
         self._limits_idle = not self._limits_idle
         self._refresh_title()
 
     def action_go(self) -> None:
-        """Return to the newest message of this moment in the transcript."""
+        """Close the screen, and go to the last message of this moment in the transcript."""
         has_event = self._timeline is not None and 0 <= self._wanted < len(self._timeline)
         self.dismiss(self._timeline.number(self._wanted) if self._timeline and has_event else None)
 
@@ -234,7 +235,7 @@ class ReplayScreen(WorkScreen):
             self.run_worker(self._follow_wanted(), exclusive=True)
 
     async def _follow_wanted(self) -> None:
-        """Read up to the wanted event in the background; a newer wish replaces it."""
+        """Read up to the requested event in the background. A newer request replaces it."""
         try:
             while self._player and self._timeline and self._event != self._wanted and not self._is_closed:
                 event = self._wanted

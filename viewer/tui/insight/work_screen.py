@@ -1,4 +1,4 @@
-"""Base class of screens that compute their content in a background task: title, lines, keys, cancelling."""
+"""Base class of screens that compute their content in a background task: title, lines, keys, and cancellation."""
 
 from __future__ import annotations
 
@@ -34,15 +34,15 @@ class ClosedError(Exception):
 
 
 def failure_words(error: ViewerError) -> str:
-    """Return why a screen has nothing to show. The text is not sanitized yet."""
+    """Explain why a screen has nothing to show. The text is not sanitized yet."""
     if isinstance(error, FileRewrittenError):
         return "The file was rewritten. Press esc, and try again."
     return f"Cannot open the file: {error}"
 
 
 class WorkScreen(DismissOnce[int | None]):
-    """Computes in a thread, on its own documents, and shows lines. Returns the number of a message to go to, or
-    None."""
+    """Computes its content in a thread, from its own documents, and shows it as lines. Returns the number of a message
+    to go to, or None."""
 
     DEFAULT_CSS = """
     WorkScreen { layout: vertical; }
@@ -74,11 +74,11 @@ class WorkScreen(DismissOnce[int | None]):
         self._is_closed = False
         self.heading = HeadLine(painter, id="work-title")
         self.listing = LineList(painter, id="work-lines")
-        """The list of lines. A task that ends after the screen was closed may still draw it, without effect."""
+        """The list of lines. A task may still draw it after the screen was closed; this has no effect."""
         self.bottom = HeadLine(painter, id="work-bottom")
         self.lines: list[Line] = []
         self.status = "working…"
-        """The status in the last line: a count, or why there is nothing."""
+        """The status in the last line: a count, or why there is nothing to show."""
 
     def compose(self) -> ComposeResult:
         """Yield a title, the lines, and the keys."""
@@ -93,7 +93,7 @@ class WorkScreen(DismissOnce[int | None]):
         self._is_closed = True
 
     def on_resize(self) -> None:
-        """Lay out the lines for another width."""
+        """Lay out the lines for the new width."""
         self.draw()
 
     async def _work(self) -> None:
@@ -114,14 +114,15 @@ class WorkScreen(DismissOnce[int | None]):
         return bool(self.status)
 
     def compute(self) -> None:
-        """Do the work in a thread, and call `check_open` regularly."""
+        """Compute the content, in a thread. Implementations call `check_open` regularly."""
         raise AssertionError("each screen has its own")
 
     def lay_out(self) -> None:
         """Lay out the lines for this width and show them."""
 
     def draw(self) -> None:
-        """Lay out the lines, or say why that fails: bodies are read again, and the file may have been rewritten."""
+        """Lay out the lines, or report why that fails: this reads bodies again, and the file may have been
+        rewritten."""
         try:
             self.lay_out()
         except ViewerError as error:
@@ -129,7 +130,7 @@ class WorkScreen(DismissOnce[int | None]):
             self.show_lines([])
 
     def report_failure(self, error: ViewerError) -> None:
-        """Say why there is nothing to show."""
+        """Report why there is nothing to show."""
         self.status = failure_words(error)
 
     def check_open(self) -> None:
@@ -148,7 +149,7 @@ class WorkScreen(DismissOnce[int | None]):
         return document
 
     def show_lines(self, lines: list[Line], at: int = 0) -> None:
-        """Show lines, and scroll to this one."""
+        """Show lines, and scroll to the line `at`."""
         self.lines = lines
         self.listing.show(len(lines), lambda row, width: lines[row], at if lines else -1)
         self.bottom.refresh()

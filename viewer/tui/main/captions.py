@@ -26,7 +26,7 @@ from viewer.tui.session import Session
 
 
 def title_facts(session: Session, cursor: Cursor, follow: FollowTitle) -> TitleFacts:
-    """Return the facts of the title line. Problems are counted once the checks have ended."""
+    """Return the facts of the title line. Problems are counted only after the checks have ended."""
     document, rows = session.document, session.rows
     severities = session.diagnostics.severities
     debug = session.display.debug
@@ -53,7 +53,7 @@ def title_facts(session: Session, cursor: Cursor, follow: FollowTitle) -> TitleF
 
 
 def _agent(session: Session) -> str:
-    """Return the number of the call of the open sub-agent, and its name or number."""
+    """Return the number of the call that started the open sub-agent, and the agent's name or number."""
     found = Agents(session.projection, session.calls).of(session.agent)
     name = found.name or f"sub-agent {session.projection.thread_of(session.agent)}"
     return f"#{found.call} {name}" if found.call else name
@@ -62,7 +62,7 @@ def _agent(session: Session) -> str:
 def status_facts(
     session: Session, cursor: Cursor, chosen: ShownDiagnostic | None, keys: tuple[str, str]
 ) -> StatusFacts:
-    """Return the facts of the status row: the problem here or, in the safe view, how many hidden steps have
+    """Return the facts of the status row: the problem at the cursor or, in the safe view, how many hidden steps have
     problems."""
     rows, diagnostics, safe = session.rows, session.diagnostics, not session.display.debug
     row = cursor.row(rows)
@@ -91,7 +91,7 @@ def _label(session: Session, cursor: Cursor) -> int:
 
 
 def footer_view(session: Session, panes: PaneController) -> FooterView:
-    """Return what the footer keys act on."""
+    """Return the view or pane whose keys the footer shows."""
     if panes.focused is Panel.BOTTOM:
         return {BottomTab.CALLS: FooterView.CALLS, BottomTab.TIMELINE: FooterView.TIMELINE}.get(
             panes.tab, FooterView.LIST
@@ -102,7 +102,7 @@ def footer_view(session: Session, panes: PaneController) -> FooterView:
 
 
 def empty_notes(session: Session, follow: FollowTitle, signs: Glyphs) -> list[SafeText]:
-    """Return the sentences of an empty view: why it is empty, and which key shows more."""
+    """Explain an empty view: why it is empty, and which key shows more."""
     document, display = session.document, session.display
     if follow.state in (FollowState.WAITING, FollowState.LOST):
         name = sanitize_line(PurePath(document.name).name, 60)

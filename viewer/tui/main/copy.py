@@ -11,7 +11,7 @@ from viewer.tui.terminal.clipboard import What, copy_of
 
 
 class CopyController:
-    """Owns whether the next key chooses what to copy."""
+    """Owns the state after `y`, in which the next key chooses what to copy."""
 
     def __init__(self, session: Session, host: Host, navigator: Navigator) -> None:
         self.pending_yank = False
@@ -20,7 +20,7 @@ class CopyController:
         self._navigator = navigator
 
     def yank(self) -> None:
-        """Copy the text. In the debug view, wait for the key that chooses what to copy."""
+        """Copy the text; in the debug view, wait for the key that chooses what to copy."""
         if not self._session.display.debug:
             self.copy_text()
             return

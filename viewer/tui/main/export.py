@@ -32,12 +32,12 @@ class ExportController:
         self._replaces = ""
         """The name of an existing file. Entering it again replaces the file."""
         self._asked_for: Audience | None = None
-        """The audience when the question was asked: the suggested name contains it."""
+        """The audience when the question was asked, which the suggested name contains."""
         self._noticed_at = 0.0
 
     def ask(self) -> None:
-        """Ask for a file name. Its extension chooses the format, and the suggested name says which view the file
-        holds."""
+        """Ask for a file name. Its extension chooses the format, and the suggested name contains the level of the
+        view."""
         self._replaces = ""
         audience = self._asked_for = self._session.display.audience
         names = [default_name(self._session.document.name, audience, exporter) for exporter in EXPORTERS.values()]
@@ -45,7 +45,7 @@ class ExportController:
         self._host.prompt.ask(PromptKind.EXPORT, first, [name for name in names if name != first])
 
     def repeat_question(self) -> None:
-        """Suggest names for the new view in an open question after the view changed."""
+        """After the view changed, suggest names for the new view if the question is open."""
         if self._host.prompt.is_asking and self._host.prompt.kind is PromptKind.EXPORT:
             self.ask()
 

@@ -29,12 +29,12 @@ class FilterController:
         self._host = host
         self._search = search
         self._matcher: Searcher | Matching | None = None
-        """A word search, or the test of a filter with fields."""
+        """A word search, or the matching of a filter with fields."""
         self._previous_rows: Rows | None = None
         self._messages: MessageSet | None = None
         self._typed = ""
         self._matching: Matching | None = None
-        """The test of all rows for the next filter, until it is complete."""
+        """The matching for the next filter, until all rows have been tested."""
 
     @property
     def is_active(self) -> bool:
@@ -43,7 +43,7 @@ class FilterController:
 
     @property
     def is_wanted(self) -> bool:
-        """True if only matching messages are shown, or will be once they are found."""
+        """True if a filter is active, or will be once its matches are found."""
         return self.is_active or self._matching is not None
 
     def ask(self) -> None:
@@ -51,9 +51,9 @@ class FilterController:
         self._host.prompt.ask(PromptKind.FILTER)
 
     def filter_for(self, typed: str) -> None:
-        """Find the matching messages, then show only these.
+        """Find the matching messages, then show only those.
 
-        Whether the view may use the filter depends on the filter alone, and is decided before anything is read."""
+        Whether the filter is allowed depends only on the filter itself, and is decided before anything is read."""
         self._typed = typed
         try:
             where = parse(typed, has_marks=True)
@@ -85,7 +85,7 @@ class FilterController:
                     self._host.prompt.note(f"{matching.progress:.0%}")
                     noted_at = time.monotonic()
                 await self._host.yield_to_input()
-                if self._matching is not matching:  # another audience has other messages
+                if self._matching is not matching:  # the audience has changed, and the messages with it
                     return
         finally:
             if self._matching is matching:
@@ -101,7 +101,7 @@ class FilterController:
             self._host.redraw(self._session.show_rows(rows))
 
     def forget(self) -> None:
-        """Forget the filter, because the rows are about to be replaced."""
+        """Drop the filter, because the rows are about to be replaced."""
         if self._matcher:
             self._matcher.close()
         if isinstance(self._matcher, Matching):
@@ -114,7 +114,7 @@ class FilterController:
             self.repeat_after(lambda: None)
 
     def repeat_after(self, change: Callable[[], None]) -> None:
-        """Replace the rows, and filter those."""
+        """Make a change that replaces the rows, then filter the new rows."""
         self._search.stop()
         self.forget()
         change()
@@ -149,7 +149,7 @@ class FilterController:
         return f"{len(self._messages):,} of {self._previous_rows.shown_count:,} messages"
 
     def _extend_matches(self, matcher: Searcher | Matching) -> Changed:
-        """Add messages. Rows that the matcher has not reached are added by the next call."""
+        """Add matching messages. Rows that the matcher has not reached yet are added by the next call."""
         assert self._previous_rows is not None
         matcher.resume(self._previous_rows.extend())
         matcher.step(SLICE_SECONDS)

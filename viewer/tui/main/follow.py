@@ -14,7 +14,7 @@ from viewer.sources.changes import Reason, SourceCondition
 
 
 class Reading(Enum):
-    """Whether and how the worker reads the input."""
+    """The state of reading: whether and how the worker reads the input."""
 
     OFF = "off"
     CATCHING_UP = "catching up"
@@ -24,7 +24,7 @@ class Reading(Enum):
 
 
 class EndPlace(Enum):
-    """Whether the view stays at the end."""
+    """The state of scrolling: whether the view stays at the end."""
 
     AT_END = "at the end"
     AWAY = "away"
@@ -46,7 +46,7 @@ class Signal(Enum):
 
     START = "start"
     RESUME = "resume"
-    """Continue to read a live document that was shown before."""
+    """Resume reading a live document that was shown before."""
     CAUGHT_UP = "caught up"
     ENDED = "ended"
     STOP = "stop"
@@ -59,7 +59,7 @@ class Signal(Enum):
     CHANGED = "changed"
     REPLACED = "replaced"
     FRAME_DRAWN = "frame drawn"
-    """Text was drawn, but not calls, problems, and lists."""
+    """Text was drawn, but calls, problems, and lists were not."""
     DRAWN = "drawn"
 
 
@@ -120,7 +120,7 @@ class FollowStatus(Struct, frozen=True, gc=False):
     place: EndPlace = EndPlace.AWAY
     pending: PendingDraw = PendingDraw.NOTHING
     frozen: bool = False
-    """True while the operator holds back all redraws. Reading continues."""
+    """True while the operator has frozen the display. Reading continues."""
     reason: Reason | None = None
     """The reason why the view restarts."""
 
@@ -131,7 +131,7 @@ class FollowStatus(Struct, frozen=True, gc=False):
 
 
 class FollowMachine:
-    """Owns the status. Pairs that the table does not list change nothing."""
+    """Owns the status. A pair that is not in the table changes nothing."""
 
     def __init__(self, status: FollowStatus | None = None) -> None:
         self.status = status or FollowStatus()
@@ -156,7 +156,7 @@ class FollowMachine:
         return effects
 
     def toggle_frozen(self) -> None:
-        """Hold back all redraws, or allow them again."""
+        """Freeze or unfreeze the display."""
         self.status = replace(self.status, frozen=not self.status.frozen)
 
 

@@ -35,11 +35,11 @@ from viewer.tui.main.throttle import FrameLimiter
 from viewer.tui.session import Changed, Session
 
 LEAST, MOST = 4 * 1024, 1024 * 1024
-"""The limits of the slice size in bytes: large slices cost less per byte, small ones delay no key."""
+"""The minimum and maximum slice size in bytes: large slices cost less per byte, small ones keep keys responsive."""
 FIRST = 8 * 1024
 """The size of the first slice in bytes. It is read before the backend for large slices is loaded."""
 SLICE_SECONDS = 0.006
-"""The maximum time in seconds without handling a pending key."""
+"""The target duration of a slice in seconds, so that keys do not have to wait longer."""
 QUICK_SECONDS, SLOW_SECONDS = 0.02, 0.05
 """Seconds between two polls of the file: while it grows, and after a quiet period."""
 QUIET_AFTER = 5.0
@@ -53,7 +53,7 @@ class FollowOptions(Struct, frozen=True):
     follow: bool = False
     """Start at the end and stay there."""
     from_start: bool = False
-    """Start at the top anyway."""
+    """Start at the top even when following."""
     stalled_after: float = STALLED_AFTER
     open_live: Callable[[], LiveDocument | str] = lambda: "This input cannot be followed."
     """Reopens the same input as a growing document, or returns why that is impossible."""
@@ -62,7 +62,7 @@ class FollowOptions(Struct, frozen=True):
 
 
 class Arrival(Enum):
-    """The place to show once all existing data has been read."""
+    """Which place to show once all existing data has been read."""
 
     END = "end"
     TOP = "top"
@@ -150,7 +150,7 @@ class FollowWorker:
                 self._host.notify(f"Stopped following. Press {key} to resume.")
 
     def _follow_file(self) -> None:
-        """Reopen the file as a growing document. The view does not change until that one has caught up."""
+        """Reopen the file as a growing document. The view does not change until the new document has caught up."""
         live = self._options.open_live()
         if isinstance(live, str):
             self._host.notify(live)
@@ -227,7 +227,7 @@ class FollowWorker:
 
     @property
     def state(self) -> FollowTitle:
-        """The state alone."""
+        """The state of this input, without the other inputs."""
         document = self._session.document
         return follow_title(
             self._machine.status,
@@ -322,8 +322,7 @@ class FollowWorker:
             self._draw_source(change.state)
 
     def _draw_source(self, state: SourceState) -> None:
-        """Report the condition of the file. The notes of an empty view include it, except for the reason why reading
-        stopped."""
+        """Report the condition of the file. An empty view shows it too, except for the reason why reading stopped."""
         condition, has_rows = state.condition, len(self._session.rows) > 0
         if condition is not SourceCondition.OK if has_rows else condition is SourceCondition.STOPPED:
             self._host.notify(as_sentence(state.sentence))
@@ -341,7 +340,7 @@ class FollowWorker:
     # Drawing.
 
     def _draw_what_is_due(self, live: LiveDocument) -> None:
-        """Draw what is due; the rest waits."""
+        """Draw whatever is due. Everything else waits."""
         status, limiter = self._machine.status, self._limiter
         if status.frozen:
             return
@@ -406,7 +405,8 @@ class FollowWorker:
         self._reader.finish()
 
     def _restart_view(self) -> None:
-        """Show the input read from its start. Search and layout stay, and a notice gives the reason."""
+        """Show the input after it was read again from its start. Keep the search and the layout, and report the
+        reason."""
         document = self._session.document
         assert isinstance(document, LiveDocument)
         reason, is_sticky = self._machine.status.reason, self._stick.is_sticky

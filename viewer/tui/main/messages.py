@@ -1,8 +1,50 @@
-"""Textual messages from the main screen to the app."""
+"""What a main screen asks of the app: requests for other files, which precede waiting keys, and messages."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+from msgspec import Struct
 from textual.message import Message
+
+from viewer.tui.display_state import DisplayState
+
+
+class Leave(Struct, frozen=True):
+    """Leave this document."""
+
+
+class OpenPath(Struct, frozen=True):
+    """Open another file, or compare with it."""
+
+    path: str
+    compares: bool = False
+
+
+class ReadAs(Struct, frozen=True):
+    """Read the open file again, as another format."""
+
+    format: str
+
+
+class ShowNext(Struct, frozen=True):
+    """Show another of the named files."""
+
+    step: int
+    """1 for the next file, -1 for the previous one."""
+
+
+class OpenAt(Struct, frozen=True):
+    """Open one of several merged files at a message, in the state of the merged view."""
+
+    path: str
+    place: str
+    state: DisplayState
+
+
+FileRequest = Leave | OpenAt | OpenPath | ReadAs | ShowNext
+Ask = Callable[[FileRequest], None]
+"""Passes a request to the app, which performs it before it handles another key."""
 
 
 class DocumentRead(Message):
@@ -13,39 +55,9 @@ class ViewRestarted(Message):
     """Earlier readings of the input are no longer needed."""
 
 
-class LeaveWanted(Message):
-    """The operator wants to leave this document."""
-
-
 class ThemeWanted(Message):
     """Apply a theme; without a name, show the list of themes."""
 
     def __init__(self, name: str = "") -> None:
         super().__init__()
         self.name = name
-
-
-class OpenWanted(Message):
-    """Open another file, or compare with it."""
-
-    def __init__(self, name: str, *, compares: bool = False) -> None:
-        super().__init__()
-        self.name = name
-        self.compares = compares
-
-
-class FormatWanted(Message):
-    """Read the open file again, as another format."""
-
-    def __init__(self, name: str) -> None:
-        super().__init__()
-        self.name = name
-
-
-class FileWanted(Message):
-    """Show another of the named files."""
-
-    def __init__(self, step: int) -> None:
-        super().__init__()
-        self.step = step
-        """1 for the next file, -1 for the previous one."""

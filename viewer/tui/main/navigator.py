@@ -13,7 +13,7 @@ from viewer.tui.marks import next_mark, previous_mark
 from viewer.tui.session import Changed, Session
 
 MOST_REPEATED = 1_000_000
-"""The maximum count before a key; a larger one is reduced to it."""
+"""The maximum count before a key; larger counts are reduced to it."""
 LONGEST_COUNT = 4
 """The maximum number of digits of a count."""
 
@@ -42,7 +42,7 @@ class Navigator:
             self._jumps.leave(place)
 
     def jump_back(self) -> None:
-        """Go back to where the last jump started."""
+        """Go back to the place where the last jump started."""
         place = self._place
         self._return_to(self._jumps.back(place) if place is not None else None, "No earlier place.")
 
@@ -151,9 +151,8 @@ class Navigator:
     # The count.
 
     def type_digit(self, typed: str) -> bool:
-        """Add a digit to the count, unless it is full, and show the keys that use it. Return False for a leading 0 and
-        for other keys.
-        """
+        """Add a digit to the count, unless it is full, and show the keys that use it. False for a leading 0 and for
+        other keys."""
         if not is_digit(typed) or (typed == "0" and not self.count):
             return False
         if len(self.count) < LONGEST_COUNT:
@@ -221,7 +220,7 @@ class Navigator:
         self._host.redraw(Changed.FOCUS)
 
     def bottom(self) -> None:
-        """Go to the end, or to the message of the count."""
+        """Go to the end, or to the message whose number was typed."""
         if self.count:
             typed, self.count = self.count, ""
             self.go_to(typed)
@@ -229,8 +228,7 @@ class Navigator:
         self.go_to_end()
 
     def go_to_end(self) -> None:
-        """Show the end, with the cursor on the last message. While the input is still being read, that end is not
-        final."""
+        """Show the end, with the cursor on the last message. While the input is still being read, the end may move."""
         self.leave_place()
         self._host.viewport.put_cursor(Cursor(last_message(self._session.rows)))
         self._host.viewport.go_to_end()
@@ -240,7 +238,7 @@ class Navigator:
 
     @property
     def waits_for_end(self) -> bool:
-        """True if the operator went to the end before it was read and has not moved since."""
+        """True if the operator went to the end before it had been read, and has not moved since."""
         return self._end == self.standing
 
     # Messages, turns, transcripts.
@@ -252,7 +250,7 @@ class Navigator:
         self._step(-1)
 
     def _step(self, step: int) -> None:
-        """Go to another message. Without a count, the values of an open card come first."""
+        """Go to another message or, without a count, to the next value of an open card."""
         viewport, has_moved = self._host.viewport, False
         node = NOWHERE if self.count else viewport.neighboring_node(step)
         if node.is_set:
@@ -383,17 +381,17 @@ class Navigator:
         self._host.redraw(Changed.FOCUS)
 
     def resume(self, number: int) -> None:
-        """Return to the message where an earlier session ended, or to the nearest one that is shown, unless something
-        was done already or the input has become shorter."""
+        """Return to the message where an earlier session ended, or to the nearest shown one, unless the operator has
+        already acted or the input has become shorter."""
         viewport, session = self._host.viewport, self._session
         nearest = session.nearest_shown(number) if number <= session.document.message_count else 0
         if nearest and viewport.place == (0, 0) and not viewport.cursor.is_set:
             self._show_found(nearest)
-            self._host.notify(f"Continued where you left. {self._host.key_of('top')} goes to the top.")
+            self._host.notify(f"Continued where you left off. {self._host.key_of('top')} goes to the top.")
 
     @property
     def left_at(self) -> int:
-        """The message at which to resume: none while the beginning is on the screen."""
+        """The message at which to resume later; 0 while the beginning is on the screen."""
         return self.cursor.number if self._host.viewport.place != (0, 0) else 0
 
     # Calls.

@@ -38,7 +38,7 @@ MOST_MARKED = 10_000
 
 
 class Presenter:
-    """Draws exactly what the flags of a change name."""
+    """Draws exactly the parts that the flags of a change name."""
 
     def __init__(
         self,
@@ -70,7 +70,7 @@ class Presenter:
         self._layouts: Layouts | None = None
         self._facts = BlockFacts()
         self._fitted = (Size(), Size(), False)
-        """What `_fit` returned when the blocks were made."""
+        """The result of `_fit` when the blocks were built."""
 
     def draw(self, changed: Changed) -> None:
         """Draw what changed, the conversation first. The caller wraps this in one batch of updates."""
@@ -135,13 +135,13 @@ class Presenter:
             pane.changed_from(row)
 
     def _fit(self) -> tuple[Size, Size, bool]:
-        """Return what the blocks fit: the sizes of both panes, and whether both show rows."""
+        """Return the state that blocks depend on: the sizes of both panes, and whether both show rows."""
         widgets, display = self._widgets, self._session.display
         has_sides = display.debug and display.side_panes and self._host.is_roomy
         return widgets.transcript.size, widgets.behind.size, has_sides
 
     def _draw_rows(self) -> None:
-        """Make all blocks of the conversation and the side panes."""
+        """Rebuild all blocks of the conversation and the side pane."""
         session, transcript = self._session, self._widgets.transcript
         self._fitted = self._fit()
         self._layouts = self._layouts or Layouts(self._request_layout)
@@ -161,7 +161,7 @@ class Presenter:
         behind.show(SideMaker(there, here, lambda row: not self._is_said(row)))
 
     def _is_said(self, row: int) -> bool:
-        """True if the conversation shows a row, although thoughts and calls have a pane of their own."""
+        """True if the row belongs to the conversation, and not to the pane for thoughts and calls."""
         rows = self._session.rows
         is_message = rows.kind(row) is RowKind.MESSAGE
         return not is_message or self._session.projection.pane_of(rows.value(row)) is Pane.CONVERSATION
@@ -207,7 +207,7 @@ class Presenter:
         ]
 
     def _request_layout(self, number: int, request: LayoutRequest) -> None:
-        """Lay out a long body in a thread so that keys need not wait."""
+        """Lay out a long body in a thread, so that keys stay responsive."""
         self._host.start_worker(partial(self._lay_out, number, request), "layout")
 
     async def _lay_out(self, number: int, request: LayoutRequest) -> None:
@@ -284,7 +284,7 @@ class Presenter:
             bottom.draw_tabs()
 
     def _draw_outline(self, focus: int, *, has_grown: bool) -> None:
-        """Draw the outline. A closed one stays empty, because making it takes time."""
+        """Draw the outline. A closed outline stays empty, because computing it takes time."""
         session, outline, live = self._session, self._widgets.outline, self._follow.is_live
         if has_grown:
             outline.grow(session.grown_from, focus, calls=session.calls, problems=session.diagnostics, live=live)
@@ -350,7 +350,7 @@ def _set_display(widget: Widget, is_shown: bool) -> None:
 
 
 def _set_size(widget: Widget, *, width: int | None = None, height: int | None = None) -> None:
-    """Set the size of a pane, if it differs: each change causes a layout."""
+    """Set the size of a pane if it differs, because each change causes a layout."""
     wanted = (Scalar.from_number(width) if width else None), (Scalar.from_number(height) if height else None)
     if (widget.styles.inline.width, widget.styles.inline.height) != wanted:
         widget.styles.width, widget.styles.height = wanted

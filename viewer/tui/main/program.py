@@ -16,7 +16,7 @@ from viewer.render.style import Style
 from viewer.tui.control.panes import PaneController
 from viewer.tui.host import Host, Notice
 from viewer.tui.keys import Action
-from viewer.tui.main.messages import FileWanted, FormatWanted, LeaveWanted, OpenWanted, ThemeWanted
+from viewer.tui.main.messages import Ask, Leave, OpenPath, ReadAs, ShowNext, ThemeWanted
 from viewer.tui.main.navigator import Navigator
 from viewer.tui.main.view import ViewController
 from viewer.tui.marks import shown_marks
@@ -34,7 +34,7 @@ TWICE_SECONDS = 2.0
 
 
 class ProgramController:
-    """Owns the names of the files. Only this controller uses Textual, for other screens and messages."""
+    """Owns the names of the files. It is the only controller that uses Textual, to open screens and post messages."""
 
     def __init__(
         self,
@@ -45,15 +45,17 @@ class ProgramController:
         view: ViewController,
         panes: PaneController,
         find: Callable[[str], None],
+        ask: Ask,
         *,
         files: Sequence[str],
         painter: Painter,
         printing: Style,
         actions: Sequence[Action],
     ) -> None:
-        """`find` searches the view."""
+        """`find` starts a search in the view, and `ask` passes a request to the app."""
         self.files = tuple(files)
         self._find = find
+        self._ask = ask
         self._session = session
         self._host = host
         self._screen = screen
@@ -79,7 +81,7 @@ class ProgramController:
         if len(self.files) < 2:
             self._host.notify("There is only one file.")
         else:
-            self._screen.app.post_message(FileWanted(step))
+            self._ask(ShowNext(step))
 
     def open_help(self) -> None:
         from viewer.tui.dialogs.help import HelpScreen
@@ -87,7 +89,7 @@ class ProgramController:
         self._screen.app.push_screen(HelpScreen(self._painter, self._printing, self._actions))
 
     def list_transcripts(self) -> None:
-        """List the transcripts of the file, and scroll to the chosen one."""
+        """List the transcripts of the file, and go to the chosen one."""
         from viewer.tui.dialogs.transcripts import TranscriptsScreen
 
         session = self._session
@@ -132,7 +134,7 @@ class ProgramController:
             self._screen.app.push_screen(shown, self._go_to_message)
 
     def compare(self, path: str) -> None:
-        """Compare this transcript with another one, within what this view shows."""
+        """Compare this transcript with another one, limited to what this view shows."""
         from viewer.tui.insight.diff import DiffScreen
 
         document = self._session.document
@@ -145,7 +147,7 @@ class ProgramController:
             self._screen.app.push_screen(shown, self._go_to_message)
 
     def open_replay(self) -> None:
-        """Show what was on the screen at any moment, and go to the chosen message."""
+        """Open the replay, and go to the chosen message."""
         from viewer.tui.insight.replay import ReplayScreen
 
         document = self._session.document
@@ -158,7 +160,7 @@ class ProgramController:
             self._screen.app.push_screen(shown, self._go_to_message)
 
     def _can_read_again(self) -> bool:
-        """False for a pipe: these screens read the input again."""
+        """False for a pipe, which these screens cannot read again."""
         if self._session.document.path == "-":
             self._host.notify("Standard input cannot be read again. Save it to a file first.")
             return False
@@ -205,15 +207,15 @@ class ProgramController:
         self._screen.post_message(ThemeWanted(name))
 
     def compare_with(self, name: str) -> None:
-        """Compare with a file that was named, if it may be opened."""
-        self._screen.app.post_message(OpenWanted(name, compares=True))
+        """Compare with a named file, if it may be opened."""
+        self._ask(OpenPath(name, compares=True))
 
     def open_file(self, name: str) -> None:
-        """Open another file and add it to those of `[` and `]`."""
-        self._screen.app.post_message(OpenWanted(name))
+        """Open another file, and add it to the files that `[` and `]` switch between."""
+        self._ask(OpenPath(name))
 
     def read_as(self, name: str) -> None:
-        """Read the open file again, as another format."""
+        """Read the open file again as another format."""
         if name not in FORMATS:
             near = get_close_matches(name, FORMATS, 1)
             self._host.notify(
@@ -222,14 +224,14 @@ class ProgramController:
         elif is_stream(self._session.document.name):
             self._host.notify("A pipe cannot be read again. Restart with --format.")
         else:
-            self._screen.app.post_message(FormatWanted(name))
+            self._ask(ReadAs(name))
 
     def quit(self) -> None:
         """Quit the program."""
         self._screen.app.exit()
 
     def show_palette(self, entries: Sequence[Entry], recent: Sequence[str], run: Callable[[Entry], None]) -> None:
-        """Show entries to choose one, and run it."""
+        """Show the palette, and run the chosen entry."""
         from viewer.tui.dialogs.palette import PaletteScreen
 
         def chosen(entry: Entry | None) -> None:
@@ -239,7 +241,7 @@ class ProgramController:
         self._screen.app.push_screen(PaletteScreen(self._painter, self._printing, entries, recent), chosen)
 
     def list_marks(self) -> None:
-        """List the marks of this view; the chosen one gets the focus."""
+        """List the marks of this view, and go to the chosen one."""
         from viewer.tui.dialogs.marks import MarksScreen
 
         session = self._session
@@ -282,4 +284,4 @@ class ProgramController:
         if self._panes.focused is not Panel.TRANSCRIPT and self._panes.close_opened():
             return
         if not self._view.close_top() and not self._panes.close_opened():
-            self._screen.post_message(LeaveWanted())
+            self._ask(Leave())

@@ -1,4 +1,4 @@
-"""Read worker: reads an input in the background, in slices so that keys need not wait, and draws it."""
+"""Read worker: reads an input in the background, in slices so that keys stay responsive, and draws it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from viewer.tui.session import VIEW, Changed, Session
 READ_FIRST = 12 * 1024
 """The size of the first slice in bytes, usually enough to fill the screen."""
 HURRY = 2
-"""How many slices to read between redraws while the operator waits for the end."""
+"""While the operator waits for the end: how many slices to read between redraws."""
 LOOK_AGAIN_SECONDS = 0.5
 """Seconds between two full redraws."""
 DRAW_AGAIN_SECONDS = 0.05
@@ -41,7 +41,8 @@ class ReadWorker:
         start_at: str,
         resume_at: int = 0,
     ) -> None:
-        """`start_at` is a place as typed after `:`. Without one, `resume_at` is where an earlier session ended."""
+        """`start_at` is a place as typed after `:`. Without it, `resume_at` is the message where an earlier session
+        ended."""
         self._session = session
         self._host = host
         self._navigator = navigator
@@ -83,7 +84,7 @@ class ReadWorker:
         self.finish()
 
     async def _read_first(self) -> None:
-        """Fill and paint the screen before loading what the rest needs, which takes a tenth of a second."""
+        """Fill and paint the screen before importing what reading on needs, which takes a tenth of a second."""
         self._read_some(READ_FIRST)
         self.draw_all()
         painted = asyncio.Event()
@@ -113,12 +114,12 @@ class ReadWorker:
             self._go_where_wanted()
 
     def finish(self) -> None:
-        """Finish: everything has been read and drawn."""
+        """Finish after everything has been read and drawn."""
         self._host.report_read()
         self._go_where_wanted()
 
     def _go_where_wanted(self) -> None:
-        """Go to the start place once it is known, and to the end while the operator waits for it."""
+        """Go to the start place once it has been read, and to the end while the operator waits for it."""
         if self._start_at and (self._session.document.is_read or self._has_read(self._start_at)):
             typed, self._start_at = self._start_at, ""
             self._navigator.go_to(typed)
@@ -153,7 +154,7 @@ class ReadWorker:
         self._host.call_later(self._read_again)
 
     def _read_again(self) -> None:
-        """Read the input again. If the file is followed, its source does so itself."""
+        """Read the input again. A followed file is read again by its source."""
         must, self._must_read_again = self._must_read_again, False
         if not must or not self._host.is_whole:
             return

@@ -30,7 +30,7 @@ from viewer.tui.main.export import ExportController
 from viewer.tui.main.filter import FilterController
 from viewer.tui.main.follow import FollowMachine
 from viewer.tui.main.follow_worker import FollowOptions, FollowWorker
-from viewer.tui.main.messages import DocumentRead
+from viewer.tui.main.messages import Ask, DocumentRead
 from viewer.tui.main.navigator import Navigator
 from viewer.tui.main.presenter import Presenter
 from viewer.tui.main.program import ProgramController
@@ -52,7 +52,7 @@ from viewer.tui.transcript.transcript import Transcript
 
 _PREFIXES = ("command", "search", "filter", "yank", "export")
 _LATE = Changed.FOCUS | Changed.TITLE
-"""Drawn once the view has settled at its end."""
+"""What to draw only after a sticky view has scrolled to its end."""
 
 
 class MainScreen(Screen[None]):
@@ -66,6 +66,7 @@ class MainScreen(Screen[None]):
         document: Document,
         display: DisplayState,
         painter: Painter,
+        ask: Ask,
         *,
         ascii_only: bool = False,
         start_at: str = "",
@@ -101,7 +102,7 @@ class MainScreen(Screen[None]):
         self._keeper = StateKeeper(state, session, settings, self.navigator, self.panes, self.reader)
         self.follow = FollowWorker(session, host, self.search, self.filter, self.reader, self.stick, machine, options)
         self.program = ProgramController(
-            *(session, host, self, self.navigator, self.view, self.panes, self.search.search_for),
+            *(session, host, self, self.navigator, self.view, self.panes, self.search.search_for, ask),
             files=files,
             painter=painter,
             printing=self.printing,
@@ -199,8 +200,7 @@ class MainScreen(Screen[None]):
             self.navigator.forget_count()
         if self.problems.selected is not None and event.key not in by_id("open", self.actions).keys:
             self.problems.select(None)
-        prefix = self._prefixes.get(event.key)
-        if prefix:
+        if prefix := self._prefixes.get(event.key):
             self.action_do(prefix)
         return prefix is not None
 

@@ -25,11 +25,11 @@ if TYPE_CHECKING:
     from viewer.tui.main.screen import MainScreen
 
 ROUNDS_PER_KEY = 30
-"""How many rounds of the event loop a key needs to reach its handler, one per hand-over."""
+"""How many rounds of the event loop a key may need to reach its handler."""
 TYPING_SECONDS = 0.1
-"""Seconds after a key during which another one is expected."""
+"""For this many seconds after a key, another key is expected."""
 ROOMY_WIDTH = 100
-"""The width from which panes fit next to each other."""
+"""The minimum width for panes next to each other."""
 
 
 class ScreenHost:
@@ -114,8 +114,8 @@ class ScreenHost:
     def start_worker(
         self, task: Callable[[], Coroutine[None, None, None]], name: str, *, exclusive: bool = False
     ) -> Task:
-        """Start a worker. Textual gets the function and not its coroutine, because a worker cancelled before its
-        start would leave a coroutine that nobody awaits."""
+        """Start a worker. Pass Textual the function, not its coroutine: a worker that is cancelled before its start
+        would leave a coroutine that was never awaited."""
         worker: Worker[None] = self.screen.run_worker(task, group=name, exclusive=exclusive)
         return worker
 

@@ -29,7 +29,7 @@ class SearchController:
         self.searcher: Searcher | None = None
         self.current_match: Match | None = None
         self.changed_from = _NO_ROW
-        """The first row whose drawn matches may be stale."""
+        """The first row whose highlighted matches may be stale."""
         self._session = session
         self._host = host
         self._navigator = navigator
@@ -88,7 +88,7 @@ class SearchController:
     def search_for(
         self, typed: str, kind: PromptKind = PromptKind.SEARCH, settled: Callable[[Searcher], None] | None = None
     ) -> None:
-        """Search from the cursor on. `settled` receives the searcher once all rows have been searched."""
+        """Search, starting at the cursor. `settled` is called with the searcher once all rows have been searched."""
         self.stop()
         query = Query.parse(typed)
         if not query.text:
@@ -129,7 +129,7 @@ class SearchController:
     # The rows change.
 
     def extend(self, changed_from: int) -> None:
-        """Search again from this row on: these rows are new or different."""
+        """Search again from this row on, because these rows are new or different."""
         if self.searcher is None:
             return
         self.searcher.resume(changed_from)
@@ -138,13 +138,13 @@ class SearchController:
             self._host.start_worker(partial(self._search_quietly, self.searcher), "search", exclusive=True)
 
     def repeat(self) -> None:
-        """Search the current rows for the same text, without a jump."""
+        """Search the current rows for the same text, without jumping."""
         query, _ = self.drop_matches()
         if query is not None:
             self._host.start_worker(partial(self._search_quietly, self._restart(query)), "search", exclusive=True)
 
     def drop_matches(self) -> tuple[Query | None, int | None]:
-        """End the search and forget its matches. Return its query and, if it was complete, its number of matches."""
+        """End the search and drop its matches. Return its query and, if it was complete, the number of matches."""
         searcher = self.searcher
         self.stop()
         if searcher is None:
@@ -170,7 +170,7 @@ class SearchController:
         return self.searcher
 
     async def _search_quietly(self, searcher: Searcher) -> None:
-        """Search the remaining rows without a jump."""
+        """Search the remaining rows without jumping."""
         self._is_searching = True
         try:
             while searcher.step(SLICE_SECONDS):

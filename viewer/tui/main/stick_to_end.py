@@ -13,7 +13,7 @@ from viewer.tui.session import Changed, Session
 
 
 class StickToEnd:
-    """Records the viewport after each change of its own. A difference later means that the operator scrolled."""
+    """Records the viewport whenever it scrolls itself. If the viewport differs later, the operator has scrolled."""
 
     def __init__(self, session: Session, host: Host, machine: FollowMachine) -> None:
         self.left_at = 0
@@ -57,14 +57,14 @@ class StickToEnd:
         if self._machine.status.reading is not Reading.LIVE:
             return
         if self._last_size != self._host.viewport.size:
-            self._record()  # after a resize, another place does not mean that the operator scrolled
+            self._record()  # a resize moves the viewport too
         elif self._last_viewport != self._viewport:
             self._send(Signal.SCROLLED_TO_END if self._is_at_end() else Signal.SCROLLED_UP)
             self._record()
 
     @contextmanager
     def kept(self) -> Iterator[None]:
-        """Context manager: after the changes inside, show the end again if the view was sticky before."""
+        """Context manager: if the view was sticky before, show the end again after the changes."""
         was_sticky = self.is_sticky
         yield
         if was_sticky:

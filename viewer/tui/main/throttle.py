@@ -17,7 +17,7 @@ _FRAME_SHARE, _ALL_SHARE = 4, 12
 
 
 class FrameLimiter:
-    """Limits two rates: of frames, which draw growing text, and of full redraws."""
+    """Limits the rates of frames, which draw only growing text, and of full redraws."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -55,6 +55,6 @@ class FrameLimiter:
         self._frame_at = start + max(FRAME_SECONDS, _FRAME_SHARE * taken)
 
     def rest(self, *, text: bool, everything: bool) -> float:
-        """Return the seconds until a waiting redraw is due, or 1 if none is waiting."""
+        """Return the seconds until a pending redraw is due, or 1 if none is pending."""
         due = [at for at, waits in ((self._frame_at, text), (self._all_at, everything)) if waits]
         return max(0.0, min(due) - self._clock()) if due else 1.0

@@ -27,9 +27,9 @@ from viewer.tui.session import Changed, Session
 from viewer.tui.settings.settings import Settings
 
 ARROWS = {"left": -8, "right": 8}
-"""The keys that scroll lines that are not wrapped, with the columns of a step."""
+"""The keys that scroll unwrapped lines, with the number of columns per step."""
 STRICT = "This view is strict: restart without --strict-safe."
-"""The answer to a key that would reveal something."""
+"""The notice for a key that would reveal something."""
 
 _TIMES = {
     Times.OFF: "Times: off.",
@@ -72,7 +72,7 @@ class ViewController:
         self.set_level(Level.SAFE if self._session.display.debug else Level.DEBUG)
 
     def toggle_brief(self) -> None:
-        """Show one line per call, or none."""
+        """Switch between the brief view and the safe view."""
         is_brief = self._session.display.level == Level.BRIEF.value
         self.set_level(Level.SAFE if is_brief else Level.BRIEF)
 
@@ -89,7 +89,7 @@ class ViewController:
             return
         views = {Level.SAFE: display.closed, Level.BRIEF: display.listed, Level.DEBUG: display.opened}
         if display.debug:
-            self._panes.lay_out_safe()  # otherwise, an open outline would be made for the safe view first
+            self._panes.lay_out_safe()  # otherwise, an open outline would be computed for the safe view first
         self.apply(views[level]())
         self._panes.lay_out()
 
@@ -114,26 +114,26 @@ class ViewController:
         self.apply(replace(self._session.display, raw=not self._session.display.raw))
 
     def toggle_usage(self) -> None:
-        """Show tokens and cost in the outline, the calls, and the rules between turns, or do not."""
+        """Switch tokens and cost on or off, in the outline, in the calls, and between turns."""
         self.show_usage(not self._session.display.usage)
 
     def show_usage(self, is_shown: bool) -> None:
-        """Show tokens and cost, or do not."""
+        """Show or hide tokens and cost."""
         session = self._session
         if not session.display.debug:
             self._host.notify(DEBUG_ONLY)
         elif session.usages is None or session.usages.total() is None:
-            self._host.notify("This transcript states no token usage.")
+            self._host.notify("This transcript contains no token usage.")
         else:
             self._lay_out_again(lambda: session.show_usage(is_shown))
             self._host.notify(f"Tokens and cost: {'shown' if is_shown else 'hidden'}.")
 
     def next_times(self) -> None:
-        """Show times in the next way."""
+        """Switch to the next mode of times."""
         self.show_times(self._session.times.next)
 
     def show_times(self, times: Times) -> None:
-        """Show the times of messages in this way."""
+        """Set how the times of messages are shown."""
         self._lay_out_again(lambda: self._session.show_times(times))
         self._host.notify(_TIMES[times])
 
@@ -147,11 +147,11 @@ class ViewController:
         self._lay_out_again(lambda: self._session.render_markdown(is_rendered))
 
     def toggle_wrap(self) -> None:
-        """Wrap long lines, or do not."""
+        """Switch between wrapped and unwrapped lines."""
         self.wrap_lines(not self._session.wrapped)
 
     def wrap_lines(self, is_wrapped: bool) -> None:
-        """Wrap long lines, or show them as they are written and scroll sideways."""
+        """Wrap long lines, or show them unwrapped and scroll sideways."""
         self._lay_out_again(lambda: self._session.wrap_lines(is_wrapped))
         self._host.viewport.scroll_sideways(None)
         words = (
@@ -160,14 +160,14 @@ class ViewController:
         self._host.notify(words)
 
     def take_arrow(self, key: str) -> bool:
-        """Scroll sideways by an arrow key while lines are not wrapped; True if the key was used."""
+        """Scroll sideways with an arrow key if lines are unwrapped; True if the key was used."""
         if self._session.wrapped or self._panes.focused is not Panel.TRANSCRIPT:
             return False
         self._host.viewport.scroll_sideways(ARROWS[key])
         return True
 
     def _lay_out_again(self, change: Callable[[], Changed]) -> None:
-        """Lay out all bodies differently. The message under the cursor keeps its line."""
+        """Make a change that lays out all bodies again. The message under the cursor keeps its screen line."""
         viewport = self._host.viewport
         above = viewport.line_of_cursor
         self._host.redraw(change())
@@ -176,8 +176,8 @@ class ViewController:
         self._host.redraw(Changed.FOCUS)
 
     def apply(self, display: DisplayState) -> None:
-        """Apply a display state. A new audience repeats the search. A filter is also repeated, but ends if the level is
-        lower or the audience may not use it.
+        """Apply a display state. For a new audience, repeat the search and the filter. A filter ends if the new level
+        is lower or does not allow it.
         """
         with self._stick.kept():
             if self._filter.is_wanted and not display.reveals_less(self._session.display):
@@ -217,7 +217,8 @@ class ViewController:
     # Escape.
 
     def clear(self) -> None:
-        """Stop an export, return to the transcript, end the search, or end the filter: the first that applies."""
+        """Do the first of these that applies: stop an export, return to the transcript, end the search, end the
+        filter."""
         self._navigator.forget_count()
         self.close_top()
 
@@ -238,7 +239,7 @@ class ViewController:
         return False
 
     def _end_filter(self) -> None:
-        """Show all messages again. The message under the cursor keeps its line."""
+        """Show all messages again. The message under the cursor keeps its screen line."""
         viewport, cursor = self._host.viewport, self._navigator.cursor
         above = viewport.line_of_cursor
         self._search.end()
@@ -279,7 +280,7 @@ class ViewController:
             self._host.notify(f"{self._host.key_of('parent')} goes back.")
 
     def _redraw_branch(self, changed: Changed, number: int) -> None:
-        """Draw new rows, and keep the message, or the row that folds it, on its screen line."""
+        """Draw new rows. The message, or the row that folds it, keeps its screen line."""
         above = self._host.viewport.line_of_cursor
         self._redraw_rows(changed)
         row = self._session.rows.row_holding(number)
@@ -313,13 +314,13 @@ class ViewController:
             self._show_agent(0)
 
     def open_agent(self) -> None:
-        """Open the transcript of the sub-agent under the cursor, at the message that was jumped to."""
+        """Open the transcript of the sub-agent under the cursor, at the target of the jump."""
         row, number = self._navigator.cursor_row, self._navigator.cursor.number
         if row is not None and self._session.folded_at(row) is RowKind.AGENT:
             self._show_agent(number)
 
     def leave_agent(self) -> None:
-        """Return from the transcript of a sub-agent to the place where it was opened."""
+        """Return from the transcript of a sub-agent to where it was opened."""
         if self._session.agent:
             self._show_agent(0)
         else:
@@ -335,7 +336,7 @@ class ViewController:
             self._host.redraw(Changed.FOCUS)
 
     def fold(self) -> None:
-        """Fold the message; if it is folded, the branch that contains it."""
+        """Fold the message; if it is already folded, fold the branch that contains it."""
         number, node = self._navigator.focused_number, self._host.viewport.is_node_open()
         if node is not None:
             self.turn_node(number, self._navigator.cursor.node) if node else self._leave_node(number)

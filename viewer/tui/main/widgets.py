@@ -33,7 +33,7 @@ class Widgets:
         self.outline = Outline(painter, printing, id="outline")
         self.transcript = Transcript(painter, printing.signs, id="transcript")
         self.behind = Transcript(painter, printing.signs, id="behind")
-        """The thoughts and calls next to the conversation."""
+        """The side pane, with the thoughts and calls."""
         self.inspector = Inspector(painter, printing, id="inspector")
         self.bottom = BottomPane(painter, printing, problem_keys="  ".join(keys), id="bottom")
         self.conversation = Frame(Panel.TRANSCRIPT, printing, self.transcript, id="conversation")
@@ -64,5 +64,5 @@ class Widgets:
         return lists.get(panel)
 
     def target_of(self, panel: Panel) -> Widget:
-        """Return the widget that takes the focus of a pane."""
+        """Return the widget that gets the focus when its pane does."""
         return self.list_of(panel) or (self.behind if panel is Panel.SIDE else self.transcript)

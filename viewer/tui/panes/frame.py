@@ -19,7 +19,7 @@ _AROUND = 6
 class Frame(Vertical):
     """The border around a pane. The class `-focused` marks the focused pane, even while a prompt asks."""
 
-    SCOPED_CSS = False  # the class `-ascii` is above the frame
+    SCOPED_CSS = False  # the class `-ascii` belongs to an ancestor of the frame
     DEFAULT_CSS = """
     Frame { border: round $border; border-title-align: left; border-subtitle-align: right; }
     Frame.-focused { border: heavy $primary; }

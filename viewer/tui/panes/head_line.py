@@ -38,7 +38,7 @@ class HeadLine(NotSelectable):
         self._lines: Callable[[int], list[Line]] = lambda width: []
 
     def show(self, lines: Callable[[int], list[Line]]) -> None:
-        """Show the lines that a function returns for a width."""
+        """Show lines. `lines` returns them for a width."""
         self._lines = lines
         self.refresh()
 

@@ -1,4 +1,4 @@
-"""Inspector: everything known about one message, in tabs. It is a column, or a sheet on a narrow screen."""
+"""Inspector: everything known about one message, in tabs. It is a column or, on a narrow screen, a sheet."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from viewer.tui.panes.panel import Panel
 from viewer.tui.terminal.paint import Painter
 
 _SHEET_WIDTH = 60
-"""The width beyond which the inspector is a sheet."""
+"""A wider inspector is a sheet."""
 
 
 class Inspector(Frame):
@@ -44,7 +44,7 @@ class Inspector(Frame):
         super().__init__(Panel.INSPECTOR, style or Style(color=True, wrapped=True), id=id)
         self.drawn_style = self.printing
         self.tab = Tab.HEADER
-        """The chosen tab. If it is empty for a message, the first tab is shown."""
+        """The chosen tab. If a message has nothing for it, the first tab is shown."""
         self.head = HeadLine(painter)
         self.list = LineList(painter, focusable=True)
         self._inspected: Inspected | None = None
@@ -96,17 +96,17 @@ class Inspector(Frame):
         self._draw()
 
     def clear(self) -> None:
-        """Forget the message and all lines made from it."""
+        """Drop the message and all lines built from it."""
         self._inspected = None
         self._draw()
 
     @property
     def is_sheet(self) -> bool:
-        """True if the inspector lies below the transcript."""
+        """True if the inspector is a sheet below the transcript."""
         return self.size.width >= _SHEET_WIDTH
 
     def on_resize(self, event: events.Resize) -> None:
-        """Wrap the lines for another width."""
+        """Wrap the lines for the new width."""
         super().on_resize(event)
         if (self.size.width, self.size.height) != self._made_for:
             self._draw(keep_place=True)
@@ -123,7 +123,7 @@ class Inspector(Frame):
         event.stop()
 
     def on_line_list_chosen(self, event: LineList.Chosen) -> None:
-        """Follow the chosen line."""
+        """Go to the message that the chosen line leads to."""
         event.stop()
         follows = self._entries[event.row].follows if event.row < len(self._entries) else None
         if follows is not None:

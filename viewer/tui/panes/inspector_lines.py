@@ -26,7 +26,7 @@ from viewer.tui.panes.signs import state_sign
 
 _LOOKS = {"error": StyleRole.ERROR, "warning": StyleRole.WARNING, "info": StyleRole.INFO}
 _KINDS = frozenset({"injected", "subagent", "replayed", "notice", "unknown"})
-"""Kinds that are not obvious from role and channel."""
+"""The kinds that role and channel do not imply."""
 _LARGEST_COUNTED = 1_000_000
 """The maximum size in bytes of a message whose lines are counted."""
 Field = tuple[str, SafeText, StyleRole, int | None]
@@ -56,7 +56,7 @@ class Inspected(Struct, frozen=True):
     size: int = 0
     """The size of the input in bytes, if known."""
     spent: Spent | None = None
-    """What its reply used, if the input states it."""
+    """The tokens and cost of its reply, if the input records them."""
 
     @property
     def tabs(self) -> list[Tab]:
@@ -83,7 +83,7 @@ def entries(inspected: Inspected, tab: Tab, width: int, style: Style, *, sheet: 
 
 
 def tab_lines(tabs: Sequence[Tab], active: Tab, width: int, style: Style) -> list[Line]:
-    """Return the tab names, and a rule that is heavy below the active tab."""
+    """Return the line of tab names, and a rule that is heavy below the active tab."""
     names: list[Part] = [Part(trusted(" "))]
     for tab in tabs:
         look = StyleRole.STRONG if tab is active else StyleRole.QUIET
@@ -112,7 +112,7 @@ def tab_at(tabs: Sequence[Tab], x: int) -> Tab | None:
 
 
 def _raw_entries(inspected: Inspected, message: ShownMessage, width: int, style: Style) -> Iterator[Entry]:
-    """Return the exact bytes, followed by the control tokens with their offsets."""
+    """Yield the exact bytes, followed by the control tokens with their offsets."""
     data, format = inspected.projection.raw(inspected.number), _format(inspected.projection, message)
     for line in raw_lines(data, format, max(width - 2, 8), style):
         yield Entry((Part(trusted(" ")), *line))
@@ -164,7 +164,7 @@ def _two_columns(fields: list[Field], width: int, style: Style) -> Iterator[Entr
 
 
 def _fields(inspected: Inspected, message: ShownMessage, style: Style) -> Iterator[Field]:
-    """Return the header fields that are present, and facts derived from them."""
+    """Yield the header fields that are present, and facts derived from them."""
     link = next(iter(inspected.calls.of(message.number)), None)
     yield "role", style.name(message.role or "(none)"), StyleRole.PLAIN, None
     yield from _given("name", message.name, style)
@@ -194,7 +194,7 @@ def _fields(inspected: Inspected, message: ShownMessage, style: Style) -> Iterat
 
 
 def _sizes(inspected: Inspected, message: ShownMessage, style: Style) -> Iterator[Field]:
-    """Return the size of the body and the token count of the reply."""
+    """Yield the size of the body and the token count of the reply."""
     size = inspected.projection.headline(message.number).body_bytes
     share = f", {100 * size / inspected.size:.1f} % of the file" if inspected.size else ""
     yield "size", trusted(f"{byte_size(size)}{share}"), StyleRole.PLAIN, None
@@ -211,7 +211,7 @@ def _given(label: str, value: str | None, style: Style) -> Iterator[Field]:
 
 
 def _id_field(message: ShownMessage, link: ShownCall | None, style: Style) -> Iterator[Field]:
-    """Return the call id and the other message of the call."""
+    """Yield the call id and the other message of the call."""
     if link is None and message.call_id is None:
         return
     other, word = None, ""
@@ -248,7 +248,7 @@ def _places(projection: Projection, message: ShownMessage, style: Style) -> Iter
 
 
 def _problem_entries(problems: Sequence[ShownDiagnostic], width: int, style: Style) -> Iterator[Entry]:
-    """Return each problem with its sentence, the section of its rule, and advice."""
+    """Yield each problem with its sentence, the section of its rule, and advice."""
     if not problems:
         yield Entry((Part(trusted(" no problems"), StyleRole.QUIET),))
         return

@@ -1,4 +1,4 @@
-"""Key line: the keys of a screen that has its own, on its last line."""
+"""Key line: the last line of a screen that has keys of its own."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""List widget: one-line rows with a cursor, of which only visible ones are drawn.
+"""List widget: one-line rows with a cursor. Only visible rows are drawn.
 
 Used for the outline, problems, calls, timeline, and files. The row under the cursor may open to show more lines."""
 
@@ -20,7 +20,7 @@ from viewer.tui.terminal.paint import Painter
 
 
 class LineList(ScrollView, PlainLines, can_focus=False, inherit_bindings=False):
-    """Requests rows when it draws them, so the length of a list does not matter."""
+    """Requests each row when it is drawn, so that long lists cost nothing."""
 
     class Chosen(Message):
         """The operator chose a row with a double click or a key. In a list that takes no focus, one click chooses."""
@@ -44,7 +44,7 @@ class LineList(ScrollView, PlainLines, can_focus=False, inherit_bindings=False):
             self.row = row
 
     class Folded(Message):
-        """The operator folded or unfolded the row under the cursor; in a timeline, panned."""
+        """The operator folded or unfolded the row under the cursor, or panned a timeline."""
 
         def __init__(self, folded: bool) -> None:
             super().__init__()
@@ -94,7 +94,7 @@ class LineList(ScrollView, PlainLines, can_focus=False, inherit_bindings=False):
         self.follow_cursor()
 
     def open_with(self, details: Callable[[int, int], list[Line]] | None) -> None:
-        """Open the row under the cursor to show these lines; with none, close it."""
+        """Open the row under the cursor to show these lines below it; with None, close it."""
         self._details = details
         self._measure()
         self.follow_cursor()
@@ -126,7 +126,7 @@ class LineList(ScrollView, PlainLines, can_focus=False, inherit_bindings=False):
         self.refresh()
 
     def go_to(self, row: int) -> None:
-        """Put the cursor on a row for the operator, and post a message so that the rest of the screen follows."""
+        """Put the cursor on a row, and post a message so that the rest of the screen follows."""
         if self._count > self.first:
             self.move_to(max(self.first, row))
             self.post_message(self.Moved(self, self.cursor))
@@ -153,7 +153,7 @@ class LineList(ScrollView, PlainLines, can_focus=False, inherit_bindings=False):
         return "".join(part.text for part in self._line(row, self.size.width or 1)) if 0 <= row < self._count else ""
 
     def follow_cursor(self) -> None:
-        """Scroll by the minimum that shows the cursor."""
+        """Scroll just far enough to show the cursor."""
         if self.cursor >= 0:
             below = min(len(self._opened), max(self.size.height - 1, 0))
             self.scroll_to_region(Region(0, self.cursor, 1, 1 + below), animate=False, force=True, x_axis=False)
@@ -173,7 +173,7 @@ class LineList(ScrollView, PlainLines, can_focus=False, inherit_bindings=False):
         return self.painter.segments(self._line(row, width) if row < self._count else (), width, base)
 
     def _at(self, line: int) -> tuple[int, int]:
-        """Return the row of a line, and the index of the line in an open row; -1 for none."""
+        """Return the row of a line, and the index of the line among those of an open row; -1 for the row itself."""
         beyond = line - self.cursor
         if not self._opened or beyond <= 0:
             return line, -1

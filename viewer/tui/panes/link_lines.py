@@ -34,7 +34,7 @@ class Entry(Struct, frozen=True):
 def field(
     label: str, value: SafeText, width: int, look: StyleRole = StyleRole.PLAIN, follows: int | None = None
 ) -> Iterator[Entry]:
-    """Return a label with its value wrapped next to it."""
+    """Yield a label with its value wrapped next to it."""
     rows = list(wrap(value, max(width - _LABEL - 2, 8))) or [trusted("")]
     for place, row in enumerate(rows):
         name = trusted(f" {label if not place else '':<{_LABEL}}")
@@ -42,7 +42,7 @@ def field(
 
 
 def state_part(call: ShownCall, style: Style) -> Part:
-    """Return the state of a call as a mark and a word, so that its color is not needed."""
+    """Return the state of a call as a mark and a word, so that it does not depend on color."""
     _, look = state_words(call.state)
     marks = {
         StyleRole.ERROR: style.signs.error,
@@ -56,7 +56,7 @@ def state_part(call: ShownCall, style: Style) -> Part:
 def link_entries(
     projection: Projection, number: int, calls: CallView, faulty: Container[int], width: int, style: Style
 ) -> Iterator[Entry]:
-    """Return the calls of a message, then all calls around it."""
+    """Yield the calls of a message, then all calls around it."""
     mine = calls.of(number)
     for call in mine:
         yield from _call_entries(call, number, width, style)
@@ -95,7 +95,7 @@ def latency_words(call: ShownCall) -> str:
 
 
 def is_late(call: ShownCall) -> bool:
-    """True if the reply arrived after the deadline, by stated or observed times."""
+    """True if the reply arrived after the deadline, by recorded or observed times."""
     return _lateness(call) is not None
 
 
@@ -115,7 +115,7 @@ def deadline_words(call: ShownCall) -> str:
 
 
 def _provenance(projection: Projection, call: ShownCall, width: int, style: Style) -> Iterator[Entry]:
-    """Return the origin of the content, if the reply states it."""
+    """Yield the origin of the content, if the reply states it."""
     reply = projection.message(call.reply) if call.reply is not None else None
     if reply is None or not reply.body.lstrip().startswith("{") or len(reply.body) > _LARGEST_REPLY:
         return
@@ -154,7 +154,7 @@ def _claim(key: str, value: str, width: int, style: Style) -> Iterator[Entry]:
 def graph_entries(
     number: int, calls: Sequence[ShownCall], faulty: Container[int], style: Style, most: int
 ) -> Iterator[Entry]:
-    """Return calls with arrows to their replies, those nearest to the message first.
+    """Yield calls with arrows to their replies: those nearest to the message.
 
     A successful call has a mark if one of its messages has an error (`faulty`)."""
     if not calls:
@@ -222,7 +222,7 @@ def arrow(call: ShownCall, digits: int, style: Style) -> str:
 
 
 def _other_end(call: ShownCall, number: int) -> int | None:
-    """Return the target of a click: the other message of the call, or else the call."""
+    """Return the target of a click: the other message of the call, or else the call itself."""
     if number == call.call:
         return call.reply
     return call.call if call.call is not None else call.reply

@@ -17,12 +17,13 @@ _ROWS = (
     ("move(1000000000)", ("bottom",)),
     ("back", ("leave", "clear")),
 )
-"""What the keys of these actions of the main screen do here. The screen defines `action_move`, by rows,
-`action_page`, and `action_back`."""
+"""The action of a list screen for the keys of these actions of the main screen. The screen defines `action_move` (by
+rows), `action_page`, and `action_back`."""
 
 
 def add_list_keys(bindings: BindingsMap, actions: Sequence[Action], opener: str = "") -> None:
-    """Add the keys of a list to those of a screen, which win. The keys of the action `opener` also close the screen."""
+    """Add the keys of a list to a screen, whose own keys take precedence. The keys of the action `opener` also close
+    it."""
     rows = (*_ROWS, ("back", (opener,))) if opener else _ROWS
     for target, ids in rows:
         for key in (key for id in ids for key in by_id(id, actions).keys):

@@ -1,4 +1,4 @@
-"""Outline pane: foldable turns with one line per message. Only visible lines are made."""
+"""Outline pane: foldable turns with one line per message. Only visible lines are computed."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Outline(Frame):
         live: bool = False,
     ) -> None:
         """Show a projection. Folded turns stay folded. Calls and problems are looked up if not given. Without `usages`,
-        no tokens are shown."""
+        show no tokens."""
         before = self._lines
         self._lines = OutlineLines(
             projection, rows, self.printing, calls=calls, problems=problems, usages=usages, live=live
@@ -86,14 +86,14 @@ class Outline(Frame):
             self.list.scroll_to(y=offset, animate=False)
 
     def focus_on(self, number: int) -> None:
-        """Put the cursor on a message, unless this pane has the focus: then the operator moves the cursor."""
+        """Put the cursor on a message, unless this pane has the focus and the operator moves the cursor."""
         if self._lines is not None:
             self._lines.focus_on(number)
             if not self.has_focus_mark:
                 self.list.move_to(self._lines.table.row_of(number))
 
     def clear(self) -> None:
-        """Forget the projection."""
+        """Drop the projection."""
         self._lines = None
         self.list.clear()
 

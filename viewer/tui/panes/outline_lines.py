@@ -27,7 +27,7 @@ _BEGINNING = 120
 
 
 class OutlineLines:
-    """The lines of one projection. Text is read when a line is drawn, and not kept."""
+    """The lines of one projection. The text of a line is read when it is drawn, and is not cached."""
 
     def __init__(
         self,
@@ -48,7 +48,7 @@ class OutlineLines:
         self.table.extend(projection, rows, self._calls)
 
     def shows(self, projection: Projection, rows: Rows) -> bool:
-        """True if these lines were made for these rows."""
+        """True if these are the lines of these rows."""
         return self._projection is projection and self._rows is rows
 
     def focus_on(self, number: int) -> None:
@@ -63,7 +63,7 @@ class OutlineLines:
         problems: DiagnosticView | None = None,
         live: bool = False,
     ) -> None:
-        """Extend the rows. Those from `changed` on may be different."""
+        """Extend the rows. Rows from `changed` on may have changed."""
         self._use_facts(calls, problems, live)
         self.table.extend(self._projection, self._rows, self._calls, changed)
 
@@ -106,7 +106,7 @@ class OutlineLines:
         return self._spread(left, words, StyleRole.PLAIN, self._turn_aside(group, width), width)
 
     def _turn_aside(self, group: int, width: int) -> Line:
-        """Return the problems of a turn, or its duration; with tokens, these."""
+        """Return the right column of a turn: its problems, its tokens, or its duration."""
         first, last = self.table.span(group)
         spent = self._usages.of_turn(last) if self._usages is not None else None
         if spent is not None:
@@ -140,7 +140,7 @@ class OutlineLines:
         return self._spread((*self._lead(is_cursor), glyph), tool_words(call.tool), StyleRole.PLAIN, aside, width)
 
     def _agent_line(self, number: int, width: int, is_cursor: bool) -> Line:
-        """Return the line of another agent: its name and its number of messages."""
+        """Return the line of a sub-agent: its name and its number of messages."""
         row = self._rows.row_of(number)
         name = self._agents.of(number).name or f"sub-agent {self._projection.thread_of(number)}"
         glyph = Part(trusted(f"{self._style.signs.open_gutter} "), StyleRole.QUIET)
@@ -170,7 +170,7 @@ class OutlineLines:
         return self._spread(left, self._text(headline, sign), look, aside, width)
 
     def _text(self, headline: Headline, sign: KindSign) -> SafeText:
-        """Return the subject of a message in a few words."""
+        """Return a few words that say what a message is about."""
         name = self._style.name
         if not headline.seen:
             return name(headline.role or "(no role)")
@@ -188,7 +188,8 @@ class OutlineLines:
         return (SafeText(one_line(drawn.text)) if drawn is not None else words) or trusted("(empty)")
 
     def _aside(self, headline: Headline) -> Line:
-        """Return the right column: the state and duration of a call, growing, visible to the user, or the size."""
+        """Return the right column of a message: the state and duration of a call, or else a mark for a growing message
+        or one that the user saw, or the size."""
         if not headline.seen:
             return (Part(trusted("hidden"), StyleRole.QUIET),)
         link = self._link(headline.number)
@@ -203,7 +204,7 @@ class OutlineLines:
         return (Part(trusted(byte_size(headline.body_bytes)), StyleRole.QUIET),)
 
     def _spread(self, left: Line, words: SafeText, look: StyleRole, aside: Line, width: int) -> Line:
-        """Spread the words between both ends, leaving one cell at the right edge."""
+        """Fill the space between both ends with the words, leaving one cell at the right edge."""
         aside = tuple(part for part in aside if part.text)
         used = sum(cells(part.text) for part in (*left, *aside)) + (2 if aside else 1)
         text = fitted(words, max(width - used, 0), self._style)
@@ -216,7 +217,7 @@ class OutlineLines:
 
 
 _WITH_COST, _WITH_BOTH, _WITH_ALL = 44, 60, 90
-"""The widths from which a line has the cost, input and output, and all numbers."""
+"""The minimum widths at which a line shows the cost, input and output, and all numbers."""
 
 
 def _spent_parts(spent: Spent, width: int) -> Line:

@@ -22,7 +22,7 @@ class OutlineKind(Enum):
     MESSAGE = "message"
     HIDDEN = "hidden"
     AGENT = "agent"
-    """The folded messages of another agent."""
+    """The folded messages of a sub-agent."""
     CALL = "call"
     """A call at the brief level."""
 
@@ -43,8 +43,8 @@ _KINDS = {RowKind.HIDDEN: OutlineKind.HIDDEN, RowKind.CALL: OutlineKind.CALL, Ro
 class OutlineTable:
     """Entries in input order, grouped into turns.
 
-    Entries are the rows of a view, except the user message that begins a turn, replies (which belong to their calls)
-    and, in the debug view, rows of hidden messages."""
+    The entries are the rows of a view, except the user message that begins a turn, replies (which are shown with their
+    calls) and, in the debug view, rows of hidden messages."""
 
     def __init__(self) -> None:
         self.folds = Folds()
@@ -56,7 +56,7 @@ class OutlineTable:
         self._titles = array("I")
         """The user message that begins each turn; 0 if another message does."""
         self._skipped = array("I")
-        """Rows of the view that are not entries, in order."""
+        """The rows of the view that are not entries, in order."""
 
     @property
     def entries(self) -> int:
@@ -64,11 +64,11 @@ class OutlineTable:
         return self._before(len(self._rows)) if self._rows is not None else 0
 
     def extend(self, projection: Projection, rows: Rows, calls: CallView, changed: int = 0) -> None:
-        """Update to these rows. Those from `changed` on are new or different."""
+        """Update the table to these rows. Rows from `changed` on are new or different."""
         self._rows = rows
         groups = bisect_left(self._firsts, changed)
         if groups and not self._titles[groups - 1] and changed <= self._firsts[groups - 1] + 2:
-            groups -= 1  # the question of this turn may have just arrived
+            groups -= 1  # the question of this turn may only just have arrived
             changed = self._firsts[groups]
         for column in (self._firsts, self._turns, self._transcripts, self._titles):
             del column[groups:]
@@ -100,7 +100,7 @@ class OutlineTable:
         if not firsts:
             return TurnStarts(firsts, firsts, firsts)
         others = columns.borders(columns.add(firsts, 1), array("I", [0]), 0).rows
-        lasts = columns.add(others[1:], -1)  # only the last of the turns that begin in the same hidden row counts
+        lasts = columns.add(others[1:], -1)  # of the turns that begin in the same hidden row, only the last one counts
         lasts.append(len(firsts) - 1)
         return TurnStarts(*(columns.take(each, lasts) for each in (firsts, starts.turns, starts.transcripts)))
 
@@ -126,8 +126,8 @@ class OutlineTable:
         return columns.take(their, columns.where(apart, {0}, 0, len(apart)))
 
     def _title_rows(self, projection: Projection, rows: Rows, firsts: Column) -> tuple[Column, Column]:
-        """Return the rows of the user messages that begin turns, and the places of these turns. Above such a message
-        may be one hidden row."""
+        """Return the rows of the user messages that begin turns, and the indexes of these turns. There may be one
+        hidden row above such a message."""
         columns = rows.columns
         shown = rows.are_messages(firsts)
         rest = columns.put(array("I", [1]) * len(shown), shown, len(firsts))
@@ -161,7 +161,7 @@ class OutlineTable:
         return self._turns[group]
 
     def title(self, group: int) -> int:
-        """Return the user message that begins a turn; 0 if another one does."""
+        """Return the user message that begins a turn; 0 if another message does."""
         return self._titles[group]
 
     def begins_transcript(self, group: int) -> int | None:
@@ -172,7 +172,7 @@ class OutlineTable:
         return self._transcripts[group] if begins else None
 
     def span(self, group: int) -> tuple[int, int]:
-        """Return the first and last message number of a turn. A hidden run counts with its last message."""
+        """Return the first and last message number of a turn. A hidden run belongs to the turn of its last message."""
         assert self._rows is not None
         return self._rows.last_number(self._firsts[group]), self._rows.last_number(self._end(group) - 1)
 

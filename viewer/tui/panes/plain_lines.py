@@ -14,8 +14,8 @@ from textual.widget import Widget
 class Whole(Strip):
     """A line that is drawn unchanged.
 
-    Textual's strip caches how it was divided. An undivided strip caches itself, and such a cycle lives until the next
-    garbage collection."""
+    Textual's strip caches its divisions. An undivided strip caches itself, a reference cycle that stays in memory until
+    the next garbage collection."""
 
     def divide(self, cuts: Iterable[int]) -> Sequence[Strip]:
         """Return the strip itself, or let Textual divide it."""
@@ -24,7 +24,7 @@ class Whole(Strip):
 
 
 class PlainLines(Widget):
-    """Draws its own lines. Textual's style cache for borders and effects takes twice as long, and no line of a page
+    """Draws its own lines, bypassing Textual's style cache for borders and effects: it takes twice as long, and no line
     is drawn twice."""
 
     line_width = 0
@@ -48,7 +48,7 @@ class PlainLines(Widget):
         background = self.background_colors[1]
         strips: list[Strip] = []
         height = self.size.height
-        for y in crop.line_range:  # during a resize, more may be asked for than there is
+        for y in crop.line_range:  # during a resize, Textual may request lines that do not exist
             segments = self.segments(y) if y < height else [Segment(" " * self.line_width, self.rich_style)]
             for each in filters:
                 segments = each.apply(segments, background)

@@ -29,7 +29,7 @@ _WITHOUT_TOKENS = frozenset({"chatml-json", "json", "events", "harmony-tokens"})
 
 
 def raw_lines(data: bytes, format: str, width: int, style: Style) -> Iterator[Line]:
-    """Return the bytes as rows of a width. A long message is truncated, with a count of the rest."""
+    """Yield the bytes as rows of a width. Truncate a long message, and report how many bytes are missing."""
     shown = _whole_characters(data[:LONGEST_RAW]) if len(data) > LONGEST_RAW else data
     for line in _lines(_parts(shown, format, style)):
         yield from _rows(line, width)
@@ -40,7 +40,7 @@ def raw_lines(data: bytes, format: str, width: int, style: Style) -> Iterator[Li
 
 
 def token_lines(data: bytes, start: int, format: str, style: Style) -> Iterator[Line]:
-    """Return the control tokens of a message and the text between them, with their input offsets."""
+    """Yield the control tokens of a message and the text between them, with their input offsets."""
     if format in _WITHOUT_TOKENS:
         yield (Part(trusted("This format writes no control tokens."), StyleRole.QUIET),)
         return
@@ -69,7 +69,7 @@ def _token_line(offset: int, token: str, style: Style) -> Line:
 
 
 def _pieces(match: re.Match[str]) -> Iterator[tuple[int, int, bool]]:
-    """Return the tokens of a match: itself, or both marks of a literal block."""
+    """Yield the tokens of a match: the match itself, or both marks of a literal block."""
     if match.lastgroup == "token":
         yield *match.span(), True
     elif match.lastgroup == "literal":
@@ -80,8 +80,8 @@ def _pieces(match: re.Match[str]) -> Iterator[tuple[int, int, bool]]:
 
 @cache
 def _pattern(format: str) -> re.Pattern[str]:
-    """Return the pattern of tokens and other special bytes. In a format with escapes, a token after `<` does not
-    count."""
+    """Return the pattern of tokens and other special bytes. In a format with escapes, a token that follows `<` is not a
+    token."""
     known = FORMATS.get(format)
     if format in _WITHOUT_TOKENS:
         token = "(?P<token>(?!))"
@@ -93,7 +93,7 @@ def _pattern(format: str) -> re.Pattern[str]:
 
 
 def _parts(data: bytes, format: str, style: Style) -> Iterator[Part]:
-    """Return the styled text, including line ends."""
+    """Yield the styled text, including line ends."""
     text = data.decode("utf-8", "surrogateescape")
     position = 0
     for match in _pattern(format).finditer(text):
@@ -150,7 +150,7 @@ def _lines(parts: Iterator[Part]) -> Iterator[Line]:
 
 
 def _rows(line: Line, width: int) -> Iterator[Line]:
-    """Break a line exactly at the width, so that every space is kept."""
+    """Break a line exactly at the width, so that no space is lost."""
     row: list[Part] = []
     room = width
     for part in line:

@@ -1,4 +1,4 @@
-"""Search engine: searches the text of a projection in small slices so that keys need not wait."""
+"""Search engine: searches the text of a projection in small slices, so that keys stay responsive."""
 
 from __future__ import annotations
 
@@ -47,7 +47,8 @@ class Query(Struct, frozen=True, gc=False):
     def parse(cls, typed: str) -> Query:
         """Parse typed text: a literal, or a regular expression after another `/` or after `re:`.
 
-        A backslash before one of these makes it literal. Case matters only if there is a capital letter."""
+        A backslash before either makes it literal. The search is case-sensitive only if the text has a capital
+        letter."""
         typed = typed[:LONGEST_QUERY]
         for sign in _PATTERN_SIGNS:
             if typed.startswith(sign):
@@ -175,12 +176,12 @@ class Searcher:
         return self._matcher.at_once(text) if isinstance(self._matcher, Literal) else []
 
     def _try_pattern(self) -> None:
-        """Search an empty text, so that an invalid pattern is reported even if no row needs a search."""
+        """Search an empty text, so that an invalid pattern is reported even if no row has to be searched."""
         self._windows = [Window(-1, 0, "", 0, True)]
         self._matcher.start([MatchRequest("", 0, 0)])
 
     def _start_search(self, deadline: float) -> None:
-        """Collect windows until there are enough for one request or the time is over, then search them."""
+        """Collect windows until there are enough for one request or the time is up, then search them."""
         size = 0
         while size < WINDOW and (not self._windows or time.monotonic() < deadline):
             window = self._next_window()
@@ -207,7 +208,7 @@ class Searcher:
         return window
 
     def _open_next_row(self) -> bool:
-        """Open the next row that needs a search. Known matches wait until the windows before them have been
+        """Open the next row whose text must be searched. Known matches wait until the windows before them have been
         searched."""
         row = self._order.next()
         if row is None or (self._windows and isinstance(row, Known)):
@@ -223,7 +224,7 @@ class Searcher:
         return False
 
     def _start_of(self, window: Window) -> int:
-        """Return where matches may begin: they do not overlap, even across a cut in a body."""
+        """Return where matches may begin. They never overlap, even if a body is cut into windows."""
         return max(0, self._last_end - window.base) if window.base else 0
 
     def _take(self, answer: list[Found] | None) -> None:

@@ -14,7 +14,7 @@ from msgspec import Struct
 from viewer.document.search.regex import Regex, RegexError
 
 WINDOW = 512 * 1024
-"""The length in code points from which a body is cut into windows. A window has at most twice as many."""
+"""A longer body is cut into windows. A window has at most twice this number of code points."""
 LONGEST_MATCH = 1024
 """The maximum length, in code points, of a match of a regular expression across a cut inside one line."""
 MOST_IN_WINDOW = 1_000_000
@@ -41,7 +41,7 @@ class Window(Struct, frozen=True, gc=False):
 
 
 class MatchRequest(Struct, frozen=True, gc=False):
-    """A text to search for matches that begin from `start` on and before `limit`."""
+    """A text to search. Matches must begin at or after `start`, and before `limit`."""
 
     text: str
     start: int
@@ -55,7 +55,8 @@ class Matcher(Protocol):
     """The reason why nothing more can be found, as a sentence."""
 
     def cut(self, text: str) -> tuple[str, int]:
-        """Return the part of a text to search before more of it arrives, and where the next window begins."""
+        """Return the part of a text that can be searched before more of it arrives, and where the next window
+        begins."""
 
     def start(self, requests: list[MatchRequest]) -> None:
         """Start to search these texts. Call this only after the matches of the previous texts were returned."""
@@ -100,7 +101,7 @@ class Literal:
         self._found: list[Found] | None = None
 
     def cut(self, text: str) -> tuple[str, int]:
-        """Cut so that a match may begin in one window and end in the next."""
+        """Cut the text so that a match may begin in one window and end in the next."""
         return text, max(1, len(text) - len(self._text) + 1)
 
     def start(self, requests: list[MatchRequest]) -> None:
@@ -108,7 +109,7 @@ class Literal:
         self._found = [self._matches(each.text, each.start, each.limit) for each in requests]
 
     def run(self, seconds: float) -> list[Found] | None:
-        """Return what was found."""
+        """Return the matches that `start` found."""
         found, self._found = self._found, None
         return found
 

@@ -33,7 +33,7 @@ class _Column:
         self.starts = array("Q")
         self.ends = array("Q")
         self.counted_rows = array("I")
-        """Rows with matches that are only counted, each once."""
+        """The rows whose matches are only counted, without repeats."""
         self.counts = array("Q")
         """The cumulative number of matches up to each of these rows."""
 
@@ -80,7 +80,7 @@ class _Column:
 
 
 class Matches(Sequence[Match]):
-    """All matches in row order, even though the rows from the cursor on are searched first."""
+    """All matches in row order, even though the rows from the cursor on are searched ."""
 
     def __init__(self, rows: Rows, most: int, find_again: Callable[[int], Found]) -> None:
         self._rows = rows
@@ -124,7 +124,7 @@ class Matches(Sequence[Match]):
         return self[self.before(row) : self.before(row + 1)]
 
     def rows(self) -> array[int]:
-        """Yield the rows with matches, each once, in order."""
+        """Return the rows with matches, in order and without repeats."""
         return self._rows.columns.distinct(self._all_rows())
 
     def spread(self, most: int) -> list[int]:
@@ -136,7 +136,8 @@ class Matches(Sequence[Match]):
         return [rows for column in (self._head, self._tail) for rows in (column.rows, column.counted_rows)]
 
     def add(self, row: int, base: int, found: list[tuple[int, int]], *, in_head: bool) -> None:
-        """Add matches in one row. Their offsets count from `base`. They come after all known ones of their part."""
+        """Add matches in one row. Their offsets count from `base`. They must come after all known ones of their
+        part."""
         column = self._head if in_head else self._tail
         kept = max(0, self._most - len(self))
         for start, end in found[:kept]:

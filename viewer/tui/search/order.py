@@ -13,7 +13,7 @@ from msgspec import Struct
 from viewer.document.rows import Rows
 
 AT_ONCE = 256
-"""How many rows to queue at once if nothing is known about them."""
+"""The maximum number of rows to queue at once if nothing is known about them."""
 
 
 class Segment(Protocol):
@@ -40,7 +40,7 @@ class SegmentSearcher(Protocol):
     """Searches many rows at once."""
 
     def search(self, row: int, last: int) -> Segment:
-        """Search one or more rows from `row` on, up to, but not including, `last`."""
+        """Search one or more rows, from `row` up to but not including `last`."""
 
     def forget(self) -> None:
         """Drop the plan, because the rows may have changed."""
@@ -61,14 +61,14 @@ class SearchOrder:
         self._rows = rows
         self._searcher = searcher
         self._tail = self.start
-        """The next row to take from the start row on."""
+        """The next row to process at or after the start row."""
         self._head = 0
-        """The next row to take before the start row."""
+        """The next row to process before the start row."""
         self._queue: deque[int | Known] = deque()
 
     @property
     def done(self) -> int:
-        """The number of rows that were passed."""
+        """The number of rows that were processed."""
         return self._head + self._tail - self.start
 
     @property
@@ -77,7 +77,7 @@ class SearchOrder:
         return not self._queue and self._head >= self.start and self._tail >= len(self._rows)
 
     def next(self) -> int | Known | None:
-        """Return the next entry, a row or matches; None if the rows that were just passed have neither."""
+        """Return the next entry, a row or matches; None if the rows just processed have neither."""
         if not self._queue:
             self._advance()
         return self._queue[0] if self._queue else None

@@ -29,8 +29,8 @@ NEVER = (
     "reveal", "revealed", "level", "brief", "debug", "view", "show", "audience", "channels", "analysis",
     "commentary", "tools", "tool", "system", "developer", "hidden", "unsafe",
 )  # fmt: skip
-"""Names of settings that somebody might expect to reveal hidden messages."""
-WHY_NEVER = "no setting reveals hidden messages, because every start is safe; use --reveal or press d"
+"""Names of settings that users might expect to reveal hidden messages. All are refused."""
+WHY_NEVER = "no setting can reveal hidden messages; use --reveal or press d"
 WRAP = (20, 1000)
 SIZES = {"outline": (16, 200), "inspector": (16, 200), "problems": (3, 60)}
 SCREEN = "screen"
@@ -42,7 +42,7 @@ _COUNT = re.compile(r"[0-9]{1,6}")
 
 
 def read_settings(path: Path | None = None, themes: Path | None = None) -> Settings:
-    """Read the settings from this file or from the user's own; return the defaults if there is none."""
+    """Read the settings from this file, or else from the user's settings file; return the defaults if there is none."""
     path, folder = path or config_file(), themes or themes_folder()
     try:
         with path.open("rb") as file:
@@ -151,7 +151,7 @@ class _Reading:
         self._set(node, f"places.{name}", places={**self._settings.places, name: more})
 
     def _redact(self, node: yaml.Node) -> None:
-        """Read the patterns of the user. An invalid one is kept and reported, because ignoring it would not mask."""
+        """Read the user's patterns. Keep and report an invalid one: ignoring it would leave secrets unmasked."""
         from viewer.document.redaction.finder import compiled_pattern  # few settings have patterns
 
         for key, name, value in self._file.pairs(node):
@@ -205,7 +205,7 @@ class _Reading:
         return int(word)
 
     def _keymap(self, node: yaml.Node) -> None:
-        """Return the entries that are valid together. Of two that clash, the later one is ignored."""
+        """Read the keymap. If two entries clash, ignore the later one."""
         nodes: dict[str, yaml.Node] = {}
         keymap: dict[str, str] = {}
         for key, name, value in self._file.pairs(node):

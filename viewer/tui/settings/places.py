@@ -9,14 +9,14 @@ PROGRAM = "ocmlview"
 
 
 def config_folder() -> Path:
-    """Return the folder of the user's own files: under XDG_CONFIG_HOME, or where the system keeps such files."""
+    """Return the folder of the user's own files, in XDG_CONFIG_HOME or the system's default location."""
     import platformdirs  # 3 ms, and few commands need it
 
     return Path(platformdirs.user_config_dir(PROGRAM, appauthor=False, roaming=True))
 
 
 def state_file() -> Path:
-    """Return the path of the state file: under XDG_STATE_HOME, or where this system keeps such files."""
+    """Return the path of the state file, in XDG_STATE_HOME or the system's default location."""
     import platformdirs
 
     return Path(platformdirs.user_state_dir(PROGRAM, appauthor=False)) / "state.json"

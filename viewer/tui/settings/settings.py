@@ -37,13 +37,13 @@ class Settings(Struct, frozen=True):
     wrap: int = 88
     """The maximum width of text in columns; 0 for the width of the pane."""
     markdown: bool = True
-    """True to style headings, emphasis, code, and lists in place."""
+    """True to render Markdown."""
     stall_after: float = 10.0
     """Seconds without data before an unfinished message counts as stalled."""
     plugins: bool = True
     """True if format plug-ins may be loaded."""
     discovery: bool = True
-    """True if the sessions of agents may be looked for."""
+    """True if the program may search for agent sessions."""
     state: bool = True
     """True if marks, positions and pane sizes survive a restart."""
     places: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -61,7 +61,7 @@ class Settings(Struct, frozen=True):
     problems_found: tuple[str, ...] = ()
     """The mistakes in the file, one sentence each."""
     scope: Scope = Scope.ALL
-    """The actions that the view offers. The command line decides it, and never the file."""
+    """The actions that the view offers. Set by the command line, never by the file."""
 
     @property
     def actions(self) -> tuple[Action, ...]:
@@ -90,8 +90,8 @@ class Chosen(Struct, frozen=True, gc=False):
 
 
 def theme_in_force(settings: Settings, option: str = "", color: str = "auto") -> Chosen:
-    """Choose the theme: from the command line, without colors if none are wanted, from the settings, or the dark
-    one."""
+    """Choose the theme: the one from the command line, the one without colors if they are turned off, the one from the
+    settings, or the dark one."""
     if option:
         return Chosen(option, "--theme")
     if color == "never":

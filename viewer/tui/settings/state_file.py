@@ -1,8 +1,8 @@
 """State file: marks, positions, and pane sizes that survive a restart. It holds numbers only, never text of a
 transcript and never a path.
 
-`state.json` in the state folder, readable only by its owner. A file is named by a keyed hash of its path. A state file
-that cannot be read or has an unexpected value is ignored; the next one replaces it.
+`state.json` in the state folder, readable only by its owner. A keyed hash of its path identifies a file. A state file
+that cannot be read or has an unexpected value is ignored, and the next save replaces it.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from viewer.atomic_file import AtomicFile
 from viewer.errors import ViewerError
 
 MOST_FILES = 500
-"""Files that are remembered; the one that was closed first is forgotten first."""
+"""How many files are remembered. The one that was closed first is forgotten first."""
 MOST_MARKS = 200
-"""Marks of one file that are remembered."""
+"""How many marks of one file are remembered."""
 MOST_BYTES = 2 * 1024 * 1024
 """A larger state file is ignored."""
 _DIGEST = 16
@@ -36,10 +36,10 @@ PaneName = Literal["outline", "inspector", "problems"]
 
 
 class FileState(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """What is remembered of one file."""
+    """The remembered state of one file."""
 
     at: Annotated[int, Meta(ge=0, le=2**53)] = 0
-    """The message at which the view was left; 0 for the beginning."""
+    """The message under the cursor when the file was closed; 0 for the beginning."""
     marks: Annotated[tuple[Number, ...], Meta(max_length=MOST_MARKS)] = ()
 
 
@@ -47,16 +47,16 @@ class _Saved(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True
     """The content of the state file."""
 
     key: Key
-    """The key of the hashes, made at random."""
+    """The random key of the hashes."""
     welcome: bool = False
     """True if the welcome card was shown."""
     panes: dict[PaneName, Size] = field(default_factory=dict)
     files: dict[Key, FileState] = field(default_factory=dict)
-    """The files by the hash of their paths, the last one that was closed at the end."""
+    """The files by the hash of their paths, in the order in which they were closed."""
 
 
 class StateFile:
-    """The state before this start, and the changes of this start. `save` merges them into what is there then."""
+    """The saved state, and the changes since this start. `save` merges the changes into the file as it is then."""
 
     def __init__(self, path: Path | None = None) -> None:
         """Without a path, nothing is remembered."""
@@ -70,7 +70,8 @@ class StateFile:
             self._read(path)
 
     def _read(self, path: Path) -> None:
-        """Read the file; a missing or broken one counts as empty. A folder that cannot be entered keeps nothing."""
+        """Read the file. A missing or broken file counts as empty; if the file cannot be accessed, nothing is
+        remembered."""
         try:
             self._saved = _decode(_content(path)) or self._saved
         except FileNotFoundError:
@@ -80,7 +81,7 @@ class StateFile:
 
     @property
     def wants_welcome(self) -> bool:
-        """True if this is the first start, and the next one can know of it."""
+        """True if this is the first start, and if that can be recorded."""
         return self._is_usable and not self._saved.welcome and not self._has_welcomed
 
     @property
@@ -89,7 +90,7 @@ class StateFile:
         return {**self._saved.panes, **self._panes}
 
     def of(self, name: str) -> FileState:
-        """Return what is remembered of a file."""
+        """Return the remembered state of a file."""
         own = self._closed.get(name)
         if own is not None:
             return own
@@ -109,7 +110,7 @@ class StateFile:
         self._closed[name] = replace(left, marks=left.marks[:MOST_MARKS])
 
     def save(self) -> None:
-        """Write the changes. If that is impossible, nothing is remembered, and nothing is reported."""
+        """Write the changes. If that fails, nothing is remembered and nothing is reported."""
         if self._path is None or not self._is_usable:
             return
         try:
@@ -163,8 +164,8 @@ def _decode(content: bytes) -> _Saved | None:
 
 
 def _hashed(name: str, key: str) -> str:
-    """Return the name of a file in the state: the same for every file with this path, without disclosing the path."""
+    """Return the key of a file in the state: it depends only on the path, and does not disclose it."""
     from hashlib import blake2b  # 1 ms, and not every start needs it
 
-    real = os.path.realpath(name)  # a name may end with the item of a container
+    real = os.path.realpath(name)  # a name may end with an item, `FILE:ITEM`
     return blake2b(os.fsencode(real), key=bytes.fromhex(key), digest_size=_DIGEST).hexdigest()

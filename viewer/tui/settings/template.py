@@ -12,13 +12,13 @@ from viewer.tui.settings.places import tilde
 TEMPLATE = """\
 # Settings of ocmlview. Remove the '#' before a setting to change it.
 # `ocmlview config` shows the effective settings and the mistakes in this file.
-# Nothing in this file can reveal hidden messages: every start is safe.
+# Nothing in this file can reveal hidden messages: the viewer always starts in the safe view.
 
 # The color theme: a name from `ocmlview themes`, or your own theme in themes/<name>.yaml next to this file.
 #theme: dark
 
-# Keys by action (`ocmlview config --keys` lists them). Quote characters with a meaning in YAML; write `comma` for the
-# comma.
+# Keys by action (`ocmlview config --keys` lists them). Quote characters that have a meaning in YAML; write `comma` for
+# the comma.
 #keymap:
 #  search: [ctrl+g, slash]
 #  partner: "%"

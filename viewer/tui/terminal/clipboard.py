@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from textual.app import App
 
 MOST_BYTES = 8 * 1024 * 1024
-"""The largest body that is copied. Terminals accept less, but a clipboard program may accept it."""
+"""The size of the largest body that is copied. Terminals accept less, but a clipboard program may accept it."""
 
 _VISIBLE = re.compile(f"[^{TAGS}{ZERO_WIDTH}]+")
 
@@ -120,7 +120,7 @@ def _header(message: ShownMessage) -> str:
 
 
 def _copy_by_system(text: str) -> None:
-    """Copy with a clipboard program in a thread, because it may be slow. OSC 52 covers a failure."""
+    """Copy with a clipboard program, in a thread because it may be slow. If it fails, OSC 52 may still have worked."""
     pyperclip = import_module("pyperclip")
     try:
         pyperclip.copy(text)

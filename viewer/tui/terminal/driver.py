@@ -52,7 +52,7 @@ class ResilientFile:
 
 
 class Place(Enum):
-    """The state of the driver."""
+    """Who owns the terminal."""
 
     OFF = auto()
     CHANGING = auto()
@@ -119,7 +119,7 @@ def resilient(driver: type[Driver]) -> type[Driver]:
                 self._lose()
 
         def _heed_hangup(self, loop: asyncio.AbstractEventLoop) -> None:
-            """Watch for a hang-up. Without its shell, a program gets no signal and would read end of file forever."""
+            """Watch for a hang-up. A program whose shell is gone gets no signal, and would read end of file forever."""
             if hasattr(select, "epoll"):
                 hangup = select.epoll()
                 hangup.register(self.fileno, 0)  # events that are always reported

@@ -42,17 +42,17 @@ _PLUS = frozenset(
         "mcedit",
     ]
 )
-"""Editors with `+12 file`."""
+"""Editors that take `+12 file`."""
 _GO_TO = frozenset(["code", "code-insiders", "codium", "vscodium", "cursor"])
-"""Editors with `-g file:12`."""
+"""Editors that take `-g file:12`."""
 _COLON = frozenset(["subl", "sublime_text", "hx", "helix", "zed", "atom", "mate"])
-"""Editors with `file:12`."""
+"""Editors that take `file:12`."""
 
 
 def edit(
     app: App[object], audience: Audience, path: str, line: int | None, environment: Mapping[str, str] = os.environ
 ) -> str | None:
-    """Open the file and wait until the editor closes. Return a sentence if that is impossible."""
+    """Open the file and wait until the editor closes. If that fails, return a sentence with the reason."""
     if audience.is_safe:
         return DEBUG_ONLY
     if not Path(path).is_file():

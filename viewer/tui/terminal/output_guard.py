@@ -10,11 +10,11 @@ from textual.filter import LineFilter
 from viewer.render.strip_controls import NOT_ASCII, OBEYED
 
 _DRAWN = str.maketrans({"│": "|", "─": "-", **dict.fromkeys(map(chr, range(0x2580, 0x25A0)), "#")})
-"""Control segments that Textual itself draws."""
+"""ASCII replacements for characters that Textual itself draws."""
 
 
 class OutputGuard(LineFilter):
-    """Replaces control characters in every composited segment and counts them. Each is a bug.
+    """Replaces control characters in every composited segment and counts them. Each one means a bug.
 
     On an ASCII terminal other characters become `?`, because their bytes may be control characters there."""
 

@@ -10,10 +10,10 @@ ENTER = "\x1b[?1049h"
 
 
 def resume_screen(driver: type[Driver], taken: Callable[[], None]) -> type[Driver]:
-    """Return a version of a driver that skips the first entry of the alternate screen."""
+    """Return a version of a driver that does not enter the alternate screen the first time."""
 
     class InPlace(driver):  # type: ignore[misc, valid-type]
-        """Skips the first entry of the alternate screen, because some terminals would clear it."""
+        """Does not enter the alternate screen the first time, because some terminals would clear it."""
 
         is_entered = True
 

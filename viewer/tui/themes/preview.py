@@ -18,7 +18,7 @@ _FEW_COLORS = ("linux", "ansi", "cygwin", "vt220")
 
 
 def preview_lines(theme: Theme, style: Style) -> Iterator[Printable]:
-    """Return the lines of the preview, all of the same width. Only the title comes from the theme file."""
+    """Yield the lines of the preview, all of the same width. Only the title comes from the theme file."""
     system = color_system()
     page, styles = _page(theme), theme.styles
     for line in _sample(theme, style):

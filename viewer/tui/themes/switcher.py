@@ -1,4 +1,4 @@
-"""Theme switcher: applies and previews themes, and reloads a theme while it is edited."""
+"""Theme switcher: applies and previews themes, and reloads a theme when its file changes."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class ThemeSwitcher:
         return list(theme_names(self._folders))
 
     def preview(self, name: str) -> bool:
-        """Apply a theme temporarily. Return False if that is impossible and the colors stay the same."""
+        """Apply a theme temporarily. False if it cannot be used, and the colors stay the same."""
         try:
             theme = find_theme(name, self._folders)
         except ThemeError as error:
@@ -62,7 +62,7 @@ class ThemeSwitcher:
         return True
 
     def choose(self, name: str | None) -> None:
-        """Apply a theme for good; with None, return to the one before the preview."""
+        """Apply a theme permanently; with None, return to the one before the preview."""
         if name is None:
             self._use(load_theme(self.wanted, self._folders))
             return
@@ -122,7 +122,7 @@ class ThemeSwitcher:
 
 
 def _stamps(files: Sequence[Path]) -> Stamps:
-    """Return values that differ if a file changed."""
+    """Return values that differ if any file has changed."""
     return tuple(map(_stamp, files))
 
 
@@ -132,3 +132,11 @@ def _stamp(path: Path) -> tuple[int, int, int] | None:
     except OSError:
         return None
     return known.st_ino, known.st_size, known.st_mtime_ns
+
+
+def redraw_screens(app: App[int]) -> None:
+    """Redraw all widgets of all screens, including screens that are covered."""
+    for screen in {*app.screen_stack, *app._installed_screens.values()}:
+        if not callable(screen) and screen.is_attached:
+            for widget in screen.walk_children(with_self=True):
+                widget.refresh()

@@ -35,7 +35,7 @@ def _textual_name(color: str) -> str:
 
 
 def _variables(colors: Mapping[str, str]) -> dict[str, str]:
-    """Return the Textual variables for the rest of the screen."""
+    """Return the Textual variables for all other parts of the screen."""
     pairs: Iterable[tuple[str, str]] = [
         ("border", "border"),
         ("border-blurred", "border"),

@@ -1,4 +1,4 @@
-"""Blocks of a transcript pane: owns the maker and the blocks at hand. A block is made when it is needed."""
+"""Blocks of a transcript pane: builds blocks when they are needed, and caches them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ VisibleLine = tuple[int, int, Block]
 
 
 class Blocks:
-    """Owns the maker and its blocks."""
+    """Owns the block maker and the cached blocks."""
 
     def __init__(self) -> None:
         self.maker: Maker | None = None
@@ -40,7 +40,7 @@ class Blocks:
         return known
 
     def lines_from(self, row: int, line: int, height: int) -> list[VisibleLine]:
-        """Return as many lines as the screen has, starting at a line of a row."""
+        """Return the lines of one screen, starting at a line of a row."""
         lines: list[VisibleLine] = []
         while len(lines) < height and row < self.count:
             block = self.at(row)
@@ -60,25 +60,25 @@ class Blocks:
     # Changes.
 
     def show(self, maker: Maker | None) -> None:
-        """Use another maker from now on."""
+        """Switch to another maker, and drop all blocks."""
         self.maker = maker
         self._made.clear()
 
     def forget(self) -> None:
-        """Make all blocks again."""
+        """Drop all blocks, so that they are rebuilt."""
         self._made.clear()
 
     def forget_from(self, row: int) -> None:
-        """Make the blocks again from this row on."""
+        """Drop the blocks from this row on, so that they are rebuilt."""
         stale = [known for known, block in self._made.items() if known >= row or block.begins_transcript]
         if len(stale) < len(self._made) and self._had_one_transcript and self._has_several:
-            stale = [*self._made]  # now the first transcript has a boundary
+            stale = [*self._made]  # the first transcript gets a boundary too
         self._had_one_transcript = not self._has_several
         for known in stale:
             del self._made[known]
 
     def forget_message(self, number: int) -> bool:
-        """Make the block of a message again; False if this pane does not show it."""
+        """Drop the block of a message, so that it is rebuilt; False if this pane does not show the message."""
         row = self.row_showing(number)
         if row is None or self.maker is None:
             return False

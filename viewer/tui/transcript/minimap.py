@@ -6,7 +6,7 @@ from bisect import bisect_left
 from collections.abc import Iterable
 from math import ceil
 
-from viewer.document.rows import Rows
+from viewer.document.rows import RowOrder
 from viewer.render.blocks.block import RowProblems
 from viewer.render.style import UNICODE, Glyphs, Part, StyleRole, trusted
 
@@ -15,7 +15,7 @@ _RANK = {StyleRole.ERROR: 3, StyleRole.WARNING: 2, StyleRole.MATCH: 1, StyleRole
 
 
 class Minimap:
-    """Marks by row, drawn one cell per screen line."""
+    """Marks by row, drawn as one cell per screen line."""
 
     def __init__(self, signs: Glyphs = UNICODE) -> None:
         self.signs = signs
@@ -34,7 +34,7 @@ class Minimap:
         """Return the row for a line of the bar."""
         return min(count - 1, y * count // max(1, height)) if count else 0
 
-    def piece(self, y: int, height: int, top: int, count: int, seen: float, rows: Rows | None = None) -> Part:
+    def piece(self, y: int, height: int, top: int, count: int, seen: float, rows: RowOrder | None = None) -> Part:
         """Return one line of the bar. `rows` are the rows of the pane, for transcript boundaries."""
         first, last = y * count / max(1, height), (y + 1) * count / max(1, height)
         look = self._worst(first, last)
@@ -47,7 +47,7 @@ class Minimap:
             return Part(trusted(" "), StyleRole.THUMB)
         return Part(trusted(" "))
 
-    def _has_boundary(self, rows: Rows, height: int, first: int, last: int) -> bool:
+    def _has_boundary(self, rows: RowOrder, height: int, first: int, last: int) -> bool:
         """True if a transcript other than the first begins in these rows. Many transcripts have no boundary marks."""
         if first >= last or last > len(rows) or not 1 < len(rows.shown_transcripts) <= height // 2:
             return False

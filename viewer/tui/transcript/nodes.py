@@ -1,4 +1,4 @@
-"""Values of an open card that fold: where they are in its block, and which one the keys go to."""
+"""Foldable values of an open card: their positions in its block, and the next one for the keys."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ NO_NODE = -1
 
 
 def next_node(block: Block, node: int, step: int) -> int | None:
-    """Return the value below a value (1) or above it (-1): NO_NODE above the first one, and None if none follows."""
-    if not block.bases:  # a long body has no values, and its lines are made on access
+    """Return the next (1) or previous (-1) value: NO_NODE before the first one, and None after the last one."""
+    if not block.bases:  # a long body has no values, and its lines are computed on access
         return None
     nodes = [line.node for line in block.lines if line.node >= 0]
     at = bisect_right(nodes, node) if step > 0 else bisect_left(nodes, node) - 1
@@ -21,7 +21,7 @@ def next_node(block: Block, node: int, step: int) -> int | None:
 
 
 def line_of_node(block: Block, node: int) -> int | None:
-    """Return the line of a value, or None if a value around it is folded."""
+    """Return the line of a value; None if it is inside a folded one."""
     if not block.bases or node < 0:
         return None
     return next((at for at, line in enumerate(block.lines) if line.node == node), None)

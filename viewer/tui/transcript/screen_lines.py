@@ -1,4 +1,4 @@
-"""Screen lines of a transcript pane: owns which lines are visible, and what their margins and the minimap show."""
+"""Screen lines of a transcript pane: the visible lines, and the content of their margins and the minimap."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from viewer.tui.transcript.nodes import line_of_node
 from viewer.tui.transcript.scroller import Scroller
 
 Content = tuple[Line, Part]
-"""The source of a screen line: its parts, and its piece of the minimap."""
+"""The content of a screen line: its parts, and its cell of the minimap."""
 
 
 class ScreenLines:
@@ -49,7 +49,7 @@ class ScreenLines:
         self.partners = partners
 
     def find(self, height: int, cursor_row: int | None, node: int) -> None:
-        """Find the visible lines, with the cursor on this row, or on a value in it."""
+        """Find the visible lines. The cursor is on `cursor_row`, or on the value `node` in it."""
         self._height, self._cursor_row = height, cursor_row
         self.visible = self._blocks.lines_from(self._scroller.row, self._scroller.line, max(1, height))
         here = next((block for row, _, block in self.visible if row == cursor_row), None)
@@ -57,7 +57,7 @@ class ScreenLines:
         self._share = len({row for row, _, _ in self.visible}) / max(1, self._blocks.count)
 
     def content(self, y: int, width: int) -> Content:
-        """Return the source of a screen line."""
+        """Return the content of a screen line."""
         blocks = self._blocks
         rows = blocks.maker.rows if blocks.maker else None
         top, height = self._scroller.row, max(1, self._height)
@@ -75,7 +75,7 @@ class ScreenLines:
         return block.lines[line].row is not None
 
     def _note_line(self, y: int, width: int) -> Line:
-        """Return a line of the notes, which are in the middle of the lines below the rows."""
+        """Return a line of the notes, which are centered below the rows."""
         if not self._notes:
             return ()
         lines = centered_notes(self._notes, width, self._height - len(self.visible))

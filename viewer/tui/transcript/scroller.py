@@ -1,4 +1,4 @@
-"""Scroll position of the transcript viewport: a row and a line in it. The heights of other rows need not be known."""
+"""Scroll position of the transcript viewport: a row, and a line in it. The heights of most rows stay unknown."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ class Scroller:
         self.line = max(0, self.line)
 
     def settle(self, viewport: int) -> None:
-        """Scroll back if the last line is above the bottom of the screen."""
+        """Scroll back if there is empty space below the last line."""
         last = self.last(viewport)
         if (self.row, self.line) > last:
             self.row, self.line = last
 
     def last(self, viewport: int) -> tuple[int, int]:
-        """Return the position from which the rest exactly fills the screen."""
+        """Return the position from which the remaining lines exactly fill the screen."""
         row, room = self._count(), viewport
         while row > 0 and room > 0:
             row -= 1
@@ -63,7 +63,7 @@ class Scroller:
         self.row, self.line = self.last(viewport)
 
     def place(self, row: int, line: int, above: int, viewport: int) -> None:
-        """Put this line of a row `above` lines below the top, as far as possible."""
+        """Put this line of a row `above` lines below the top, or as close to that as possible."""
         self.row, self.line = max(0, min(row, self._count() - 1)), max(0, line)
         self._up(above)
         self.settle(viewport)

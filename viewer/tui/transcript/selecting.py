@@ -12,7 +12,7 @@ from viewer.render.blocks.block import Block, BlockLine
 
 GUTTERS = " ▌┆|:"
 MOST_ROWS = 10_000
-"""The maximum number of rows of a selection, so that an accidental triple click never builds a gigabyte."""
+"""The maximum number of rows of a selection, so that an accidental triple click never copies a gigabyte."""
 
 
 def selected_text(selection: Selection, block: Callable[[int], Block], count: int, lines_a_row: int) -> str:
@@ -32,7 +32,7 @@ def selected_text(selection: Selection, block: Callable[[int], Block], count: in
 
 
 def _piece(block: Block, line: BlockLine, left: int, right: int | None) -> Iterator[str]:
-    """Return the part of one line between two columns."""
+    """Yield the part of a line between two columns."""
     if line.row is None:
         text = "".join(part.text for part in line.parts)
         yield text[left:right].strip(GUTTERS) + "\n"

@@ -1,4 +1,4 @@
-"""Transcript pane: scrolls, wraps only visible text, and draws line by line. The cursor is the anchor."""
+"""Transcript pane: scrolls, wraps only visible text, and draws line by line. Scrolling carries the cursor along."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ from viewer.tui.transcript.scroller import Scroller
 from viewer.tui.transcript.selecting import selected_text, with_selection
 
 LINES_A_ROW = 1 << 20
-"""A selection identifies a line by this times its row, plus the line in the row."""
+"""A selection numbers lines as the row times this constant, plus the line in the row."""
 WHEEL = 3
 """Lines per step of the mouse wheel."""
 
 
 class Transcript(PlainLines, can_focus=True):
-    """Shows the blocks of a maker and scrolls through them. Blocks are made when they become visible."""
+    """Shows the blocks of a maker and scrolls through them. Blocks are built when they become visible."""
 
     class Moved(Message):
-        """The scroll position or the cursor changed."""
+        """The scroll position or the cursor has changed."""
 
         def __init__(self, sender: Transcript) -> None:
             super().__init__()
@@ -63,7 +63,7 @@ class Transcript(PlainLines, can_focus=True):
         self.is_carried = False
         """True if the last scroll moved the cursor to keep it on the screen."""
         self._left = 0
-        """Columns of bodies that are scrolled out at the left."""
+        """The number of columns by which bodies are scrolled to the left."""
         self._base = Style()
         self._drawn: list[Content] = []
         """The source of each drawn line."""
@@ -71,7 +71,7 @@ class Transcript(PlainLines, can_focus=True):
     # What to show.
 
     def show(self, maker: Maker | None) -> None:
-        """Show other rows, or the same rows made differently. The scroll position stays."""
+        """Show other rows, or the same rows with other blocks. The scroll position stays."""
         self.blocks.show(maker)
         self.scroller.settle(self.view_height)
         self.redraw_changed()
@@ -97,17 +97,17 @@ class Transcript(PlainLines, can_focus=True):
         self.scroller.reset()
 
     def changed_from(self, row: int) -> None:
-        """Make the blocks again from this row on: these rows are new or different."""
+        """Rebuild the blocks from this row on, because these rows are new or different."""
         self.blocks.forget_from(row)
         self.redraw_changed()
 
     def redraw(self) -> None:
-        """Make all blocks again: matches, folds or links changed."""
+        """Rebuild all blocks, because matches, folds or links changed."""
         self.blocks.forget()
         self.refresh()
 
     def redraw_row(self, number: int) -> None:
-        """Make the block of a message again."""
+        """Rebuild the block of a message."""
         if self.blocks.forget_message(number):
             self.scroller.settle(self.view_height)
             self.redraw_changed()
@@ -121,7 +121,7 @@ class Transcript(PlainLines, can_focus=True):
 
     @property
     def text_width(self) -> int:
-        """The width of blocks: that of the pane without the minimap."""
+        """The width of blocks, which is that of the pane without the minimap."""
         return max(1, self.size.width - 1)
 
     @property
@@ -141,7 +141,7 @@ class Transcript(PlainLines, can_focus=True):
         self._report_move()
 
     def scroll_sideways(self, step: int | None) -> None:
-        """Scroll lines that are not wrapped, as far as the longest visible one; None returns to their beginning."""
+        """Scroll unwrapped lines, at most to the end of the longest visible one; None returns to the first column."""
         shown = (block.lines[line].row for _, line, block in self.visible_lines())
         longest = max((cells(row.text) for row in shown if row is not None), default=0)
         left = max(0, min(self._left + step, longest - self.text_width // 2)) if step is not None else 0
@@ -168,12 +168,12 @@ class Transcript(PlainLines, can_focus=True):
         self.redraw_changed()
 
     def go_back(self) -> None:
-        """Scroll to the beginning, clear the cursor, and post no message, because other content follows."""
+        """Scroll to the beginning and clear the cursor, without posting a message, because other content follows."""
         self.scroller.reset()
         self.put_cursor(NOWHERE)
 
     def go_to_cursor(self, cursor: Cursor, *, above: int | None = None) -> None:
-        """Set the cursor and scroll its row onto the screen, completely if it fits; with `above`, that many lines
+        """Set the cursor and scroll until its row is visible, completely if it fits; with `above`, that many lines
         below the top."""
         self.put_cursor(cursor)
         row, height = self.cursor_row, self.view_height
@@ -190,7 +190,7 @@ class Transcript(PlainLines, can_focus=True):
         self._report_move()
 
     def _fitting_line(self, row: int, block: Block) -> int | None:
-        """Return the screen line for the head of a block; None if the block is completely visible."""
+        """Return the screen line where a block must begin to be visible; None if it already is, completely."""
         view_height, height = self.view_height, block.height - block.first
         line = self.scroller.screen_line(row, block.first, view_height)
         if line is None:
@@ -216,7 +216,7 @@ class Transcript(PlainLines, can_focus=True):
         self._report_move()
 
     def _show_column(self, shown: BlockLine, place: int) -> None:
-        """Scroll sideways to a character of a line that is not wrapped."""
+        """Scroll sideways to a character of an unwrapped line."""
         if shown.row is None or not (self._left or len(shown.row.text) > self.text_width):
             return
         column = shown.row.column_of(place)
@@ -225,7 +225,7 @@ class Transcript(PlainLines, can_focus=True):
             self._report_move()
 
     def follow(self, place: ScreenPlace, cursor: Cursor) -> None:
-        """Show the same lines and the same cursor as the pane next to this one, without posting a message."""
+        """Show the same lines and cursor as the other pane, without posting a message."""
         self.put_cursor(cursor)
         if place != self.place:
             self.scroller.place(*place, 0, self.view_height)
@@ -251,7 +251,7 @@ class Transcript(PlainLines, can_focus=True):
 
     @property
     def shows_cursor(self) -> bool:
-        """True if this pane shows the row of the cursor itself, not only one near it."""
+        """True if this pane shows the row of the cursor itself, not just one near it."""
         maker = self.blocks.maker
         row = self.cursor.row(maker.rows) if maker else None
         return row is not None and maker is not None and self.cursor.is_at(maker.rows, row)
@@ -289,8 +289,7 @@ class Transcript(PlainLines, can_focus=True):
         return cursor_at(rows, messages[0]) if messages else NOWHERE
 
     def neighbor(self, step: int) -> Cursor:
-        """Return the message or folded row after the cursor (1) or before it (-1); the cursor is unset if there is
-        none."""
+        """Return the next (1) or previous (-1) message or folded row; the cursor is unset if there is none."""
         row, maker = self.cursor_row, self.blocks.maker
         if row is None or maker is None:
             return self.first_visible()
@@ -303,7 +302,7 @@ class Transcript(PlainLines, can_focus=True):
         return NOWHERE
 
     def neighboring_node(self, step: int) -> Cursor:
-        """Return the value of the open card after the cursor (1) or before it (-1), or nowhere if there is none."""
+        """Return the next (1) or previous (-1) value of the open card; the cursor is unset if there is none."""
         row = self.cursor_row
         node = next_node(self.block(row), self.cursor.node, step) if row is not None and self.shows_cursor else None
         return NOWHERE if node is None else Cursor(self.cursor.number, node=node)
@@ -327,7 +326,7 @@ class Transcript(PlainLines, can_focus=True):
         return self.blocks.at(row)
 
     def visible_lines(self) -> list[VisibleLine]:
-        """Return the lines at the scroll position, which may be those of the next frame."""
+        """Return the lines at the scroll position, even if they have not been drawn yet."""
         return self.blocks.lines_from(*self.place, self.view_height)
 
     # Drawing.
@@ -340,7 +339,7 @@ class Transcript(PlainLines, can_focus=True):
         return super().render_lines(crop)
 
     def redraw_changed(self) -> None:
-        """Redraw only the lines that differ, so that the terminal receives nothing if nothing changed."""
+        """Redraw only the lines that differ, so that the terminal receives no output if nothing changed."""
         self._find_frame()
         drawn, height = self._drawn, self.size.height
         if len(drawn) != height:
@@ -374,11 +373,11 @@ class Transcript(PlainLines, can_focus=True):
         return segments + self.painter.segments((thumb,), 1, self._base)
 
     def _left_of(self, y: int) -> int:
-        """Return the columns of a screen line that are scrolled out: only those of bodies."""
+        """Return the number of columns by which a screen line is scrolled; 0 if it is not part of a body."""
         return self._left if self._left and self.lines.is_body(y) else 0
 
     def _segments(self, content: Line, width: int, left: int) -> list[Segment]:
-        """Return the segments of a line without the columns that are scrolled out. The margin stays."""
+        """Return the segments of a line without the `left` columns after its margin."""
         maker = self.blocks.maker
         if not left or maker is None:
             return self.painter.segments(content, width, self._base)
@@ -386,7 +385,7 @@ class Transcript(PlainLines, can_focus=True):
         return [*strip.crop(0, margin), *strip.crop(margin + left, width + left)]
 
     def render_line(self, y: int) -> Strip:
-        """Draw a line with the offsets for a selection, because Textual asks for the line under the mouse."""
+        """Draw a line with offsets for a selection. Textual requests the line under the mouse."""
         strip = super().render_line(y)
         if y >= len(self.lines.visible):
             return strip

@@ -1,1 +1,1 @@
-"""Tests of `viewer/render`."""
+"""Tests of `viewer/render/blocks`."""

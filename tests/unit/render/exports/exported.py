@@ -1,4 +1,4 @@
-"""Exports of samples and texts for the tests, and the allowed parts of an HTML page."""
+"""Exports of samples and texts for the tests, and the parts that an HTML page may have."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def own_words(form: str) -> str:
 
 
 def line_keys() -> list[str]:
-    """Return the keys of the lines of an export as JSON Lines, each as it is written there."""
+    """Return the keys in the lines of a JSON Lines export, as they are written there."""
     tour = next(sample for sample in samples() if sample.name == "tour.ocml")
     exports = [export(projected(tour, audience), "jsonl") for audience in AUDIENCES.values()]
     keys = {key: None for made in exports for line in made.splitlines() for key in json.loads(line)}
@@ -63,7 +63,7 @@ def line_keys() -> list[str]:
 
 
 class Page(HTMLParser):
-    """A strict reader of a page: every tag and attribute must be an allowed one."""
+    """A strict parser of a page: every tag and attribute must be allowed."""
 
     def __init__(self, text: str) -> None:
         super().__init__(convert_charrefs=True)

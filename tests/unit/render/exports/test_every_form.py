@@ -1,4 +1,4 @@
-"""Every export format names its view, shows the whole view, and nothing hidden."""
+"""Every export format names its view, and shows the whole view and nothing hidden."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ def test_several_transcripts_are_separated(form: str, tmp_path: Path) -> None:
     made = export(project_text(tmp_path / "chats.ocml", chats(3), END_USER), form)
     for number in (1, 2, 3):
         assert f"Yes {number}" in made
-        if number > 1 or form not in ("text", "svg"):  # what is printed has a title where a second one begins
+        if number > 1 or form not in ("text", "svg"):  # a boundary has a title only before a second transcript
             assert f"ranscript {number}" in made or f'"kind":"transcript","number":{number}' in made
     if form == "html":
         assert Page(made).wrong == []

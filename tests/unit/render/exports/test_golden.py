@@ -1,4 +1,4 @@
-"""The tour is unchanged in every text export; OCML_UPDATE=1 rewrites the files."""
+"""The tour is unchanged in every text export. OCML_UPDATE=1 rewrites the files."""
 
 from __future__ import annotations
 

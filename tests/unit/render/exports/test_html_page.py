@@ -1,4 +1,4 @@
-"""The HTML page: only a few tags, no requests, a title that names the view, and escaped text."""
+"""The HTML page: few kinds of tags, no requests, a title that names the view, and escaped text."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_title_meta_and_banner_name_the_view() -> None:
 
 
 def hostile_text(bad: str) -> str:
-    """Return a transcript with something hostile in every place that holds text from outside."""
+    """Return a transcript with hostile text in every place that holds text from outside."""
     plain = re.sub(r"[\s<|]", "_", bad)
     return (
         f'version: 2.2\nmodel: "{plain!r}"\n"{plain[:20]!r}": [{{a: "{plain!r}"}}]\n'
@@ -105,7 +105,7 @@ def test_no_piece_of_a_page_grows_with_the_number_of_messages(tmp_path: Path) ->
     for count in (10, 200):
         projection = project_text(tmp_path / "chat.ocml", "version: 2.2\n" + call * count, EVERYTHING)
         _, *pieces = sorted(map(len, EXPORTERS["html"].pieces(projection, "chat.ocml")))
-        largest.append(pieces[-2])  # the last one is the head with its style sheet
+        largest.append(pieces[-2])  # the last piece is the head with its style sheet
     assert largest[1] < largest[0] + 100
 
 
@@ -114,7 +114,7 @@ def letters(text: str) -> str:
 
 
 def lost(text: str, drawn: str) -> str:
-    """Return the letters of a text from the first one that is not drawn, in their order."""
+    """Return the letters of a text from the first one that is not drawn, in order."""
     while "\\" in text and is_container(text):
         text = decode_string(text)[0]
     wanted, at = letters(sanitize(normalize_newlines(text))), 0

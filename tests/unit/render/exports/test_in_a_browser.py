@@ -26,7 +26,7 @@ def tab() -> Iterator[Browser]:
 
 
 def seen(tab: Browser, text: str, folder: Path) -> Seen:
-    """Return the result of the page. It must have requested only itself."""
+    """Return the result of loading the page, which must have requested only itself."""
     page = folder / "page.html"
     page.write_text(text, "utf-8")
     shown = tab.open(page)

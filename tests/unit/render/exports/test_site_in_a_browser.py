@@ -1,4 +1,4 @@
-"""A site in headless Chromium, opened from a disk: its search, its table, hostile text, and no foreign request."""
+"""A site in headless Chromium, opened from disk: its search, its table, hostile text, and no foreign request."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def result(tab: Browser, code: str) -> Any:
 
 
 def searched(tab: Browser, query: str) -> list[list[str]]:
-    """Return the links and texts of the results of a search."""
+    """Search, and return the links and texts of the results."""
     cells = "[e.querySelector('a').getAttribute('href'), e.textContent]"
     listed = f"[...document.querySelectorAll('#results li')].map(e => {cells})"
     found: list[list[str]] = result(tab, f"search({json.dumps(query)}).then(() => {listed})")

@@ -9,7 +9,7 @@ from viewer.formats.json.content_parts import ContentPart, may_be_split, split_c
 from viewer.model.messages import Piece
 
 MOST_ARRIVED = 1024 * 1024
-"""In bytes. A longer text is not split at its marks; they only hide it."""
+"""The maximum length in bytes. A longer text is not split at its marks; they only hide it."""
 _LONGEST_MARK = 64
 _MOST_LOOKS = 64
 """How often the text so far is split to check it for marks."""

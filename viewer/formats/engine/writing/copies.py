@@ -13,7 +13,7 @@ from viewer.model.messages import Channel, Kind
 FARTHEST = 16
 """The maximum distance between two copies, in records. A reply may wait longer, because its call id links it."""
 MOST_WAITING = 256
-"""The most occurrences that may wait for a partner."""
+"""The maximum number of occurrences that may wait for a partner."""
 
 
 class Waiting(Struct):

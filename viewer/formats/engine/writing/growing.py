@@ -16,9 +16,9 @@ from viewer.model.messages import Kind
 from viewer.syntax.json_text import JsonNode
 
 MOST_REPLIES = 4096
-"""The most replies whose parts may still be repeated."""
+"""The maximum number of replies whose parts may still be repeated."""
 MOST_OPEN = 4096
-"""The most messages that a later record may still replace."""
+"""The maximum number of messages that a later record may still replace."""
 
 
 class _Reply(Struct):

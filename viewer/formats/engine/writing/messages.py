@@ -70,7 +70,7 @@ class RowOrder:
 
 
 class DraftMessages:
-    """Writes single drafts. How one record relates to the next plays no role here."""
+    """Writes single drafts, regardless of how they relate to each other."""
 
     def __init__(self, record: Recorder, headers: DraftHeaders, hooks: TextHooks, *, has_order: bool) -> None:
         self._record = record

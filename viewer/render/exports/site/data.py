@@ -1,4 +1,4 @@
-"""Data files of a site: rows, texts, and shards of the inverted index, each one assignment of a JSON constant."""
+"""Data files of a site: rows, texts, and shards of the inverted index. Each file assigns one JSON constant."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class SearchIndex:
             shard.setdefault(term, []).append([row, *numbers])
 
     def shards(self) -> Iterator[tuple[str, dict[str, list[list[int]]]]]:
-        """Yield the shards by name, each with its terms in order. Most sites have no empty one."""
+        """Yield each shard with its name and its sorted terms, including empty shards."""
         for number, shard in enumerate(self._shards):
             yield shard_name(number), dict(sorted(shard.items()))
 
@@ -38,7 +38,7 @@ def shard_name(number: int) -> str:
 
 
 def row_values(row: SiteRow) -> list[object]:
-    """Return a row for the script, in the order of the columns."""
+    """Return the values of a row for the script, in the order of its columns."""
     return [row.name, row.page, row.format, row.model, row.messages, row.hidden, row.problems, row.date]
 
 
@@ -48,12 +48,12 @@ def rows_json(rows: Sequence[SiteRow]) -> str:
 
 
 def script_file(name: str, value: str) -> str:
-    """Return a file that assigns one JSON constant. A page that was opened from a disk may load nothing else."""
+    """Return a file that assigns one JSON constant. A page opened from disk may load data only as a script."""
     return f"site[{json.dumps(name)}]={value};\n"
 
 
 def encoded(value: object) -> str:
-    """JSON that can be part of a script and of an HTML page."""
+    """Encode JSON that is safe inside a script and inside an HTML page."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     for character, escape in _SAFE_IN_HTML.items():
         text = text.replace(character, escape)

@@ -1,4 +1,4 @@
-"""HTML of the index of a site: a table of transcripts that works without a script, and a search with one."""
+"""HTML index of a site: a table of transcripts that works without scripts, and a search that needs one."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from viewer.resources import bundled
 
 ROWS_A_PAGE = 1000
 LARGEST_PAGE = 300_000
-"""The size of an index page before the first sort or search."""
+"""The maximum size of an index page in bytes, before the script loads the other rows."""
 _COLUMNS = ("Name", "Format", "Model", "Messages", "Problems", "Date")
 
 
@@ -33,7 +33,7 @@ class Totals(Struct, frozen=True):
     transcripts: int
     messages: int
     hidden: int | None
-    """None for a strict audience."""
+    """The number of hidden messages; None for a strict audience."""
     problems: int
 
 
@@ -90,12 +90,12 @@ def row_html(row: SiteRow) -> Html:
 
 
 def _safe(shown: str) -> Html:
-    """Return a text of a row, which is sanitized."""
+    """Escape a text of a row, which is already sanitized."""
     return text(SafeText(shown))
 
 
 def pager(names: Sequence[str], number: int) -> Html:
-    """Links to all pages of the table."""
+    """Return links to all pages of the table."""
     if len(names) < 2:
         return NOTHING
     links = [
@@ -106,7 +106,7 @@ def pager(names: Sequence[str], number: int) -> Html:
 
 
 class Frame:
-    """What all pages with a table share: the head with its policy, the banner, the search, and the script."""
+    """The frame of every page with a table: the head with its policy, the banner, the search, and the script."""
 
     def __init__(self, audience: Audience, totals: Totals) -> None:
         self._audience = audience
@@ -115,7 +115,8 @@ class Frame:
         self._script = script()
 
     def page(self, rows: Sequence[Html], links: Html, after: Iterable[Html] = (), data: str = "") -> Iterator[str]:
-        """Yield the page in pieces. `after` follows the table, and `data` is for a page that loads no other file."""
+        """Yield the page in pieces. `after` follows the table. `data` contains the data for a page that loads no other
+        file."""
         yield "<!doctype html>\n"
         yield opening("html", lang="en", class_=badge(self._audience).lower())
         yield self._head(data)

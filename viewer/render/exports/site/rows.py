@@ -17,10 +17,10 @@ from viewer.render.number_format import one_line
 from viewer.render.sanitize import normalize_newlines, sanitize, sanitize_line
 
 MOST_CONTEXT = 100_000
-"""The number of characters of a message from which a result can quote. All of its words are in the index."""
+"""How many characters of a message are stored for quotes in search results. The index holds all of its words."""
 _LONGEST_STEM = 60
 _MOST_NAMED = 3
-"""The number of formats or models of one transcript to list."""
+"""How many formats or models of a transcript to list."""
 _MINUTE = len("2026-01-31T12:34")
 _PLAIN = lazy_regex(r"[^A-Za-z0-9._]+")
 
@@ -37,16 +37,16 @@ class SiteRow(Struct, frozen=True):
     hidden: int | None
     """The number of hidden messages; None for a strict audience."""
     problems: list[tuple[str, int]]
-    """Codes with their counts."""
+    """The problem codes with their counts."""
     date: str
     """In UTC, to the minute."""
 
 
 class Searchable(Struct, frozen=True):
-    """What the search needs of one transcript."""
+    """The search data of one transcript."""
 
     terms: dict[str, list[int]]
-    """The messages that contain a term; 0 is text outside any message."""
+    """For each term, the messages that contain it; 0 is text outside any message."""
     texts: dict[int, str]
     """The text of each message on one line."""
 
@@ -59,7 +59,7 @@ def page_name(name: str) -> str:
 
 
 def row_of(projection: Projection, name: str, page: str, modified: str) -> SiteRow:
-    """Return the row of a transcript. Without a time in it, its date is that of the file."""
+    """Return the row of a transcript. If it contains no times, its date is that of the file."""
     rows, audience = projection.rows(), projection.audience
     transcripts = projection.transcripts()
     problems = Counter(found.code for found in disclosed_problems(projection))

@@ -1,4 +1,4 @@
-"""A site in one file: the index, and the body of each page with ids of its own."""
+"""A site in one file: the index, and the body of each page, with unique ids."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from viewer.render.exports.site.index_page import Frame, row_html, totals_of
 from viewer.render.exports.site.rows import SiteRow
 
 _TAG = lazy_regex(r"<[^>]*>")
-"""Texts and values of attributes contain neither of these characters."""
+"""A tag. Text and attribute values never contain these brackets unescaped."""
 _NAMED = lazy_regex(r' (id="|href="#)')
 TOP = "#top"
 
@@ -36,7 +36,7 @@ def single_page(
 
 
 def _page(anchor: str, page: str) -> Html:
-    """Return the body of a page. Only tags of the program are changed, never text."""
+    """Return the body of a page with unique ids. Only the program's tags change, never text."""
     start, end = page.index("<body>") + len("<body>"), page.rindex("</body>")
     body = _TAG.sub(lambda tag: _NAMED.sub(lambda name: f" {name[1]}{anchor}-", tag[0]), page[start:end])
     body = body.replace(f'href="#{anchor}-{TOP[1:]}"', f'href="{TOP}"', 1)

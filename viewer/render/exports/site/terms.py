@@ -10,28 +10,28 @@ from viewer.cache import lazy_regex
 from viewer.insight.words import UNSPACED
 
 LONGEST_TERM = 40
-"""The number of characters of a long word that the index keeps."""
+"""Longer words are truncated to this number of characters."""
 SHARDS = 256
 _OFFSET, _PRIME = 0x811C9DC5, 0x01000193
-"""The constants of FNV-1a with 32 bits, which takes one line in a script."""
+"""The constants of 32-bit FNV-1a, a hash that takes one line in JavaScript."""
 
 _RUNS = lazy_regex(rf"[{UNSPACED}]+|(?:(?![{UNSPACED}])[^\W_])+")
-"""Runs of a script without spaces, and words of letters and digits."""
+"""Runs of characters in writing systems without spaces, and words of letters and digits."""
 _IS_UNSPACED = lazy_regex(rf"[{UNSPACED}]")
 
 
 def normal_text(text: str) -> str:
-    """Return the text in NFC, in which the script finds a match again."""
+    """Normalize a text to NFC, as the script does."""
     return text if text.isascii() or is_normalized("NFC", text) else normalize("NFC", text)
 
 
 def fold(word: str) -> str:
-    """Remove the case of a word by two functions that every script has."""
+    """Fold the case of a word with two functions that JavaScript has too."""
     return word.lower() if word.isascii() else word.upper().lower()
 
 
 def terms_of(text: str) -> set[str]:
-    """Return the terms of a normal text: words, and the characters and pairs of a script without spaces."""
+    """Return the terms of a normalized text: words, and the single characters and pairs of text without spaces."""
     found: set[str] = set()
     for run in set(_RUNS.findall(text)):
         found.update(_terms(run))

@@ -1,0 +1,186 @@
+"""JSON messages that are read and checked as columns give the same result as with the careful reader, one by one."""
+
+from __future__ import annotations
+
+import json
+from random import Random
+from typing import Any
+
+import pytest
+
+from tests.support.reading import read, read_batched
+from viewer.checks import closed_rows, prefilter_block
+from viewer.formats.containers import arrays
+from viewer.formats.containers import regular_lines as lines
+from viewer.formats.json import messages, runs
+from viewer.model.events import ClosedBatch
+from viewer.reading import recorder
+from viewer.reading.template_marks import MARK_SIGNS, TOKEN_SIGNS
+from viewer.reading.thoughts import SIGNS
+
+TEXTS = (
+    *("Hello", "a\n\tb", 'say "no"\\', "x < y [1]", "é🙂", "C:\\users\\new", "a\r\nb", "a\rb", "\b", "\f", "\x7f"),
+    *("analysis", " \nassistantanalysis Hm.assistantfinal Yes", "final", "\x00", "\u200b", "a\ufe0f", "\u2028", "</a>"),
+    *('"tool_calls"', '{"tool_calls": []}', "<|constrain|>json", '{"ok": true}', '{"ok": false}', " {", "[{", "\n{}"),
+    *(
+        '{"error": "E-TOOL-TIMEOUT"}',
+        '{"a": 1, "a": 2}',
+        '{"deadline_ms": 5}',
+        "{",
+        "NaN",
+        "1e999",
+        "<think>a</think>b",
+    ),
+    *("<think>open", "<|end|>", "<|im_start|>user", "namespace functions { type f = (_: {a: number}) => any; }"),
+    *(
+        '{"type": "function", "name": "f", "parameters": {"properties": {"a": {"type": "number"}}}}',
+        "```json",
+        "◁think▷",
+    ),
+    *(sign.decode() + "x" for sign in (*MARK_SIGNS, *TOKEN_SIGNS, *SIGNS)),
+)
+NAMES = ("f", "functions.f", "g", "browser.open")
+SPOILED = (
+    *(
+        b"\xff",
+        b"\x00",
+        b"\\",
+        b'"',
+        b"\\u003c",
+        b"\\/",
+        b"\\ud83d",
+        b"\\ude00",
+        b",",
+        b"NaN",
+        b"\x7f",
+        b"\r",
+        b"\n",
+        b"}",
+    ),
+    *(
+        b'"role":"system",',
+        b'"thought":true,',
+        b'"channel":"analysis",',
+        b'"zork":1,',
+        b'"content":"x",',
+        b"[",
+        b" ",
+        b"0",
+    ),
+)
+
+
+def text(chance: Random, trouble: float) -> str:
+    if chance.random() >= trouble:
+        return chance.choice(("Hello ", "So it is.\n", 'He said "x"\n\n', "ü ")) * chance.randint(1, 4)
+    return chance.choice(TEXTS) + chance.choice(("", "", " ", chance.choice(TEXTS)))
+
+
+def conversation(chance: Random, trouble: float) -> list[dict[str, Any]]:
+    """The messages of a conversation, most of them regular."""
+    found: list[dict[str, Any]] = []
+    known = ["c0"]
+    if chance.random() < 0.5:
+        found.append({"role": chance.choice(("system", "developer")), "content": text(chance, trouble)})
+    for _ in range(chance.randint(1, 4)):
+        found.append({"role": "user", "content": text(chance, trouble)})
+        calls = []
+        for _ in range(chance.choice((0, 0, 1, 1, 2, 3))):
+            known.append(f"c{len(known)}" if chance.random() >= trouble else chance.choice(known))
+            arguments = json.dumps({"a": text(chance, trouble)}) if chance.random() >= trouble else text(chance, 1)
+            function = {"name": chance.choice(NAMES), "arguments": arguments}
+            calls.append({"id": known[-1], "type": "function", "function": function})
+        if calls:
+            content = None if chance.random() < 0.6 else text(chance, trouble)
+            members = [("role", "assistant"), ("content", content), ("tool_calls", calls)]
+            if chance.random() < trouble:
+                chance.shuffle(members)
+            found.append(dict(members))
+        answered = [call for call in calls if chance.random() >= trouble]
+        found += [{"role": "tool", "tool_call_id": call["id"], "content": text(chance, trouble)} for call in answered]
+        found.append({"role": "assistant", "content": text(chance, trouble)})
+    if chance.random() < trouble:
+        found.insert(chance.randrange(len(found)), chance.choice(found))
+    return found
+
+
+def spoiled(data: bytes, chance: Random) -> bytes:
+    """The bytes with a few others in between, or without some."""
+    for _ in range(chance.choice((0, 0, 1, 1, 2))):
+        at = chance.randrange(len(data) + 1)
+        data = data[:at] + chance.choice(SPOILED) + data[at + chance.choice((0, 0, 1)) :]
+    return data
+
+
+def document(chance: Random) -> bytes:
+    """Conversations as an array, as lines with a message each, or as lines with a conversation each."""
+    trouble, is_ascii = chance.choice((0, 0.02, 0.1, 0.3)), chance.random() < 0.4
+    separators = chance.choice(((", ", ": "), (",", ":")))
+    form = chance.choice(("array", "lines", "rows", "rows", "arrays"))
+
+    def dumped(value: object) -> str:
+        return json.dumps(value, ensure_ascii=is_ascii, separators=separators)
+
+    found = [conversation(chance, trouble) for _ in range(chance.randint(2, 6))]
+    if form == "rows":
+        end = chance.choice(("\n", "\n", "\r\n"))
+        more = chance.choice(({}, {"model": "m"}, {"id": 7, "require_channels": True}))
+        data = "".join(dumped({**more, "messages": one}) + end for one in found)
+    elif form == "arrays":
+        data = "".join(dumped(one) + "\n" for one in found)
+    else:
+        every = [message for one in found for message in one]
+        rows = [dumped(message) for message in every]
+        data = "".join(f"{row}\n" for row in rows) if form == "lines" else f"[{separators[0].join(rows)}]"
+    bom = b"\xef\xbb\xbf" if chance.random() < 0.02 else b""
+    return bom + spoiled(data.encode("utf-8", "surrogatepass"), chance)
+
+
+def compare(number: int, monkeypatch: pytest.MonkeyPatch) -> int:
+    """Read a random document in both ways. Returns the number of its messages."""
+    chance = Random(f"batches {number}")
+    data = document(chance)
+    for module in (lines, arrays, messages):
+        monkeypatch.setattr(module, "READ_WITH_CARE", 1 << 60)
+    careful = read(data, "json")
+    for module in (lines, arrays, messages):
+        monkeypatch.setattr(module, "READ_WITH_CARE", 0)
+    monkeypatch.setattr(recorder, "SMALLEST_BATCH", chance.choice((1, 1, 4)))
+    monkeypatch.setattr(closed_rows, "MOST_BYTES", chance.choice((100, 1000, 1 << 18)))
+    monkeypatch.setattr(runs, "MOST_TOGETHER", chance.choice((3, 16, 256)))
+    cuts = sorted(chance.randrange(len(data) + 1) for _ in range(chance.choice((0, 0, 1, 3))))
+    fast = read_batched(data, "json", cuts, chance.choice((0, 300, 5000)))
+    assert fast == careful, (number, cuts)
+    return len(careful.messages)
+
+
+def test_random_messages_are_read_as_columns_as_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert sum(compare(number, monkeypatch) for number in range(40)) > 500
+
+
+@pytest.mark.lab
+@pytest.mark.parametrize("part", range(8))
+def test_many_random_messages_are_read_as_columns_as_one_by_one(part: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert sum(compare(number, monkeypatch) for number in range(40 + part, 8000, 8)) > 12_500
+
+
+def test_almost_all_messages_are_in_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lines, "READ_WITH_CARE", 0)
+    sizes: list[int] = []
+    count = recorder.Recorder.count_batch
+
+    def counted(self: recorder.Recorder, batch: ClosedBatch) -> None:
+        count(self, batch)
+        sizes.append(len(batch))
+
+    monkeypatch.setattr(recorder.Recorder, "count_batch", counted)
+    one = [{"role": "user", "content": 'Say "x"\n'}, {"role": "assistant", "content": "<b>x</b>"}]
+    read_batched(b"".join(json.dumps({"messages": one}).encode() + b"\n" for _ in range(100)), "json")
+    assert max(sizes) >= 196
+
+
+def test_a_fault_in_the_search_of_blocks_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(prefilter_block.Block, "places_with", lambda self, find: set())
+    with pytest.raises(AssertionError):
+        for number in range(40):
+            compare(number, monkeypatch)

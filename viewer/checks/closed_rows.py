@@ -1,0 +1,219 @@
+"""Check complete messages of record formats together: whatever a whole block excludes is not tested per message."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from functools import partial
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from viewer.checks.context import BEGINS_OBJECT
+from viewer.checks.plain_calls import PlainRows
+from viewer.checks.prefilter_block import Block, compile_block
+from viewer.model.events import Found
+from viewer.model.messages import Coding, Piece, Transcript
+from viewer.reading.bodies import Body, read_body, string_data, string_read, verbatim_body
+from viewer.syntax.utf8 import is_utf8
+
+if TYPE_CHECKING:
+    from viewer.checks.context import CheckContext
+    from viewer.checks.queue import CheckQueue
+    from viewer.columns.api import Column
+
+MOST_BYTES = 256 * 1024
+_CONSTRAINT = b"<|constrain|>"
+_DEADLINE = b"deadline_ms"
+_BRACE = ord("{")
+_MAY_BEGIN = b" \\"
+"""The first byte of a string whose text may begin with white space, or of an escaped brace."""
+
+
+class ClosedRows(Struct):
+    """Consecutive complete messages that await their checks, by number."""
+
+    first: int
+    last: int
+    signed: bytearray
+    """A mask of the messages that have signs of marks, up to the last."""
+    started: list[tuple[int, Transcript]]
+    """The transcripts that begin here, each with the number of its first message."""
+    found: list[tuple[int, Found]]
+    """The problems that the reader found, each with the number of its message."""
+
+
+def check_rows(checker: CheckQueue, work: ClosedRows, size: int) -> int:
+    """Check about `size` bytes of the first messages. Return the number of the last one checked."""
+    _start_transcripts(checker, work, work.first)
+    last = _last_together(checker, work, size)
+    rows = _Rows(checker, work.first, last, work.signed[work.first - work.last - 1 :])
+    first = work.first
+    for border in _borders(work, last):
+        rows.check(first, border)
+        first = border
+        while work.found and work.found[0][0] < border:
+            one = work.found.pop(0)[1]
+            checker.report(one.rule, one.reason, one.start, one.end, one.message, one.count)
+        if border <= last or last == work.last:
+            _start_transcripts(checker, work, border)
+    return last
+
+
+def _start_transcripts(checker: CheckQueue, work: ClosedRows, number: int) -> None:
+    while work.started and work.started[0][0] <= number:
+        checker.start_transcript(work.started.pop(0)[1])
+
+
+def _last_together(checker: CheckQueue, work: ClosedRows, size: int) -> int:
+    """The last message of about `size` bytes, before a transcript whose facts differ."""
+    starts, _ = checker.index.bounds(work.first, work.last)
+    last = work.first + max(1, bisect_left(starts, starts[0] + min(size, MOST_BYTES))) - 1
+    for number, transcript in work.started:
+        if number > last:
+            break
+        if not checker.has_facts_of(transcript):
+            return number - 1
+    return last
+
+
+def _borders(work: ClosedRows, last: int) -> list[int]:
+    """The numbers of the messages before which something else happens, and the one after the last."""
+    found = {number + 1 for number, _ in work.found if number <= last}
+    return sorted({*found, *(number for number, _ in work.started if number <= last), last + 1})
+
+
+class _Rows:
+    """Messages that are checked together."""
+
+    def __init__(self, checker: CheckQueue, first: int, last: int, signed: bytearray) -> None:
+        index = checker.index
+        self._checker = checker
+        self._first = first
+        starts, ends = index.bounds(first, last)
+        self._base = base = starts[0]
+        self._data = data = checker.read(base, ends[-1])
+        self._ends = ends
+        body_starts, body_ends = index.bodies(first, last)
+        is_ordered = all(start < later for start, later in pairwise(body_starts))
+        self._is_whole = is_ordered and b"\0" not in data and (data.isascii() or is_utf8(data))
+        if not self._is_whole:
+            return
+        self._starts = [start - base for start in body_starts]
+        self._stops = [end - base for end in body_ends]
+        kinds = index.kinds[first : last + 1]
+        self._signed = signed[: len(kinds)]
+        self._turns = index.turns(first, last)
+        self._strings = [index.has_string(kind) for kind in kinds]
+        firsts = [start + is_string for start, is_string in zip(self._starts, self._strings, strict=True)]
+        answer_of = {kind: checker.answers.of(first + kinds.index(kind), kind) for kind in set(kinds)}
+        block = Block(data, self._starts, self._stops, firsts)
+        answers = [answer_of[kind] for kind in kinds]
+        masks = compile_block(checker.checks).masks(answers, self._signed, block, self._text)
+        self._rows = [row for row, mask in enumerate(masks) if mask]
+        self._masks = [masks[row] for row in self._rows]
+        self._plain = self._plain_rows(kinds, firsts)
+
+    def _plain_rows(self, kinds: Column, firsts: list[int]) -> PlainRows:
+        """Return the messages that need a check. One that may need more than a link has no kind."""
+        checker, data, rows = self._checker, self._data, self._rows
+        kind_of = {kind: checker.plain_kind(kind) for kind in set(kinds)}
+        may_be_plain = [mask & ~checker.of_plain_calls == 0 for mask in self._masks]
+        is_spelled = b"\\u" in data or b"\\/" in data
+        signed = self._signed
+        if any(signed):  # a constraint begins with a sign
+            signs = [signed[row] for row in rows]
+            places = zip(rows, may_be_plain, signs, strict=True)
+            may_be_plain = [may and not (sign and self._may_have_constraint(row)) for row, may, sign in places]
+        ids = checker.index.call_ids(self._first, self._first + len(kinds) - 1)
+        return PlainRows(
+            [self._first + row for row in rows],
+            [kind_of[kinds[row]] if may_be else None for row, may_be in zip(rows, may_be_plain, strict=True)],
+            [self._turns[row] for row in rows],
+            [ids[row] for row in rows],
+            self._are_objects(firsts),
+            [],
+            [self._starts[row] for row in rows],
+            [self._stops[row] for row in rows],
+            data,
+            self._base,
+            is_spelled or _DEADLINE in data,
+            [self._strings[row] for row in rows],
+        )
+
+    def _may_have_constraint(self, row: int) -> bool:
+        raw = self._data[self._starts[row] : self._stops[row]]
+        return _CONSTRAINT in raw or b"\\u" in raw or b"\\/" in raw
+
+    def _are_objects(self, firsts: list[int]) -> list[bool]:
+        """For each message that needs a check, whether its body begins like an object."""
+        data, begins = self._data, BEGINS_OBJECT.match
+        leads = [data[firsts[row]] for row in self._rows]
+        return [
+            lead == _BRACE or (lead in _MAY_BEGIN and begins(self._text(row)) is not None)
+            for row, lead in zip(self._rows, leads, strict=True)
+        ]
+
+    def _text(self, row: int) -> bytes:
+        return self._body(row).data if self._strings[row] else self._data[self._starts[row] : self._stops[row]]
+
+    def _body(self, row: int) -> Body:
+        start, stop = self._starts[row], self._stops[row]
+        raw, offset = self._data[start:stop], self._base + start
+        if not self._strings[row]:
+            return verbatim_body(raw, offset)
+        text = string_data(raw)
+        if text is not None:
+            return string_read(text, raw, offset)
+        return read_body((Piece(offset, self._base + stop, Coding.JSON_STRING),), self._checker.read)
+
+    def _repeats_instruction(self, row: int) -> bool:
+        """True for an instruction with the same text as the last one that declared no tools."""
+        if not self._checker.is_instruction(self._first + row):
+            return False
+        return self._text(row) == self._checker.tools.last_without_tools
+
+    def _case(self, row: int) -> CheckContext:
+        checker = self._checker
+        return checker.case_of(checker.index[self._first + row], self._body(row))
+
+    def check(self, first: int, last: int) -> None:
+        """Check the messages from `first` up to, but not including, `last`."""
+        if first == last:
+            return
+        if self._is_whole:
+            self._check_rows(first - self._first, last - self._first)
+        else:
+            for number in range(first, last):
+                self._checker.check_closed(self._checker.index[number])
+        self._checker.checked_to = max(self._checker.checked_to, self._ends[last - 1 - self._first])
+
+    def _check_rows(self, first: int, end: int) -> None:
+        checker, rows, plain, turns = self._checker, self._rows, self._plain, self._turns
+        tools = checker.tools
+        place, last = bisect_left(rows, first), bisect_left(rows, end)
+        before, tried = first - 1, 0
+        while place < last:
+            row, kind = rows[place], plain.kinds[place]
+            if row > before + 1:
+                tools.skip_messages(turns[row - 1])
+            call_id = plain.ids[place]
+            if kind is not None and call_id is not None and place >= tried:
+                linked, tried = tools.link_pairs(plain, place, last)
+                if linked > place:
+                    before, place = rows[linked - 1], linked
+                    continue
+                kind = plain.kinds[place]
+            before = row
+            case = partial(self._case, row)
+            if self._masks[place] == checker.of_calls and self._repeats_instruction(row):
+                tools.skip_messages(turns[row])
+                place += 1
+                continue
+            if kind is None or not tools.link_plain(
+                kind, self._first + row, turns[row], call_id, plain.text(place), case
+            ):
+                checker.run_checks(self._masks[place], case())
+            place += 1
+        if before < end - 1:
+            tools.skip_messages(turns[end - 1])

@@ -1,0 +1,148 @@
+"""Prefilter for blocks of JSON strings: search the whole block for each trigger, so that most bodies need no test."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+
+from msgspec.json import encode
+
+from viewer.cache import LazyRegex
+from viewer.checks.check import (
+    Always,
+    BodyStarts,
+    Check,
+    Contains,
+    HasByte,
+    HeaderIs,
+    IllFormed,
+    LoneByte,
+    Matches,
+    Noted,
+    Trigger,
+)
+from viewer.checks.prefilter import Bodies, Places, Test, compile_plain, in_source, leaves_of, places_of
+from viewer.scan.text_signs import SIGNS
+
+
+class Block:
+    """The bytes of consecutive messages, whose bodies are JSON strings with their quotes, or text without escapes."""
+
+    def __init__(self, data: bytes, starts: Sequence[int], ends: Sequence[int], firsts: Sequence[int]) -> None:
+        """`starts` and `ends` are the places of the bodies in the data, `firsts` those of their first characters."""
+        self.data = data
+        self.is_ascii = data.isascii()
+        self.firsts = firsts
+        self._starts, self._ends = starts, ends
+
+    def places_with(self, find: Callable[[bytes, int], int]) -> set[int]:
+        """Return the places of the bodies in which `find` has a match. What is between the bodies does not count."""
+        places: set[int] = set()
+        starts, last = self._starts, len(self._starts)
+        at = find(self.data, starts[0])
+        while at >= 0:
+            place = bisect_right(starts, at)
+            if at < self._ends[place - 1]:
+                places.add(place - 1)
+            if place == last:
+                break
+            at = find(self.data, starts[place])
+        return places
+
+    def places_where(self, test: Test) -> set[int]:
+        """Return the places of the bodies that pass a test."""
+        bounds = zip(self._starts, self._ends, strict=True)
+        return {place for place, (start, end) in enumerate(bounds) if test(self.data, start, end)}
+
+
+class BlockPrefilter:
+    """Selects the checks of all messages of a block that is UTF-8 without NUL."""
+
+    def __init__(self, checks: Sequence[Check]) -> None:
+        self._plain = compile_plain(checks)
+        leaves = [*leaves_of(checks)]
+        assert SIGNS.issuperset(sign.lower() for leaf in leaves for sign in _signs(leaf))
+        texts = dict.fromkeys(text for leaf in leaves for text in _texts(leaf))
+        self._finders = [_places_with(pattern.search) for pattern in map(re.compile, map(re.escape, texts))]
+        others = [leaf for leaf in leaves if not (_signs(leaf) or _texts(leaf))]
+        self._finders += [find for leaf in others if (find := _finder(leaf)) is not None]
+
+    def masks(
+        self, answers: Sequence[int], signed: Sequence[int], block: Block, read: Callable[[int], bytes]
+    ) -> list[int]:
+        """Return the bits of the checks that each message needs. `answers` are those of the header predicates, `signed`
+        is the result of `places_with_signs` as a mask, and `read` returns the text of a body."""
+        certain = {answer: self._plain.certain(answer) for answer in set(answers)}
+        masks = [certain[answer] for answer in answers]
+        places = {place for place, is_signed in enumerate(signed) if is_signed}
+        for find in self._finders:
+            places |= find(block)
+        for place in places:
+            text = read(place)
+            masks[place] = self._plain.mask(answers[place], text, 0, len(text))
+        return masks
+
+
+@lru_cache(4)  # holds nothing of an input, so `clear_caches` need not clear it
+def compile_block(checks: tuple[Check, ...]) -> BlockPrefilter:
+    """Compile the prefilter for these checks, which all documents share."""
+    return BlockPrefilter(checks)
+
+
+def _signs(leaf: Trigger) -> tuple[bytes, ...]:
+    """Return texts of which, ignoring case, a body holds at least one if an elementary trigger is true for it; none if
+    there are none. They contain no character that JSON escapes."""
+    found: tuple[bytes, ...] = ()
+    match leaf:
+        case Contains(ignore_case=True):
+            part = in_source(leaf)
+            found = part.literals if isinstance(part, Contains) else ()
+        case Matches(pattern=LazyRegex() as pattern, in_source=True):
+            found = pattern.signs
+    return found
+
+
+def _texts(leaf: Trigger) -> list[bytes]:
+    """Return texts, as JSON strings spell them, of which a body holds at least one if an elementary trigger is true for
+    it; none if there are none."""
+    if not isinstance(leaf, Contains) or leaf.ignore_case:
+        return []
+    return [encode(literal.decode())[1:-1] for literal in leaf.literals]
+
+
+def _places_with(search: Callable[[bytes, int], re.Match[bytes] | None]) -> Places:
+    def find(data: bytes, at: int) -> int:
+        found = search(data, at)
+        return -1 if found is None else found.start()
+
+    return lambda bodies: bodies.places_with(find)
+
+
+def _finder(leaf: Trigger) -> Places | None:
+    """Return a search for the bodies of a block for which an elementary trigger may be true; None if the header, the
+    encoding, or an escape decides."""
+    match leaf:
+        case HeaderIs() | Noted() | IllFormed() | HasByte(b"\0"):
+            return None
+        case HasByte(wanted) if set(b"\t\n\r").isdisjoint(wanted) and max(wanted) < 0x80:
+            raw = bytes(byte for byte in wanted if byte >= 0x20)  # an escape that counts as a sign spells the others
+            return _places_with(re.compile(b"[" + re.escape(raw) + b"]").search) if raw else None
+        case LoneByte(b"\r", b"\n"):
+            return None  # an escape that counts as a sign spells it
+        case BodyStarts(leads, _, pattern):
+            return _beginning(frozenset(leads + b"\\"), pattern)
+        case Always():
+            raise TypeError("a check that needs no prefilter")
+    return places_of(in_source(leaf))
+
+
+def _beginning(leads: frozenset[int], pattern: re.Pattern[bytes] | None) -> Places:
+    def find(bodies: Bodies) -> set[int]:
+        assert isinstance(bodies, Block)
+        data = bodies.data
+        found = [(place, first) for place, first in enumerate(bodies.firsts) if data[first] in leads]
+        return {place for place, first in found if pattern is None or pattern.match(data, first) is not None}
+
+    return find

@@ -1,0 +1,60 @@
+"""Input queue: passes on one key at a time, so that each reaches the screen or prompt that the keys before it open.
+
+Textual forwards a key to the widget that has the focus, from which it bubbles up to the app. Without the queue, the
+next key could already be on its way to a screen that the first one closes, or into the text of a prompt that it
+submits."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Awaitable, Callable
+
+from textual.app import App
+from textual.dom import DOMNode
+from textual.events import Event, Key
+
+ROUNDS = 3
+"""How many messages in a row a key may cause before the next key: of the input, of the prompt, and of its screen."""
+
+
+class InputQueue:
+    """Owns the input that waits while a key is being handled."""
+
+    def __init__(self, app: App[int], handle: Callable[[Event], Awaitable[None]]) -> None:
+        """`handle` is how the app handles an event."""
+        self._app = app
+        self._handle = handle
+        self._waiting: deque[Event] = deque()
+        self.is_busy = False
+        """True while a key is on its way."""
+
+    async def take(self, event: Event) -> None:
+        """Handle an event of the driver after the ones before it."""
+        self._waiting.append(event)
+        if not self.is_busy:
+            await self._go_on()
+
+    async def _go_on(self) -> None:
+        """Handle what waits, up to the next key."""
+        self.is_busy = False
+        while self._waiting and not self.is_busy:
+            event = self._waiting.popleft()
+            if isinstance(event, Key):
+                self.is_busy = True
+                target: DOMNode = self._app.focused or self._app.screen
+                await self._handle(event)
+                self._climb(target, target, ROUNDS)
+            else:
+                await self._handle(event)
+
+    def _climb(self, node: DOMNode, first: DOMNode, rounds: int) -> None:
+        """Follow a key from the first queue up to that of the app, and once more for each message it may cause."""
+        if node is self._app:
+            if rounds > 1:
+                node.call_later(self._climb, first, first, rounds - 1)
+            else:
+                node.call_later(self._go_on)
+            return
+        above = node.parent or self._app
+        if not node.call_later(self._climb, above, first, rounds):
+            self._climb(above, first, rounds)  # closed: nothing is handled there

@@ -1,0 +1,1 @@
+"""The merged view: several inputs in one order by time."""

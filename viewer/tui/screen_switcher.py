@@ -1,0 +1,91 @@
+"""Screen switcher: owns the main screens of the open files, and replaces the shown screen by another one."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING
+
+from textual.app import App
+from textual.screen import Screen
+
+from viewer.tui.main.screen import MainScreen
+
+if TYPE_CHECKING:
+    from viewer.tui.files.screen import Choice, FilesScreen
+    from viewer.tui.merged.screen import MergedScreen
+
+
+class ScreenSwitcher:
+    """Above Textual's empty screen lies one content, which is a list of files, a merged view or a main screen, and its
+    dialogs above that.
+
+    Each change is awaited in a handler of the app, whose later keys wait in its queue until the next screen is ready.
+    """
+
+    def __init__(self, app: App[int]) -> None:
+        self.open: dict[str, MainScreen] = {}
+        """The main screens by path. They stay mounted while another one is shown."""
+        self._app = app
+
+    @property
+    def content(self) -> Screen[object] | None:
+        """The screen below all dialogs; None before the first one."""
+        stack = self._app.screen_stack
+        return stack[1] if len(stack) > 1 else None
+
+    async def show(self, path: str, screen: MainScreen) -> None:
+        """Show the main screen of a file in place of the content."""
+        app = self._app
+        await self._close_dialogs()
+        if path not in self.open:
+            app.install_screen(screen, _name(path))
+        self.open[path] = screen
+        if self.content is None:
+            await app.push_screen(screen)
+        else:
+            await app.switch_screen(screen)
+
+    async def show_merged(self, screen: MergedScreen) -> None:
+        """Show the merged view in place of the content. It stays mounted while one of its files is shown."""
+        app = self._app
+        await self._close_dialogs()
+        if not app.is_screen_installed(screen):
+            app.install_screen(screen, "merged files")
+        await (app.push_screen(screen) if self.content is None else app.switch_screen(screen))
+
+    async def replace(self, path: str, screen: MainScreen) -> None:
+        """Show another main screen of the open file, and remove the earlier one."""
+        app, before = self._app, self.open[path]
+        await self._close_dialogs()
+        switched = app.switch_screen(screen)
+        app.uninstall_screen(before)
+        app.install_screen(screen, _name(path))
+        self.open[path] = screen
+        app.workers.cancel_node(before)
+        await switched
+
+    async def show_list(self, files: FilesScreen, chosen: Callable[[Choice | None], Awaitable[None]]) -> None:
+        """Show a list of files in place of the content. `chosen` gets the choice."""
+        await self._close_dialogs()
+        popped = None if self.content is None else self._app.pop_screen()
+        await self._app.push_screen(files, chosen)
+        if popped is not None:
+            await popped
+
+    async def close_files(self) -> None:
+        """Remove all main screens. None of them is shown any more."""
+        screens = [*self.open.values()]
+        self.open.clear()
+        for screen in screens:
+            self._app.uninstall_screen(screen)
+            self._app.workers.cancel_node(screen)  # its tasks draw, and its widgets go first
+            await screen.remove()
+
+    async def _close_dialogs(self) -> None:
+        """Close what lies above the content, without a choice."""
+        while len(self._app.screen_stack) > 2:
+            await self._app.screen.dismiss(None)
+
+
+def _name(path: str) -> str:
+    return f"file {path}"

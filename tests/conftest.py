@@ -63,7 +63,7 @@ def pytest_pycollect_makeitem(collector: pytest.Collector, obj: object) -> list[
 
 @pytest.hookimpl(trylast=True)
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Make no cases that a mark of their own or `share` excludes, except one if all are excluded."""
+    """Leave out the cases that their own mark or `share` excludes, but keep one if all are excluded."""
     excluded = excluded_marks(metafunc.config.option.markexpr)
     calls = metafunc._calls
     if not excluded or not calls:

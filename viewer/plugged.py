@@ -11,7 +11,7 @@ class Plugged:
 
     def __init__(self) -> None:
         self.table: Callable[[str], Any] = lambda name: None
-        """Finds a table by name."""
+        """A function that finds a table by name."""
         self.tables: Callable[[], list[Any]] = list
 
     def connect(self, table: Callable[[str], Any], tables: Callable[[], list[Any]]) -> None:

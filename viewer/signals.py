@@ -18,7 +18,7 @@ _OTHER_DEFAULTS = (
 )  # fmt: skip
 """Signals that cannot be caught, or that are not fatal by default."""
 _IGNORED = ("SIGPIPE", "SIGXFSZ")
-"""Python ignores these, so that a write fails instead."""
+"""Signals that Python ignores, so that a write fails instead."""
 
 
 def _fatal_signals() -> tuple[int, ...]:
@@ -33,10 +33,11 @@ RESTORE = (
     "\x1b\\\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1015l\x1b[?1006l\x1b[?1004l\x1b[?2004l\x1b[?2048l\x1b[?2026l"
     "\x1b[<u\x1b[?7h\x1b[0m\x1b[?1049l\x1b[?25h"
 )
-"""Ends an unfinished escape sequence, then resets every mode that the app or its first page may have set."""
+"""Output that ends an unfinished escape sequence, then resets every mode that the app or its first page may have
+set."""
 
 _MOMENT = 0.01
-"""In seconds: long enough for a destructor to end."""
+"""A time in seconds that is long enough for a destructor to end."""
 
 
 def handled_signals() -> list[int]:

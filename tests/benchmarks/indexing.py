@@ -21,7 +21,7 @@ LEAST = 150
 MOST_GROWTH = 1.05
 MOST_BYTES_A_MESSAGE = 64
 LEAST_MEMORY = 2.0
-"""In megabytes. Smaller amounts may come from memory that the process already had."""
+"""The smallest meaningful growth in megabytes. Smaller amounts may come from memory that the process already had."""
 
 
 def measure(scale: Scale, report: Report) -> None:
@@ -34,7 +34,7 @@ def measure(scale: Scale, report: Report) -> None:
 
 
 def read_apart(scale: Scale, small: Input, file: Input) -> list[Reading]:
-    """Read a file in a new process each time, so that its memory is caused by this file alone."""
+    """Read a file several times, each time in a new process whose memory use is due to this file alone."""
     command = [sys.executable, "-m", "tests.benchmarks.reading", str(small.path), str(file.path)]
     readings = []
     for _ in range(scale.rounds):

@@ -31,7 +31,7 @@ class Corpus(Struct, frozen=True):
     parts: Callable[[], Iterator[str]]
     head: str = ""
     last: Callable[[Said], str] | None = None
-    """Writes the last message, if there is one."""
+    """A function that writes the last message, if there is one."""
     tail: str = ""
 
 

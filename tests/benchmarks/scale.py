@@ -15,7 +15,7 @@ class Scale:
     """Sizes and repetitions."""
 
     sizes: tuple[int, int, int]
-    """In bytes. Growth is measured from the first size to the last."""
+    """The sizes of the files in bytes. Growth is measured from the first size to the last."""
     rounds: int
     held_keys: int
     reading_keys: int
@@ -23,7 +23,7 @@ class Scale:
     rate_seconds: float
     long_seconds: float
     box_seconds: float
-    """In seconds. A group that takes longer is stopped."""
+    """The time limit of a group in seconds."""
 
     @property
     def small(self) -> int:
@@ -39,12 +39,12 @@ class Scale:
 
 
 SMALL = BIG + MEGABYTE // 10
-"""In bytes. From `BIG` on, files are read by the method whose growth is measured."""
+"""A size in bytes just above `BIG`. From `BIG` on, files are read by the method whose growth is measured."""
 WHOLE = Scale((SMALL, 100 * MEGABYTE, 1000 * MEGABYTE), 5, 600, 600, 200, 60, 600, 1200)
 QUICK = Scale((SMALL, 4 * MEGABYTE, 16 * MEGABYTE), 1, 90, 30, 15, 2, 3, 30)
 
 Report = Callable[[Row], None]
-"""Takes a row as soon as it is measured."""
+"""A function that takes a row as soon as it is measured."""
 
 
 def megabytes(size: int) -> str:

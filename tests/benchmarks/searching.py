@@ -24,7 +24,7 @@ from viewer.tui.app import ViewOptions
 from viewer.tui.host import PromptKind
 
 AT_ONCE = 100
-"""In milliseconds: what feels instant."""
+"""The time in milliseconds that feels instant."""
 LONGEST = 30
 """In seconds, for all rounds of one search."""
 SEARCHES: tuple[tuple[str, str, list[str], int], ...] = (

@@ -23,6 +23,7 @@ from viewer.corpus.progress import bar_lines
 from viewer.corpus.scan import Totals
 from viewer.corpus.views import connect, open_tables
 from viewer.errors import ViewerError
+from viewer.sources.folder import find_transcripts
 
 
 def scan(*arguments: str | Path, code: int = 0) -> dict[str, Any]:
@@ -266,13 +267,37 @@ def test_a_second_scan_at_the_same_time_is_refused(runs: Path, tmp_path: Path) -
         assert "is in use by run first" in refusal(runs, "--to", tmp_path / "out")
 
 
-def test_folders_that_are_transcripts_are_files(tmp_path: Path) -> None:
-    folder = tmp_path / "runs"
-    folder.mkdir()
+def test_a_scan_lists_the_files_that_every_command_lists(tmp_path: Path) -> None:
+    folder = tmp_path / "above" / "runs"
+    (folder / "below" / ".hidden").mkdir(parents=True)
     sqlite3.connect(folder / "empty.db").execute("create table a (b)")
-    (folder / "loop").symlink_to(folder)
-    (folder / "chat.ocml").write_text(CHAT)
-    assert scan(folder, "--to", tmp_path / "out")["by_state"] == {"not-a-transcript": 1, "ok": 1}
+    for name in ("loop", "below/loop"):
+        (folder / name).symlink_to(folder)
+    (folder / "above").symlink_to(tmp_path / "above")
+    (folder / "dangling.ocml").symlink_to("nowhere")
+    os.mkfifo(folder / "below" / "pipe.ocml")
+    for name in (
+        "chat.ocml",
+        "a\nb.ocml",
+        "10.ocml",
+        "9.ocml",
+        "below/x.ocml",
+        "below/.hidden/x.ocml",
+        "x.py",
+        "below.md.gz",
+    ):
+        (folder / name).write_text(CHAT)
+    (tmp_path / "above" / "not-in-runs.ocml").write_text(CHAT)
+    listed = [found.path for found in find_transcripts(str(folder))]
+    assert [Path(path).name for path in listed] == [
+        "9.ocml", "10.ocml", "a\nb.ocml", "chat.ocml", "dangling.ocml", "x.ocml",
+    ]  # fmt: skip
+    summary = scan(folder, "--to", folder / "out", code=2)
+    assert summary["by_state"] == {"not-a-transcript": 1, "ok": 5, "unreadable": 1}
+    assert summary["skipped"] == 3
+    rows = rows_in(folder / "out", "files")
+    assert {row["path"] for row in rows if row["state"] != "not-a-transcript"} == set(listed)
+    assert scan(folder, "--to", folder / "out", code=2)["listed"] == 7
 
 
 @pytest.mark.parametrize("width", [30, 79, 119])

@@ -61,22 +61,22 @@ class ShellLine(NamedTuple):
 
     @property
     def needs_shell(self) -> bool:
-        """True if it is more than the program and its arguments."""
+        """True if the line is more than the program and its arguments."""
         return bool(re.search(r"[|>;&$]", self.text)) or self.words[0] != "ocmlview"
 
     @property
     def is_for_the_checkout(self) -> bool:
-        """True if it runs in the project folder instead of the folder of the transcripts."""
+        """True if the line runs in the project folder instead of the folder of the transcripts."""
         return self.words[0] in ("uv", "pipx")
 
     @property
     def is_live(self) -> bool:
-        """True if it runs until it is interrupted."""
+        """True if the command runs until it is interrupted."""
         return bool({"-f", "--live"} & set(self.words))
 
     @property
     def reads_tables(self) -> bool:
-        """True if it reads tables that another command wrote."""
+        """True if the command reads tables that another command wrote."""
         return self.words[1] == "sql" and bool({TABLES, REVEALED_TABLES} & set(self.words))
 
     @property

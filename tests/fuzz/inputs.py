@@ -9,9 +9,9 @@ from tests.support.hostile import SHAPES
 
 ROOT = Path(__file__).parents[2]
 CORPUS = Path(__file__).parent / "corpus"
+"""Inputs that failed once, and small inputs of every kind. All of them are replayed."""
 ON_TRIAL = "new-"
 """The prefix of an input while a campaign tries it. Other campaigns skip such files."""
-"""Inputs that failed once, and small inputs of every kind. All of them are replayed."""
 LARGEST = 64 * 1024
 
 SOUP = [

@@ -1,4 +1,5 @@
-"""Chunk boundaries are invisible: every sample, and random documents of every format, are read the same in pieces."""
+"""Chunk boundaries are invisible: every sample, and random documents of every format, give the same result in
+pieces."""
 
 from __future__ import annotations
 

@@ -72,7 +72,7 @@ WORDS = st.builds(
 
 
 def may_be_shown(words: Words) -> bool:
-    """Apply section 1: one of the rows matches, and no entry of "always hidden" applies."""
+    """True if section 1 shows the message: one of the rows matches, and no entry of "always hidden" applies."""
     if words.second_channel is not None and words.channel is not None:
         return False
     intents = {words.intent, *re.findall(r"intent=(\S+)", "".join(words.attributes))} - {None}

@@ -16,7 +16,8 @@ KB, MB = 1024, 1024 * 1024
 RATIO = 2.3
 WHOLE, PIECES, BYTES = 1 << 40, 64 * KB, 1
 LARGEST_MULTIPLE = 450
-"""The multiple for JSON of one-digit numbers, where two bytes make a value and two diagnostics with positions."""
+"""The allowed multiple for JSON that consists of one-digit numbers, where two bytes yield a value and two diagnostics
+with positions."""
 CONSTANT = 48 * MB
 
 every_shape = pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.title)

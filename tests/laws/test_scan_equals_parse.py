@@ -356,7 +356,7 @@ def campaign(examples: int) -> Callable[[], None]:
 
 
 def by_chance(numbers: range) -> None:
-    """A document for each number, cut at a few places."""
+    """Scan and parse a random document for each number, cut at a few places."""
     for number in numbers:
         chance = Random(f"{SEED} {number}")
         text, format = chance_document(chance)

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from textual.pilot import Pilot
 
 from tests.support.running import ROOMY, drawn, press, running, view
+from viewer.document.projection import Projection
+from viewer.document.rows import Rows
 from viewer.model.visibility import Pane
+from viewer.render.page import BlockMaker
 
 TOUR = Path(__file__).parents[2] / "samples" / "tour.ocml"
 
@@ -44,6 +48,26 @@ async def test_both_panes_scroll_together_and_show_each_message_in_its_place() -
         await press(pilot, "d")
         assert main.widgets.behind.blocks.maker is None
         assert "∴" not in drawn(pilot)
+
+
+@pytest.mark.slow
+async def test_no_text_is_laid_out_for_a_pane_that_has_no_size_yet(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A frame with one letter per line would flash, and take time."""
+    widths: list[int] = []
+    made = BlockMaker.__init__
+
+    def record(maker: BlockMaker, projection: Projection, rows: Rows, width: int, *given: Any, **more: Any) -> None:
+        widths.append(width)
+        made(maker, projection, rows, width, *given, **more)
+
+    async with running(TOUR, size=ROOMY, keys=("d", "g")) as pilot:
+        monkeypatch.setattr(BlockMaker, "__init__", record)
+        for key in ("vertical_line", "vertical_line", "vertical_line"):
+            await press(pilot, key)
+        check_alignment(pilot)
+        drawn_with = view(pilot).widgets.behind.blocks.maker
+        assert drawn_with is not None
+    assert widths and min(widths) > 30
 
 
 @pytest.mark.slow

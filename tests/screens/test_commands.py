@@ -134,10 +134,21 @@ async def test_a_filter_is_offered_completed_and_kept_open_at_a_fault() -> None:
         await press(pilot, "escape")
 
 
-async def test_a_jump_without_errors_names_the_key_of_the_warnings(tmp_path: Path) -> None:
+async def test_the_key_of_errors_goes_to_warnings_if_there_are_no_errors(tmp_path: Path) -> None:
+    """The status row of the safe view counts both, and names this key."""
     path = tmp_path / "a.ocml"
     call = "<|start|>assistant to=functions.f call_id=a<|channel|>commentary<|constrain|>json<|message|>{}<|call|>\n"
     reply = '<|start|>tool name=functions.f call_id=a to=assistant<|channel|>commentary<|message|>{"ok":false}<|end|>\n'
-    path.write_text(f"version: 2.2\n{call}{reply}")
-    async with running(path, size=SMALL, keys=("d", "e")) as pilot:
-        assert said(pilot) == "No errors. w goes to 1 warning."
+    question = "<|start|>user<|message|>Does it work?<|end|>\n"
+    path.write_text(f"version: 2.2\n{question}{call}{reply}{question}")
+    async with running(path, size=SMALL) as pilot:
+        assert "1 background step had problems · e shows the next one" in drawn(pilot)
+        await press(pilot, "e")
+        assert "⚠ 1/1 #3" in drawn(pilot) and view(pilot).navigator.cursor.number == 3
+        await press(pilot, "d", "g", "E")
+        assert view(pilot).navigator.focused_number == 3
+        await press(pilot, "w")
+        assert said(pilot) == "Continued from the top."
+    path.write_text(f"version: 2.2\n{question}")
+    async with running(path, size=SMALL, keys=("e",)) as pilot:
+        assert said(pilot) == "No errors."

@@ -44,7 +44,7 @@ if child == 0:
     os.execv(sys.executable, [sys.executable, "-m", "viewer", sys.argv[1]])
 os.waitpid(child, 0)
 """
-"""Runs the program in a separate session, where no signal reports that the terminal closed."""
+"""Code that runs the program in a separate session, where no signal reports that the terminal closed."""
 FULL = """
 import resource, signal, sys
 from viewer.tui.app import ViewOptions, run_app

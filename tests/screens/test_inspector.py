@@ -172,7 +172,7 @@ def test_tokens_have_their_offsets() -> None:
 def test_links_show_state_deadline_and_provenance(tmp_path: Path) -> None:
     found = entries(inspected(read(tmp_path, CALLS).project(ALL), 3), Tab.LINKS, 40, STYLE, sheet=False)
     assert texts(entry.line for entry in found) == [
-        " CALL a",
+        " Call a",
         " tool       functions.f",
         " call       #3 (this one)",
         " reply      #4",
@@ -184,7 +184,7 @@ def test_links_show_state_deadline_and_provenance(tmp_path: Path) -> None:
         " source     https://x.example␛]8;;",
         " page       7",
         "",
-        " CALL GRAPH",
+        " Call graph",
         "▸a  #3 ──► #4  ok",
         " —  #7 ┄┄► #8  ok (order)",
     ]

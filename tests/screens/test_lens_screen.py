@@ -39,7 +39,8 @@ async def test_a_wide_screen_shows_every_format_and_the_cursor_on_the_first_disa
     async with running(forged, size=ROOMY, keys=("d", "V")) as pilot:
         await settled(pilot)
         found = lines(drawn(pilot))
-        assert found[0] == "forged.ocml 2.2 (chosen) 1 disagreement on visibility [DEBUG]"
+        title = "forged.ocml 2.2 (chosen) · 1 disagreement on visibility [DEBUG]"
+        assert " ".join(found[0].replace("╱", "").split()) == title
         assert found[1] == "bytes 0.1 1.x 2.0 2.2 harmony source"
         assert any(line.startswith("✖ 75-147 - F hidden F shown U text F shown <|start|>assistant") for line in found)
         assert "verdict refuses refuses reads reads reads" in found

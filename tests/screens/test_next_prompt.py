@@ -32,16 +32,17 @@ async def test_a_wide_screen_lists_the_policies_and_what_happens_to_each_message
     async with running(chat, size=ROOMY, keys=("d", "S")) as pilot:
         await settled(pilot)
         lines = drawn(pilot).splitlines()
-        assert " ".join(lines[0].split()) == "NEXT PROMPT after #7 · 12 policies · 3 groups [DEBUG]"
-        assert " > harmony-0.0.8      6/7" in lines[4]
-        assert "2 A ┄ dropped: before first final #3" in drawn(pilot)
-        assert "5 A A5" in drawn(pilot)
+        title = " ".join(lines[0].replace("╱", "").split())
+        assert title == "Next prompt after #7 · 12 policies · 3 groups [DEBUG]"
+        assert "│▌ harmony-0.0.8       6/7" in lines[5]
+        assert "- #2   thought       dropped: before first final #3" in drawn(pilot)
+        assert "! #5   thought       A5" in drawn(pilot)
         assert "last-final drops it" in drawn(pilot)
         assert "differs from last-final at #5" in drawn(pilot)
         assert " bytes reused" in drawn(pilot)
         await press(pilot, "right_square_bracket", "right_square_bracket", "equals_sign")
         assert drawn(pilot).count("<|start|>assistant") == 2
-        assert "5 A ┄ dropped: before last final #6" in drawn(pilot)
+        assert drawn(pilot).count("- #5   thought       dropped:") == 2
         await press(pilot, "equals_sign", "left_square_bracket")
         assert drawn(pilot).count("<|start|>assistant") == 1
 
@@ -50,8 +51,10 @@ async def test_a_narrow_screen_shows_one_policy(chat: Path) -> None:
     async with running(chat, size=SMALL, keys=("d", "S", "right_square_bracket", "right_square_bracket")) as pilot:
         await settled(pilot)
         lines = drawn(pilot).splitlines()
-        assert " ".join(lines[0].split()) == "NEXT PROMPT after #7 5/12 last-final 5 of 7 225 bytes [DEBUG]"
-        assert "2 A ┄ dropped: before last final #6" in drawn(pilot)
+        assert " ".join(lines[0].replace("╱", "").split()) == (
+            "Next prompt after #7 · 5 of 7, 225 bytes policy 5/12 last-final [DEBUG]"
+        )
+        assert "- #2   thought       dropped: before last final #6" in drawn(pilot)
         await press(pilot, "equals_sign")
         assert "Two columns need 100 columns." in drawn(pilot)
         await press(pilot, "j")
@@ -62,14 +65,14 @@ async def test_a_narrow_screen_shows_one_policy(chat: Path) -> None:
 async def test_the_prompt_of_an_earlier_message_is_shown(chat: Path) -> None:
     async with running(chat, keys=("d", "S", "less_than_sign")) as pilot:
         await settled(pilot)
-        assert "PROMPT before #6" in drawn(pilot)
+        assert "Prompt before #6" in drawn(pilot)
         await press(pilot, *["less_than_sign"] * 4)
         await settled(pilot)
-        assert "PROMPT before #2" in drawn(pilot)
+        assert "Prompt before #2" in drawn(pilot)
         assert "There is no earlier message of the model." in drawn(pilot)
         await press(pilot, *["greater_than_sign"] * 5)
         await settled(pilot)
-        assert "NEXT PROMPT after #7" in drawn(pilot)
+        assert "Next prompt after #7" in drawn(pilot)
         assert "This is the next prompt." in drawn(pilot)
 
 
@@ -86,7 +89,7 @@ async def test_a_refusal_is_shown_at_its_message(chat: Path) -> None:
     chat.write_text(from_letters("UAPCT"), "utf-8")
     async with running(chat, keys=("d", "S", *["left_square_bracket"] * 5)) as pilot:
         await settled(pilot)
-        assert "3 P refused: a message with calls has both content and thinking" in drawn(pilot)
+        assert "! #3   commentary    refused: a message with calls has both content and thinking" in drawn(pilot)
         await press(pilot, "y")
         assert "hf-template refuses #3: a message with calls has both content and thinking." in drawn(pilot)
         assert pilot.app.clipboard == ""

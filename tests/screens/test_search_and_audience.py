@@ -70,7 +70,7 @@ async def test_leaving_the_debug_view_drops_the_search(fruit: Path) -> None:
 
 @pytest.mark.slow
 async def test_a_filter_lasts_as_long_as_the_level_may_use_it(fruit: Path) -> None:
-    """It then finds the messages of the new audience."""
+    """After a change of level, the filter finds the messages of the new audience."""
     async with running(fruit, size=ROOMY) as pilot:
         await type_in(pilot, "&", "plums")
         assert len(view(pilot).session.rows) == 1

@@ -22,7 +22,7 @@ STARTS = [["samples/tour.ocml"], ["-d", "samples/tour.ocml"], ["-f", "samples/to
 """Starts with a first page before the app is loaded, and without one."""
 READY = b"Quit"
 LONGEST_START, LONGEST_END = 1.8, 0.5
-"""In seconds: the part of the start, and of the end, from which a moment is chosen."""
+"""The parts of the start and of the end, in seconds, from which a moment is chosen."""
 MOMENTS = 50
 
 pytestmark = pytest.mark.slow

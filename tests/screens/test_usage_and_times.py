@@ -63,8 +63,7 @@ async def test_a_wide_outline_has_every_number(tmp_path: Path) -> None:
 
 
 async def test_times(tmp_path: Path) -> None:
-    """They are off, relative to the first message that the view shows, or the time of day. This works at every
-    level."""
+    """Times are off, relative to the first shown message, or times of day. All of this works at every level."""
     path = session(tmp_path, ("big", 10, 4, 3))
     async with running(path, size=(80, 24)) as pilot:
         await press(pilot, "g")

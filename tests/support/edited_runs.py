@@ -65,7 +65,7 @@ class Piece:
 
 
 def a_run(chance: Random, turns: int) -> list[Piece]:
-    """Return turns with a question, thoughts, calls in parallel, their replies, and an answer."""
+    """Return turns with a question, thoughts, parallel calls, their replies, and an answer."""
     text = sentences()
     run: list[Piece] = []
 

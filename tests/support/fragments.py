@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 Document = tuple[bytes, str]
-"""A text, and the format as which it is read."""
+"""A text, and the format in which it is read."""
 
 ROLES = ["user", "assistant", "system", "developer", "tool", "functions.f", "browser.search", "python", "asistant"]
 CHANNELS = ["analysis", "commentary", "final", "Final", ""]

@@ -1,4 +1,4 @@
-"""Growth of cost with input size, in CPU time, as the best of several runs."""
+"""Measure how CPU time grows with input size, as the best of several runs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ T = TypeVar("T")
 
 TRIES = 6
 NOTHING = 0.02
-"""In seconds. Shorter runs show nothing about growth."""
+"""The CPU time in seconds below which a run shows nothing about growth."""
 
 
 def assert_growth(work: Callable[[T], object], small: T, large: T, most: float, nothing: float = NOTHING) -> None:

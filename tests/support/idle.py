@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 LONGEST = 60.0
-"""In seconds: the longest wait."""
+"""The longest wait in seconds."""
 LOOKS = 5
 """The number of consecutive checks, 10 ms apart, that must find the process idle."""
 _WORKING = "RD"

@@ -107,7 +107,8 @@ def assert_as_numpy(data: bytes) -> None:
 
 
 def assert_kinds(data: bytes, frames: Frames, expected: Frames) -> None:
-    """Check that a header that both understand has one meaning. NumPy does not learn each place of a call id."""
+    """Check that a header that both can read has the same kind in both. NumPy does not learn every position of a call
+    id."""
     ours, theirs = HeaderMemo(GRAMMAR_2_2), HeaderMemo(GRAMMAR_2_2)
     found, wanted = ours.read(data, frames), theirs.read(data, expected)
     for row in np.flatnonzero((found.kinds >= 0) & (wanted.kinds >= 0)).tolist():

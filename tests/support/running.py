@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+from textual._context import visible_screen_stack
 from textual.events import Key
 from textual.keys import _character_to_key
 from textual.message_pump import MessagePump
@@ -21,12 +22,13 @@ from viewer.tui.app import ViewerApp, ViewOptions
 from viewer.tui.insight.work_screen import WorkScreen
 from viewer.tui.main.screen import MainScreen
 from viewer.tui.merged.screen import MergedScreen
+from viewer.tui.settings.state_file import StateFile
 from viewer.tui.terminal.key_names import character
 
 TOUR = str(Path(__file__).parents[2] / "samples" / "tour.ocml")
 ROOMY, SMALL = (120, 40), (80, 24)
 LONGEST = 30.0
-"""In seconds: the longest wait for the app to settle."""
+"""The longest wait for the app to settle, in seconds."""
 MOST_ROUNDS = 30_000
 
 share_parsed_rules()
@@ -40,9 +42,10 @@ async def running(
     keys: Sequence[str] = (),
     options: ViewOptions | None = None,
     watch: Watch | None = None,
+    state: StateFile | None = None,
 ) -> AsyncIterator[Pilot[int]]:
     """Run the app on these files, or on the tour. Read everything, then press keys."""
-    app = ViewerApp([str(path) for path in paths] or [TOUR], options, watch=watch or FakeWatcher().watch)
+    app = ViewerApp([str(path) for path in paths] or [TOUR], options, watch=watch or FakeWatcher().watch, state=state)
     async with app.run_test(size=size) as pilot:
         without_rests(pilot)
         await settled(pilot)
@@ -152,6 +155,7 @@ def view(pilot: Pilot[int]) -> MainScreen:
 def drawn(pilot: Pilot[int]) -> str:
     """Return the screen as text, without trailing spaces."""
     app = pilot.app
+    visible_screen_stack.set(app._background_screens)  # what a dialog draws behind itself
     strips = app.screen._compositor.render_strips()
     return "\n".join(strip.text.rstrip() for strip in strips[: app.size.height]) + "\n"
 

@@ -47,7 +47,7 @@ class Sample:
 
     @property
     def is_compressed(self) -> bool:
-        """True if it is a compressed file, which is not followed."""
+        """True if the input is a compressed file, which is not followed."""
         return self.ending.endswith(".gz")
 
     @property

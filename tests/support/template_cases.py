@@ -182,4 +182,4 @@ CASES = (
         replies="]~b]tool\n<response>SECRET_OUT1</response>\n<response>SECRET_OUT2</response>[e~[\n",
     ),
 )
-"""All templates, in the order of their card."""
+"""All templates, in the order of the documentation."""

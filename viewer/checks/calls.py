@@ -95,7 +95,8 @@ class ToolChecks:
         text: bytes,
         case: Callable[[], CheckContext],
     ) -> bool:
-        """Link a call or a reply whose only problem can be its id. If it may have others, change nothing, return False.
+        """Link a call or a reply whose only problem can be its id. If it may have others, change nothing and return
+        False.
 
         Only for messages without a time, or without deadlines, because these are never late."""
         notes = self._notes

@@ -16,7 +16,7 @@ from viewer.model.messages import Message
 Predicate: TypeAlias = Callable[[Message, TranscriptFacts], bool]
 Run: TypeAlias = Callable[[CheckContext], Iterable[Diagnostic]]
 Search: TypeAlias = Callable[[bytes], Iterable[int]]
-"""Finds offsets in the bytes of many messages. No match crosses the end of a body."""
+"""A function that finds offsets in the bytes of many messages. No match crosses the end of a body."""
 
 
 class Scope(Enum):
@@ -71,7 +71,7 @@ class Matches(Struct, frozen=True):
     leads: bytes
     pattern: re.Pattern[bytes]
     search: Search | None = None
-    """Finds exactly what the check reports. Used if the pattern matches too often."""
+    """A function that finds exactly what the check reports. It is used if the pattern matches too often."""
     in_source: bool = False
     """True if the pattern matches a JSON string without `\\u` and `\\/` wherever it matches the text of the string."""
 
@@ -126,4 +126,4 @@ class Check(Struct, frozen=True):
     scope: Scope
     trigger: Trigger
     run: Run
-    """Yields the diagnostics of a message and keeps no state."""
+    """A function that yields the diagnostics of a message and keeps no state."""

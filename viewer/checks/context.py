@@ -24,7 +24,7 @@ Read = Callable[[int, int], bytes]
 
 LONGEST_HEADER = 64 * 1024
 NEAR = 1024
-"""Words are searched at most this far from a body if messages share bytes."""
+"""The maximum distance from a body, in bytes, at which header words are searched for if messages share bytes."""
 
 BEGINS_OBJECT = lazy_regex(rb"[ \t\r\n]*\{")
 _CONSTRAINT_IN_BODY = lazy_regex(rb"\s*<\|constrain\|>\s*json\s*")
@@ -57,7 +57,7 @@ class lazy_property(Generic[_Value]):  # noqa: N801 (used like `property`)
 
 
 def first_mark(words: bytes, *marks: bytes) -> int:
-    """Return the offset of the first of these marks in the words of a header, or 0 without one."""
+    """Return the offset of the first of these marks in the words of a header, or 0 if there is none."""
     places = [at for at in map(words.find, marks) if at >= 0]
     return min(places) if places else 0
 

@@ -34,7 +34,7 @@ from viewer.reading.template_marks import any_of
 from viewer.syntax.utf8 import is_utf8
 
 Test: TypeAlias = Callable[[bytes, int, int], bool]
-"""Takes the bytes of a message, and the start and end of its body in them."""
+"""A function that takes the bytes of a message, and the start and end of its body in them."""
 
 _ALWAYS, _NEVER = Always(), AnyOf()
 _ESCAPES = {0x08: b"\\b", 0x0C: b"\\f", 0x0A: b"\\n", 0x0D: b"\\r", 0x09: b"\\t"}
@@ -50,8 +50,8 @@ class Bodies(Protocol):
     is_ascii: bool
 
     def places_with(self, find: Callable[[bytes, int], int]) -> set[int]:
-        """Return the places of the bodies in which `find` has a match. It searches from an index, and returns -1 for
-        no match."""
+        """Return the places of the bodies in which `find` has a match. `find` searches from an index, and returns -1
+        if there is no match."""
         ...
 
     def places_where(self, test: Test) -> set[int]:
@@ -60,7 +60,7 @@ class Bodies(Protocol):
 
 
 Places: TypeAlias = Callable[[Bodies], set[int]]
-"""Returns the places of the bodies for which a trigger is true, and possibly of others."""
+"""A function that returns the places of the bodies for which a trigger is true, and possibly of others."""
 _Known: TypeAlias = list[tuple[int, Test, Places]]
 
 

@@ -43,7 +43,7 @@ MOST_MATCHES = 64
 """If a batch has more matches, an exact search takes less time than checking their messages."""
 
 _LOWER = 0x2020_2020
-"""Maps upper case to lower case. Other bytes may change, too, but equal words stay equal."""
+"""A bit mask that maps upper case to lower case. Other bytes may change, too, but equal words stay equal."""
 _Word: TypeAlias = tuple[np.uint32, np.uint32]
 """A mask that selects the relevant bytes of a word, and the value of those bytes."""
 
@@ -158,7 +158,7 @@ class NumpyPrefilter:
         }
 
     def masks(self, batch: Batch, answers: NDArray[np.int64], noted: Positions) -> NDArray[np.int64]:
-        """Return one mask per message. `answers` are those of the header predicates; `noted` are the rows that were
+        """Return one mask per message. `answers` holds the results of the header predicates, `noted` the rows that were
         flagged."""
         return _Pass(batch, answers, noted, self._place_of, self._literals).masks(self._triggers)
 
@@ -316,7 +316,7 @@ def _lone_places(batch: Batch, byte: bytes, unless_before: bytes) -> Positions:
 
 
 def _faults(batch: Batch) -> list[int]:
-    """Return one offset of ill-formed UTF-8 per message. After too many faults, return those of all other non-ASCII
+    """Return one offset of ill-formed UTF-8 per message. After too many faults, add the offsets of all non-ASCII
     bytes."""
     places: list[int] = []
     if batch.is_ascii:

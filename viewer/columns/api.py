@@ -18,7 +18,7 @@ class Folded(Struct, frozen=True):
     """Numbers folded into rows: each row is one number that is shown, or a run of numbers that are not."""
 
     kinds: Column
-    """0 for a shown number, 1 for a run."""
+    """The kind of each row: 0 for a shown number, 1 for a run."""
     values: Column
     """The shown number, or the length of the run."""
     lasts: Column
@@ -40,7 +40,7 @@ class Columns(Protocol):
     name: str
 
     def sequence(self, first: int, last: int) -> Column:
-        """Return the numbers from `first` to before `last`."""
+        """Return the numbers from `first` up to, but not including, `last`."""
 
     def take(self, column: Column, rows: Column) -> Column:
         """Return the values at these rows."""

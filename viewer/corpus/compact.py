@@ -18,7 +18,7 @@ PART_ROWS = {"files": 2_000_000, "messages": 20_000_000, "calls": 10_000_000, "d
 
 
 class Merged(Struct, frozen=True):
-    """The number of parts before and after."""
+    """The number of parts before and after merging."""
 
     before: int
     after: int

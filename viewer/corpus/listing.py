@@ -16,7 +16,7 @@ from viewer.corpus.store import file_system, is_url
 from viewer.corpus.tables import READING_VERSION, Contents
 from viewer.errors import ViewerError
 from viewer.sources.containers.table import container_at
-from viewer.sources.folder import NEVER
+from viewer.sources.walk import may_be_transcript, walk
 
 if TYPE_CHECKING:
     from tarfile import TarInfo
@@ -29,7 +29,6 @@ PAGE = 10_000
 BATCHES_PER_WORKER = 4
 """The minimum number of batches per worker in a page, so that all workers finish at about the same time."""
 SAMPLE = 200
-COMPRESSED = (".gz", ".xz", ".zst")
 MANIFEST = "@"
 ARCHIVE, MEMBER = ".tar", "::"
 """An archive whose members are files of the scan, and what separates its path from the name of a member."""
@@ -78,7 +77,8 @@ class Batch(Struct, frozen=True):
 
     @property
     def part(self) -> str:
-        """The name of its parts. It depends only on the files, so that a repeated batch overwrites its own parts."""
+        """The name of the parts of the batch. It depends only on the files, so that a repeated batch overwrites its own
+        parts."""
         keys = "\n".join(sorted(each.key for each in self.files))
         return blake2b(keys.encode(), digest_size=16).hexdigest()
 
@@ -104,47 +104,18 @@ class Listing:
             elif is_url(place):
                 yield from self._remote(place)
             elif os.path.isdir(place) and container_at(place) is None:
-                yield from self._folder(place, set())
+                yield from self._folder(place)
             else:
                 yield from self._files(place)
 
-    def _folder(self, folder: str, seen: set[tuple[int, int]]) -> Iterator[Entry]:
-        try:
-            status = os.stat(folder)
-            identity = status.st_dev, status.st_ino
-            if identity in seen or os.path.realpath(folder) == self._output:
-                return
-            seen.add(identity)
-            with os.scandir(folder) as found:
-                entries = sorted(found, key=lambda entry: entry.name)
-        except OSError:
-            yield Entry(folder, self._name(folder), 0, "0")  # its row says why it cannot be read
-            return
-        folders = []
-        for entry in entries:
-            if entry.name.startswith("."):
-                continue
-            if entry.is_dir():
-                if container_at(entry.path) is None:
-                    folders.append(entry.path)
-                else:
-                    yield self._file(entry.path)
-            elif self._is_wanted(entry):
-                yield from self._files(entry.path)
+    def _folder(self, folder: str) -> Iterator[Entry]:
+        for walked in walk(folder, self._output):
+            if walked.fault is not None:
+                yield Entry(walked.path, self._name(walked.path), 0, "0")  # its row says why it cannot be read
+            elif may_be_transcript(os.path.basename(walked.path)) and _is_wanted(walked.path):
+                yield from self._files(walked.path)
             else:
                 self.skipped += 1
-        for below in folders:
-            yield from self._folder(below, seen)
-
-    @staticmethod
-    def _is_wanted(entry: os.DirEntry[str]) -> bool:
-        """True for a regular file, a link to one, or a broken link, unless its suffix is that of a program."""
-        if not may_be_transcript(entry.name):
-            return False
-        try:
-            return stat.S_ISREG(entry.stat().st_mode)
-        except OSError:
-            return True  # a dangling link becomes a row
 
     def _files(self, path: str) -> Iterator[Entry]:
         """Yield a file, or the members of an archive."""
@@ -262,12 +233,13 @@ def _is_listed(name: str) -> bool:
     return may_be_transcript(name) and not any(part.startswith(".") and part != "." for part in parts)
 
 
-def may_be_transcript(name: str) -> bool:
-    """True unless the suffix of the file, compressed or not, is that of a program or a document."""
-    base = name.lower()
-    for suffix in COMPRESSED:
-        base = base.removesuffix(suffix)
-    return not base.endswith(NEVER)
+def _is_wanted(path: str) -> bool:
+    """True for a regular file, a link to one, a broken link, and a folder that is a transcript."""
+    try:
+        mode = os.stat(path).st_mode
+    except OSError:
+        return True  # a dangling link becomes a row
+    return stat.S_ISREG(mode) or stat.S_ISDIR(mode)
 
 
 def _manifest_rows(path: str) -> Iterator[dict[str, Any]]:

@@ -50,7 +50,8 @@ def run_query(
 ) -> Iterator[list[tuple[Any, ...]]]:
     """Run a query, and yield the column names as one row, then the rows in chunks.
 
-    The process is killed after `timeout` seconds, or when the iterator is closed. Raise QueryError."""
+    The process is killed after `timeout` seconds, or when the iterator is closed. Raise QueryError if the query
+    fails."""
     context = multiprocessing.get_context("fork")
     receiver, sender = context.Pipe(duplex=False)
     spill = tempfile.mkdtemp(prefix="ocmlview-")

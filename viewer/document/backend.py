@@ -33,7 +33,7 @@ class Backend(Struct, frozen=True):
     name: str
     columns: Columns
     make_scanner: Callable[[Parser, Analysis], Scanner] | None
-    """Scans whole blocks for regular messages; None if the parser reads everything."""
+    """A function that makes the scanner for blocks of regular messages; None if the parser reads everything."""
 
 
 PLAIN = Backend("plain", PlainColumns(), None)

@@ -77,7 +77,7 @@ class Projection(Struct, frozen=True):
     _only: MessageSet | None = None
     """The messages that a filter selected; None for all."""
     _redactor: Redactor | None = None
-    """Masks secrets in headers, as the vault does in bodies; None if nothing is redacted."""
+    """The redactor that masks secrets in headers, as the vault does in bodies; None if nothing is redacted."""
 
     def __post_init__(self) -> None:
         self._vault.check(self.audience)

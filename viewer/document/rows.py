@@ -456,8 +456,8 @@ class Rows:
         return None
 
     def turn_starts(self, first: int, turn: int, transcript: int) -> TurnStarts:
-        """Return the rows from `first` on that begin a turn, for the end user. `turn` and `transcript` are those of
-        the previous row."""
+        """Return the rows from `first` on that begin a turn, for the end user. `turn` and `transcript` belong to the
+        previous row."""
         index = self._analysis.index
         if first >= len(self):
             return turn_starts(self.columns, array("I"), ())

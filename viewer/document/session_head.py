@@ -16,7 +16,8 @@ LONGEST_TITLE = 60
 SMALL = 8 * 1024
 """For a list, a session up to this size is read completely."""
 _READ_FIRST = 16 * 1024
-"""In bytes. Most sessions have their first prompt within this size. If one does not, the rest of the head is read."""
+"""The number of bytes to read first. Most sessions have their first prompt within this size. If one does not, the rest
+of the head is read."""
 _PIECE = 2 * 1024
 """Bytes to read if no line holds a record yet. Each further read is twice as large."""
 _SETTLED_AFTER = 16
@@ -31,7 +32,7 @@ class SessionHead(Struct, frozen=True):
     title: str = ""
     """The first user message that the safe view shows, on one line. Not yet safe for a terminal."""
     turns: int | None = None
-    """None if only the head was read."""
+    """The number of turns; None if only the head was read."""
     started: str | None = None
     is_readable: bool = True
 

@@ -47,7 +47,7 @@ class ToolSum(Struct, gc=False):
     tokens: int | None = None
     """The token usage of the replies with the calls; None if the input does not state it."""
     cost: float | None = None
-    """None if a model has no price."""
+    """The cost; None if a model has no price."""
 
 
 class ModelSum(Struct, frozen=True):

@@ -21,7 +21,7 @@ class Spent(Struct, frozen=True):
 
     usage: Usage
     cost: float | None = None
-    """None if a model has no price."""
+    """The cost; None if a model has no price."""
 
     @property
     def tokens(self) -> int | None:
@@ -38,7 +38,7 @@ class ModelUsage(Struct, frozen=True):
     """The usage of one model."""
 
     model: str | None
-    """None if the input does not name it."""
+    """The name of the model; None if the input does not name it."""
     spent: Spent
 
 

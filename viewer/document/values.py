@@ -157,7 +157,7 @@ class ShownDiagnostic(Struct, frozen=True, gc=False):
     severity: str
     message: int | None
     hidden: bool
-    """True if it belongs to content hidden from this audience."""
+    """True if the diagnostic belongs to content hidden from this audience."""
     span: Span | None
     line: int | None
     column: int | None

@@ -53,16 +53,16 @@ _MAY_BE_LOG = lazy_regex(
     rb"|Generated response [^\n]{1,300}output: |(?:Receive|Finish): [^\n]{0,200}obj="
     rb"|\"llm\.prediction\.(?:input|output)\""
 )
-"""Matches every text log with a record."""
+"""A pattern that matches every text log with a record."""
 _MAY_BE_LOGGED = lazy_regex(
     rb"llm\.prediction\.|\"id_task\"|Received request |Generated response |details: prompt: |: obj="
 )
-"""Matches every JSON log with a record."""
+"""A pattern that matches every JSON log with a record."""
 _MAY_BE_TEMPLATE = lazy_regex(
     rb"<\|(?:im_|start_header_id|header_start|turn>|START_OF_TURN|observation|system\||user\||assistant\|)"
     rb"|<start_of_turn>|\]~|\[gMASK\]|\[(?:INST|SYSTEM_PROMPT|AVAILABLE_TOOLS|MODEL_SETTINGS)\]|" + "<｜".encode()
 )
-"""Matches every text in a chat template."""
+"""A pattern that matches every text in a chat template."""
 _EVENT_TYPE = lazy_regex(r"response\..*|tool\.cancel|conversation\.item\..*|session\.(?:created|updated)")
 
 

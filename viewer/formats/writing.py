@@ -21,7 +21,8 @@ class Writable(Protocol):
 
     @property
     def span(self) -> Span | None:
-        """Where its source begins and ends, if the audience may know. The messages of one record share it."""
+        """Where the source of the message begins and ends, if the audience may know. The messages of one record share
+        this span."""
 
     @property
     def role(self) -> str:
@@ -114,11 +115,11 @@ class WritableTranscript(Protocol):
 
     @property
     def version(self) -> str | None:
-        """The version of the format in its header."""
+        """The version of the format in the document header."""
 
     @property
     def model(self) -> str | None:
-        """The model in its header."""
+        """The model in the document header."""
 
     @property
     def header(self) -> dict[str, object] | None:
@@ -126,7 +127,7 @@ class WritableTranscript(Protocol):
 
 
 Writer = Callable[[Sequence[WritableTranscript], Iterable[Writable]], tuple[str, list[str]]]
-"""Returns the text, and a sentence for each loss."""
+"""A function that returns the text, and a sentence for each loss."""
 
 
 def without_headers(write: Callable[[Iterable[Writable]], tuple[str, list[str]]]) -> Writer:

@@ -25,7 +25,8 @@ UNNAMED = "tool"
 """The tool of a call or reply without a tool name."""
 Report = Callable[[Rule, str | None, int, int, int | None], None]
 Place = Callable[[], Span]
-"""Returns the span of a call id, or the place where it belongs. Called only to report a problem there."""
+"""A function that returns the span of a call id, or the place where it belongs. It is called only to report a problem
+there."""
 
 
 class CallState(Enum):
@@ -197,7 +198,7 @@ class CallLedger:
         return array("B", self._states.tobytes().translate(_INFERRED_FLAGS))
 
     def ends(self) -> tuple[Column, Column]:
-        """Return the current calls and replies of all rows, or 0 if there is none."""
+        """Return the current call and the current reply of each row as two columns. A missing one is 0."""
         return self._calls[:], self._replies[:]
 
     def set_state(self, row: int, state: CallState) -> None:
@@ -213,7 +214,7 @@ class CallLedger:
         return self._calls[row]
 
     def take_answered(self) -> list[int]:
-        """Return the rows of the calls that got a reply since the last call of this method; none the first time."""
+        """Return the rows of the calls that got a reply since this method was last called; none the first time."""
         found, self._answered = self._answered or [], []
         return found
 

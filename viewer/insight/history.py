@@ -14,7 +14,7 @@ from viewer.reading.format import Channels
 from viewer.reading.header import full_tool_name
 
 Test = Callable[[Header], bool]
-"""Tests a message by its header, as Harmony writes it."""
+"""A function that tests a message by its header, as Harmony writes it."""
 
 _NOT_SENT = frozenset({Kind.NOTICE, Kind.UNKNOWN})
 """Kinds of records that a program does not send to the model."""

@@ -20,9 +20,9 @@ from viewer.insight.history import (
 from viewer.rules.notes import I_NEXT_AMBIGUOUS
 
 Cut = Callable[[History], int]
-"""Returns the number of the message before which analysis is dropped."""
+"""A function that returns the number of the message before which analysis is dropped."""
 Exceptions = Callable[[History, int], frozenset[int]]
-"""Returns the messages before a cut that are kept anyway."""
+"""A function that returns the messages before a cut that are kept anyway."""
 
 
 def _keep(history: History) -> int:

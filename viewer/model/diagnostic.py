@@ -67,7 +67,7 @@ class Diagnostic(Struct, frozen=True):
     rule: Rule
     reason: str | None
     message: int | None
-    """The number of its message, if it has one."""
+    """The number of the message to which the diagnostic belongs, if any."""
     start: int
     end: int
     count: int = 1
@@ -75,7 +75,7 @@ class Diagnostic(Struct, frozen=True):
 
     @property
     def code(self) -> str:
-        """The code of its rule."""
+        """The code of the rule."""
         return self.rule.code
 
     @property

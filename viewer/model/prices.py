@@ -9,7 +9,7 @@ from msgspec import Struct, field
 from viewer.model.messages import Usage
 
 TOKENS = 1_000_000
-"""Prices refer to this many tokens."""
+"""The number of tokens to which prices refer."""
 ANY = "*"
 """A wildcard: a name that ends with it covers all models whose names start with the rest."""
 
@@ -47,7 +47,7 @@ class Prices(Struct, frozen=True):
         return self.by_model[max(near, key=len)] if near else None
 
     def cost(self, usage: Usage, model: str | None) -> float | None:
-        """Return the cost of a usage, or None without a price."""
+        """Return the cost of a usage, or None if there is no price."""
         price = self.price(model)
         return price.of(usage) if price is not None else None
 

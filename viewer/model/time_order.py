@@ -29,7 +29,7 @@ class TimePlace(Struct, frozen=True, gc=False):
 
 
 class BackwardRun(Struct):
-    """Records with times before an earlier one, up to the next in order."""
+    """A run of records with times before that of an earlier record, up to the next record in order."""
 
     start: int
     end: int

@@ -165,7 +165,7 @@ def _marked(value: Any, seen: list[str]) -> Iterator[Any]:
 
 
 def _check_speed(name: str, sample: Sample) -> None:
-    """Check that twice the input takes about twice the time at most."""
+    """Check that twice the input takes at most about twice the time."""
     data = _data(sample).rstrip(b"\n") + b"\n"
     times = max(2, min(LENGTH // len(data), 200))
     ratio = min(_seconds(name, data * 2 * times) / _seconds(name, data * times) for _ in range(ATTEMPTS))

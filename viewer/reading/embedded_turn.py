@@ -33,12 +33,12 @@ _HEADER_WORDS = lazy_regex(
 _STRIPPED = lazy_regex(
     rb"\s{0,8}(?:assistant)?(?:analysis|commentary)(?:(?=[A-Z])|\s{0,8}to=[A-Za-z]|[\s\S]*?assistantfinal)"
 )
-"""Matches a body whose control tokens a decoder dropped."""
+"""A pattern that matches a body whose control tokens a decoder dropped."""
 MAY_BE_STRIPPED = lazy_regex(rb"\s{0,8}(?:assistant)?(?:analysis|commentary)")
 STRIPPED_SOURCE = lazy_regex(rb"(?: |\\[tnrf])*+(?:assistant)?(?:analysis|commentary)")
 """The same for the source of a JSON string, unless it spells a character by its number."""
 STRIPPED_SIGN = lazy_regex(rb"analysis|commentary")
-"""Occurs near the start of every such body. Used to prefilter many bodies at once."""
+"""A pattern that occurs near the start of every such body. It prefilters many bodies at once."""
 _STRIPPED_WORD = lazy_regex(rb"(?:assistant)?(?:analysis|commentary|final)")
 _STRIPPED_HEADER = lazy_regex(rb"assistant(analysis|commentary|final)")
 

@@ -38,9 +38,9 @@ class StateRow(Struct, frozen=True):
     """One state: its functions and requirements."""
 
     step: Callable[[TextReader], State | None]
-    """Reads on, and returns the next state, or None to wait for more bytes."""
+    """A function that reads on, and returns the next state, or None to wait for more bytes."""
     at_end: Callable[[TextReader], State | None]
-    """Runs if `step` waits, but the input has ended. Returns None if nothing is left."""
+    """The function to run if `step` waits, but the input has ended. It returns None if nothing is left."""
     tokens: tuple[str, ...]
     """The tokens to search for, if the grammar has them."""
     keeps: Keeps

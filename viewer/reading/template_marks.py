@@ -174,7 +174,7 @@ TOKEN_SIGNS = (
 """Every other token of a chat template contains one of these."""
 _SIGNS = (*MARK_SIGNS, *TOKEN_SIGNS)
 MAY_BE_MARK = lazy_regex(any_of(_SIGNS), re.IGNORECASE, _SIGNS)
-"""Matches every body that may have hidden parts, except stripped turns. Used by prefilters."""
+"""A pattern that matches every body that may have hidden parts, except stripped turns. It is used by prefilters."""
 
 
 def searches(spellings: Iterable[bytes]) -> tuple[re.Pattern[bytes], ...]:

@@ -28,7 +28,7 @@ _MARK = lazy_regex(
 SIGNS = (b"<|start_", b"<|end_", b"[think]", b"[/think]", *THINK_SIGNS)
 """Every mark contains one of these, ignoring case."""
 MAY_BE_MARK = lazy_regex(any_of(SIGNS), re.IGNORECASE, SIGNS)
-"""Matches every body that has a mark. Used by prefilters."""
+"""A pattern that matches every body that has a mark. It is used by prefilters."""
 _FIXED_MARKS = (
     *(b"<|%s_%s|>" % (edge, kind.encode()) for edge in (b"start", b"end") for kind in THOUGHT_KINDS),
     *(f"<{slash}{tag}>".encode() for slash in ("", "/") for tag in THINK_TAGS),
@@ -85,7 +85,8 @@ class _Mark(Struct, frozen=True, gc=False):
     kind: bytes
     opens: bool
     begins: bool
-    """True if it may begin a block. Tags do so only at the start of a line or after a mark, other marks anywhere."""
+    """True if the mark may begin a block. Tags do so only at the start of a line or after a mark, other marks
+    anywhere."""
 
 
 class _Reading(Struct, frozen=True):

@@ -5,7 +5,7 @@ Each row of a view is a `Block` of lines, built from a projection. The app and i
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from msgspec.structs import replace
 
@@ -61,6 +61,8 @@ FOLD_TO = 30
 """The number of rows of a folded body."""
 SHORT_FOLD_FROM, SHORT_FOLD_TO = 15, 12
 """The same for messages that the end user did not see."""
+PREVIEWED_FROM = 8
+"""The number of messages from which on a folded sub-agent shows its first calls."""
 
 
 def centered_notes(sentences: Sequence[SafeText], width: int, height: int) -> list[Line]:
@@ -234,7 +236,7 @@ class BlockMaker:
     def _folded(self, row: int, folded: FoldedBranch | FoldedAgent) -> Block:
         """Return the line of a folded superseded branch or sub-agent."""
         if isinstance(folded, FoldedAgent):
-            lines = [BlockLine(self._folded_agent(row, folded), folds=True)]
+            lines = [BlockLine(each, folds=True) for each in self._folded_agent(row, folded)]
             return Block(0, [*lines, *self._gap(row)], is_folded=True)
         lines = [BlockLine(self._folded_branch(folded), folds=True), *map(BlockLine, self._notes(row))]
         return Block(0, [*lines, SPACE], is_folded=True)
@@ -246,8 +248,8 @@ class BlockMaker:
         filling = Part(trusted(self.signs.rule), StyleRole.RULE)
         return (self.margin, *between([stroke, words], end, self.width, self.signs, filling))
 
-    def _folded_agent(self, row: int, agent: FoldedAgent) -> Line:
-        """Summarize the work of a sub-agent on one line."""
+    def _folded_agent(self, row: int, agent: FoldedAgent) -> Iterator[Line]:
+        """Summarize the work of a sub-agent on one line. Long work shows its first calls, too."""
         problems = self.facts.problems.of(row) if self.facts.problems is not None else []
         errors, warnings = (sum(each.severity == one for each in problems) for one in ("error", "warning"))
         facts = [
@@ -259,9 +261,17 @@ class BlockMaker:
             counted(agent.tokens, "token") if agent.tokens else "",
         ]
         words = f" {self.signs.dot} ".join(filter(None, facts))
-        left = [Part(trusted(f"{self.signs.open_gutter} {words} "), StyleRole.QUIET)]
+        gutter = Part(trusted(f"{self.signs.open_gutter} "), StyleRole.QUIET)
+        left = [gutter, Part(trusted(f"{words} "), StyleRole.QUIET)]
         right = [Part(trusted(f"enter Open  {self._more}"), StyleRole.QUIET)]
-        return (self.margin, *between(left, right, self.width + 1, self.signs))
+        yield (self.margin, *between(left, right, self.width + 1, self.signs))
+        if agent.messages < PREVIEWED_FROM:
+            return
+        calls = self._cards.first_calls(agent.first, agent.last)
+        yield from ((self.margin, gutter, *self._cards.preview(row, call, cells(gutter.text))) for call in calls)
+        more = agent.messages - sum(2 if call.reply else 1 for call in calls)
+        words = f"{self.signs.hidden} {counted(more, 'more message')} {self.signs.hidden}"
+        yield (self.margin, gutter, Part(trusted(words), StyleRole.QUIET))
 
     def _notes(self, row: int) -> list[Line]:
         """Return the diagnostics of a row, one per line."""

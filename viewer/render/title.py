@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from enum import Enum
 
 from msgspec import Struct
@@ -12,7 +12,7 @@ from viewer.formats import FORMATS
 from viewer.render.number_format import byte_size, counted
 from viewer.render.sanitize import SafeText, sanitize_line
 from viewer.render.style import Line, Part, Style, StyleRole, trusted
-from viewer.render.width import cells, cut, wrap
+from viewer.render.width import between, cells, cut, wrap
 
 TITLE_WIDTH = 60
 """Columns of the title of a transcript."""
@@ -115,6 +115,28 @@ def badge_part(level: str, gap: str = " ") -> Part:
 def title_parts(facts: TitleFacts, width: int, style: Style) -> list[TitlePart]:
     """Return the title line: name and facts at the left edge, position and level at the right edge."""
     return _TitleLine(facts, width, style).parts()
+
+
+def screen_title(left: Sequence[Part], right: str, level: str, width: int, style: Style) -> Line:
+    """Return the title line of a screen without a transcript. Like in the transcript, free cells are slashes in the
+    debug view."""
+    badge = badge_part(level)
+    aside = [Part(style.words(f"{right}  "), StyleRole.STRONG)] if right else []
+    room = max(width - cells(badge.text), 0)
+    if aside and room - cells(aside[0].text) < LEAST_NAME:
+        aside = []
+    room -= sum(cells(part.text) for part in aside)
+    line = between([Part(trusted(" ")), *left], [], room, style.signs)
+    free = room - sum(cells(part.text) for part in line)
+    return (*line, *_free_cells(free, level, style), *aside, badge)
+
+
+def _free_cells(free: int, level: str, style: Style) -> list[Part]:
+    """Return the filling of free cells: slashes in the debug view, so that it is recognized at a glance."""
+    if level != "debug" or free < 3:
+        return [Part(trusted(" " * free))]
+    stroke = "/" if style.ascii else "╱"
+    return [Part(trusted(" ")), Part(trusted(stroke * (free - 2)), StyleRole.RULE), Part(trusted(" "))]
 
 
 def rule(words: SafeText, aside: SafeText, width: int, style: Style, *, heavy: bool = False) -> Line:
@@ -260,11 +282,7 @@ class _TitleLine:
 
     def _filling(self) -> list[TitlePart]:
         """Return the content of free cells: slashes in the debug view, to make it recognizable at a glance."""
-        free = self._free + 1
-        if not self._facts.debug or free < 3:
-            return [_part(" " * free)]
-        stroke = "/" if self._style.ascii else "╱"
-        return [_part(" "), _part(stroke * (free - 2), StyleRole.RULE), _part(" ")]
+        return [TitlePart(part) for part in _free_cells(self._free + 1, self._facts.level, self._style)]
 
     def _state(self) -> list[TitlePart]:
         facts = self._facts

@@ -23,7 +23,7 @@ from viewer.tui.keys import Scope
 from viewer.tui.settings.settings import Settings
 
 MOST_MEMORY = 1024**3
-"""In bytes: the limit on the address space of a session."""
+"""The maximum size in bytes of the address space of a session."""
 SECONDS_TO_END = 3.0
 """Seconds after the end of the server before the session is ended by force."""
 SECONDS_BETWEEN_PLACES = 0.5

@@ -16,7 +16,7 @@ MOST_KEPT = 1024 * 1024
 """The maximum size in bytes. The compressed data of a member is kept up to this size, so that damage loses nothing that
 can still be decompressed."""
 _MOST_MEMORY = 256 * 1024 * 1024
-"""In bytes: the memory limit of a decompressor."""
+"""The memory limit of a decompressor in bytes."""
 
 DAMAGED = "compressed-damaged"
 TRUNCATED = "compressed-truncated"
@@ -42,9 +42,9 @@ class Compression(Struct, frozen=True):
     slice: int
     """The number of bytes passed to the decompressor at once. Small slices keep its output small."""
     member: Callable[[], _Member]
-    """Creates the decompressor for a member."""
+    """A function that creates the decompressor for a member."""
     error: Callable[[], type[Exception]]
-    """Returns the exception that damaged data raises."""
+    """A function that returns the exception that damaged data raises."""
 
 
 def _gzip() -> _Member:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import codecs
 import os
-import re
 import stat
 from collections.abc import Callable, Iterator
 from itertools import islice
@@ -17,17 +16,15 @@ from viewer.formats.detect import HEAD, detect
 from viewer.sources.compressed import expanded_head
 from viewer.sources.containers.items import split_item
 from viewer.sources.containers.table import container_at, listed_format
+from viewer.sources.walk import may_be_transcript, natural_order, walk
 
 MOST_FILES = 10_000
 """The maximum number of files checked in a folder."""
 SURE_ENOUGH, CERTAIN = 0.5, 0.99
 ENDINGS = (".ocml", ".openchatml", ".harmony")
 """Files with these suffixes are transcripts, even if their content does not show it yet."""
-NEVER = (".py", ".md", ".rst", ".html", ".js", ".ts", ".rs", ".go", ".c", ".h", ".sh", ".toml")
-"""Files with these suffixes are programs and documents, which may quote control tokens."""
 
 _UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
-_NUMBER = re.compile(r"([0-9]{1,18})")
 
 
 class Found(Struct, frozen=True, gc=False):
@@ -43,7 +40,7 @@ class Found(Struct, frozen=True, gc=False):
     modified: float
     """Seconds since 1970."""
     reason: str = ""
-    """Why it cannot be read."""
+    """Why the file cannot be read."""
 
 
 def list_transcripts(path: str) -> list[Found]:
@@ -55,13 +52,15 @@ def find_transcripts(path: str, passed: Callable[[str], None] = lambda path: Non
     """Find the transcripts of a folder and all folders below it, without a limit. Each folder is visited once, even
     through symlinks. Call `passed` for each file that is not a transcript."""
     top = Path(path)
-    above = {_identity(folder) for folder in (top, *top.resolve().parents)}  # a symlink to one of them is a loop
-    for entry in _tree(top, top, above):
-        found = entry if isinstance(entry, Found) else _looked_up(entry, top, {})
+    for walked in walk(path):
+        if walked.fault is not None:
+            yield _unreadable(walked.path, _name(Path(walked.path), top) + "/", walked.fault)
+            continue
+        found = _looked_up(Path(walked.path), top, {})
         if found is not None:
             yield found
         else:
-            passed(str(entry))
+            passed(walked.path)
 
 
 def look_through(path: str, known: dict[str, Found | None] | None = None) -> Iterator[Found | None]:
@@ -94,7 +93,7 @@ def count_files(path: str) -> int:
     """Return the number of files in a folder and its direct subfolders that may be transcripts, judging by their
     names."""
     found = islice(_files(Path(path)), MOST_FILES)
-    return sum(not isinstance(entry, Found) and entry.suffix.lower() not in NEVER for entry in found)
+    return sum(not isinstance(entry, Found) and may_be_transcript(entry.name) for entry in found)
 
 
 def _files(folder: Path) -> Iterator[Path | Found]:
@@ -109,36 +108,12 @@ def _files(folder: Path) -> Iterator[Path | Found]:
         yield from (place for place in _entries(below, folder) if isinstance(place, Found) or not _is_folder(place))
 
 
-def _tree(folder: Path, top: Path, seen: set[tuple[int, int]]) -> Iterator[Path | Found]:
-    """Yield all files below a folder. The files of each folder come before those of its subfolders."""
-    folders: list[Path] = []
-    for place in _entries(folder, top):
-        if isinstance(place, Found) or not _is_folder(place):
-            yield place
-        elif (identity := _identity(place)) not in seen:
-            seen.add(identity)
-            folders.append(place)
-    for below in folders:
-        yield from _tree(below, top, seen)
-
-
-def _identity(folder: Path) -> tuple[int, int]:
-    status = folder.stat()
-    return status.st_dev, status.st_ino
-
-
 def _entries(folder: Path, top: Path) -> list[Path | Found]:
     try:
         names = [name for name in os.listdir(folder) if not name.startswith(".")]  # noqa: PTH208 (names, no paths)
     except OSError as error:
         return [_unreadable(str(folder), _name(folder, top) + "/", error)]
-    return [folder / name for name in sorted(names, key=_natural)]
-
-
-def _natural(name: str) -> list[tuple[int, int, str]]:
-    """Return a natural sort key: 2 comes before 10."""
-    parts = _NUMBER.split(name.casefold())
-    return [(0, int(part), "") if at % 2 else (1, 0, part) for at, part in enumerate(parts)] + [(2, 0, name)]
+    return [folder / name for name in sorted(names, key=natural_order)]
 
 
 def _is_folder(path: Path) -> bool:
@@ -164,7 +139,7 @@ def _looked_up(path: Path, top: Path, known: dict[str, Found | None]) -> Found |
 
 
 def _transcript(path: Path, top: Path, status: os.stat_result) -> Found | None:
-    if path.suffix.lower() in NEVER:
+    if not may_be_transcript(path.name):
         return None
     container = container_at(str(path))
     if container is not None:

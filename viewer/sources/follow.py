@@ -92,8 +92,8 @@ class FollowSource:
         descriptor: int = 0,
         recorder: TimeRecorder | None = None,
     ) -> None:
-        """`descriptor` is that of standard input, because 0 may be the keyboard. `recorder` records when bytes
-        arrive."""
+        """`descriptor` is the descriptor of standard input, because 0 may be the keyboard. `recorder` records when
+        bytes arrive."""
         self._recorder = recorder
         self.name = "<stdin>" if path == STANDARD_INPUT else path
         self.state = FOLLOWING

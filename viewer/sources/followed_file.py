@@ -14,7 +14,8 @@ from viewer.sources.stamp import Stamp, stamp_of
 HEAD_GUARD = 1024
 TAIL_GUARD = 256
 SETTLED = 2.0
-"""In seconds. A file whose size and times have not changed for this long is not compared again until they change."""
+"""The time in seconds after which a file whose size and times have not changed is not compared again until they
+change."""
 COMPARED_LAST = 4
 """The number of blocks before the offset that are compared at once if the stamp of a large file has changed."""
 COMPARED_IDLY = 16

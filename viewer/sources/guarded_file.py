@@ -12,7 +12,7 @@ from viewer.sources.checksums import BLOCK, Checksums
 from viewer.sources.stamp import Stamp, is_young, size_in, stamp_of
 
 COMPARED_AT_ONCE = 8 * 1024 * 1024
-"""In bytes. Up to this size, a file is compared as a whole when its stamp has changed, which takes 3 ms."""
+"""The maximum size in bytes of a file that is compared as a whole when its stamp has changed, which takes 3 ms."""
 
 
 class Unproven:

@@ -11,8 +11,8 @@ from viewer.sources.limits import SpoolError
 from viewer.sources.spool import Spool
 
 RECENT = 1024 * 1024
-"""In bytes. The most recent text up to this size, or everything from the last poll, is kept, because it is usually read
-again at once."""
+"""The number of bytes of the most recent text that are kept, because they are usually read again at once. The text from
+the last poll is always kept."""
 UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _MAY_BE_UTF_16 = tuple(mark[:1] for mark in UTF_16)
 

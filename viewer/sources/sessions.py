@@ -20,7 +20,8 @@ LIVE_SECONDS = 30
 """A file that changed within this time counts as live."""
 HEAD, TAIL = 64 * 1024, 4 * 1024
 FIRST_LINE = 4 * 1024
-"""In bytes: enough of the start of a file to read the working directory, which is usually named there."""
+"""The number of bytes at the start of a file that are read to find the working directory, which is usually named
+there."""
 MOST_FOLDERS = 20_000
 _DEEPEST = 8
 _UNNAMED = re.compile(r"[^A-Za-z0-9]")

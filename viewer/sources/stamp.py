@@ -6,8 +6,8 @@ import os
 import time
 
 YOUNGEST_NS = 20_000_000
-"""In nanoseconds. A younger stamp proves nothing, because a second write in the same clock tick of the file system may
-leave it unchanged."""
+"""The age in nanoseconds below which a stamp proves nothing, because a second write in the same clock tick of the file
+system may leave it unchanged."""
 
 Stamp = tuple[int, int, int, int, int]
 """The last number is the change time, which programs cannot set."""

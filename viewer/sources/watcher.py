@@ -15,7 +15,7 @@ from typing import Protocol
 _STEP_MS = 10
 _DEBOUNCE_MS = 50
 _LOOK_AGAIN_MS = 500
-"""In milliseconds: how often to check whether the watched folders were replaced."""
+"""The interval in milliseconds at which to check whether the watched folders were replaced."""
 
 
 class Watcher(Protocol):

@@ -80,7 +80,7 @@ _HIDDEN = lazy_regex(
     f"(?:(?P<bidi>[{BIDI}]+)|(?P<tags>[{TAGS}]+)|(?P<control>(?:[{C0}{C1}]|\r(?!\n))++)|{_FLAG}|{_SEQUENCE}"
     f"|(?<=[#*0-9])\ufe0f\u20e3|(?P<zero_width>[{ZERO_WIDTH}]+)|[\r\U00010000-\U0010ffff]|\\Z)"
 )
-"""Matches text up to the next emoji or run of hidden characters. Only a hidden run is in a group."""
+"""A pattern that matches text up to the next emoji or run of hidden characters. Only a hidden run is in a group."""
 
 
 def find_hidden_characters(data: bytes, base: int = 0) -> Iterator[tuple[str, int, int]]:

@@ -35,7 +35,7 @@ _OPENERS = frozenset(b"{[")
 _NUMBER_STARTS = frozenset(b"-0123456789")
 
 Step: TypeAlias = Callable[[int], "Step | None"]
-"""Takes the byte at the current position and returns the next step, or None to stop."""
+"""A function that takes the byte at the current position and returns the next step, or None to stop."""
 
 
 class Scanner:

@@ -36,7 +36,7 @@ _ITEMS = lazy_regex(rb"(?:" + _S + _SCALAR + _S + rb",)" + _RUN)
 _NAMES = lazy_regex(
     rb'("[^"]*+")' + _S + rb":" + _S + rb'(?:"[^"\\]*+(?:\\.[^"\\]*+)*+"' + _S + rb'|[^",]++),', re.DOTALL
 )
-"""Matches the names in a run of members that has already been validated."""
+"""A pattern that matches the names in a run of members that has already been validated."""
 _KEY = lazy_regex(rb"(" + _STRING + rb")" + _S + rb":" + _S)
 _VALUE = lazy_regex(_SCALAR)
 _OPENERS = {ord("{"): JsonKind.OBJECT, ord("["): JsonKind.ARRAY}

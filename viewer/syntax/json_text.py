@@ -159,7 +159,7 @@ _HALF = re.compile(rb"\\u[dD]")
 _SPACED_COLON = lazy_regex(rb'"[ \t\r\n]+:')
 _CONTAINERS = (dict, list)
 _DECODER = msgspec.json.Decoder()
-"""Accepts nothing but RFC 8259."""
+"""A decoder that accepts nothing but RFC 8259."""
 _EXACT = json.JSONDecoder(parse_float=_finite, parse_constant=_refuse)
 
 

@@ -9,7 +9,7 @@ from viewer.tools.schema_keywords import TYPES
 from viewer.tools.validate import Schema, compiled, is_kind, is_valid
 
 Judge = Callable[[object], bool]
-"""Returns True if a value fits a schema."""
+"""A function that returns True if a value fits a schema."""
 
 MOST_WORDS = 64
 """The maximum length of a list. Longer lists are left to the validator, whose search is not linear."""

@@ -262,8 +262,22 @@ ACTIONS: tuple[Action, ...] = (
         _S,
         "view.clear",
     ),
-    Action("next_error", ("e",), "Next error", "Go to the next error.", _P, "problems.next_error"),
-    Action("previous_error", ("E",), "Previous error", "Go to the previous error.", _P, "problems.previous_error"),
+    Action(
+        "next_error",
+        ("e",),
+        "Next error",
+        "Go to the next error; without errors, to the next warning.",
+        _P,
+        "problems.next_error",
+    ),
+    Action(
+        "previous_error",
+        ("E",),
+        "Previous error",
+        "Go to the previous error; without errors, to the previous warning.",
+        _P,
+        "problems.previous_error",
+    ),
     Action("next_warning", ("w",), "Next warning", "Go to the next warning.", _P, "problems.next_warning"),
     Action(
         "previous_warning", ("W",), "Previous warning", "Go to the previous warning.", _P, "problems.previous_warning"
@@ -519,7 +533,7 @@ ACTIONS: tuple[Action, ...] = (
         "help",
         ("question_mark", "f1"),
         "Help",
-        "Show all keys; at a problem in the list, explain it.",
+        "Show all keys; in the problem list, explain the problem.",
         _O,
         "program.open_help",
         in_list="lists.explain",

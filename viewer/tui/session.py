@@ -112,6 +112,8 @@ class Session:
         self.projection: Projection = self.document.project(self.display.audience)
         self._agent_messages = self.projection.agent_messages(self.agent) if self.agent else MessageSet()
         self.rows: Rows = self._make_rows()
+        self.filtered_by = ""
+        """The filter of the rows, as typed; empty if they are all rows."""
         self._reusable_rows, self._counted_steps = (), (None, 0)  # release the rows of an earlier reading
         self.calls: CallView = self.projection.calls()
         self.usages = self.projection.usages(self._prices)
@@ -190,13 +192,15 @@ class Session:
         self.diagnostics.extend(self.rows.settled_number)
         return Changed.CALLS | Changed.PROBLEMS
 
-    def filter_rows(self, only: MessageSet) -> Changed:
-        """Show only these messages."""
-        return self.show_rows(self.projection.rows(only=only))
+    def filter_rows(self, only: MessageSet, typed: str) -> Changed:
+        """Show only these messages, which a filter found."""
+        changed = self.show_rows(self.projection.rows(only=only))
+        self.filtered_by = typed
+        return changed
 
     def show_rows(self, rows: Rows) -> Changed:
         """Show other rows of the same projection."""
-        self.rows, self.grown_from = rows, 0
+        self.rows, self.grown_from, self.filtered_by = rows, 0, ""
         return VIEW
 
     def fold_branch(self, number: int, unfolded: bool) -> Changed:

@@ -59,7 +59,7 @@ class Surface:
 
     name: str
     plant: Plant
-    """Puts the leak into the code that fills the surface."""
+    """A function that puts the leak into the code that fills the surface."""
     acts: Sequence[Act] = ()
     """The actions that fill the surface."""
     as_folder: bool = False

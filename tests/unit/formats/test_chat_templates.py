@@ -163,7 +163,7 @@ def test_marks_that_several_programs_use_select_nothing(text: str) -> None:
     assert detect(text.encode()).confidence == 0
 
 
-# The rules and pitfalls of the card.
+# The rules and pitfalls of chat templates.
 
 
 @pytest.mark.parametrize(

@@ -170,7 +170,7 @@ def chance_conversation(chance: random.Random) -> Make:
 
 @pytest.mark.skipif(not FOLDER, reason="OCML_TEMPLATES names no folder")
 def test_chance_conversations_give_their_texts_and_links() -> None:
-    """It tests two hundred conversations for each family of templates."""
+    """Test two hundred conversations for each family of templates."""
     paths: dict[str, list[Path]] = {}
     for path in sorted(Path(FOLDER).glob("*.jinja")):
         found = rendered(path, lambda calls, as_text: conversation(calls=calls, as_text=as_text))

@@ -29,7 +29,7 @@ ONE_TIME = ["bedrock", "responses-stream"]
 
 
 def is_reported(format: str, time: bytes, code: str, folder: Path) -> bool:
-    """True if, with this time in the place of another one in a sample of a format, the code is reported there."""
+    """True if the code is reported where this time replaces another one in a sample of a format."""
     for sample in sorted(samples(f"valid/{format}"), key=lambda sample: sample.path.stat().st_size):
         data, path = sample.path.read_bytes(), folder / "run"
         for place in [*_TIME.finditer(data)][:MOST_PLACES]:
@@ -65,7 +65,7 @@ def found(folder: Path, records: list[dict[str, object]], *options: str) -> list
 
 
 def said(second: int, thread: str = "") -> dict[str, object]:
-    """Return a record of the shape that the fast path reads, or of another agent."""
+    """Return a record of the shape that the fast path reads. With `thread`, another agent wrote it."""
     time = f"2026-03-01T09:00:{second:02}.000Z"
     more: dict[str, object] = {"isSidechain": True, "agentId": thread} if thread else {}
     return {

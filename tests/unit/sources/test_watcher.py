@@ -16,7 +16,7 @@ from viewer.sources.follow import FollowSource
 from viewer.sources.watcher import FolderWatcher, Polling, watched_folders
 
 LONGEST = 60.0
-"""In seconds: the longest wait."""
+"""The longest wait in seconds."""
 MOST_TRIES = 300
 
 

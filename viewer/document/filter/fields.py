@@ -10,7 +10,7 @@ from msgspec import Struct
 from viewer.index.calls import CallState
 
 ANY = "any"
-"""Marks a field that any reveal makes available."""
+"""The mark of a field that any reveal makes available."""
 
 
 class FieldKind(Enum):

@@ -48,7 +48,7 @@ class Facts(Struct, frozen=True):
     is_marked: bool
     size: int | None
     text: Callable[[], str]
-    """Reads the body."""
+    """A function that reads the body."""
 
 
 def matching(

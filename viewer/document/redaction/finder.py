@@ -41,7 +41,7 @@ class Secret(Struct, frozen=True, gc=False):
     start: int
     end: int
     text: str
-    """Its characters without escapes and gaps, used to recognize equal secrets."""
+    """The characters of the secret without escapes and gaps, used to recognize equal secrets."""
 
 
 class Finder:

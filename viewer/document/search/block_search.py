@@ -48,7 +48,7 @@ class SearchedRows(Struct, frozen=True):
     """The search result for consecutive rows."""
 
     after: int
-    """The row after them."""
+    """The row after the searched rows."""
     unsure: Sequence[int] = ()
     """Rows whose text must be searched, in order."""
     rows: array[int] = field(default_factory=partial(array, "I"))
@@ -65,7 +65,7 @@ class SearchScope(Struct, frozen=True):
     read: Callable[[int, int], bytes]
     sees: VisibilityCache
     cuts: VisibilityCache
-    """Knows whether parts of a message are cut."""
+    """A cache that knows whether parts of a message are cut."""
 
 
 class _Plan(Struct, frozen=True):
@@ -286,7 +286,7 @@ class PatternFinder:
         return np.fromiter((match.start() for match in self._pattern.others.finditer(data)), np.int64)
 
     def _matches_at(self, data: Bytes, lowered: Bytes, where: slice | Positions, at: int) -> NDArray[np.bool_]:
-        """True where the byte at this index of the pattern matches."""
+        """Return a mask of the places where the byte at this index of the pattern matches."""
         wanted = self._pattern.bytes[at]
         if len(wanted) == 1:
             return np.equal(data[where], np.uint8(min(wanted)))

@@ -15,7 +15,7 @@ from viewer.syntax.json_text import JsonNode
 READ_WITH_CARE = 64 * 1024
 """The first bytes of an input, up to this many, take the slow path: compiling the fast path would take longer."""
 LONG = 1024 * 1024
-"""In bytes. A value on a line of at least this length is read part by part, if its parts allow that."""
+"""The minimum length in bytes of a line whose value is read part by part, if its parts allow that."""
 
 
 class Records(Values, Protocol):

@@ -23,9 +23,9 @@ class _Chain(Struct):
     shared: int
     """The number of messages that also belong to an earlier chain."""
     drafts: list[Draft]
-    """The drafts that its calls added."""
+    """The drafts that the calls added."""
     parent: int | None = None
-    """The chain from which it branched off."""
+    """The chain from which this one branched off."""
     is_old: bool = False
     """True if the chain began in an earlier trace."""
 

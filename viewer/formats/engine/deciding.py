@@ -47,7 +47,7 @@ class Deciding(Struct):
 
 
 def deciding(rules: tuple[RecordRule, ...], node: JsonNode) -> Deciding:
-    """Return the deciding values of a record. Raise `Unreadable`."""
+    """Return the deciding values of a record. Raise `Unreadable` if a condition cannot be decided."""
     found = Deciding()
     _add_rules(found, rules, node)
     return found

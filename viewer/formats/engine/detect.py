@@ -57,8 +57,8 @@ def _records(values: Sequence[JsonNode]) -> list[_Record]:
 def _match(
     format: RecordFormat, possible: Mapping[frozenset[str], list[Signature]], records: list[_Record]
 ) -> Match | None:
-    """Return how well a format fits. Only `possible` signatures are compared with a record that has these member
-    names."""
+    """Return how well a format fits the records. `possible` holds, for each set of member names, the signatures to
+    try."""
     best: Signature | None = None
     fitting = 0
     decides = False
@@ -84,7 +84,7 @@ def _may_fit(signature: Signature, names: frozenset[str]) -> bool:
 
 
 def _fits(signature: Signature, record: _Record) -> bool:
-    """True if a record with possible member names has everything that a signature requires."""
+    """True if the values in a record meet all requirements of a signature. Its member names were checked before."""
     if not all(record[at] for at in signature.need) or any(record[at] for at in signature.none_of):
         return False
     return all(_has_word(record[at], words) for at, words in signature.any_of.items())

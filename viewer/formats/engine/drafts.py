@@ -91,7 +91,7 @@ class Draft(Struct):
     text: str = ""
     """The text, for comparison with other records."""
     texts: list[str] = field(default_factory=list)
-    """The texts of its parts, if there are several."""
+    """The texts of the parts, if there are several."""
     is_open: bool = False
     marked: list[ContentPart] | None = None
     """The parts between template marks; None if not searched yet."""

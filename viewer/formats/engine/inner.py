@@ -19,12 +19,12 @@ from viewer.syntax.json_string import string_body
 from viewer.syntax.json_text import JsonKind, JsonNode, JsonReading
 
 _IS_JSON = lazy_regex(r'\s*(?:\{\s*"|\[\s*[\[{"])')
-"""Matches the start of JSON, but not a log line in brackets or a code block."""
+"""A pattern that matches the start of JSON, but not a log line in brackets or a code block."""
 
 
 _ANY = ""
 _CUT = lazy_regex(rb"\.\.\.|\xe2\x80\xa6|[\[(<](?:[0-9, ]+\w* )?(?:truncated|omitted)", re.IGNORECASE)
-"""Matches where a logger may have cut out text. The text after it may belong to anything."""
+"""A pattern that matches where a logger may have cut out text. The text after it may belong to anything."""
 
 
 def read_inner_strings(inner: Iterable[str | Inner], node: JsonNode, source: Source) -> list[Problem]:

@@ -30,9 +30,9 @@ class Path:
         self.keys = None if self._joined else _only_keys(self.choices)
         """The choices, if they consist only of member names."""
         self.read = None if self.keys is None else _reader(self.keys)
-        """Reads the first decoded value that is not null."""
+        """A function that reads the first decoded value that is not null."""
         self.heads = _heads([*self.choices, *(steps for each in self._joined for steps in each.choices)])
-        """Names of members of which an object must have at least one; None if others may do."""
+        """Member names of which an object must have at least one; None if other names may also suffice."""
 
     def all(self, node: JsonNode) -> list[JsonNode]:
         """Return the values at the path, without null, for the first choice that has any."""

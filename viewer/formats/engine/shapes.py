@@ -139,7 +139,7 @@ class _Shape:
             if hole.is_read
         ]
         self._read_node = read_regular if any(hole.node.kind is JsonKind.OBJECT for hole in holes) else read_known
-        """Reads a record. If an object can be in a hole, repeated keys in it must be found."""
+        """A function that reads a record. If an object can be in a hole, repeated keys in it must be found."""
 
     def read(self, data: bytes | bytearray, at: int, base: int) -> tuple[LazyNode, RecordReading] | None:
         """Return the record at an index and its reading, or None if it has another shape or a value that may be
@@ -396,7 +396,7 @@ class _Learner:
         return found
 
     def _find_holes(self, node: JsonNode, at: _Path, name: str) -> None:
-        """Find the values that may differ. `name` is that of the nearest member."""
+        """Find the values that may differ. `name` is the name of the nearest member."""
         if node.start in self._deciding.values or name in DECIDING_NAMES:
             return
         if node.start in self._deciding.times and not parse_decoded_time(_at(self._value, at)):

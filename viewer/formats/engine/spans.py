@@ -38,7 +38,7 @@ class TraceSpan(Struct):
     group: str
     """The conversation, or the trace."""
     start: tuple[int, int]
-    """Its time, then its position in the file."""
+    """The time of the span, then its position in the file."""
     is_agent: bool
     is_tool: bool
     is_root: bool
@@ -47,10 +47,10 @@ class TraceSpan(Struct):
     thread: str = ""
     """The span of the other agent around it; empty for the main agent."""
     is_covered: bool = False
-    """True if the spans below it hold the same messages."""
+    """True if the spans below this one hold the same messages."""
     is_logged: bool = False
-    """True if its events are log records. Its parent is then the span of those records, which may be in another
-    file."""
+    """True if the events of the span are log records. Its parent is then the span of those records, which may be in
+    another file."""
 
     def forget(self) -> None:
         """Drop everything that the spans below it do not need, after its messages were written."""
@@ -201,7 +201,7 @@ class SpanCollector:
 
 
 def _with_trees(node: JsonNode, spans: Spans) -> JsonNode:
-    """Return the span with its attributes, and those of its events, as trees."""
+    """Return the span with its attributes, and the attributes of its events, as trees."""
     given = node.get(spans.attributes)
     if given is None or given.kind not in (JsonKind.OBJECT, JsonKind.ARRAY):
         if not any("." in member.key for member in node.members):

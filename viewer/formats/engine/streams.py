@@ -41,7 +41,7 @@ class _Block(Struct):
 
 
 class _Reply(Struct):
-    """A reply, and those of its blocks that were read."""
+    """A reply, and the blocks of it that were read."""
 
     key: str | None
     end: int

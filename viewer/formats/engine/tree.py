@@ -18,7 +18,7 @@ class _Node(Struct):
     last: int
     """The last message of the record. If the record has no messages, the one before `first`."""
     is_prompt: bool
-    """True if the user typed it."""
+    """True if the user typed the record."""
     prompt: str | None = None
     """The record of the latest prompt that follows this one."""
 

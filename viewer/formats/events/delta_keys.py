@@ -64,7 +64,7 @@ class Delta(Struct, frozen=True):
     family: Family
     identity: Identity
     piece: Piece | None
-    """None if the text is empty."""
+    """The text as a piece; None if the text is empty."""
     event: Span
     is_refusal: bool = False
     """True if the text starts on a new line whenever the message has other text."""
@@ -83,14 +83,14 @@ class Stream(Struct):
     identity: Identity
     header: Header
     end: int
-    """The offset after its last event."""
+    """The offset after the last event of the message."""
     pieces: list[Piece] = field(default_factory=list)
     is_refusal: bool = False
-    """True if its last text was a refusal."""
+    """True if the last text was a refusal."""
     reported: int = 0
     """The number of pieces that were reported as growth."""
     texts: list[str] = field(default_factory=list)
-    """The texts of its deltas."""
+    """The texts of the deltas."""
     is_mixed: bool = False
     """True if the message holds more than its deltas, so that no copy can have the same text."""
     unsettled: Span | None = None

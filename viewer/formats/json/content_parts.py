@@ -31,7 +31,7 @@ class ContentPart(Struct):
     """One run of the text."""
 
     kind: BlockKind | None
-    """None for text that was said."""
+    """The kind of the block; None for text that was said."""
     pieces: list[Piece]
     call: CallText | None = None
     header: Header | None = None

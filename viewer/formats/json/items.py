@@ -100,7 +100,7 @@ class MessageObjects:
                 self._record.report(*problem, number)
 
     def add(self, node: JsonNode, source: Source, problems: list[Problem], kind: Kind = Kind.SAID) -> None:
-        """Add the messages of one object. `problems` are those of its text."""
+        """Add the messages of one object. `problems` holds the problems of its text."""
         node = with_inner_message(node)
         said = read_object_header(node, source)
         given = node.get("type")

@@ -53,7 +53,7 @@ _STRING = (
 _ID = rb'"[^"\\\x00-\x1f\x7f-\xff]++"'
 """An ASCII id without escapes."""
 _TURN = lazy_regex(rb"(?:[ ]|\\[nrtbf])*+(?:analysis|commentary|assistant)")
-"""Matches, among others, every start of a text that may be a turn without its control tokens."""
+"""A pattern that matches, among others, every start of a text that may be a turn without its control tokens."""
 TURN_LEADS = b" \\ac"
 """The first bytes of such a text."""
 

@@ -1,4 +1,4 @@
-"""Find unread members: those of a JSON message or wrapper that no reader uses."""
+"""Find unread members of a JSON message or wrapper, which no reader uses."""
 
 from __future__ import annotations
 

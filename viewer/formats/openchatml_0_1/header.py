@@ -24,7 +24,7 @@ _PLAUSIBLE = re.compile(rb"[ \t]*(?:system|tool|user|assistant)(?:[ \t]+name=[^ 
 _RESTRICTING_INTENTS = frozenset({"debug", "status"})
 _UNSAFE_IN_NAME = re.compile(r"[\s\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 _VALUES = json.JSONDecoder(strict=False, parse_int=len, parse_float=len, parse_constant=len)
-"""Leaves numbers unconverted, because only strings are needed."""
+"""A decoder that leaves numbers unconverted, because only strings are needed."""
 
 
 class Head(Struct):
@@ -41,7 +41,7 @@ class Head(Struct):
     words_end: int = 0
     """Where the last word ends."""
     complete: bool = True
-    """True if the newline at its end was read."""
+    """True if the newline at the end of the header was read."""
     name_at: int = 0
     """Where a `name=` would belong: after the role."""
 

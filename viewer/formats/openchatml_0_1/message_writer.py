@@ -38,7 +38,7 @@ class Written(Struct, frozen=True, gc=False):
 
     kind: Kind
     line: str
-    """The header line of its frame."""
+    """The header line of the frame."""
     text: str
 
 

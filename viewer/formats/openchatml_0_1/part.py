@@ -45,21 +45,21 @@ class Part:
         self.header = header
         self.span_start = span_start
         self.at = at
-        """Where its bytes start."""
+        """Where the bytes of the part start."""
         self.begins = begins
         self.certain = certain
-        """True if it is a message even if it is empty."""
+        """True if the part is a message even if it is empty."""
         self.broke_out = broke_out
         self.kept: bytearray | None = None
         """The JSON of a call or an output, if it is short enough."""
         self.block = block
-        """The marks of a chat template that enclose it."""
+        """The marks of a chat template that enclose the part."""
         self.number: int | None = None
         self.ending = ending
         self.first: int | None = None
-        """The offset of its first nonblank character."""
+        """The offset of the first nonblank character."""
         self.end = -1
-        """The offset after its last nonblank character."""
+        """The offset after the last nonblank character."""
         self._head = b""
         self._reported = -1
 

@@ -65,7 +65,7 @@ class Frame:
         self._unclosed: list[str] = []
         """Unclosed thought blocks in which something else has begun. Text that comes later may still belong to them."""
         self._has_text = False
-        """True if it has a text part."""
+        """True if the frame has a text part."""
         self._unclosed_kinds: Counter[str] = Counter()
         self._flags: dict[str, str] = {}
         self._list_at: int | None = None

@@ -19,7 +19,7 @@ _CRI = lazy_regex(rb"\d{4}-\d\d-\d\dT[\d:.]{8,20}(?:Z|[+-]\d\d:\d\d) (stdout|std
 
 
 _WHOLE = lazy_regex(rb'(?<!\\)(?:\\\\)*\\n"')
-"""Matches every complete Docker line."""
+"""A pattern that matches every complete Docker line."""
 
 
 class Part(Struct, frozen=True):
@@ -87,7 +87,7 @@ class Joiner:
         self._longest = longest
         self._open: dict[str, list[Part]] = {}
         self._sizes: dict[str, int] = {}
-        """The total length of their texts, by stream."""
+        """The total length of the open parts, by stream."""
 
     def take(self, line: bytes, at: int) -> list[Part] | None:
         """Return the parts of a split line that ends here, an empty list if it continues, or None for any other

@@ -26,7 +26,7 @@ class Segment(Struct, frozen=True):
     base: int
     """The offset of the text on which the map is based."""
     map: Map | None
-    """None for text that is not in the input. All of its bytes are mapped to the base."""
+    """The map to the source; None for text that is not in the input. All bytes of such text are mapped to the base."""
     coding: Coding
 
     def span(self, start: int, end: int) -> Span:

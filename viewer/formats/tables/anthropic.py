@@ -64,7 +64,7 @@ ERROR = RecordRule(
 """An error instead of a response, or inside a stream."""
 
 _UNDIRECTED = tuple(lacks(member) for member in ("channel", "recipient", "to", "intent", "phase", "thought"))
-"""Conditions that a message lacks the members that would hide it in other formats."""
+"""Conditions that require a message to lack the members that would hide it in other formats."""
 
 
 def _spoken(*kind: When, prefill: Prefill) -> Iterator[RecordRule]:

@@ -241,7 +241,7 @@ class PartRule(Struct, frozen=True):
 
     when: tuple[When, ...]
     kind: Kind | None
-    """None for known data that is not a message."""
+    """The kind of the part; None for known data that is not a message."""
     body: str = ""
     call_id: str = ""
     name: str = ""
@@ -288,7 +288,7 @@ class RecordRule(Struct, frozen=True):
 
     when: tuple[When, ...]
     kind: Kind | None = Kind.UNKNOWN
-    """None for known data that is not a message."""
+    """The kind of the record; None for known data that is not a message."""
     role: str = ""
     """A role, or `@path` to read it from the record."""
     body: str = ""
@@ -391,20 +391,20 @@ class Threads(Struct, frozen=True):
 
 Split = Callable[[str], list[tuple[Kind, int, int]] | None]
 Classify = Callable[[str], Kind | None]
-"""Returns the kind of a text, or None if the hook failed. In that case, the record is unknown."""
+"""A function that returns the kind of a text, or None if the hook failed. In that case, the record is unknown."""
 
 
 class Hooks(Struct, frozen=True):
     """The functions that a table may have. They return kinds and offsets, never text."""
 
     split: Split | None = None
-    """Returns the runs of a text, in order, with the kind of each."""
+    """A function that returns the runs of a text, in order, with the kind of each."""
     split_answer: Split | None = None
     """Like `split`, for the assistant's text, if it is split differently."""
     classify: Classify | None = None
-    """Returns the kind of a whole text."""
+    """A function that returns the kind of a whole text."""
     renew: Callable[[], Hooks] | None = None
-    """Returns fresh hooks for one input, if the hooks keep state."""
+    """A function that returns fresh hooks for one input, if the hooks keep state."""
     is_disabled: Callable[[], bool] = lambda: False
     """True if the hooks failed too often."""
 

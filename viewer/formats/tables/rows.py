@@ -44,7 +44,7 @@ _ASKED = has("prompt|instruction|question|input.messages")
 _ANSWERED = has(
     "completion|chosen|chosen_messages|preferred_output|response|responses|output|answer|rejected|messages|conversations"
 )
-"""The row has an answer. A prompt or an answer without its other half may be anything."""
+"""The condition that the row has an answer. A prompt or an answer without its other half may be anything."""
 _PROMPT_LISTS = ("prompt[]", "input.messages[]")
 """A prompt given as a list. A prompt that is a text is a copy of the start of a list."""
 _PROMPT = (*_PROMPT_LISTS, "prompt")

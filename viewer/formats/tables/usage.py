@@ -8,7 +8,7 @@ from viewer.formats.tables.model import Counting, Tokens, When, is_
 def anthropic(
     at: str, *, each: str = "", key: str = "", when: tuple[When, ...] = (), counts: Counting = Counting.LAST
 ) -> Tokens:
-    """Return the usage of Anthropic. Input tokens exclude cached ones."""
+    """Return the rule for the token usage of Anthropic. Input tokens exclude cached ones."""
     return Tokens(
         at,
         input=(
@@ -28,7 +28,8 @@ def anthropic(
 def openai(
     at: str, *, each: str = "", key: str = "", when: tuple[When, ...] = (), counts: Counting = Counting.EACH
 ) -> Tokens:
-    """Return the usage of Responses, chat completions, and Codex. Input tokens include cached ones."""
+    """Return the rule for the token usage of Responses, chat completions, and Codex. Input tokens include cached
+    ones."""
     return Tokens(
         at,
         input=("input_tokens|prompt_tokens",),
@@ -48,8 +49,8 @@ def openai(
 
 
 def gemini(at: str, *, each: str = "", key: str = "") -> Tokens:
-    """Return the usage of Gemini. Output tokens exclude thoughts, and each chunk of a reply repeats the numbers so
-    far."""
+    """Return the rule for the token usage of Gemini. Output tokens exclude thoughts, and each chunk of a reply repeats
+    the numbers so far."""
     return Tokens(
         at,
         input=("promptTokenCount", "toolUsePromptTokenCount"),
@@ -64,7 +65,7 @@ def gemini(at: str, *, each: str = "", key: str = "") -> Tokens:
 
 
 def gemini_cli(each: str) -> Tokens:
-    """Return the usage of Gemini CLI, in records whose ids may repeat."""
+    """Return the rule for the token usage of Gemini CLI, in records whose ids may repeat."""
     return Tokens(
         "tokens",
         input=("input", "tool"),
@@ -81,7 +82,7 @@ def gemini_cli(each: str) -> Tokens:
 def opencode(
     at: str, *, each: str = "", key: str = "", when: tuple[When, ...] = (), counts: Counting = Counting.LAST
 ) -> Tokens:
-    """Return the usage of OpenCode. Input and output exclude cached and reasoning tokens."""
+    """Return the rule for the token usage of OpenCode. Input and output exclude cached and reasoning tokens."""
     return Tokens(
         at,
         input=("input", "cache.read", "cache.write"),

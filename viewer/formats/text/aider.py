@@ -52,7 +52,7 @@ class AiderReader:
         self._base = 0
         self._items: list[_Item] = []
         self._ends_thought: re.Pattern[bytes] | None = None
-        """Matches the end of the current thought."""
+        """A pattern that matches the end of the current thought."""
         self._in_notice = False
         """True inside a notice. Only its first line has a mark, and a blank line ends it."""
         self._ruler: Span | None = None

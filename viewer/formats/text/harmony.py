@@ -18,7 +18,7 @@ from viewer.rules.errors import E_PARSE_HEADER
 from viewer.rules.structure import W_TOKENS_STRIPPED
 
 STRIPPED = re.compile(rb"\s*(analysis|commentary|final).*?assistant(analysis|commentary|final)", re.DOTALL)
-"""Matches text from which a decoder dropped the special tokens."""
+"""A pattern that matches text from which a decoder dropped the special tokens."""
 
 _FIRST_CHANNEL = re.compile(rb"\s*(analysis|commentary|final)")
 _SEPARATOR = re.compile(rb"assistant(analysis|commentary|final)")

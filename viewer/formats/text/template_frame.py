@@ -27,7 +27,7 @@ class Head(Struct, frozen=True):
     """The words before a body."""
 
     speaker: Speaker | None
-    """None for a role that is not in the template."""
+    """The speaker; None for a role that is not in the template."""
     role: str
     name: str | None
     span: Span

@@ -24,7 +24,7 @@ class Speaker(Enum):
 
 
 Split = Callable[[bytes], list[texts.Run]]
-"""Splits the text of a frame. Returns kinds and offsets, never text."""
+"""A function that splits the text of a frame. It returns kinds and offsets, never text."""
 
 
 class Held(Struct, frozen=True):
@@ -65,7 +65,7 @@ class Template(Struct, frozen=True):
     """Text that looks like a mark of the template."""
     held: Mapping[Speaker, Held] = field(default_factory=dict)
     replies: Split = texts.replies_as_json
-    """Splits the frame of a tool."""
+    """The function that splits the frame of a tool."""
 
 
 _ALL = frozenset(Speaker)

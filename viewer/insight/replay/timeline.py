@@ -33,7 +33,7 @@ class Timeline:
 
     def __init__(self, arrivals: Arrivals, audience: Audience) -> None:
         self.is_raw = audience.reveals(Reveal.ALL)
-        """True if bytes and times are those of the input."""
+        """True if bytes and times are the ones in the input."""
         self.rows = array("I")
         """The arrival of each event."""
         self.clock = array("Q")

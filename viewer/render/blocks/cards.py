@@ -49,6 +49,10 @@ _NUMBER_ROOM = 8
 MOST_READ = 1000
 """How many characters of a body to read for one line."""
 _MOST_WORDS = 400
+PREVIEWED = 2
+"""How many calls of a folded sub-agent to show."""
+MOST_SEARCHED = 64
+"""How many messages of a folded sub-agent to search for them."""
 _LEADING_MARKS = re.compile(r"\s*(?:<\|[a-z_]{1,32}\|>\s*)+")
 _ASIDES = {
     "A": ("thought", "thought", StyleRole.ANALYSIS),
@@ -186,7 +190,18 @@ class CardMaker:
         row = self._rows.row_holding(call.reply) if call.reply else None
         return {call.reply or 0: self.notes(row)} if row is not None else {}
 
-    def _card_line(self, row: int, call: ShownCall, notes: dict[int, list[ShownDiagnostic]], *, is_open: bool) -> Line:
+    def first_calls(self, first: int, last: int) -> list[ShownCall]:
+        """Return the first calls between two messages."""
+        numbers = range(first, min(last, first + MOST_SEARCHED) + 1)
+        return [call for number in numbers for call in self.calls_of(number) if call.call == number][:PREVIEWED]
+
+    def preview(self, row: int, call: ShownCall, indent: int) -> Line:
+        """Return the line of a call in a folded row, narrower by its gutter."""
+        return self._card_line(row, call, {}, is_open=False, indent=indent)
+
+    def _card_line(
+        self, row: int, call: ShownCall, notes: dict[int, list[ShownDiagnostic]], *, is_open: bool, indent: int = 0
+    ) -> Line:
         """Return the line of a card: tool, arguments, state, duration, numbers, and whether it is open."""
         signs = self._glyphs
         tool = tool_words(call.tool)
@@ -195,7 +210,7 @@ class CardMaker:
         left += [Part(trusted(f"  {arguments}"), StyleRole.QUIET)] if arguments else []
         state, look = call_state(call, [one for found in notes.values() for one in found], signs)
         columns = self._columns(state, look, time_words(call), call_numbers(call, signs), is_open)
-        return between(left, [*self._time(row, call.call or 0), *columns], self._width + 1, signs)
+        return between(left, [*self._time(row, call.call or 0), *columns], self._width + 1 - indent, signs)
 
     def _time(self, row: int, number: int) -> list[Part]:
         """Return the time of a message, if times are on."""

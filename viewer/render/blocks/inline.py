@@ -11,11 +11,14 @@ from viewer.cache import lazy_regex
 from viewer.render.highlight import code_spans
 from viewer.render.sanitize import SafeText
 from viewer.render.style import StyleRole
+from viewer.render.width import cells
 
 if TYPE_CHECKING:
     from markdown_it.token import Token
 
 DEEPEST_MARKS = 8
+CODE_TAB = 4
+"""The columns between two tab stops of code."""
 
 _INLINE = lazy_regex(
     r"\\(?P<escape>[!-/:-@\[-`{-~])"
@@ -79,6 +82,18 @@ def read_inline(text: str, start: int, end: int, look: StyleRole | None, line: I
     line.add(text[at:end], range(at, end), look)
 
 
+def _with_indents(line: InlineText) -> InlineText:
+    """Expand the tabs of a line of code. Their spaces have the position of the tab."""
+    if "\t" not in line.characters:
+        return line
+    wide, column = InlineText("", [], []), 0
+    for character, origin, look in zip(line.characters, line.origins, line.looks, strict=True):
+        drawn = " " * (CODE_TAB - column % CODE_TAB) if character == "\t" else character
+        wide.add(drawn, [origin] * len(drawn), look)
+        column += cells(drawn)
+    return wide
+
+
 class SourceLines:
     """Finds the content of parsed blocks in the lines of a text."""
 
@@ -120,7 +135,7 @@ class SourceLines:
             begin = (self.text.rfind(kept, start, stop) if kept else stop) - (len(content) - len(kept))
             places = [min(max(place, start), stop) for place in range(begin, begin + len(content))]
             looks: list[StyleRole | None] = [colors.get(at + step, StyleRole.CODE) for step in range(len(content))]
-            found.append(InlineText(content, places, looks))
+            found.append(_with_indents(InlineText(content, places, looks)))
             at += len(content) + 1
         return found
 

@@ -195,11 +195,15 @@ class _Page:
 
     def _framed(self, line: InlineText, inner: int) -> None:
         """Draw a line of code inside its frame."""
-        for row, places, size in _rows(line.characters, inner):
+        last = -1
+        for row, places, _ in _rows(line.characters, inner):
             self._lead()
             self._decoration(f"{self._signs.bar} ", _RULE)
-            self._draw(line, row, places)
-            self._decoration(" " * (inner - size), StyleRole.CODE)
+            # A tab whose spaces continue in the next row is drawn in the first one only.
+            rest = next((at for at, place in enumerate(places) if line.origins[place] > last), len(places))
+            last = line.origins[places[-1]] if places else last
+            self._draw(line, row[rest:], places[rest:])
+            self._decoration(" " * (inner - cells(row[rest:])), StyleRole.CODE)
             self._decoration(f" {self._signs.bar}", _RULE)
             self._new_line()
 

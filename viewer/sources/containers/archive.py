@@ -43,13 +43,13 @@ class Member(Struct, frozen=True):
 
     name: str
     at: int
-    """The offset of its header."""
+    """The offset of the header."""
     packed: int
     """The number of compressed bytes."""
     method: int
     flags: int
     checksum: int | None
-    """None if unknown."""
+    """The CRC-32 of the member; None if unknown."""
 
     @property
     def is_encrypted(self) -> bool:
@@ -58,7 +58,7 @@ class Member(Struct, frozen=True):
 
     @property
     def is_readable(self) -> bool:
-        """True if its name is allowed, and its compression is supported."""
+        """True if the name is allowed, and the compression is supported."""
         return is_plain_name(self.name) and not self.is_encrypted and self.method in (_STORED, _DEFLATED, _ZSTD)
 
 

@@ -25,7 +25,7 @@ class StoredSession(Struct, frozen=True):
     modified: float
     """Seconds since 1970; 0 if unknown."""
     is_main: bool
-    """False if it belongs to the session of another agent."""
+    """False if this is the session of a sub-agent."""
 
 
 class Schema(Struct, frozen=True):
@@ -41,7 +41,7 @@ class Schema(Struct, frozen=True):
     of_users: frozenset[str]
     """The values of that column for the user's sessions."""
     read: Callable[[Database, str], Parts]
-    """Returns the lines of the session with this id."""
+    """A function that returns the lines of the session with this id."""
 
 
 _last: list[tuple[tuple[object, ...], Database]] = []

@@ -1,4 +1,4 @@
-"""Completion box above the prompt: up to six offers, each with a line of help."""
+"""Completion box above the prompt: up to six offers, each with a line of help. It avoids the cursor."""
 
 from __future__ import annotations
 
@@ -15,12 +15,17 @@ from viewer.tui.terminal.paint import Painter
 
 MOST = 6
 """The maximum number of offers."""
+_BELOW = 2
+"""The rows below the box: the prompt and the footer."""
 
 
 class CompletionBox(NotSelectable):
     """A box that is hidden (`display`) while there are no offers."""
 
-    DEFAULT_CSS = "CompletionBox { layer: notices; dock: bottom; margin: 0 0 2 2; width: auto; height: auto; }"
+    DEFAULT_CSS = """
+    CompletionBox { layer: notices; dock: bottom; margin: 0 0 2 2; width: auto; height: auto; }
+    CompletionBox.-at-top { dock: top; margin: 1 0 0 2; }
+    """
 
     def __init__(self, painter: Painter, printing: Style, *, id: str | None = "completion") -> None:
         super().__init__(id=id)
@@ -29,12 +34,17 @@ class CompletionBox(NotSelectable):
         self.display = False
         self._offers: Sequence[Offer] = ()
 
-    def show(self, offers: Sequence[Offer]) -> None:
-        """Show the first offers; hide the box if there are none."""
+    def show(self, offers: Sequence[Offer], kept_free: range = range(0)) -> None:
+        """Show the first offers above the prompt, or at the top if the box covers less of the screen lines `kept_free`
+        there; hide the box if there are none."""
         self._offers = offers[:MOST]
         self.display = bool(self._offers)
         if self._offers:
-            self.styles.width, self.styles.height = self._widths[0] + self._widths[1] + 4, len(self._offers) + 2
+            height = len(self._offers) + 2
+            self.styles.width, self.styles.height = self._widths[0] + self._widths[1] + 4, height
+            end = self.screen.size.height - _BELOW
+            below, above = (set(kept_free).intersection(range(at, at + height)) for at in (end - height, 1))
+            self.set_class(len(above) < len(below), "-at-top")
             self.refresh()
 
     @property

@@ -70,7 +70,7 @@ class BottomPane(Frame):
         content = self._contents[self.tab]
         below = self.timeline.summary if self.tab is BottomTab.TIMELINE else trusted("")
         counts = content.counts
-        if self.outer_size.width < ROOMY and self.tab is not BottomTab.TIMELINE:
+        if self.whole_width < ROOMY and self.tab is not BottomTab.TIMELINE:
             rows, row = self.list.count, self.list.cursor
             counts, below = trusted(""), trusted(f"{row + 1} of {rows}" if rows and row >= 0 else f"{rows}")
         self.caption(tuple(title), counts, below)

@@ -128,6 +128,9 @@ class CommandController:
             if not self._scope.has(command.served):
                 self.host.notify(self._scope.refusal)
             elif command.argument.isupper() and not argument.strip():
+                if any(each.id == name for each in self._named_actions):  # `:theme` lists the themes
+                    self._run_action(name)
+                    return
                 self.host.notify(f":{name} needs an argument: {command.argument}.")
             else:
                 command.run(self, argument.strip())

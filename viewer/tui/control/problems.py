@@ -52,15 +52,17 @@ class ProblemController:
     def previous_warning(self) -> None:
         self._go("warning", -1)
 
-    def _go(self, severity: str, step: int) -> None:
-        """Go to the next or previous row with a problem of this severity, wrapping around."""
+    def _go(self, wanted: str, step: int) -> None:
+        """Go to the next or previous row with a problem of this severity, wrapping around. Without errors, the keys of
+        errors go to warnings."""
         rows, here, is_wrapped = self._session.rows, self._navigator.cursor_row, False
         problems = RowProblems(rows, self._session.diagnostics)
         row = -1 if here is None else here
+        severity = wanted if wanted == "warning" or problems.next(wanted, row, step) is not None else "warning"
         for _ in range(min(self._navigator.take_count(), max(1, len(rows)))):
             found = problems.next(severity, row, step)
             if found is None:
-                self._host.notify(f"No {severity}s." + self._others(severity))
+                self._host.notify(f"No {wanted}s." + self._others(wanted))
                 return
             is_wrapped = is_wrapped or (found - row) * step <= 0
             row = found

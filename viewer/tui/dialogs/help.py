@@ -92,12 +92,11 @@ _SIGNS = (
 
 def help_lines(actions: Sequence[Action], width: int, printing: Style) -> list[Line]:
     """Return the keys in one or two columns, and the signs."""
-    blocks = {heading: _section(heading, groups, actions, printing) for heading, groups in SECTIONS.items()}
-    order = list(blocks.values())
+    half = width if width < TWO_COLUMNS else (width - _BETWEEN) // 2
+    order = [_section(heading, groups, actions, half, printing) for heading, groups in SECTIONS.items()]
     if width < TWO_COLUMNS:
         lines = [line for block in order for line in block]
     else:
-        half = (width - _BETWEEN) // 2
         left, right = ([*first, *second] for first, second in ((order[0], order[1]), (order[2], order[3])))
         lines = [joined(_filled(one, half), other) for one, other in zip_longest(left, right, fillvalue=())]
     return [*lines, *legend(width, printing)]
@@ -139,7 +138,9 @@ def all_keys(action: Action, printing: Style) -> str:
     return " ".join(keys) or f":{action.id.replace('_', '-')}"
 
 
-def _section(heading: str, groups: Sequence[Group], actions: Sequence[Action], printing: Style) -> list[Line]:
+def _section(
+    heading: str, groups: Sequence[Group], actions: Sequence[Action], width: int, printing: Style
+) -> list[Line]:
     """Return the heading, a row for each action or group of actions, and an empty line."""
     lines: list[Line] = [(Part(trusted(f"  {heading}"), StyleRole.HEADING),)]
     has = {action.id for action in actions}
@@ -152,7 +153,7 @@ def _section(heading: str, groups: Sequence[Group], actions: Sequence[Action], p
         members = [by_id(id, actions) for id in row.ids if any(each.id == id for each in actions)]
         drawn |= {each.id for each in members}
         mark = DEBUG_MARK if all(each.debug_only for each in members) else ""
-        lines.append(_row(_short_keys(members, printing) + mark, row.words, printing))
+        lines += _row(_short_keys(members, printing) + mark, row.words, width, printing)
     return [*lines, ()]
 
 
@@ -170,18 +171,11 @@ def _short_keys(members: Sequence[Action], printing: Style) -> str:
     return " ".join(keys)
 
 
-def _row(keys: str, words: str, printing: Style) -> Line:
-    gap = max(_KEY_ROOM - cells(trusted(keys)), 1)
-    return (
-        Part(trusted(" " * _INDENT)),
-        Part(trusted(keys), StyleRole.FOOTER_KEY),
-        Part(trusted(" " * gap)),
-        Part(printing.words(words)),
-    )
+def _row(keys: str, words: str, width: int, printing: Style) -> list[Line]:
+    return _entry(keys, words, width, printing, _KEY_ROOM)
 
 
-def _entry(keys: str, sentence: str, width: int, printing: Style) -> list[Line]:
-    room = 24
+def _entry(keys: str, sentence: str, width: int, printing: Style, room: int = 24) -> list[Line]:
     rows = list(wrap(printing.words(sentence), max(width - room - _INDENT - 1, 12)))
     gap = " " * max(room - cells(trusted(keys)), 1)
     first: Line = (

@@ -23,8 +23,8 @@ class ThemeScreen(ModalScreen[str | None], DismissOnce[str | None]):
     DEFAULT_CSS = """
     ThemeScreen { align: right middle; }
     ThemeScreen > Vertical {
-        width: 26; height: auto; max-height: 100%; margin: 0 1;
-        border: round $primary; border-title-color: $primary; border-subtitle-color: $secondary; background: $surface;
+        width: 32; height: auto; max-height: 100%; margin: 0 1;
+        border: heavy $primary; border-title-color: $primary; border-subtitle-color: $secondary; background: $surface;
     }
     ThemeScreen LineList { height: auto; max-height: 100%; background: $surface; scrollbar-size-vertical: 1; }
     ThemeScreen.-ascii > Vertical { border: ascii $primary; }
@@ -50,14 +50,15 @@ class ThemeScreen(ModalScreen[str | None], DismissOnce[str | None]):
         self._names = list(names)
         self._current = current
         self._list = LineList(painter, id="theme-names")
-        self.set_class((printing or Style()).ascii, "-ascii")
+        self._printing = printing or Style()
+        self.set_class(self._printing.ascii, "-ascii")
 
     def compose(self) -> ComposeResult:
         """Yield a frame with a list."""
         with Vertical() as frame:
             yield self._list
-        frame.border_title = trusted("Theme")
-        frame.border_subtitle = trusted("enter apply, esc back")
+        frame.border_title = trusted(">Themes" if self._printing.ascii else "▸Themes")
+        frame.border_subtitle = self._printing.words("enter apply · esc cancel")
 
     def on_mount(self) -> None:
         """Put the cursor on the current theme."""
@@ -67,9 +68,9 @@ class ThemeScreen(ModalScreen[str | None], DismissOnce[str | None]):
 
     def _line(self, row: int, width: int) -> Line:
         name = self._names[row]
-        return Part(trusted(f" {name}"), StyleRole.STRONG if name == self._current else StyleRole.PLAIN), Part(
-            trusted(" ")
-        )
+        sign = self._printing.signs.gutter if row == self._list.cursor else " "
+        look = StyleRole.STRONG if name == self._current else StyleRole.PLAIN
+        return Part(trusted(sign), StyleRole.FOCUS), Part(trusted(f" {name} "), look)
 
     def on_line_list_chosen(self, event: LineList.Chosen) -> None:
         """Preview the clicked theme; a second click chooses it."""

@@ -16,9 +16,8 @@ from viewer.document.projection import Projection
 from viewer.document.rows import RowKind, Rows
 from viewer.render.blocks.block import RowProblems
 from viewer.render.number_format import counted
-from viewer.render.sanitize import SafeText
 from viewer.render.style import Line, Part, Style, StyleRole, trusted
-from viewer.render.title import badge_part
+from viewer.render.title import screen_title
 from viewer.tui.bars.bar import ActionChosen
 from viewer.tui.bars.footer import KeyFooter
 from viewer.tui.bars.footer_keys import FooterView
@@ -31,7 +30,7 @@ from viewer.tui.files.keys import transcript_actions
 from viewer.tui.files.list_input import ListInput
 from viewer.tui.host import Notice, PromptKind
 from viewer.tui.keys import Action, bindings
-from viewer.tui.panes.columns import fitted, padded, spread
+from viewer.tui.panes.columns import padded
 from viewer.tui.panes.head_line import HeadLine
 from viewer.tui.panes.line_list import LineList
 from viewer.tui.terminal.paint import Painter
@@ -88,7 +87,7 @@ class TranscriptsScreen(DismissOnce[TranscriptChoice | None]):
         self._problems = problems
         self._here = here
         self._shown = TranscriptRows(projection, problems.rows)
-        self._title_line = HeadLine(painter, id="transcripts-title")
+        self._title_line = HeadLine(painter, id="transcripts-title", classes="-bar")
         self._heads_line = HeadLine(painter, id="transcripts-heads")
         self._list = LineList(painter, focusable=True, id="transcripts-list")
         self._status = StatusLine(painter, printing)
@@ -246,16 +245,18 @@ class TranscriptsScreen(DismissOnce[TranscriptChoice | None]):
         self._moved()
 
     def _title(self, width: int) -> list[Line]:
-        badge = badge_part(self._projection.audience.level.value)
+        level = self._projection.audience.level.value
         count = Part(trusted(f"  {counted(len(self._rows.shown_transcripts), 'transcript')}"), StyleRole.QUIET)
-        room = max(1, width - len(badge.text) - len(count.text) - 2)
-        name = Part(SafeText(fitted(self._printing.name(self._file), room, self._printing).rstrip()), StyleRole.TITLE)
-        return [spread((Part(trusted(" ")), name, count), (badge,), width)]
+        return [
+            screen_title(
+                [Part(self._printing.name(self._file), StyleRole.TITLE), count], "", level, width, self._printing
+            )
+        ]
 
     def _heads(self, width: int) -> Line:
         words = ("#", "first message", "messages", "problems")
         number, title, messages, problems = (Part(trusted(word), StyleRole.STRONG) for word in words)
-        return self._columns(number, title, messages, problems, width)
+        return self._columns(" ", number, title, messages, problems, width)
 
     def _line(self, row: int, width: int) -> Line:
         """Return the line of one transcript: its boundary, and counts of what this audience sees."""
@@ -266,6 +267,7 @@ class TranscriptsScreen(DismissOnce[TranscriptChoice | None]):
         own = rows.rows_of_transcript(rows.shown_transcripts[label - 1])
         kinds, _ = rows.kinds_and_values(own.start, own.stop)
         return self._columns(
+            self._printing.signs.gutter if row == self._list.cursor else " ",
             Part(trusted(f"{label:,}"), StyleRole.QUIET),
             Part(self._printing.name(boundary.title)),
             Part(trusted(f"{kinds.count(RowKind.MESSAGE.value):,}")),
@@ -283,13 +285,14 @@ class TranscriptsScreen(DismissOnce[TranscriptChoice | None]):
         words = [f"{signs.error} {errors}"] if errors else []
         words += [f"{signs.warning} {warnings}"] if warnings else []
         look = StyleRole.ERROR if errors else StyleRole.WARNING if warnings else StyleRole.QUIET
-        return Part(trusted(" ".join(words) or "none"), look)
+        return Part(trusted(" ".join(words) or self._printing.words("–")), look)
 
-    def _columns(self, number: Part, title: Part, messages: Part, problems: Part, width: int) -> Line:
+    def _columns(self, sign: str, number: Part, title: Part, messages: Part, problems: Part, width: int) -> Line:
         style = self._printing
         columns: list[Part] = []
         if width >= _WITH_ALL:
             columns.append(padded(messages, _MESSAGES, style, right=True))
-        columns += [Part(trusted("  ")), padded(problems, _PROBLEMS, style)]
+        columns += [padded(problems, _PROBLEMS, style, right=True), Part(trusted("  "))]
         room = max(1, width - _NUMBER - 2 - sum(len(part.text) for part in columns))
-        return (padded(number, _NUMBER, style, right=True), Part(trusted("  ")), padded(title, room, style), *columns)
+        lead = Part(trusted(sign), StyleRole.FOCUS), padded(number, _NUMBER - 1, style, right=True)
+        return (*lead, Part(trusted("  ")), padded(title, room, style), *columns)

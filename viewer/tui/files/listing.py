@@ -56,7 +56,7 @@ class Listing(Protocol):
         """List for a time budget; True if more remains."""
 
     def list_again(self) -> None:
-        """Start to list again. Until that is complete, the entries do not change."""
+        """Start listing again. Until that is complete, the entries do not change."""
 
 
 class FileListing:
@@ -88,7 +88,7 @@ class FileListing:
         return False
 
     def list_again(self) -> None:
-        """Start to list again. Until that is complete, the entries do not change."""
+        """Start listing again. Until that is complete, the entries do not change."""
         if self._looking is None:
             self._looking, self._new = self._look(), []
 

@@ -14,6 +14,7 @@ from viewer.reading.format import ReadOptions
 from viewer.render.insight.diff import LEAST_FOR_SIDES, flow
 from viewer.render.insight.leaks import LIMITS, LeakPlaces, places_of, share_words
 from viewer.render.number_format import counted
+from viewer.render.page import centered_notes
 from viewer.render.sanitize import SafeText, normalize_newlines, sanitize
 from viewer.render.style import Line, Part, Style, StyleRole
 from viewer.render.width import plain_line
@@ -71,7 +72,9 @@ class LeaksScreen(WorkScreen):
 
     def lay_out(self) -> None:
         if not self._found:
-            self.show_lines([])
+            sentences = [f"No leaks in {counted(self._searched, 'answer')}.", LIMITS] if not self.status else []
+            words = [self.printing.words(each) for each in sentences]
+            self.show_lines(centered_notes(words, self.room, self.listing.size.height), -1)
             return
         found, span = self._found[self._at]
         has_sides = self.room >= LEAST_FOR_SIDES
@@ -135,7 +138,7 @@ class LeaksScreen(WorkScreen):
     def summary(self) -> str:
         answers = counted(self._searched, "answer")
         if not self._found:
-            return f"No leaks in {answers}. {LIMITS}"
+            return ""
         return f"Leak {self._at + 1} of {len(self._found)} · {answers} searched. {LIMITS}"
 
     def action_leak(self, step: int) -> None:

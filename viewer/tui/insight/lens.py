@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import PurePath
 from typing import ClassVar
 
 from textual import events, on
@@ -15,12 +16,12 @@ from viewer.insight.lens import READERS, Rank, Reading, Row, readings, rows
 from viewer.insight.lens_words import SHORT_NAMES, cell_words, sentence
 from viewer.render.sanitize import sanitize_line
 from viewer.render.style import Line, Part, Style, StyleRole, trusted
-from viewer.render.title import badge_part
+from viewer.render.title import screen_title
 from viewer.tui.dialogs.dismiss_once import DismissOnce
 from viewer.tui.insight.pace import Pace
 from viewer.tui.insight.work_screen import failure_words
 from viewer.tui.keys import ACTIONS, Action
-from viewer.tui.panes.columns import fitted, spread
+from viewer.tui.panes.columns import fitted
 from viewer.tui.panes.head_line import HeadLine
 from viewer.tui.panes.key_line import key_line
 from viewer.tui.panes.line_list import LineList
@@ -30,6 +31,7 @@ from viewer.tui.terminal.paint import Painter
 WIDE = 100
 """The minimum width for showing all formats; below it, two of them are shown."""
 _HEADS = ("title", "heads", "verdicts", "sentence", "keys")
+_CLASSES = {"title": "-bar", "keys": "-bar"}
 """The fixed lines, from top to bottom. The rows come after the second one."""
 _BYTES, _CELL = 18, 11
 _SOURCE = 200
@@ -69,7 +71,7 @@ class LensScreen(DismissOnce[int | None]):
         self._notice = ""
         self._failure = ""
         """The reason why the file could not be read."""
-        self._heads = {name: HeadLine(painter, id=f"lens-{name}") for name in _HEADS}
+        self._heads = {name: HeadLine(painter, id=f"lens-{name}", classes=_CLASSES.get(name)) for name in _HEADS}
         self._list = LineList(painter, id="lens-rows")
 
     def compose(self) -> ComposeResult:
@@ -172,16 +174,14 @@ class LensScreen(DismissOnce[int | None]):
         return list(range(len(READERS))) if width >= WIDE else [self._chosen, self._other]
 
     def _title(self, width: int) -> Line:
-        badge = badge_part("debug")
         chosen = SHORT_NAMES[READERS[self._chosen]]
         other = f" and {SHORT_NAMES[READERS[self._other]]}" if width < WIDE else ""
         count = f"{len(self._apart):,} {'disagreement' if len(self._apart) == 1 else 'disagreements'} on visibility"
         words = (
-            f"   {chosen} (chosen){other}   {count if self._readings else 'not read' if self._failure else 'reading'}"
+            f"  {chosen} (chosen){other} · {count if self._readings else 'not read' if self._failure else 'reading'}"
         )
-        room = max(1, width - len(badge.text) - len(words) - 2)
-        name = Part(fitted(self._printing.name(self._document.name), room, self._printing), StyleRole.TITLE)
-        return spread((Part(trusted(" ")), name, Part(trusted(words), StyleRole.QUIET)), (badge,), width)
+        name = Part(self._printing.name(PurePath(self._document.name).name), StyleRole.TITLE)
+        return screen_title([name, Part(trusted(words), StyleRole.QUIET)], "", "debug", width, self._printing)
 
     def _line(self, sign: str, places: str, cells: list[str], source: str, width: int) -> Line:
         style = self._printing

@@ -11,15 +11,22 @@ from viewer.insight.history import History, is_analysis, is_assistant, is_final,
 from viewer.insight.next_prompt import POLICIES, REFUSALS, Policy
 from viewer.insight.simulator import Outcome, Simulator, groups
 from viewer.model.messages import Header
+from viewer.render.blocks.call_words import tool_words
+from viewer.render.blocks.cards import first_words
+from viewer.render.blocks.json_rows import arguments_line
+from viewer.render.number_format import byte_size
 from viewer.render.style import Line, Part, Style, StyleRole, trusted
+from viewer.render.width import cells
 from viewer.tui.panes.columns import fitted, spread
 
-_NUMBER = 4
+_NUMBER, _NAME = 4, 12
+_LEAST_WORDS = 16
+"""The room for words below which a row has no remark at its end."""
 _BEGINNING = 120
 """How many characters of a body a row shows."""
 _CHANGES = {
     "recipient-moved": "recipient moved",
-    "return-to-end": "return > end",
+    "return-to-end": "<|return|> → <|end|>",
     "re-encoded": "encoded again",
     "reply-renamed": "another tool",
     "renamed": "renamed",
@@ -93,37 +100,53 @@ class Comparison:
 
     def policy_line(self, policy: Policy, width: int, *, is_chosen: bool) -> Line:
         """Return one row of the policy list."""
-        sign = " > " if is_chosen else "   "
         look = StyleRole.STRONG if is_chosen else StyleRole.PLAIN
-        left = (Part(self._style.words(f"{sign}{policy.name}"), look),)
-        room = max(1, width - len(left[0].text) - 2)
+        sign = Part(trusted(self._style.signs.gutter if is_chosen else " "), StyleRole.FOCUS)
+        left = sign, Part(self._style.words(f" {policy.name}"), look)
+        room = max(1, width - len(left[1].text) - 3)
         words = f"{self.kept(policy)} {self.size(policy):>7}".rstrip()
         return spread(left, (Part(self._style.words(words[:room] + " "), StyleRole.QUIET),), width)
 
     def line(self, policy: Policy, row: int, width: int) -> Line:
         """Return the row of a message under a policy: its beginning or why it is dropped and, at the right, how it
         changes."""
-        style = self._style
         number = self.number(row)
         if not number:
-            return (Part(trusted("     <|start|>assistant"), StyleRole.QUIET),)
+            return (Part(trusted("   <|start|>assistant"), StyleRole.QUIET),)
         header = self._history.header(number)
-        lead = Part(style.name(f"{number:>{_NUMBER}} {letter(header)} "), StyleRole.QUIET)
         outcome = self.outcomes.get(policy.name)
         if outcome is not None and outcome.refused is not None:
             is_there = number == outcome.refused.number
             words = f"refused: {REFUSALS[outcome.refused.reason]}" if is_there else ""
-            look = StyleRole.ERROR if is_there else StyleRole.QUIET
-            return lead, Part(fitted(style.words(words), max(0, width - len(lead.text)), style), look)
+            return self._row("!" if is_there else " ", number, words, StyleRole.ERROR, "", width)
         if self._is_dropped(policy, number):
-            words = f"{style.signs.hidden} {self._why(policy, outcome, number)}"
-            return lead, Part(fitted(style.words(words), max(0, width - len(lead.text)), style), StyleRole.QUIET)
-        right = self._note(policy, number, header)
-        room = max(1, width - len(lead.text) - len(right) - (2 if right else 1))
-        to = f"{style.signs.to}{header.recipient} " if header.recipient and is_assistant(header) else ""
-        text = " ".join(self._projection.beginning(number, _BEGINNING).split())
-        body = Part(fitted(style.name(f"{to}{text}"), room, style))
-        return spread((lead, body), (Part(style.words(f"{right} "), StyleRole.INFO),) if right else (), width)
+            right = f"-{byte_size(self._projection.headline(number).body_bytes)}"
+            return self._row("-", number, self._why(policy, outcome, number), StyleRole.QUIET, right, width)
+        change, other = self._change(policy, number), self._dropped_by(policy, number, header)
+        sign = "~" if change else "!" if other else " "
+        right = change or (f"{other} drops it" if other else "")
+        beginning = self._projection.beginning(number, _BEGINNING)
+        is_call = header.recipient is not None and is_assistant(header)
+        words = str(arguments_line(beginning) or beginning if is_call else first_words(beginning))
+        return self._row(sign, number, words, StyleRole.PLAIN, right, width)
+
+    def _row(self, sign: str, number: int, words: str, look: StyleRole, right: str, width: int) -> Line:
+        """Return a row: how the message changes, its number, who wrote it, words, and a remark."""
+        style, header = self._style, self._history.header(number)
+        name, voice = _voice(header)
+        signed = StyleRole.PLAIN if sign == " " else StyleRole.ERROR if sign == "-" else StyleRole.WARNING
+        lead = (
+            Part(trusted(f" {sign} "), signed),
+            Part(trusted(f"#{number:<{_NUMBER}}"), StyleRole.QUIET),
+            Part(fitted(style.name(name), _NAME, style), voice),
+            Part(trusted("  ")),
+        )
+        used = sum(cells(part.text) for part in lead)
+        if width - used - len(right) < _LEAST_WORDS:
+            right = ""  # the sign says it, too
+        room = max(1, width - used - len(right) - (3 if right else 1))
+        body = Part(fitted(style.name(" ".join(words.split())), room, style), look)
+        return spread((*lead, body), (Part(style.words(f"{right} "), StyleRole.INFO),) if right else (), width)
 
     def cache_lines(self, policy: Policy) -> list[str]:
         """Describe the common prefix of the next prompt and the last one."""
@@ -168,22 +191,28 @@ class Comparison:
             return _LOST.get(outcome.why[number], policy.why_words)
         return policy.why_words.replace("#", f"#{self._cut(policy)}")
 
-    def _note(self, policy: Policy, number: int, header: Header) -> str:
-        what = self._changed.get(policy.name, {}).get(number)
-        if what is not None:
-            return _CHANGES.get(what, "")
+    def _change(self, policy: Policy, number: int) -> str:
+        """Describe how a policy changes a message that it keeps."""
+        return _CHANGES.get(self._changed.get(policy.name, {}).get(number, ""), "")
+
+    def _dropped_by(self, policy: Policy, number: int, header: Header) -> str:
+        """Return the name of another policy that drops a thought."""
         others = (name for name in ("last-final", "harmony-0.0.8") if name != policy.name)
-        if is_analysis(header):
-            return next((f"{name} drops it" for name in others if self._is_dropped(POLICIES[name], number)), "")
-        return ""
+        if not is_analysis(header):
+            return ""
+        return next((name for name in others if self._is_dropped(POLICIES[name], number)), "")
 
 
-def letter(header: Header) -> str:
-    """Return the letter of a message: user, system, developer, tool, call, analysis, final, or preamble."""
+def _voice(header: Header) -> tuple[str, StyleRole]:
+    """Return the name and the color of the author of a message."""
     if is_assistant(header):
         if header.recipient is not None:
-            return "C"
-        return "A" if is_analysis(header) else "F" if is_final(header) else "P"
+            return str(tool_words(header.recipient)), StyleRole.TOOL
+        if is_analysis(header):
+            return "thought", StyleRole.ANALYSIS
+        return ("Assistant", StyleRole.ASSISTANT) if is_final(header) else ("commentary", StyleRole.COMMENTARY)
     if is_reply(header):
-        return "T"
-    return header.role[:1].upper() if is_instruction(header) or header.role.startswith("user") else "?"
+        return "reply", StyleRole.TOOL
+    if header.role.startswith("user"):
+        return "User", StyleRole.USER
+    return header.role, StyleRole.SYSTEM if is_instruction(header) else StyleRole.UNKNOWN

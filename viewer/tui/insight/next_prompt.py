@@ -10,6 +10,7 @@ from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
+from textual.content import Content
 
 from viewer.document.projection import Projection
 from viewer.insight.chat_view import Refusal
@@ -17,7 +18,8 @@ from viewer.insight.history import History, is_assistant
 from viewer.insight.next_prompt import POLICIES, REFUSALS, Policy
 from viewer.insight.simulator import Simulator, simulator_before
 from viewer.render.style import Line, Part, Style, StyleRole, trusted
-from viewer.render.title import badge_part
+from viewer.render.title import screen_title
+from viewer.render.width import cut
 from viewer.tui.dialogs.dismiss_once import DismissOnce
 from viewer.tui.insight.next_lines import Comparison
 from viewer.tui.insight.pace import Pace
@@ -31,10 +33,10 @@ from viewer.tui.terminal.paint import Painter
 
 WIDE = 100
 """The minimum width for the list of policies, and for two of them side by side."""
-_LIST_WIDTH = 34
 _ALL = tuple(POLICIES.values())
 _PANES = ("first", "second")
 _HEADS = ("title", "heads", "cache", *(f"{name}-head" for name in _PANES), "status", "keys")
+_CLASSES = {"title": "-bar", "keys": "-bar"}
 _FIRST, _OTHER = "harmony-0.0.8", "last-final"
 
 
@@ -45,9 +47,14 @@ class NextPromptScreen(DismissOnce[int | None]):
     NextPromptScreen { layout: vertical; }
     NextPromptScreen LineList { height: 1fr; width: 1fr; scrollbar-size-vertical: 1; }
     NextPromptScreen #next-middle { height: 1fr; }
-    NextPromptScreen #next-left { width: 34; }
+    NextPromptScreen #next-left { width: 36; border: round $border; }
     NextPromptScreen #next-cache { height: 3; }
-    NextPromptScreen .next-pane { width: 1fr; }
+    NextPromptScreen .next-pane { width: 1fr; border: round $border; border-subtitle-align: right; }
+    NextPromptScreen #next-first { border: heavy $primary; }
+    NextPromptScreen.-narrow #next-first { border: none; }
+    NextPromptScreen.-ascii Vertical { border: ascii $border; }
+    NextPromptScreen.-ascii #next-first { border: ascii $primary; }
+    NextPromptScreen.-ascii.-narrow #next-first { border: none; }
     NextPromptScreen .-gone { display: none; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -86,7 +93,7 @@ class NextPromptScreen(DismissOnce[int | None]):
         """The message whose prompt is shown; None for the upcoming one."""
         self._notice = ""
         self._comparison = self._compare(Simulator(History(projection, self._transcript)))
-        self._heads = {name: HeadLine(painter, id=f"next-{name}") for name in _HEADS}
+        self._heads = {name: HeadLine(painter, id=f"next-{name}", classes=_CLASSES.get(name)) for name in _HEADS}
         self._policies = LineList(painter, id="next-policies")
         self._left = Vertical(self._heads["heads"], self._policies, self._heads["cache"], id="next-left")
         self._rows = {name: LineList(painter, id=f"next-{name}-rows") for name in _PANES}
@@ -212,10 +219,13 @@ class NextPromptScreen(DismissOnce[int | None]):
         is_double = is_wide and self._is_double
         comparison = self._comparison
         row = self._rows["first"].cursor if cursor is None else cursor
+        self.set_class(not is_wide, "-narrow")
+        self.set_class(self._printing.ascii, "-ascii")
         self._left.set_class(not is_wide, "-gone")
         self._panes["second"].set_class(not is_double, "-gone")
         self._heads["first-head"].set_class(not is_wide, "-gone")
         self._heads["title"].show(self._title)
+        self._left.border_title = Content("Policies")
         self._heads["heads"].show(_heads)
         lines = self._cache_lines()
         self._heads["cache"].show(lambda width: [_text(f" {line}") for line in lines])
@@ -228,27 +238,35 @@ class NextPromptScreen(DismissOnce[int | None]):
         )
         for name, place in (("first", self._policy), ("second", self._other)):
             policy = _ALL[place]
-            self._heads[f"{name}-head"].show(partial(_pane_head, policy, place))
+            pane = self._panes[name]
+            mark = (">" if self._printing.ascii else "▸") if name == "first" else ""
+            pane.border_title = Content(f"{mark}{policy.name} {place + 1}/{len(_ALL)}") if is_wide else None
+            pane.border_subtitle = Content(self._size_words(policy)) if is_wide else None
+            self._heads[f"{name}-head"].show(partial(self._pane_head, policy))
             self._rows[name].show(comparison.count, partial(comparison.line, policy), row)
 
     def _title(self, width: int) -> list[Line]:
-        badge = badge_part("debug")
         after = self._comparison.simulator.after
         if self._before is None:
-            lead = f" NEXT PROMPT after #{after}" if after else " NEXT PROMPT"
+            lead = f"Next prompt after #{after}" if after else "Next prompt"
         else:
-            lead = f" PROMPT before #{self._before}"
+            lead = f"Prompt before #{self._before}"
         if width >= WIDE:
-            words = f" · {self._comparison.summary()}"
+            words, right = f" · {self._comparison.summary()}", ""
         else:
-            size = self._comparison.size(self._chosen)
-            kept = self._comparison.kept(self._chosen).replace("/", " of ")
-            words = f"   {self._policy + 1}/{len(_ALL)} {self._chosen.name}   {kept}" + (
-                f"   {size} bytes" if size else ""
-            )
-        room = max(1, width - len(badge.text) - 1)
-        text = self._printing.words((lead + words)[:room])
-        return [spread((Part(text, StyleRole.TITLE),), (badge,), width)]
+            words = f" · {self._size_words(self._chosen)}"
+            right = f"policy {self._policy + 1}/{len(_ALL)} {self._chosen.name}"
+        left = Part(trusted(lead), StyleRole.TITLE), Part(self._printing.words(words), StyleRole.QUIET)
+        return [screen_title(left, right, "debug", width, self._printing)]
+
+    def _size_words(self, policy: Policy) -> str:
+        """Return how many messages a policy keeps, and the size of its prompt."""
+        size = self._comparison.size(policy)
+        return self._comparison.kept(policy).replace("/", " of ") + (f", {size} bytes" if size else "")
+
+    def _pane_head(self, policy: Policy, width: int) -> list[Line]:
+        words = cut(self._printing.words(policy.wording), max(width - 2, 0), trusted(self._printing.signs.ellipsis))
+        return [_text(f" {words}", StyleRole.QUIET)]
 
     def _cache_lines(self) -> list[str]:
         lines = self._comparison.cache_lines(self._chosen)
@@ -260,15 +278,12 @@ class NextPromptScreen(DismissOnce[int | None]):
             return _text(f" {self._notice}", StyleRole.INFO)
         if width >= WIDE:
             return _text(f" {self._chosen.source}, read {self._chosen.date}", StyleRole.QUIET)
-        return _text(" " + "   ".join(lines)[: width - 2], StyleRole.QUIET)
+        words = cut(self._printing.words(" · ".join(lines)), max(width - 2, 0), trusted(self._printing.signs.ellipsis))
+        return _text(f" {words}", StyleRole.QUIET)
 
 
 def _heads(width: int) -> list[Line]:
-    return [spread(_text("   policy", StyleRole.QUIET), _text("kept   bytes ", StyleRole.QUIET), width)]
-
-
-def _pane_head(policy: Policy, place: int, width: int) -> list[Line]:
-    return [_text(f" {policy.name}  [{place + 1}/{len(_ALL)}]  {policy.wording}"[:width], StyleRole.STRONG)]
+    return [spread(_text("  policy", StyleRole.QUIET), _text("kept   bytes ", StyleRole.QUIET), width)]
 
 
 def _text(words: str, look: StyleRole = StyleRole.PLAIN) -> Line:

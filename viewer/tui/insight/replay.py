@@ -6,6 +6,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Sequence
+from pathlib import PurePath
 from typing import ClassVar
 
 from textual.app import ComposeResult
@@ -23,7 +24,6 @@ from viewer.render.conversation import styled_end
 from viewer.render.number_format import duration
 from viewer.render.sanitize import sanitize_line
 from viewer.render.style import Line, Part, Style, StyleRole, trusted
-from viewer.render.width import between
 from viewer.tui.insight.work_screen import WorkScreen
 from viewer.tui.keys import ACTIONS, Action
 from viewer.tui.panes.head_line import HeadLine
@@ -79,7 +79,8 @@ class ReplayScreen(WorkScreen):
         actions: Sequence[Action] = ACTIONS,
     ) -> None:
         audience = audience.of_messages
-        super().__init__(painter, printing, name, audience.level.value, actions=actions, opener="replay")
+        title = PurePath(name).name
+        super().__init__(painter, printing, title, audience.level.value, actions=actions, opener="replay")
         self._file, self._format, self._reading, self._audience = name, format, reading, audience
         self._clock = clock
         self._timeline: Timeline | None = None
@@ -252,14 +253,7 @@ class ReplayScreen(WorkScreen):
     def _refresh_title(self) -> None:
         self.heading.refresh()
 
-    def _title_lines(self, width: int) -> list[Line]:
-        (line,) = super()._title_lines(width)
-        badge = line[-1]
-        name = Part(self.printing.spell(sanitize_line(f" {self._file}")), StyleRole.TITLE)
-        moment = Part(self.printing.words(f"{self._moment_words()}  "))
-        return [between((name,), (moment, badge), width, self.printing.signs)]
-
-    def _moment_words(self) -> str:
+    def moment(self) -> str:
         """Describe the position of the replay: `▶ 10× 12.3 s of 41.0 s`; `❚❚` while it is paused."""
         timeline = self._timeline
         if timeline is None:

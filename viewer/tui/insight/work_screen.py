@@ -15,7 +15,7 @@ from viewer.model.visibility import END_USER, Audience
 from viewer.reading.format import ReadOptions
 from viewer.render.sanitize import sanitize_line
 from viewer.render.style import Line, Part, Style, StyleRole
-from viewer.render.title import badge_part
+from viewer.render.title import screen_title
 from viewer.render.width import between
 from viewer.sources.files import open_source
 from viewer.tui.dialogs.dismiss_once import DismissOnce
@@ -72,10 +72,10 @@ class WorkScreen(DismissOnce[int | None]):
         self._caption = title
         self._level = level
         self._is_closed = False
-        self.heading = HeadLine(painter, id="work-title")
+        self.heading = HeadLine(painter, id="work-title", classes="-bar")
         self.listing = LineList(painter, id="work-lines")
         """The list of lines. A task may still draw it after the screen was closed; this has no effect."""
-        self.bottom = HeadLine(painter, id="work-bottom")
+        self.bottom = HeadLine(painter, id="work-bottom", classes="-bar")
         self.lines: list[Line] = []
         self.status = "working…"
         """The status in the last line: a count, or why there is nothing to show."""
@@ -177,9 +177,12 @@ class WorkScreen(DismissOnce[int | None]):
         return ""
 
     def _title_lines(self, width: int) -> list[Line]:
-        badge = badge_part(self._level)
-        name = Part(self.printing.spell(sanitize_line(f" {self._caption}")), StyleRole.TITLE)
-        return [between((name,), (badge,), width, self.printing.signs)]
+        name = Part(self.printing.spell(sanitize_line(self._caption)), StyleRole.TITLE)
+        return [screen_title([name], self.moment(), self._level, width, self.printing)]
+
+    def moment(self) -> str:
+        """Return the words before the level."""
+        return ""
 
     def _bottom_lines(self, width: int) -> list[Line]:
         words = self.printing.spell(sanitize_line(f" {self.status or self.summary()}"))

@@ -24,6 +24,9 @@ from viewer.tui.main.follow import SOURCE_WORDS, FollowTitle
 from viewer.tui.panes.panel import BottomTab, Panel
 from viewer.tui.session import Session
 
+_LONGEST_FILTER = 60
+"""How many characters of a filter without matches to repeat."""
+
 
 def title_facts(session: Session, cursor: Cursor, follow: FollowTitle) -> TitleFacts:
     """Return the facts of the title line. Problems are counted only after the checks have ended."""
@@ -101,8 +104,14 @@ def footer_view(session: Session, panes: PaneController) -> FooterView:
     return FooterView(session.display.level)
 
 
-def empty_notes(session: Session, follow: FollowTitle, signs: Glyphs) -> list[SafeText]:
-    """Explain an empty view: why it is empty, and which key shows more."""
+def empty_notes(session: Session, follow: FollowTitle, signs: Glyphs, keys: tuple[str, str]) -> list[SafeText]:
+    """Explain an empty view: why it is empty, and which key shows more. `keys` are those of the filter: edit, clear."""
+    if session.filtered_by:
+        words = sanitize_line(session.filtered_by, _LONGEST_FILTER)
+        return [
+            SafeText(f"No message matches & {words}."),
+            trusted(f"Press {keys[0]} to edit the filter, or {keys[1]} to clear it."),
+        ]
     document, display = session.document, session.display
     if follow.state in (FollowState.WAITING, FollowState.LOST):
         name = sanitize_line(PurePath(document.name).name, 60)

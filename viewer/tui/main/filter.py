@@ -129,15 +129,10 @@ class FilterController:
     def _begin(self, where: Filter, matcher: Searcher | Matching) -> None:
         if self.is_active:
             return
-        if not matcher.messages():
-            self._host.notify(f"No message matches & {self._typed}.")
-            if isinstance(matcher, Matching):
-                self._host.prompt.note("no matches")
-            return
         self._search.release()
         self._matcher, self._previous_rows = matcher, self._session.rows
         self._messages = matcher.messages()
-        self._host.redraw(self._session.filter_rows(self._messages))
+        self._host.redraw(self._session.filter_rows(self._messages, self._typed))
         if isinstance(matcher, Matching):
             self._host.prompt.rest(PromptKind.FILTER, self._typed, self._count())
         else:
@@ -157,7 +152,7 @@ class FilterController:
         if messages == self._messages:
             return self._session.extend()
         self._messages = messages
-        changed = self._session.filter_rows(messages)
+        changed = self._session.filter_rows(messages, self._typed)
         if isinstance(matcher, Matching):
             self._host.prompt.note(self._count())
         else:

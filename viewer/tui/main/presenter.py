@@ -128,7 +128,8 @@ class Presenter:
             transcript.redraw_changed()
 
     def _empty_notes(self) -> list[SafeText]:
-        return empty_notes(self._session, self._follow.title, self._printing.signs)
+        keys = self._host.key_of("filter"), self._host.key_of("clear")
+        return empty_notes(self._session, self._follow.title, self._printing.signs, keys)
 
     def _change_from(self, row: int) -> None:
         for pane in (self._widgets.transcript, self._widgets.behind):
@@ -146,12 +147,13 @@ class Presenter:
         self._fitted = self._fit()
         self._layouts = self._layouts or Layouts(self._request_layout)
         self._facts = self._make_facts(session.rows)
-        transcript.show_notes([] if session.rows.shown_count else self._empty_notes())
+        is_empty = not len(session.rows) if session.filtered_by else not session.rows.shown_count
+        transcript.show_notes(self._empty_notes() if is_empty else [])
         transcript.show_marks(session.marks)
         self._draw_minimap()
         behind = self._widgets.behind
         here = self._make_blocks(transcript.size.width)
-        if not self._fitted[-1]:
+        if not self._fitted[-1] or not behind.size.width:  # the layout of a pane that just opened draws again
             behind.clear()
             transcript.show(here)
             return

@@ -15,6 +15,7 @@ from viewer.tui.bars.status import StatusLine
 from viewer.tui.bars.title import TitleBar
 from viewer.tui.bottom.pane import BottomPane
 from viewer.tui.keys import Action, by_id
+from viewer.tui.offer import Offer
 from viewer.tui.panes.frame import Frame
 from viewer.tui.panes.inspector import Inspector
 from viewer.tui.panes.line_list import LineList
@@ -57,6 +58,11 @@ class Widgets:
         columns = Horizontal(self.outline, self.conversation, self.side, self.inspector, id="panes")
         row = Vertical(self.prompt, self.status, id="status-row")
         return [self.title, columns, self.bottom, row, self.footer, self.completion]
+
+    def show_offers(self, offers: Sequence[Offer]) -> None:
+        """Show completions of the prompt. What is under the cursor stays visible, because they refer to it."""
+        top, lines = self.transcript.region.y, self.transcript.lines_of_cursor
+        self.completion.show(offers, range(top + lines.start, top + lines.stop))
 
     def list_of(self, panel: Panel) -> LineList | None:
         """Return the list of a pane; None for the transcript."""

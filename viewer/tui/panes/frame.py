@@ -62,12 +62,17 @@ class Frame(Vertical):
         """Show the border, or give its space to the content."""
         self.set_class(not has_border, "-bare")
 
+    @property
+    def whole_width(self) -> int:
+        """The width with the border. Textual knows the region of a pane that has just been opened before its size."""
+        return self.outer_size.width or self.region.width
+
     def on_resize(self, event: events.Resize) -> None:
         """Redraw the captions for the new width."""
         self._draw_captions()
 
     def _draw_captions(self) -> None:
-        captions = self._captions_of(self.outer_size.width)
+        captions = self._captions_of(self.whole_width)
         if captions != self._captions:  # setting a caption repaints the whole frame
             self._captions = captions
             title, below = captions

@@ -68,7 +68,7 @@ def link_entries(
 
 
 def _call_entries(call: ShownCall, number: int, width: int, style: Style) -> Iterator[Entry]:
-    title = style.name(f" CALL {call.call_id}") if call.call_id else trusted(" CALL without an ID")
+    title = style.name(f" Call {call.call_id}") if call.call_id else trusted(" Call without an ID")
     yield Entry((Part(title, StyleRole.HEADING),))
     yield from field("tool", style.name(call.tool), width)
     for label, end in (("call", call.call), ("reply", call.reply)):
@@ -161,7 +161,7 @@ def graph_entries(
         return
     first, near = _nearest(number, calls, most)
     count = f"  {first + 1}–{first + len(near)} of {len(calls):,}" if len(near) < len(calls) else ""
-    yield Entry((Part(trusted(" CALL GRAPH"), StyleRole.HEADING), Part(style.words(count), StyleRole.QUIET)))
+    yield Entry((Part(trusted(" Call graph"), StyleRole.HEADING), Part(style.words(count), StyleRole.QUIET)))
     ids = min(_WIDEST_ID, max(len(call.call_id or "-") for call in near))
     digits = max(len(str(max(call.call or 0, call.reply or 0))) for call in near) + 1
     for call in near:

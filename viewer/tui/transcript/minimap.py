@@ -49,7 +49,7 @@ class Minimap:
 
     def _has_boundary(self, rows: RowOrder, height: int, first: int, last: int) -> bool:
         """True if a transcript other than the first begins in these rows. Many transcripts have no boundary marks."""
-        if first >= last or last > len(rows) or not 1 < len(rows.shown_transcripts) <= height // 2:
+        if first >= last or last > len(rows) or not 1 < len(rows.shown_transcripts) <= height // 4:
             return False
         return rows.transcript(max(first - 1, 0)) != rows.transcript(last - 1)
 

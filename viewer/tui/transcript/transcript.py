@@ -257,6 +257,14 @@ class Transcript(PlainLines, can_focus=True):
         return row is not None and maker is not None and self.cursor.is_at(maker.rows, row)
 
     @property
+    def lines_of_cursor(self) -> range:
+        """The screen lines of the row of the cursor."""
+        rows = [row for row, _, _ in self.visible_lines()]
+        here = self.cursor_row
+        first = rows.index(here) if here is not None and here in rows else 0
+        return range(first, first + (rows.count(here) if here is not None else 0))
+
+    @property
     def line_of_cursor(self) -> int | None:
         """The screen line where the row of the cursor begins; None if it is off the screen."""
         row = self.cursor_row
@@ -335,29 +343,27 @@ class Transcript(PlainLines, can_focus=True):
         """Find the visible lines once, then draw each."""
         self._find_frame()
         self._base = self.rich_style
-        self._drawn = [self._content(y) for y in range(self.size.height)]
+        width, height = self.text_width, self.size.height  # both are slow to read
+        self._drawn = [self.lines.content(y, width) for y in range(height)]
         return super().render_lines(crop)
 
     def redraw_changed(self) -> None:
         """Redraw only the lines that differ, so that the terminal receives no output if nothing changed."""
         self._find_frame()
-        drawn, height = self._drawn, self.size.height
+        drawn, width, height = self._drawn, self.text_width, self.size.height
         if len(drawn) != height:
             self.refresh()
             return
-        changed = [y for y in range(height) if self._content(y) != drawn[y]]
+        changed = [y for y in range(height) if self.lines.content(y, width) != drawn[y]]
         if changed:
             self.refresh(*(Region(0, y, self.size.width, 1) for y in changed))
 
     def _find_frame(self) -> None:
         self.lines.find(self.size.height, self.cursor_row if self.shows_cursor else None, self.cursor.node)
 
-    def _content(self, y: int) -> Content:
-        return self.lines.content(y, self.text_width)
-
     def segments(self, y: int) -> list[Segment]:
         """Return one screen line: the line of a block and its piece of the minimap."""
-        content, thumb = self._drawn[y] if y < len(self._drawn) else self._content(y)
+        content, thumb = self._drawn[y] if y < len(self._drawn) else self.lines.content(y, self.text_width)
         width = max(1, self.line_width - 1)
         segments = self._segments(content, width, self._left_of(y))
         if y < len(self.lines.visible) and self.text_selection:

@@ -55,7 +55,7 @@ def own_words(form: str) -> str:
 
 
 def line_keys() -> list[str]:
-    """Return the keys in the lines of a JSON Lines export, as they are written there."""
+    """Return the keys in the lines of a JSON Lines export, exactly as written."""
     tour = next(sample for sample in samples() if sample.name == "tour.ocml")
     exports = [export(projected(tour, audience), "jsonl") for audience in AUDIENCES.values()]
     keys = {key: None for made in exports for line in made.splitlines() for key in json.loads(line)}

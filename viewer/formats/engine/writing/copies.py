@@ -22,14 +22,14 @@ class Waiting(Struct):
     draft: Draft
     is_primary: bool
     at: int
-    """The number of its record."""
+    """The number of the record."""
     number: int
-    """The number of its message."""
+    """The number of the message."""
     is_settled: bool
-    """True if its kind is final."""
+    """True if the kind of the occurrence is final."""
     texts: set[str] = field(default_factory=set)
     is_said: bool = False
-    """True if it would count as said once it has a partner."""
+    """True if the occurrence would count as said once it has a partner."""
     is_paired: bool = False
     before: Waiting | None = None
     """The previous occurrence in the same group and role."""

@@ -1,0 +1,354 @@
+"""Walks through the app: the keys that lead to each state of the screens, on files that a test writes."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from viewer.model.prices import Price, Prices
+from viewer.model.visibility import Reveal
+from viewer.tui.app import ViewOptions
+from viewer.tui.keys import Scope
+from viewer.tui.settings.settings import Settings
+
+TOUR = "samples/tour.ocml"
+AGENT = "samples/valid/claude-code/sub-agent.jsonl"
+SIZES = ((80, 24), (120, 40), (100, 30), (160, 48))
+SMALL = SIZES[:1]
+
+HEADER = "version: 2.2\nmodel: some-model\n"
+THOUGHT = "<|start|>assistant<|channel|>analysis<|message|>All of this is a thought.<|end|>\n"
+TALK = (
+    "<|start|>user<|message|>Where is the nearest umbrella shop?<|end|>\n"
+    "<|start|>assistant<|channel|>analysis<|message|>They want a shop: look at the market first.<|end|>\n"
+    '<|start|>assistant to=functions.find call_id=c{0}<|channel|>commentary<|message|>{{"q":"shop"}}<|call|>\n'
+    "<|start|>tool name=functions.find call_id=c{0} to=assistant<|channel|>commentary<|message|>"
+    '{{"ok":true}}<|end|>\n'
+)
+SAID = "<|start|>assistant<|channel|>final<|message|>There are three. The nearest is at the corner of the market"
+CALLS = (
+    "<|start|>user<|message|>Run the tests.<|end|>\n"
+    '<|start|>assistant to=functions.run call_id=r1<|channel|>commentary<|message|>{"cmd":"pytest"}<|call|>\n'
+)
+LONG = "".join(f"tests/test_{number:03}.py::test_{number} PASSED\\n" for number in range(40))
+CARDS = (
+    HEADER
+    + CALLS
+    + '<|start|>tool name=functions.run call_id=r1 to=assistant<|channel|>commentary<|message|>{"ok":false,'
+    + f'"exit_code":1,"output":"{LONG}","files":["a.py","b.py"],"result":"{{\\"passed\\":40}}","none":null}}<|end|>\n'
+    + '<|start|>assistant to=functions.stop call_id=r2<|channel|>commentary<|message|>{"why":"late"}<|call|>\n'
+    + '<|start|>assistant to=functions.wait call_id=r3<|channel|>commentary<|message|>{"seconds":3}<|call|>\n'
+    + '<|start|>tool name=functions.wait call_id=r3 to=assistant<|channel|>commentary<|message|>{"ok":true}<|end|>\n'
+    + "<|start|>assistant<|channel|>analysis<|message|>"
+    + "".join(f"Line {number} of a long thought.\n" for number in range(1, 31))
+    + "<|end|>\n<|start|>assistant<|channel|>final<|message|>One test fails.<|return|>\n"
+)
+RICH = (
+    HEADER
+    + "<|start|>user<|message|>Show everything that is hard to draw.<|end|>\n"
+    + "<|start|>assistant<|channel|>final<|message|># Prices per night\n\n"
+    + "| Ryokan | Price | Bath |\n|---|---:|---|\n"
+    + "| Edo-san 江戸さん | 28,000 | yes 👍🏽 |\n| Wakasa | 19,500 | no |\n\n"
+    + "| Tool | What it does | When it fails | Who repairs it |\n|---|---|---|---|\n"
+    + "| weather | Reads the forecast of a city for the next seven days | The city is unknown to the service, or the "
+    + "day is too far away | The owner of the service, within two working days |\n\n"
+    + "- Both are a short walk from the station\n  - Edo-san serves dinner\n\n> Check-in is at 15:00.\n\n"
+    + "See [the map](https://example.org/map), ~~old~~ **new**, *soon*, `code`.\n\n"
+    + "```python\nfor stay in stays:\n\tif stay.price < 20_000:\n\t\tprint(stay.price)  # 値段\n```\n\n"
+    + "Family 👨‍👩‍👧‍👦, flag 🇯🇵, keycap 1️⃣, é (combining), Hebrew שלום עולם, Arabic مرحبا.\n\n"
+    + "Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft" * 2
+    + "\n\n"
+    + "日本語の長い文章は単語の間に空白がないので、どこでも改行できるはずです。" * 2
+    + "<|return|>\n"
+)
+GOOD = {"role": "assistant", "content": "It is good."}
+ANSWERS = {what: {"role": "assistant", "content": "Take it with tea."} for what in ("milk", "figs")}
+
+
+def _rows(*words: str) -> str:
+    return "".join(
+        json.dumps({"messages": [{"role": "user", "content": f"Tell me about {what}"}, ANSWERS.get(what, GOOD)]}) + "\n"
+        for what in words
+    )
+
+
+def _record(number: int, role: str, content: object, agent: str = "") -> str:
+    message: dict[str, object] = {"role": role, "content": content}
+    if role == "assistant":
+        message |= {"id": f"m{number}", "type": "message", "model": "claude-opus-4-5", "stop_reason": None}
+        message["usage"] = {"input_tokens": 900 + number, "output_tokens": 40}
+    record = {"isSidechain": bool(agent), "type": role, "uuid": f"u{number}", "sessionId": "c0ffee", "message": message}
+    return (
+        json.dumps({**record, "timestamp": f"2026-02-03T10:{number:02}:00Z", **({"agentId": agent} if agent else {})})
+        + "\n"
+    )
+
+
+def _session() -> str:
+    """Return a session whose sub-agent makes six calls."""
+    lines = [
+        _record(1, "user", "Find three ryokan in Nara."),
+        _record(2, "assistant", [_use("t1", "Task", {"subagent_type": "researcher", "prompt": "find three ryokan"})]),
+    ]
+    for place in range(6):
+        lines.append(
+            _record(3 + 2 * place, "assistant", [_use(f"s{place}", "Search", {"query": f"ryokan nara {place}"})], "a1")
+        )
+        lines.append(_record(4 + 2 * place, "user", [_result(f"s{place}", f"Page {place}.")], "a1"))
+    lines.append(_record(15, "user", [_result("t1", "Edo-san, Wakasa, and Tsukihitei.")]))
+    lines.append(_record(16, "assistant", [{"type": "text", "text": "Edo-san, Wakasa, and Tsukihitei have rooms."}]))
+    return "".join(lines)
+
+
+def _use(id: str, name: str, input: dict[str, str]) -> dict[str, object]:
+    return {"type": "tool_use", "id": id, "name": name, "input": input}
+
+
+def _result(id: str, text: str) -> dict[str, object]:
+    return {"type": "tool_result", "tool_use_id": id, "content": [{"type": "text", "text": text}]}
+
+
+FILES = {
+    "agent.jsonl": _session(),
+    "live.ocml": HEADER + TALK.format(1) + SAID,
+    "running.ocml": HEADER + CALLS,
+    "paused.ocml": HEADER + "".join(TALK.format(number) + SAID + "<|return|>\n" for number in range(1, 5)),
+    "empty.ocml": "",
+    "header.ocml": HEADER,
+    "hidden.ocml": "version: 2.2\n" + THOUGHT,
+    "dump.json": '{"results": [1], "config": {}, "version": 3}',
+    "rows.jsonl": _rows("rice", "milk", "salt", "bread", "lemons", "oats", "jam", "corn", "figs", "eggs"),
+    "three.jsonl": _rows("rice", "milk", "salt"),
+    "recipe.txt": "Take two eggs.\nThis is no transcript at all.\n",
+    "cards.ocml": CARDS,
+    "rich.ocml": RICH,
+    "other.ocml": HEADER
+    + TALK.format(2).replace("nearest", "best").replace("shop", "store")
+    + SAID
+    + " hall.<|return|>\n",
+    "one.ocml": HEADER + TALK.format(1) + SAID + ".<|return|>\n",
+}
+RUNS = {
+    "trip.ocml": (10, HEADER + TALK.format(1) + SAID),
+    "shops.ocml": (7300, HEADER + "".join(TALK.format(number) + SAID + "<|return|>\n" for number in range(1, 4))),
+    "thought.ocml": (90_000, "version: 2.2\n" + THOUGHT),
+    "broken.ocml": (300_000, "version: 2.2\n<|start|>user<|message|>Summarize the minutes of Monday"),
+}
+"""The files of a folder, with their ages in seconds."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """One state: the keys that lead to it from the state before, and the text that the file then grows by.
+
+    A key that begins with a quotation mark is a text to type, with `~` for a space."""
+
+    keys: str = ""
+    then: str = ""
+
+
+@dataclass(frozen=True)
+class Walk:
+    """Named states of one run of the app."""
+
+    steps: dict[str, str | Step]
+    file: str = TOUR
+    options: ViewOptions = field(default_factory=ViewOptions)
+    sizes: tuple[tuple[int, int], ...] = SIZES
+    more: tuple[str, ...] = ()
+    """More files."""
+    welcomes: bool = False
+    """True at the first start, which shows the welcome card."""
+
+
+FOLLOW = ViewOptions(follow=True)
+ALL = frozenset({Reveal.ALL})
+DEBUG = ViewOptions(revealed=ALL)
+BRIEF = ViewOptions(revealed=frozenset({Reveal.BRIEF}))
+FOLLOW_DEBUG = ViewOptions(follow=True, revealed=ALL)
+FOLLOW_BRIEF = ViewOptions(follow=True, revealed=frozenset({Reveal.BRIEF}))
+PRICED = ViewOptions(settings=Settings(prices=Prices({"claude-*": Price(3.0, 15.0)})))
+ASCII = ViewOptions(ascii_only=True)
+
+WALKS = {
+    "safe": Walk(
+        {
+            "start": "",
+            "problem": "e",
+            "answer": "} }",
+            "count": "5",
+            "key-of-debug": "escape i",
+            "search-prompt": "/",
+            "search-typed": '"umb',
+            "search": '"rella enter',
+            "no-match": '/ "zebra enter',
+            "search-fault": 'escape / "/(a+ enter',
+            "filter-prompt": "escape escape &",
+            "filter": '"role:user enter',
+            "filter-none": '& ctrl+u "is:marked enter',
+            "filter-fault": '& ctrl+u "rolle:user enter',
+            "command": 'escape escape : "exp',
+            "command-fault": 'ctrl+u "expp enter',
+            "export-prompt": "x",
+            "source": "escape M",
+            "no-wrap": "minus",
+            "end": "M minus G",
+            "quit": "ctrl+c",
+        }
+    ),
+    "safe-panes": Walk(
+        {
+            "problems": "J J p",
+            "problem-open": "j j enter p",
+            "timeline": "H",
+            "outline": "T",
+            "marks": "escape g J m J J m '",
+        }
+    ),
+    "dialogs": Walk(
+        {
+            "palette": "ctrl+p",
+            "palette-theme": '"theme',
+            "palette-none": 'ctrl+u "zzz',
+            "themes": 'escape : "theme enter',
+            "themes-moved": "j j",
+        }
+    ),
+    "welcome": Walk({"start": "", "closed": "space"}, welcomes=True),
+    "help": Walk({"start": "?", "found": '/ "problem', "debug": "enter escape escape d ?"}),
+    "strict": Walk({"start": "", "key": "d"}, options=ViewOptions(strict=True), sizes=SIZES[:2]),
+    "sealed": Walk(
+        {"start": "", "key": "d", "help": "?"},
+        options=ViewOptions(sealed=True, settings=Settings(scope=Scope.SERVED_SAFE)),
+        sizes=SIZES[:2],
+    ),
+    "brief": Walk({"start": "D", "problem": "e", "panes": "T p", "end": "escape G"}),
+    "debug": Walk(
+        {
+            "start": "d",
+            "problem": "e e",
+            "inspector": "i",
+            "inspector-raw": ">",
+            "inspector-links": ">",
+            "inspector-problems": ">",
+            "problems": "i p",
+            "problem-open": "j enter p",
+            "explained": "?",
+            "calls": "escape C",
+            "calls-sorted": "s",
+            "timeline": "H",
+            "timeline-zoomed": "+ + l",
+            "outline": "H T",
+        }
+    ),
+    "debug-reading": Walk(
+        {
+            "yank-prompt": "d e e y",
+            "copied": "y",
+            "raw": "r",
+            "raw-no-wrap": "minus",
+            "search": 'minus r / "light enter',
+            "filter-offers": "escape 1 2 G &",
+            "filter-offers-at-top": "escape g J J J J J J &",
+            "filter-typed": '"is:failed~tool:get_',
+            "filter": 'ctrl+u "tool:get_weather enter',
+            "filter-fault": '& ctrl+u "latency>> enter',
+            "folded": "escape escape z",
+            "system": "z s g",
+            "times": "; ;",
+            "search-after": '/ "osaka enter d',
+        }
+    ),
+    "side-panes": Walk({"start": "d 4 G |", "opened": "J J enter", "all": "i p"}),
+    "next": Walk({"start": "d 1 7 G S", "policy": "] ]", "beside": "="}),
+    "lens": Walk({"start": "d V"}),
+    "leaks": Walk({"start": "d L"}),
+    "replay": Walk({"start": "@", "moved": "5 ,", "debug": "escape d @ 8 , ["}),
+    "diff": Walk({"start": 'd : "diff~other.ocml enter', "change": "e e", "lines": "= w"}, "one.ocml", sizes=SIZES),
+    "cards": Walk(
+        {
+            "start": "d J enter",
+            "tree": "j j j j l",
+            "all": "*",
+            "thought": "G K enter",
+        },
+        "cards.ocml",
+    ),
+    "rich": Walk({"start": "", "end": "G", "source": "g M"}, "rich.ocml"),
+    "usage": Walk({"start": "d C $ ;", "turns": "escape 2 G"}, AGENT, PRICED),
+    "agent": Walk({"folded": "d", "opened": 'T : "2>1 enter', "back": "escape backspace"}, "agent.jsonl"),
+    "live": Walk({"start": "", "frozen": Step("=", ".")}, "live.ocml", FOLLOW),
+    "live-debug": Walk(
+        {"running": "", "open-thought": Step("", "<|start|>assistant<|channel|>analysis<|message|>So")},
+        "running.ocml",
+        FOLLOW_DEBUG,
+    ),
+    "paused": Walk({"start": Step("ctrl+u", TALK.format(5))}, "paused.ocml", FOLLOW),
+    "paused-debug": Walk({"start": Step("ctrl+u", TALK.format(5))}, "paused.ocml", FOLLOW_DEBUG),
+    "paused-brief": Walk({"start": Step("ctrl+u", TALK.format(5))}, "paused.ocml", FOLLOW_BRIEF),
+    "waiting": Walk({"start": ""}, "missing.ocml", FOLLOW),
+    "empty": Walk({"start": "", "debug": "d"}, "empty.ocml"),
+    "header": Walk({"start": ""}, "header.ocml"),
+    "hidden": Walk({"start": "", "debug": "d"}, "hidden.ocml"),
+    "hidden-strict": Walk({"start": ""}, "hidden.ocml", ViewOptions(strict=True)),
+    "not-a-transcript": Walk({"start": "", "debug": "d"}, "recipe.txt"),
+    "not-json": Walk({"start": ""}, "dump.json"),
+    "files": Walk(
+        {
+            "start": "j",
+            "marked": "D",
+            "sorted": "s",
+            "search-prompt": "/",
+            "search": '"corner enter',
+            "filter": 'escape & "minutes enter',
+        },
+        "runs",
+    ),
+    "files-debug": Walk({"start": ""}, "runs", DEBUG),
+    "transcripts": Walk({"start": "", "search": '/ "tea enter', "opened": "enter"}, "rows.jsonl"),
+    "boundaries": Walk({"start": "", "next": ")"}, "three.jsonl"),
+    "sources": Walk({"start": "", "opened": "enter"}, "live.ocml", FOLLOW, more=("paused.ocml", "missing.ocml")),
+    "ascii": Walk(
+        {
+            "safe": "",
+            "brief": "D",
+            "debug": "d e e",
+            "panes": "T i p",
+            "calls": ">",
+            "timeline": ">",
+            "help": "escape ?",
+            "beside": "escape T |",
+        },
+        options=ASCII,
+        sizes=SIZES[:2],
+    ),
+    "ascii-cards": Walk({"start": "d J enter *"}, "cards.ocml", ASCII, sizes=SIZES[:1]),
+    "ascii-rich": Walk({"start": "", "end": "G"}, "rich.ocml", ASCII, sizes=SIZES[:1]),
+    "ascii-files": Walk({"start": "s D"}, "runs", ASCII, sizes=SIZES[2:3]),
+    "small": Walk(
+        {"safe": "", "debug": "d e e", "inspector": "i", "help": "escape ?", "palette": "escape ctrl+p"},
+        sizes=((40, 12), (30, 9)),
+    ),
+    "small-files": Walk({"start": ""}, "runs", sizes=((40, 12),)),
+}
+
+
+def write_files(folder: Path) -> None:
+    """Write the files of all walks into a folder."""
+    for file, written in FILES.items():
+        (folder / file).write_text(written, "utf-8")
+    (folder / "runs").mkdir()
+    for file, (age, written) in RUNS.items():
+        (folder / "runs" / file).write_text(written, "utf-8")
+        os.utime(folder / "runs" / file, (time.time() - age, time.time() - age))
+
+
+def keys_of(step: str | Step) -> list[str]:
+    """Return the keys of a step, one by one."""
+    keys: list[str] = []
+    for each in (step if isinstance(step, str) else step.keys).split():
+        keys += [*each[1:]] if each.startswith('"') else [each]
+    return ["space" if key == "~" else key for key in keys]

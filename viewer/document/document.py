@@ -251,11 +251,6 @@ class Document:
         return self._quotes
 
     @property
-    def has_frames(self) -> bool:
-        """True if each message of the format is a frame of its own bytes."""
-        return self._reading.has_frames
-
-    @property
     def detection(self) -> Detection:
         """The format that was detected or requested, and why."""
         return self._reading.detection

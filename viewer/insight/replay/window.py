@@ -12,8 +12,10 @@ from msgspec import Struct
 from viewer.document.document import Document
 from viewer.document.projection import Projection
 from viewer.document.rows import RowKind, Rows
+from viewer.formats import FORMATS
 from viewer.formats.detect import HEAD
 from viewer.model.messages import Ending
+from viewer.reading.parser import Parser
 
 ROWS = 512
 """The rows that a window has at least, more than two screens."""
@@ -54,7 +56,11 @@ class Windows:
         self._view = view
         self._head = final.tally.last_declaring
         """The number of messages up to the last one that declares tools. They are read first."""
-        is_plain = final.has_frames and final.tally.transcripts == 1 and self._head < len(final.index)
+        is_plain = (
+            Parser(FORMATS[final.detection.format]).has_frames
+            and final.tally.transcripts == 1
+            and self._head < len(final.index)
+        )
         roles = map(final.index.role, range(1, self._head + 1))
         self._has_windows = is_plain and all(role in _INSTRUCTIONS for role in roles) and not view.audience.strict
         """False also for a strict audience, which counts only what it sees."""

@@ -22,6 +22,7 @@ GOLDEN = Path(__file__).parent / "golden"
 HEAD = "━━━━ "
 """The beginning of the line above each screen of a file."""
 DIALOGS = ("Commands", "Help", "Marks", "Themes", "Welcome to ocmlview")
+THUMB = "▁▂▃▄▅▆▇█"
 LEVELS = ("[SAFE]", "[BRIEF]", "[DEBUG]")
 
 
@@ -65,6 +66,9 @@ async def walked(walk: Walk, size: tuple[int, int], folder: Path) -> str:
                 await Live(pilot, folder / walk.file).write(step.then)
             keys = step if isinstance(step, str) else step.keys
             shown = drawn(pilot).splitlines()
+            if not walk.has_bar:
+                shown = [line.rstrip(THUMB) if cells(SafeText(line)) == size[0] else line for line in shown]
+                shown = [line.rstrip() for line in shown]
             assert_every_line_is_full(pilot)
             screens += [f"{HEAD}{name}: {keys}".rstrip(), *elided(shown, before)]
             before = shown

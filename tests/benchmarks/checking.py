@@ -16,7 +16,7 @@ LEAST = 40
 
 
 def measure(scale: Scale, report: Report) -> None:
-    """The rows of this group."""
+    """Report the rows of this group."""
     small = generated(HARMONY, scale.small)
     theirs = harmony_seconds(small.path)
     library = Figure(small.size / MEGABYTE / theirs, Unit.RATE) if theirs else None

@@ -31,7 +31,7 @@ class _Rates(Struct, frozen=True):
 
 
 def measure(scale: Scale, report: Report) -> None:
-    """The rows of this group."""
+    """Report the rows of this group."""
     is_quick = scale == QUICK  # equal but not identical: it came from another process
     size = QUICK_SIZE if is_quick else SIZE
     names = AT_A_MINUTE if is_quick else tuple(CORPORA)

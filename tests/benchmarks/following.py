@@ -37,7 +37,7 @@ Measure = Callable[[Pilot[int], Path, Scale, Report], Awaitable[None]]
 
 
 def measure(scale: Scale, report: Report) -> None:
-    """The rows of this group."""
+    """Report the rows of this group."""
     _in_app(_latency, scale, report)
     _in_app(_polled_latency, scale, report, watch=lambda path: Polling())
     _printed_latency(scale, report)

@@ -23,7 +23,7 @@ LONGEST_JUMP = 3
 
 
 def measure(scale: Scale, report: Report) -> None:
-    """The rows of this group."""
+    """Report the rows of this group."""
     asyncio.run(_measure(scale, report))
 
 

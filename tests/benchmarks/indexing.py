@@ -25,7 +25,7 @@ LEAST_MEMORY = 2.0
 
 
 def measure(scale: Scale, report: Report) -> None:
-    """The rows of this group."""
+    """Report the rows of this group."""
     for name in (CHAT, "agent-0"):
         files = [generated(name, size) for size in scale.sizes]
         readings = [read_apart(scale, files[0], file) for file in files]

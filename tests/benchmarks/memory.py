@@ -17,7 +17,7 @@ MOST_OF_THE_FILE = 0.3
 
 
 def measure(scale: Scale, report: Report) -> None:
-    """The rows of this group."""
+    """Report the rows of this group."""
     for kind in (CHAT, "agent-0"):
         file = generated(kind, scale.large)
         name = f"{kind} {megabytes(scale.large)}"

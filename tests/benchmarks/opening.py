@@ -26,7 +26,7 @@ ONE_FRAME, TWO_FRAMES = 16.7, 33.3
 
 
 def measure(scale: Scale, report: Report) -> None:
-    """The rows of this group."""
+    """Report the rows of this group."""
     for size in (scale.small, scale.large):
         _first_content(scale, size, report)
     path = generated("chat", scale.large).path

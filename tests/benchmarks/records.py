@@ -35,7 +35,7 @@ _SOURCES = (
 
 
 def measure(scale: Scale, report: Report) -> None:
-    """The rows of this group."""
+    """Report the rows of this group."""
     for kind in KINDS:
         file = generated(kind, scale.medium)
         size = file.stat().st_size

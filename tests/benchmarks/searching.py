@@ -26,7 +26,7 @@ from viewer.tui.host import PromptKind
 AT_ONCE = 100
 """The time in milliseconds that feels instant."""
 LONGEST = 30
-"""In seconds, for all rounds of one search."""
+"""The time limit in seconds for all rounds of one search."""
 SEARCHES: tuple[tuple[str, str, list[str], int], ...] = (
     ("a word with a capital", RARE, ["-F", RARE], 1),
     ("a word in any case", RARE.lower(), ["-F", "-i", RARE], 3),
@@ -47,7 +47,7 @@ class Search:
 
 
 def measure(scale: Scale, report: Report) -> None:
-    """The rows of this group."""
+    """Report the rows of this group."""
     asyncio.run(_measure(scale, report))
 
 

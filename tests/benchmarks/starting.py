@@ -13,7 +13,7 @@ MOST = 2.5
 
 
 def measure(scale: Scale, report: Report) -> None:
-    """The rows of this group."""
+    """Report the rows of this group."""
     tour = str(ROOT / "samples" / "tour.ocml")
     commands = {
         BARE: [sys.executable, "-c", "pass"],

@@ -7,6 +7,7 @@ import json
 import lzma
 import os
 import random
+import socket
 from concurrent.futures import Future
 from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
@@ -17,7 +18,11 @@ from pebble import ProcessPool
 from tests.support.corpora import small_transcript
 from tests.support.program import CHAT, run
 from tests.support.tables import rows_in, run_hooked
+from viewer.corpus.listing import Listing
+from viewer.corpus.part import read_entry
 from viewer.corpus.rows import MOST_IN_NOISE, FileRows, content_hash, rows_of
+from viewer.corpus.scan import keyed
+from viewer.corpus.tables import Contents, FileState
 from viewer.index.findings import MOST_PER_CODE
 from viewer.model.visibility import EVERYTHING, Audience
 
@@ -99,6 +104,97 @@ def test_the_exit_code_says_that_a_file_was_not_read(tmp_path: Path) -> None:
     (tmp_path / "nowhere").write_text(CHAT)
     assert run("scan", folder, "--to", tmp_path / "out", "--quiet", "--retry-failed").code == 1  # noise
     assert {row["state"] for row in rows_in(tmp_path / "out", "files")} == {"ok", "not-a-transcript"}
+
+
+def poison(folder: Path) -> dict[str, str]:
+    """Write 60 files that are hard to read, and return the state of each by its name."""
+    chat = CHAT.encode()
+    deep = b"[" * 100_000
+    turn = b'{"role": "user", "content": "Hi"}'
+    files: dict[str, tuple[bytes, str]] = {
+        "zeros": (bytes(200_000), "not-a-transcript"),
+        "deep.json": (deep, "not-a-transcript"),
+        "deep-objects.json": (b'{"a":' * 50_000 + b"1" + b"}" * 50_000, "not-a-transcript"),
+        "deep-messages.json": (b'{"messages": [' + turn + b', {"role": "user", "content": ' + deep, ""),
+        "giant-line.ocml": (chat + b"x" * 3_000_000, "ok"),
+        "giant-line.jsonl": (b'{"messages": [' + turn + b']}\n{"a": "' + b"y" * 3_000_000, "truncated"),
+        "many-marks.ocml": (b"<|start|>" * 50_000, "truncated"),
+        "zip.ocml": (b"PK\x03\x04" + NOISE[:5000], "not-a-transcript"),
+        "sqlite.db": (b"SQLite format 3\0" + NOISE[:5000], "not-a-transcript"),
+        "parquet.parquet": (b"PAR1" + NOISE[:5000] + b"PAR1", "not-a-transcript"),
+        "zstd.ocml.zst": (b"\x28\xb5\x2f\xfd" + NOISE[:500], "unreadable"),
+        "xz.ocml.xz": (b"\xfd7zXZ\0" + NOISE[:500], "unreadable"),
+        "twice.ocml.gz.gz": (gzip.compress(gzip.compress(chat)), "not-a-transcript"),
+        "gzips.ocml.gz": (gzip.compress(chat) + gzip.compress(b"<|start|>user<|message|>x<|end|>"), "ok"),
+        "bomb.ocml.gz": (gzip.compress(bytes(50_000_000)), "not-a-transcript"),
+        "half-utf-16.ocml": (chat.decode().encode("utf-16")[:-1], "ok"),
+        "surrogates.ocml": (chat.replace(b"Yes", b"\xed\xa0\x80"), "ok"),
+        "nul.ocml": (chat.replace(b"Yes", b"\0"), "ok"),
+        "a.tar": (NOISE[:5000], "unreadable"),
+    }
+    names = (
+        "new\nline.ocml",
+        "tab\t.ocml",
+        "\x1b[31m.ocml",
+        "\u202egpj.ocml",
+        "a:1.ocml",
+        "a::b.ocml",
+        "@list.ocml",
+        "-.ocml",
+    )
+    files |= dict.fromkeys((*names, "x" * 240 + ".ocml", " .ocml", "'quo\"te.ocml", "[a]*?.ocml"), (chat, "ok"))
+    files |= {
+        f"cut-{at}.ocml": (chat[:at], "ok" if at >= len(chat) - 1 else "")
+        for at in range(13, len(chat), len(chat) // 22)
+    }
+    states = {}
+    for name, (data, state) in files.items():
+        (folder / name).write_bytes(data)
+        states[name] = state
+    with open(os.fsencode(folder) + b"/\xff\xfe.ocml", "wb") as file:  # noqa: PTH123 (no path has such a name)
+        file.write(chat)
+    states["\\xff\\xfe.ocml"] = "ok"
+    with (folder / "sparse.ocml").open("wb") as file:
+        file.truncate(5_000_000_000)
+    states["sparse.ocml"] = "too-large"
+    (folder / "dangling.ocml").symlink_to("nowhere")
+    (folder / "loop.ocml").symlink_to("loop.ocml")
+    states |= {"dangling.ocml": "unreadable", "loop.ocml": "unreadable"}
+    os.mkfifo(folder / "pipe.ocml")
+    with socket.socket(socket.AF_UNIX) as bound:
+        bound.bind(os.path.relpath(folder / "socket.ocml"))
+    (folder / "round").symlink_to(folder)
+    return states
+
+
+def test_sixty_poisoned_files_lose_no_neighbor(tmp_path: Path) -> None:
+    folder = tmp_path / "runs"
+    folder.mkdir()
+    states = poison(folder)
+    for number in range(5):
+        (folder / f"neighbor-{number}.ocml").write_text(CHAT)
+        states[f"neighbor-{number}.ocml"] = "ok"
+    assert len(states) >= 60
+    result = run("scan", folder, "--to", tmp_path / "out", "--json", "--jobs", "2", "--max-size", "20MB")
+    assert result.code == 2, result.err
+    summary = json.loads(result.out.splitlines()[-1])
+    assert (summary["done"], summary["skipped"]) == (len(states), 2)
+    found = {row["path"].removeprefix(f"{folder}/"): row["state"] for row in rows_in(tmp_path / "out", "files")}
+    assert found.keys() == states.keys()
+    assert {name: found[name] for name, state in states.items() if state and found[name] != state} == {}
+    assert set(found.values()) <= {state.value for state in FileState}
+    assert not {"killed", "timeout"} & set(found.values())
+
+
+def test_a_file_that_vanishes_or_changes_while_scanned_is_a_row(tmp_path: Path) -> None:
+    path = tmp_path / "chat.ocml"
+    path.write_text(CHAT)
+    listed = list(keyed(Listing([str(tmp_path)]), Contents()))
+    path.write_text(CHAT + "<|start|>user<|message|>More.<|end|>\n")
+    assert read_entry(listed[0].entry, Contents(), 10**9).file["messages"] == 7
+    path.unlink()
+    rows = read_entry(listed[0].entry, Contents(), 10**9)
+    assert (rows.file["state"], rows.file["reason"]) == ("unreadable", "missing")
 
 
 @pytest.mark.slow

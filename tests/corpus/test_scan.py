@@ -205,7 +205,7 @@ def test_members_of_an_archive_are_files(runs: Path, tmp_path: Path) -> None:
     shard.parent.mkdir()
     with tarfile.open(shard, "w") as archive:
         archive.add(runs, "runs")
-        archive.add(runs / "empty.ocml", "runs/chat.ocml")  # the last of two members counts
+        archive.add(runs / "empty.ocml", "runs/chat.ocml")  # of two members with the same name, the last one is used
         archive.add(runs / "chat.ocml", "runs/chat.ocml")
     with tarfile.open(shard) as archive:
         last = archive.getmember("runs/below/broken.ocml").offset_data

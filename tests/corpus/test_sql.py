@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -59,6 +60,29 @@ def test_every_ready_query_has_an_answer(tables: Path) -> None:
 
 
 @pytest.mark.slow
+def test_a_failing_tool_leads_to_its_first_failure(tmp_path: Path) -> None:
+    call = '<|start|>assistant<|channel|>commentary call_id="c{0}" to=functions.t<|message|>{{}}<|call|>\n'
+    for name, time in (("later", 2000), ("first", 1000), ("fine", 500)):
+        text = "version: 2.2\n<|start|>user<|message|>Hi<|end|>\n" + call.format(1)
+        if name == "fine":
+            text += '<|start|>tool name=functions.t call_id="c1" to=assistant<|channel|>commentary<|message|>1<|end|>\n'
+        path = tmp_path / "runs" / f"{name}.ocml"
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text + "<|start|>user<|message|>Well?<|end|>\n")
+        os.utime(path, (time, time))
+    options: list[str | Path] = [
+        "--to",
+        tmp_path / "out.DEBUG",
+        "--reveal",
+        "tool,commentary",
+        "--quiet",
+        "--exit-zero",
+    ]
+    assert run("scan", tmp_path / "runs", *options).code == 0
+    answer = sql(tmp_path, "@failing-tools", "-p", "minimum=1", name="out.DEBUG").out.splitlines()[1].split("\t")
+    assert (answer[:2], answer[6:]) == (["functions.t", "3"], ["66.7", "2", str(tmp_path / "runs" / "first.ocml")])
+
+
 def test_the_output_has_four_forms(tables: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     query = "select path, 1.5 as half, null as nothing, [1, 2] as list, 'a\tb' as text from files order by path limit 2"
     lines = sql(tables, query).out.splitlines()

@@ -108,7 +108,7 @@ def list_keys() -> str:
 
 
 def merged_keys() -> str:
-    """The keys of the merged view."""
+    """Return the keys of the merged view."""
     rows = [_key_row(action)[:3] for action in merged_actions()]
     return _table(("keys", "action", "does"), rows)
 

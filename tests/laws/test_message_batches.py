@@ -1,4 +1,5 @@
-"""JSON messages that are read and checked as columns give the same result as with the careful reader, one by one."""
+"""JSON messages that are read and checked as columns give the same result as when the slow path reads them one by
+one."""
 
 from __future__ import annotations
 
@@ -77,7 +78,7 @@ def text(chance: Random, trouble: float) -> str:
 
 
 def conversation(chance: Random, trouble: float) -> list[dict[str, Any]]:
-    """The messages of a conversation, most of them regular."""
+    """Return the messages of a conversation, most of them regular."""
     found: list[dict[str, Any]] = []
     known = ["c0"]
     if chance.random() < 0.5:
@@ -105,7 +106,7 @@ def conversation(chance: Random, trouble: float) -> list[dict[str, Any]]:
 
 
 def spoiled(data: bytes, chance: Random) -> bytes:
-    """The bytes with a few others in between, or without some."""
+    """Return the bytes with a few others inserted, or with some removed."""
     for _ in range(chance.choice((0, 0, 1, 1, 2))):
         at = chance.randrange(len(data) + 1)
         data = data[:at] + chance.choice(SPOILED) + data[at + chance.choice((0, 0, 1)) :]
@@ -113,7 +114,7 @@ def spoiled(data: bytes, chance: Random) -> bytes:
 
 
 def document(chance: Random) -> bytes:
-    """Conversations as an array, as lines with a message each, or as lines with a conversation each."""
+    """Return conversations as an array, as lines with one message each, or as lines with one conversation each."""
     trouble, is_ascii = chance.choice((0, 0.02, 0.1, 0.3)), chance.random() < 0.4
     separators = chance.choice(((", ", ": "), (",", ":")))
     form = chance.choice(("array", "lines", "rows", "rows", "arrays"))
@@ -137,7 +138,7 @@ def document(chance: Random) -> bytes:
 
 
 def compare(number: int, monkeypatch: pytest.MonkeyPatch) -> int:
-    """Read a random document in both ways. Returns the number of its messages."""
+    """Read a random document in both ways. Return the number of its messages."""
     chance = Random(f"batches {number}")
     data = document(chance)
     for module in (lines, arrays, messages):

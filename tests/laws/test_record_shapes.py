@@ -17,6 +17,7 @@ from viewer.formats.engine.drafts import read_record
 from viewer.formats.engine.shapes import RecordShapes
 from viewer.formats.hiding import FLAGS
 from viewer.formats.tables.model import Container, RecordFormat, RecordRule, has
+from viewer.formats.tables.rows import ROWS
 from viewer.model.events import Closed
 from viewer.model.messages import Kind
 from viewer.reading.template_marks import MARK_SIGNS, TOKEN_SIGNS
@@ -217,3 +218,37 @@ def test_the_time_of_a_record_may_be_none_in_a_known_shape(monkeypatch: pytest.M
     rows = [answer(at, timestamp=time) for at, time in enumerate(("x", "2026-01-01T00:00:00Z", "y", "2026") * 3)]
     both(b"".join(rows), "claude-code", monkeypatch)
     assert any(isinstance(event, Closed) for event in events(b"".join(rows), "claude-code"))
+
+
+def rows(*texts: str) -> list[bytes]:
+    """Training rows of several kinds, with these texts."""
+    found: list[dict[str, object]] = []
+    for text, other in zip(texts, [*texts[1:], texts[0]], strict=True):
+        asked, said = {"role": "user", "content": text}, {"role": "assistant", "content": other}
+        found += [
+            {"instruction": text, "input": other, "output": text},
+            {"id": text, "conversations": [{"from": "human", "value": text}, {"from": "gpt", "value": other}]},
+            {"messages": [asked, said], "tools": [], "label": True},
+            {"prompt": text, "chosen": [asked, said], "rejected": [asked, {"role": "assistant", "content": "SECRET"}]},
+        ]
+    return [json.dumps(row, ensure_ascii=False).encode() + b"\n" for row in found]
+
+
+def test_training_rows_are_read_as_with_care(monkeypatch: pytest.MonkeyPatch) -> None:
+    plain, others = (
+        rows(*"abcd"),
+        rows('say "x"', "a\n", "é", "a\tb", " ", "<think>a</think>b", '[{"role": "user"}]', "e"),
+    )
+    both(b"".join((*plain, *others)), "rows", monkeypatch)
+    for kind in range(4):
+        both(b"".join(plain[kind::4] + others[kind::4]), "rows", monkeypatch)
+
+
+def test_rows_without_repeated_texts_have_shapes() -> None:
+    for kind, has_shapes in enumerate((True, True, True, False)):
+        known = RecordShapes(ROWS)
+        for row in rows(*"abcde")[kind::4]:
+            node = read_regular(row.strip(), 0)
+            assert node is not None
+            known.learn(node, read_record(ROWS.records, node))
+        assert (known.read(rows("x", "y")[kind].strip(), 0, 0) is not None) is has_shapes

@@ -30,7 +30,7 @@ def files(folder: Path) -> list[str]:
 
 
 async def exported(pilot: Pilot[int], name: str) -> None:
-    """Wait for the end of an export, because syncing a file takes as long as the disk is busy."""
+    """Wait for the end of an export, which may take long because the file is synced to disk."""
     await until(lambda: said(pilot).startswith(f"Exported {name} ("))
 
 

@@ -25,7 +25,7 @@ def record(role: str, content: object, minute: int) -> str:
 
 
 def session(name: str, minutes: tuple[int, int, int, int]) -> str:
-    """A question, a call with its reply, and an answer, at these minutes."""
+    """Return a question, a call with its reply, and an answer, at these minutes."""
     ask, call, reply, answer = minutes
     use = [{"type": "tool_use", "id": f"t{call}", "name": "Water", "input": {"bed": name}}]
     result = [{"type": "tool_result", "tool_use_id": f"t{call}", "content": f"{name} is wet"}]
@@ -38,7 +38,7 @@ def session(name: str, minutes: tuple[int, int, int, int]) -> str:
 
 
 def heads(text: str) -> list[str]:
-    """The lines with a letter, without rules."""
+    """Return the lines with a letter, without rules."""
     lines = (line.replace("▌", " ").split() for line in text.splitlines()[1:-2])
     return [" ".join(words[:2]) for words in lines if len(words[:1]) and words[0] in "ABC" and "─" not in words[1]]
 

@@ -11,7 +11,7 @@ from textual.events import Key
 from textual.pilot import Pilot
 
 from tests.support.leaks.rewriting import tick
-from tests.support.running import SMALL, drawn, press, running, said, settled, type_in, view
+from tests.support.running import SMALL, drawn, holds_key, press, running, said, settled, type_in, view
 from viewer.document import document, one_reading
 from viewer.document.backend import PLAIN, Backend
 from viewer.document.document import Document
@@ -133,6 +133,8 @@ async def press_at_once(pilot: Pilot[int], *keys: str) -> None:
         event.set_sender(pilot.app)
         driver.send_message(event)
     for _ in range(12):
+        await asyncio.sleep(0)
+    while holds_key(pilot):
         await asyncio.sleep(0)
 
 

@@ -22,11 +22,12 @@ GOLDEN = Path(__file__).parent / "golden"
 HEAD = "━━━━ "
 """The beginning of the line above each screen of a file."""
 DIALOGS = ("Commands", "Help", "Marks", "Themes", "Welcome to ocmlview")
+THUMB = "▁▂▃▄▅▆▇█"
 LEVELS = ("[SAFE]", "[BRIEF]", "[DEBUG]")
 
 
 def _marks(name: str, size: tuple[int, int]) -> list[pytest.MarkDecorator]:
-    """`make test` draws every state at two sizes."""
+    """Return the marks of a case. `make test` draws every state at two sizes."""
     if name == "safe" and size == SIZES[0]:
         return []
     return [pytest.mark.lab if size in SIZES[2:] else pytest.mark.slow]
@@ -65,6 +66,9 @@ async def walked(walk: Walk, size: tuple[int, int], folder: Path) -> str:
                 await Live(pilot, folder / walk.file).write(step.then)
             keys = step if isinstance(step, str) else step.keys
             shown = drawn(pilot).splitlines()
+            if not walk.has_bar:
+                shown = [line.rstrip(THUMB) if cells(SafeText(line)) == size[0] else line for line in shown]
+                shown = [line.rstrip() for line in shown]
             assert_every_line_is_full(pilot)
             screens += [f"{HEAD}{name}: {keys}".rstrip(), *elided(shown, before)]
             before = shown
@@ -79,7 +83,8 @@ def assert_every_line_is_full(pilot: Pilot[int]) -> None:
 
 
 def elided(screen: list[str], before: list[str]) -> Iterator[str]:
-    """Yield the lines; of more than two that are as in the screen before, or as the line above, only the number."""
+    """Yield the lines. Where more than two lines equal those of the previous screen, or the same line, yield their
+    number."""
     at = 0
     while at < len(screen):
         same = _count(screen[at:], before[at:])

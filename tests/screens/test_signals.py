@@ -124,12 +124,12 @@ def test_a_signal_that_the_caller_ignores_stays_ignored() -> None:
 STUCK = """
 import sys, time
 import viewer.tui.app as app
-def wait(self, event):
+async def wait(self, left):
     sys.__stderr__.write("STUCK")
     sys.__stderr__.flush()
     while True:
         time.sleep(0.01)
-app.ViewerApp.on_leave_wanted = wait
+app.ViewerApp._leave = wait
 from viewer.cli import main
 main()
 """

@@ -14,9 +14,11 @@ from textual.app import App, ComposeResult
 from textual.widgets import Input
 
 from tests.support.cases import each
+from tests.support.running import ROOMY, drawn, running
 from viewer.render.style import StyleRole
 from viewer.render.theme import ANSI, COLORS, DEFAULT, DERIVED, Theme, ThemeError, load_theme, read_theme, theme_names
 from viewer.resources import bundled
+from viewer.tui.app import ViewOptions
 from viewer.tui.themes.textual_theme import textual_theme
 
 COLORED = ["ansi", "colorblind", "contrast", "dark", "ember", "heather", "light"]
@@ -196,6 +198,17 @@ async def test_textual_accepts_the_theme(name: str) -> None:
     async with app.run_test() as pilot:
         await pilot.pause()
         assert app.theme == f"viewer-{name}"
+
+
+@pytest.mark.slow
+async def test_the_titles_of_panes_without_the_focus_are_readable() -> None:
+    async with running(size=ROOMY, keys=("d",), options=ViewOptions(theme="light")) as pilot:
+        assert "1 Outline" in drawn(pilot)
+        strips = pilot.app.screen._compositor.render_strips()
+        style = next(segment.style for strip in strips for segment in strip if "Outline" in segment.text)
+        assert style and style.color and style.bgcolor
+        colors = [color.get_truecolor().hex for color in (style.color, style.bgcolor)]
+        assert contrast(*colors) >= 4.5
 
 
 WRITE = "write '#rrggbb' in quotes, default, or one of the 16 colors of the terminal, such as bright-cyan"

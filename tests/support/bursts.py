@@ -72,7 +72,7 @@ def typed(text: str) -> list[Event]:
 
 
 def burst(chance: Random) -> Iterator[Event]:
-    """Yield up to some ten events: keys, commands, searches, entries of the palette, clicks, sizes, pasted text."""
+    """Yield up to about ten events: keys, commands, searches, entries of the palette, clicks, sizes, pasted text."""
     for _ in range(chance.choice([1, 2, 3, 6, MOST_AT_ONCE])):
         way = chance.random()
         if way < 0.45:

@@ -67,7 +67,7 @@ def scan(
 
 
 def read_batched(text: bytes, format: str, cuts: Iterable[int] = (), slice_size: int = 0) -> Reading:
-    """Read a text cut at these offsets; consecutive regular messages are one event."""
+    """Read a text that is cut at these offsets. Consecutive regular messages become one event."""
     parser = Parser(FORMATS[format], batches=True)
     analysis = Analysis(lambda start, end: text[start:end], FORMATS, body_of_ids, defers=slice_size > 0)
     analysis.index.use_columns(load_backend().columns)

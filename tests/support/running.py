@@ -101,7 +101,13 @@ async def _handled(pilot: Pilot[int]) -> None:
     while quiet < 2 and pilot.app._exception is None and time.monotonic() < end:
         looks += 1
         await asyncio.sleep(0 if looks < 200 else 0.001)
-        quiet = quiet + 1 if all(_waits(each) for each in _pumps(pilot)) else 0
+        idle = not holds_key(pilot) and all(_waits(each) for each in _pumps(pilot))
+        quiet = quiet + 1 if idle else 0
+
+
+def holds_key(pilot: Pilot[int]) -> bool:
+    """True while a key is on its way, perhaps through a screen that it has just closed."""
+    return isinstance(pilot.app, ViewerApp) and pilot.app.input_queue.is_busy
 
 
 def _pumps(pilot: Pilot[int]) -> list[MessagePump]:

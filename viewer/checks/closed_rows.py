@@ -1,4 +1,5 @@
-"""Check complete messages of record formats together: whatever a whole block excludes is not tested per message."""
+"""Check complete messages of record formats together: whatever is ruled out for a whole block is not tested per
+message."""
 
 from __future__ import annotations
 
@@ -27,7 +28,7 @@ _CONSTRAINT = b"<|constrain|>"
 _DEADLINE = b"deadline_ms"
 _BRACE = ord("{")
 _MAY_BEGIN = b" \\"
-"""The first byte of a string whose text may begin with white space, or of an escaped brace."""
+"""The first byte of a string whose text may begin with whitespace, or of an escaped brace."""
 
 
 class ClosedRows(Struct):
@@ -36,7 +37,7 @@ class ClosedRows(Struct):
     first: int
     last: int
     signed: bytearray
-    """A mask of the messages that have signs of marks, up to the last."""
+    """A mask of the messages that have signs of marks, up to the last such message."""
     started: list[tuple[int, Transcript]]
     """The transcripts that begin here, each with the number of its first message."""
     found: list[tuple[int, Found]]
@@ -66,7 +67,7 @@ def _start_transcripts(checker: CheckQueue, work: ClosedRows, number: int) -> No
 
 
 def _last_together(checker: CheckQueue, work: ClosedRows, size: int) -> int:
-    """The last message of about `size` bytes, before a transcript whose facts differ."""
+    """Return the number of the last message of about `size` bytes, before a transcript whose facts differ."""
     starts, _ = checker.index.bounds(work.first, work.last)
     last = work.first + max(1, bisect_left(starts, starts[0] + min(size, MOST_BYTES))) - 1
     for number, transcript in work.started:
@@ -78,7 +79,7 @@ def _last_together(checker: CheckQueue, work: ClosedRows, size: int) -> int:
 
 
 def _borders(work: ClosedRows, last: int) -> list[int]:
-    """The numbers of the messages before which something else happens, and the one after the last."""
+    """Return the numbers of the messages before which something else happens, and the number after the last message."""
     found = {number + 1 for number, _ in work.found if number <= last}
     return sorted({*found, *(number for number, _ in work.started if number <= last), last + 1})
 
@@ -115,7 +116,7 @@ class _Rows:
         self._plain = self._plain_rows(kinds, firsts)
 
     def _plain_rows(self, kinds: Column, firsts: list[int]) -> PlainRows:
-        """Return the messages that need a check. One that may need more than a link has no kind."""
+        """Return the messages that need a check. A message that may need more than a link has no kind."""
         checker, data, rows = self._checker, self._data, self._rows
         kind_of = {kind: checker.plain_kind(kind) for kind in set(kinds)}
         may_be_plain = [mask & ~checker.of_plain_calls == 0 for mask in self._masks]
@@ -146,7 +147,7 @@ class _Rows:
         return _CONSTRAINT in raw or b"\\u" in raw or b"\\/" in raw
 
     def _are_objects(self, firsts: list[int]) -> list[bool]:
-        """For each message that needs a check, whether its body begins like an object."""
+        """Return, for each message that needs a check, whether its body begins like an object."""
         data, begins = self._data, BEGINS_OBJECT.match
         leads = [data[firsts[row]] for row in self._rows]
         return [

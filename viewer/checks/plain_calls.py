@@ -61,7 +61,7 @@ class PlainRows(Struct, frozen=True):
     have_deadline: bool
     """True if any body in the data may have a deadline."""
     strings: list[bool] = []
-    """True for a body that is a JSON string with its quotes; empty if none is."""
+    """True for each body that is a JSON string with its quotes; empty if there is none."""
 
     def text(self, place: int) -> bytes:
         """Return the text of a body."""

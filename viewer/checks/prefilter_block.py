@@ -31,14 +31,15 @@ class Block:
     """The bytes of consecutive messages, whose bodies are JSON strings with their quotes, or text without escapes."""
 
     def __init__(self, data: bytes, starts: Sequence[int], ends: Sequence[int], firsts: Sequence[int]) -> None:
-        """`starts` and `ends` are the places of the bodies in the data, `firsts` those of their first characters."""
+        """`starts` and `ends` are the places of the bodies in the data, `firsts` the places of their first
+        characters."""
         self.data = data
         self.is_ascii = data.isascii()
         self.firsts = firsts
         self._starts, self._ends = starts, ends
 
     def places_with(self, find: Callable[[bytes, int], int]) -> set[int]:
-        """Return the places of the bodies in which `find` has a match. What is between the bodies does not count."""
+        """Return the places of the bodies in which `find` has a match. Matches between the bodies are ignored."""
         places: set[int] = set()
         starts, last = self._starts, len(self._starts)
         at = find(self.data, starts[0])
@@ -72,8 +73,8 @@ class BlockPrefilter:
     def masks(
         self, answers: Sequence[int], signed: Sequence[int], block: Block, read: Callable[[int], bytes]
     ) -> list[int]:
-        """Return the bits of the checks that each message needs. `answers` are those of the header predicates, `signed`
-        is the result of `places_with_signs` as a mask, and `read` returns the text of a body."""
+        """Return the bits of the checks that each message needs. `answers` holds the results of the header predicates,
+        `signed` is the result of `places_with_signs` as a mask, and `read` returns the text of a body."""
         certain = {answer: self._plain.certain(answer) for answer in set(answers)}
         masks = [certain[answer] for answer in answers]
         places = {place for place, is_signed in enumerate(signed) if is_signed}
@@ -85,15 +86,15 @@ class BlockPrefilter:
         return masks
 
 
-@lru_cache(4)  # holds nothing of an input, so `clear_caches` need not clear it
+@lru_cache(4)  # depends on no input, so `clear_caches` need not clear it
 def compile_block(checks: tuple[Check, ...]) -> BlockPrefilter:
     """Compile the prefilter for these checks, which all documents share."""
     return BlockPrefilter(checks)
 
 
 def _signs(leaf: Trigger) -> tuple[bytes, ...]:
-    """Return texts of which, ignoring case, a body holds at least one if an elementary trigger is true for it; none if
-    there are none. They contain no character that JSON escapes."""
+    """Return texts of which a body contains at least one, ignoring case, if an elementary trigger is true for it, or
+    nothing if there are no such texts. They contain no character that JSON escapes."""
     found: tuple[bytes, ...] = ()
     match leaf:
         case Contains(ignore_case=True):
@@ -105,8 +106,8 @@ def _signs(leaf: Trigger) -> tuple[bytes, ...]:
 
 
 def _texts(leaf: Trigger) -> list[bytes]:
-    """Return texts, as JSON strings spell them, of which a body holds at least one if an elementary trigger is true for
-    it; none if there are none."""
+    """Return texts, as JSON strings spell them, of which a body contains at least one if an elementary trigger is true
+    for it, or nothing if there are no such texts."""
     if not isinstance(leaf, Contains) or leaf.ignore_case:
         return []
     return [encode(literal.decode())[1:-1] for literal in leaf.literals]
@@ -121,7 +122,7 @@ def _places_with(search: Callable[[bytes, int], re.Match[bytes] | None]) -> Plac
 
 
 def _finder(leaf: Trigger) -> Places | None:
-    """Return a search for the bodies of a block for which an elementary trigger may be true; None if the header, the
+    """Return a search for the bodies of a block for which an elementary trigger may be true, or None if the header, the
     encoding, or an escape decides."""
     match leaf:
         case HeaderIs() | Noted() | IllFormed() | HasByte(b"\0"):

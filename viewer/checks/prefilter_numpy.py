@@ -38,7 +38,7 @@ MOST_RANGES = 16
 MOST_FAULTS = 8
 """After this many faults, every message with non-ASCII bytes counts as ill-formed."""
 SELDOM = 32
-"""A pattern is matched only at its leads if they make up less than 1 in this many bytes."""
+"""A pattern is tried only at the bytes in its `leads` if these are fewer than 1 in this many bytes."""
 MOST_MATCHES = 64
 """If a batch has more matches, an exact search takes less time than checking their messages."""
 

@@ -361,7 +361,7 @@ class CheckQueue:
         self._plain_kinds.clear()
 
     def has_facts_of(self, transcript: Transcript) -> bool:
-        """True if the checks need to know the same about this transcript as about the current one."""
+        """True if the checks need to know the same facts about this transcript as about the current one."""
         return self._facts_of(transcript) == self._transcribed
 
     def _facts_of(self, transcript: Transcript) -> TranscriptFacts:

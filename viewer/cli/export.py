@@ -119,7 +119,8 @@ def command(
     document = open_document(inputs[0], format=format, options=reading)
     refuse_if_unknown(document, strict=strict_safe)
     exporter = EXPORTERS[form] if form else (exporter_of(output or "") or FIRST)
-    target = output or default_name(_shown_name(document, redactor), audience, exporter)
+    shown = _shown_name(document, audience, where, redactor)
+    target = output or default_name(shown, audience, exporter)
     _export(document, audience, exporter, target, force=force, where=where, redactor=redactor)
     _say_redacted(redactor)
     mention(document, audience)
@@ -140,7 +141,7 @@ def _export_folder(
     """Export each transcript of a folder to a separate file."""
 
     def write(document: Document, target: OutputFolder) -> int:
-        shown = _shown_name(document, redactor)
+        shown = _shown_name(document, audience, where, redactor)
         path = target.path_for(document.name, default_name(shown, audience, exporter), redactor)
         _export(document, audience, exporter, str(path), force=force, where=where, redactor=redactor)
         mention(document, audience)
@@ -153,10 +154,13 @@ def _export_folder(
     return code
 
 
-def _shown_name(document: Document, redactor: Redactor | None) -> str:
-    """Return the file name of a document with its secrets masked."""
+def _shown_name(document: Document, audience: Audience, where: Filter | None, redactor: Redactor | None) -> str:
+    """Return the file name of a document, without the secrets that its transcript reveals."""
     name = PurePath(document.name).name
-    return redactor.name(name) if redactor else name
+    if redactor is None:
+        return name
+    redactor.learn_shown(document.project(audience, where=where))
+    return redactor.name(name)
 
 
 def _say_redacted(redactor: Redactor | None) -> None:
@@ -177,7 +181,7 @@ def _export(
     projection = document.project(audience, where=where, redactor=redactor)
     if projection.is_without_match:
         complain(f"{document.name}: no message matches the filter.")
-    pieces = exporter.pieces(projection, _shown_name(document, redactor))
+    pieces = exporter.pieces(projection, _shown_name(document, audience, where, redactor))
     if target == options.STDIN:
         for piece in pieces:
             write_text(piece)

@@ -96,11 +96,19 @@ def print_text(
     say_level(audience)
     for document in inputs:
         if inputs.several:
-            name = output.style.name(redactor.clean(document.name) if redactor else document.name)
+            name = output.style.name(_shown_name(document, audience, where, redactor))
             output.write_styled([rule(name, output.style.words(""), output.width, output.style, heavy=True), ()])
         retried(document, partial(_print_conversation, document, audience, output, where, asked, redactor), output)
         mention(document, audience)
     return inputs.code
+
+
+def _shown_name(document: Document, audience: Audience, where: Filter | None, redactor: Redactor | None) -> str:
+    """Return the name of a document without the secrets that its transcript reveals."""
+    if redactor is None:
+        return document.name
+    retried(document, lambda: redactor.learn_shown(document.project(audience, where=where)))
+    return redactor.clean(document.name)
 
 
 def _print_conversation(
@@ -146,8 +154,7 @@ def print_json(
 ) -> int:
     """Print the JSON lines of all files. With several files, each line names its file."""
     for document in inputs:
-        name = document.name if inputs.several else None
-        name = redactor.clean(name) if redactor and name else name
+        name = _shown_name(document, audience, where, redactor) if inputs.several else None
         print_lines = partial(_print_lines, document, audience, output, name, where, asked, redactor)
         while True:
             try:

@@ -7,12 +7,12 @@ import json
 import multiprocessing
 import os
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import redirect_stderr, suppress
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 from msgspec import Struct
@@ -56,6 +56,9 @@ _TEMPORARY = ".tmp"
 _ENDINGS = {Level.SAFE: "", Level.BRIEF: ".brief", Level.DEBUG: ".DEBUG"}
 
 
+Made = TypeVar("Made")
+
+
 class SiteOptions(Struct, frozen=True):
     """The options of the site from the command line."""
 
@@ -67,7 +70,7 @@ class SiteOptions(Struct, frozen=True):
     single: bool = False
     limit: int = LIMIT_OF_SINGLE
     redactor: Redactor | None = None
-    """Masks are numbered in the order of the transcripts, so one process must write them all."""
+    """It learns the secrets of all transcripts before the first page is written."""
 
 
 class _Job(Struct, frozen=True):
@@ -92,6 +95,8 @@ class _Built(Struct, frozen=True):
     """The size of the page and its texts in bytes."""
     withheld: int = 0
     withholds_header: bool = False
+    has_new_masks: bool = False
+    """True if it has secrets that were not learned before, such as those in a header."""
 
 
 def export_site(files: Sequence[str], output: str, asked: SiteOptions) -> int:
@@ -103,6 +108,7 @@ def export_site(files: Sequence[str], output: str, asked: SiteOptions) -> int:
     if len(found) > MOST_TRANSCRIPTS:
         raise ViewerError(f"{len(found):,} transcripts: a site has at most {MOST_TRANSCRIPTS:,}; name fewer files")
     with ended_tidily(), _Folder(target, asked) as folder:
+        _learn(found, folder.path, asked)
         built = _build(_jobs(found, asked.redactor), folder.path, asked)
         rows = _report(built)
         if rows:
@@ -184,26 +190,53 @@ def _jobs(found: Sequence[tuple[str, str]], redactor: Redactor | None) -> list[_
     return jobs
 
 
+def _learn(found: Sequence[tuple[str, str]], folder: Path, asked: SiteOptions) -> None:
+    """Find the secrets of all transcripts, and number their masks in the order of the transcripts."""
+    redactor = asked.redactor
+    if redactor is None:
+        return
+    from viewer.document.redaction.redactor import FoundSecret  # few sites are masked
+
+    def secrets_of(number: int) -> list[FoundSecret]:
+        with redirect_stderr(io.StringIO()), suppress(ViewerError):  # the pages report what is wrong
+            document = open_document(found[number][0], format=asked.format, options=asked.reading)
+            return retried(document, lambda: redactor.find_shown(document.project(asked.audience, where=asked.where)))
+        return []
+
+    for _, name in found:
+        redactor.name(name)
+    for secrets in _shared(len(found), secrets_of, list[FoundSecret], folder):
+        redactor.learn_found(secrets)
+    redactor.learn_no_more()
+
+
 def _build(jobs: Sequence[_Job], folder: Path, asked: SiteOptions) -> list[_Built]:
-    """Write the pages of all jobs in several processes, and return the results in order."""
+    """Write the pages of all jobs, and return the results in order."""
+    built = _shared(len(jobs), lambda number: _written(number, jobs[number], folder, asked), _Built, folder)
+    if any(each.has_new_masks for each in built):  # their numbers depend on the process
+        built = [_written(number, job, folder, asked) for number, job in enumerate(jobs)]
+    return built
+
+
+def _shared(count: int, make: Callable[[int], Made], kind: type[Made], folder: Path) -> list[Made]:
+    """Make a number of results in several processes, and return them in order."""
     workers = min(_MOST_WORKERS, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1)
-    built: dict[int, _Built] = {}
-    if len(jobs) > ALONE and workers > 1 and asked.redactor is None:
-        for each in _built_apart(jobs, folder, asked, workers):
-            built[each.job] = each
-    for number, job in enumerate(jobs):
-        if number not in built:  # also the jobs of a failed process, to report its error as usual
-            built[number] = _written(number, job, folder, asked)
-    return [built[number] for number in range(len(jobs))]
+    made: dict[int, Made] = {}
+    if count > ALONE and workers > 1:
+        made.update(_made_apart(count, make, kind, folder, workers))
+    # Those of a failed process are made here, to report its error as usual.
+    return [made[number] if number in made else make(number) for number in range(count)]
 
 
-def _built_apart(jobs: Sequence[_Job], folder: Path, asked: SiteOptions, workers: int) -> Iterator[_Built]:
-    """Share the jobs among forked processes, each of which leaves its results in a file."""
+def _made_apart(
+    count: int, make: Callable[[int], Made], kind: type[Made], folder: Path, workers: int
+) -> Iterator[tuple[int, Made]]:
+    """Share the work among forked processes, each of which leaves its results in a file."""
     context = multiprocessing.get_context("fork")
     results = [folder / f".results-{number}" for number in range(workers)]
+    shares = [range(number, count, workers) for number in range(workers)]
     processes = [
-        context.Process(target=_work, args=(jobs, range(number, len(jobs), workers), folder, asked, result))
-        for number, result in enumerate(results)
+        context.Process(target=_work, args=(make, share, result)) for share, result in zip(shares, results, strict=True)
     ]
     try:
         for process in processes:
@@ -215,22 +248,21 @@ def _built_apart(jobs: Sequence[_Job], folder: Path, asked: SiteOptions, workers
             if process.is_alive():
                 process.terminate()
                 process.join()
-    for result in results:
+    for share, result in zip(shares, results, strict=True):
         if result.exists():
-            yield from msgspec.msgpack.decode(result.read_bytes(), type=list[_Built])
+            yield from zip(share, msgspec.msgpack.decode(result.read_bytes(), type=list[kind]), strict=True)  # type: ignore[valid-type]
             result.unlink()
 
 
-def _work(jobs: Sequence[_Job], mine: range, folder: Path, asked: SiteOptions, result: Path) -> None:
-    """Write the pages of some jobs in a forked process. If it fails, it writes no results and prints nothing."""
+def _work(make: Callable[[int], object], share: range, result: Path) -> None:
+    """Make some of the results in a forked process. If it fails, it writes no results and prints nothing."""
     import signal
 
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_DFL)
     code = 1
     try:
-        built = [_written(number, jobs[number], folder, asked) for number in mine]
-        result.write_bytes(msgspec.msgpack.encode(built))
+        result.write_bytes(msgspec.msgpack.encode([make(number) for number in share]))
         code = 0
     finally:
         os._exit(code)
@@ -239,6 +271,7 @@ def _work(jobs: Sequence[_Job], mine: range, folder: Path, asked: SiteOptions, r
 def _written(number: int, job: _Job, folder: Path, asked: SiteOptions) -> _Built:
     """Write the page and the texts of one transcript."""
     heard = io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True)
+    masks = asked.redactor.mask_count if asked.redactor else 0
     with redirect_stderr(heard):
         try:
             built = _transcript(number, job, folder, asked)
@@ -246,7 +279,8 @@ def _written(number: int, job: _Job, folder: Path, asked: SiteOptions) -> _Built
             (folder / "t" / f"{job.page}.html").unlink(missing_ok=True)
             built = _Built(number, fail(str(error)), "")
     heard.seek(0)
-    return replace(built, said=heard.read())
+    has_new_masks = asked.redactor is not None and asked.redactor.mask_count > masks
+    return replace(built, said=heard.read(), has_new_masks=has_new_masks)
 
 
 def _transcript(number: int, job: _Job, folder: Path, asked: SiteOptions) -> _Built:

@@ -16,7 +16,7 @@ Values: TypeAlias = NDArray[Any]
 Flags: TypeAlias = NDArray[np.bool_]
 
 _SPARSE = 4096
-"""A table of counts may have this many more entries than the counted column has rows."""
+"""The maximum number of entries that a table of counts may have in excess of the rows of the counted column."""
 
 
 def values_of(column: Column) -> Values:

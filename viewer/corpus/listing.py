@@ -31,7 +31,8 @@ BATCHES_PER_WORKER = 4
 SAMPLE = 200
 MANIFEST = "@"
 ARCHIVE, MEMBER = ".tar", "::"
-"""An archive whose members are files of the scan, and what separates its path from the name of a member."""
+"""The suffix of an archive whose members are files of the scan, and the separator between its path and the name of a
+member."""
 
 
 class Entry(Struct, frozen=True, gc=False):
@@ -47,9 +48,9 @@ class Entry(Struct, frozen=True, gc=False):
     mtime_ms: int | None = None
     content_hash: str | None = None
     start: int | None = None
-    """Where a member of a tar archive starts in it."""
+    """Where the content of a member of a tar archive starts in the archive."""
     fault: str = ""
-    """Why its archive cannot be listed."""
+    """Why the archive cannot be listed."""
 
     def key(self, contents: Contents) -> str:
         """Return the key of the file in the tables. It changes with the size, the time, and the audience."""
@@ -130,7 +131,7 @@ class Listing:
             yield file  # its row says why it cannot be read
 
     def _members(self, archive: Entry, stream: IO[bytes]) -> Iterator[Entry]:
-        """Yield the transcripts in a tar archive. The last of several members with the same name counts."""
+        """Yield the transcripts in a tar archive. Of several members with the same name, the last one is used."""
         found: dict[str, Entry] = {}
         fault = ""
         for member in _tar_members(stream):
@@ -213,7 +214,7 @@ class Listing:
 
 
 def _tar_members(stream: IO[bytes]) -> Iterator[TarInfo | None]:
-    """Yield the members of a tar archive; at the end None if it is damaged."""
+    """Yield the members of a tar archive. If it is damaged, yield None at the end."""
     import tarfile
 
     try:

@@ -92,7 +92,7 @@ def _open_member(entry: Entry, path: str) -> Source:
 
 
 class _Part(RawIOBase):
-    """The next bytes of a stream, as a stream."""
+    """A stream that ends after the next bytes of another stream."""
 
     def __init__(self, stream: Any, size: int) -> None:
         self._stream = stream

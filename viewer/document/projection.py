@@ -307,7 +307,8 @@ class Projection(Struct, frozen=True):
         return self._shown(message, number, self._analysis.index.turn(number), message.transcript)
 
     def time_finder(self) -> Callable[[int], int | None]:
-        """Return a function for the times of messages that this audience sees, in milliseconds; None for others."""
+        """Return a function that returns the time of a message in milliseconds, or None if this audience does not see
+        the message."""
         index, cache = self._analysis.index, VisibilityCache(self._analysis.index, self.audience.sees)
         return lambda number: index.time_ms(number) if cache.sees_kind(index.header_key(number)) else None
 

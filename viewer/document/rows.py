@@ -255,7 +255,7 @@ class _Mark(Struct):
 
 
 class RowOrder(Protocol):
-    """Rows as a pane that scrolls through them sees them: of one input, or of several in one order."""
+    """The interface through which a scrolling pane sees rows, of one input or of several in one order."""
 
     def __len__(self) -> int: ...
 
@@ -277,7 +277,7 @@ class RowOrder(Protocol):
         ...
 
     def row_holding(self, number: int) -> int | None:
-        """Return the row that shows a message or hides it among others, or None if there is none."""
+        """Return the row that shows a message or hides it in a run, or None if there is none."""
         ...
 
     def row_of_stray(self, stray: int) -> int:

@@ -249,7 +249,7 @@ class CallLedger:
         self._main = ThreadCalls(self.call_id)
         self._threads = {0: self._main}
         self._reply_places: dict[int, Span] = {}
-        """Where the id is missing in each such reply, by row."""
+        """Where the id is missing in each reply without one, by row."""
         self._cancelled: set[int] = set()
         self._late: set[int] = set()
         self._begin_turn(0)

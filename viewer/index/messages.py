@@ -22,7 +22,7 @@ _ENDING_OF = {ending: number for number, ending in enumerate(_ENDINGS)}
 _ESCAPED, _IRREGULAR, _HAS_STOP, _BROKE_OUT, _CANCELLED, _STRING = 8, 16, 32, 64, 128, 256
 """Flags of a message. The body of an irregular one is more than a plain run of bytes or a JSON string."""
 _ALL_FLAGS = 9
-"""In bits."""
+"""The number of bits of the flags."""
 _FLAGS_OF = {Coding.PLAIN: 0, Coding.ESCAPED: _ESCAPED, Coding.JSON_STRING: _STRING}
 WORTH_A_BACKEND = 32
 """Smaller batches are faster without the backend."""

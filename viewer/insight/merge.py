@@ -1,7 +1,7 @@
-"""Merge the rows of several inputs by time into one order. What a row shows comes from its own input.
+"""Merge the rows of several inputs by time into one order.
 
-Only the times of shown messages count. Hidden messages follow the shown message before them, so the order says nothing
-about when they were written."""
+What a row shows comes from its own input. Only the times of shown messages are used. Hidden messages follow the shown
+message before them, so that the order reveals nothing about when they were written."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from viewer.document.projection import Projection
 from viewer.document.rows import RowKind, Rows
 
 _LATER = 1 << 62
-"""The key of rows before any shown message: they follow everything else until one is shown."""
+"""The key of rows before any shown message. Such rows come last until a message is shown."""
 
 
 class MergedPlace(Struct, frozen=True, gc=False):
@@ -27,8 +27,9 @@ class MergedPlace(Struct, frozen=True, gc=False):
 
 
 class Arrivals:
-    """When the messages of an input were read, for those without a time. All that is read before every input has
-    caught up arrives at once, so the sizes of messages and the order of reading do not matter."""
+    """The times at which the messages of an input were read, for messages without a time. Everything that is read
+    before every input has caught up arrives at once, so that the result does not depend on message sizes or the order
+    of reading."""
 
     def __init__(self) -> None:
         self._firsts = array("I")
@@ -62,7 +63,7 @@ class _Keys:
         """True once a shown message had a time."""
 
     def update(self, changed: int) -> int:
-        """Compute the keys from this row on. Returns the first row whose key is new."""
+        """Compute the keys from this row on. Return the first row whose key is new."""
         rows = self.rows
         if not self._has_time and (first := self._first_time(changed)) is not None:
             self._has_time, changed = True, 0
@@ -103,11 +104,11 @@ class MergedRows:
         self._sources: list[_Keys | None] = [None] * sources
         self._keys = array("q")
         self._of = array("H")
-        """The input of each row."""
+        """The input of each merged row."""
         self._rows = array("I")
-        """The row in its input."""
+        """The row in that input."""
         self._places: list[array[int]] = [array("I") for _ in range(sources)]
-        """By input, the merged row of each row."""
+        """For each input, the merged row of each row."""
 
     def show(self, source: int, projection: Projection, rows: Rows, arrivals: Arrivals) -> None:
         """Use these rows of an input from now on."""
@@ -118,7 +119,7 @@ class MergedRows:
         self.extend([0] * len(self._sources))
 
     def extend(self, changed: Sequence[int | None]) -> int:
-        """Merge what is new. `changed` is the first changed row of each input, or None. Returns the first merged row
+        """Merge what is new. `changed` holds the first changed row of each input, or None. Return the first merged row
         that may have changed."""
         keep = len(self._keys)
         for source, (keys, first) in enumerate(zip(self._sources, changed, strict=True)):
@@ -161,11 +162,11 @@ class MergedRows:
         return MergedPlace(self._of[row], self._rows[row])
 
     def row_at(self, place: MergedPlace) -> int:
-        """Return the merged row of a row of an input."""
+        """Return the merged row of a row in an input."""
         return self._places[place.source][place.row]
 
     def number_of(self, source: int, number: int) -> int:
-        """Return the number that names a message of an input among all inputs."""
+        """Return the number that identifies a message among the messages of all inputs."""
         return number * len(self._sources) + source
 
     def message_of(self, number: int) -> tuple[int, int]:
@@ -183,7 +184,8 @@ class MergedRows:
         return self._rows_of(self._of[row]).kind(self._rows[row])
 
     def value(self, row: int) -> int:
-        """Return the number of the message or call, or of the stray text; the count of hidden or folded messages."""
+        """Return the number of the message or call, the index of the stray text, or the count of hidden or folded
+        messages."""
         value = self._rows_of(self._of[row]).value(self._rows[row])
         is_number = self.kind(row) in (RowKind.MESSAGE, RowKind.CALL, RowKind.STRAY)
         return self.number_of(self._of[row], value) if is_number else value
@@ -198,7 +200,7 @@ class MergedRows:
         return self._nearest(source, self._rows_of(source).row_of(number))
 
     def row_holding(self, number: int) -> int | None:
-        """Return the row that shows a message or hides it among others; None if there is none."""
+        """Return the row that shows a message or hides it in a run, or None if there is none."""
         source, number = self.message_of(number)
         row = self._rows_of(source).row_holding(number)
         return None if row is None else self._nearest(source, row)
@@ -209,12 +211,12 @@ class MergedRows:
         return self._nearest(source, self._rows_of(source).row_of_stray(stray))
 
     def transcript(self, row: int) -> int:
-        """Return the transcript of a row. One order of all rows has no boundaries on the scroll bar."""
+        """Return the transcript of a row. A merged view has no boundaries on the scroll bar."""
         return 1
 
     @property
     def shown_transcripts(self) -> Sequence[int]:
-        """The transcripts of the merged view: one."""
+        """The transcripts of the merged view, which is always one."""
         return (1,)
 
     def _rows_of(self, source: int) -> Rows:

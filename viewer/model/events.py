@@ -134,7 +134,7 @@ class ClosedBatch(Struct):
     """The spans of the messages."""
     body_starts: array[int] = field(default_factory=_offsets)
     body_ends: array[int] = field(default_factory=_offsets)
-    """The spans of the bodies, with the quotes of a string that has escapes, and without the quotes of any other."""
+    """The spans of the bodies. The span of a string with escapes includes its quotes; any other span does not."""
     escaped: bytearray = field(default_factory=bytearray)
     """A mask of the messages whose string has escapes."""
     signed: bytearray = field(default_factory=bytearray)
@@ -149,7 +149,7 @@ class ClosedBatch(Struct):
         return len(self.codes)
 
     def one_by_one(self) -> Iterator[Started | Closed | Found]:
-        """Yield the same as single events."""
+        """Yield the events of the batch one by one."""
         ids = dict(zip(self.id_rows, self.ids, strict=True))
         started, problems = deque(self.started), deque(self.found)
         number = self.transcript

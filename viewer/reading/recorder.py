@@ -27,7 +27,7 @@ from viewer.rules.notes import I_TIME_BACKWARDS
 from viewer.rules.structure import W_TEXT_BETWEEN
 
 SMALLEST_BATCH = 16
-"""Fewer messages are faster one by one."""
+"""A batch of fewer messages is not worthwhile, because single events are faster."""
 
 
 class Recorder:
@@ -53,7 +53,7 @@ class Recorder:
         return events
 
     def _as_wanted(self, events: list[Event]) -> Iterator[Event]:
-        """Yield the events without small batches, or without any if these are not wanted."""
+        """Yield the events. Small batches, or all batches if they are not wanted, are replaced with single events."""
         for event in events:
             if isinstance(event, ClosedBatch) and not (self._has_batches and len(event) >= SMALLEST_BATCH):
                 yield from event.one_by_one()
@@ -191,7 +191,8 @@ class Recorder:
         return last
 
     def count_batch(self, batch: ClosedBatch) -> None:
-        """Count the messages that were added to a batch. A transcript that begins before that begins with them."""
+        """Count the messages that were added to a batch. A transcript that is started before this call begins with
+        these messages."""
         self.last_number = batch.first + len(batch) - 1
 
     def _note_time(self, message: Message, time_at: Placed | None) -> None:

@@ -120,15 +120,15 @@ def title_parts(facts: TitleFacts, width: int, style: Style) -> list[TitlePart]:
 def screen_title(left: Sequence[Part], right: str, level: str, width: int, style: Style) -> Line:
     """Return the title line of a screen without a transcript. Like in the transcript, free cells are slashes in the
     debug view."""
-    badge = badge_part(level)
+    badge = badge_part(level, "")
     aside = [Part(style.words(f"{right}  "), StyleRole.STRONG)] if right else []
-    room = max(width - cells(badge.text), 0)
+    room = max(width - cells(badge.text) - 1, 0)
     if aside and room - cells(aside[0].text) < LEAST_NAME:
         aside = []
     room -= sum(cells(part.text) for part in aside)
     line = between([Part(trusted(" ")), *left], [], room, style.signs)
     free = room - sum(cells(part.text) for part in line)
-    return (*line, *_free_cells(free, level, style), *aside, badge)
+    return (*line, *_free_cells(free, level, style), *aside, badge, Part(trusted(" ")))
 
 
 def _free_cells(free: int, level: str, style: Style) -> list[Part]:

@@ -17,8 +17,8 @@ _SEARCHES = (*searches(sorted(SIGNS)), _ESCAPE)
 
 
 def places_with_signs(block: bytes, starts: Sequence[int], ends: Sequence[int]) -> set[int]:
-    """Return the places of the strings that have a sign or such an escape. `starts` and `ends` are where they begin and
-    end in the block, in order."""
+    """Return the places of the strings that contain a sign or such an escape. `starts` and `ends` give the bounds of
+    the strings in the block, in order."""
     places: set[int] = set()
     last = len(starts)
     for pattern in _SEARCHES if last else ():

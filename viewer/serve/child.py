@@ -29,7 +29,7 @@ class Sent(Struct, frozen=True):
 
     write_bytes: Callable[[bytes], Awaitable[None]]
     place: Callable[[str, int], Awaitable[None]]
-    """Called with the file name and the number of the focused message."""
+    """A function that receives the file name and the number of the focused message."""
     close: Callable[[], Awaitable[object]]
 
 

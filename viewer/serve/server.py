@@ -222,8 +222,10 @@ class Server:
     async def _listen(self, session: Session, answer: web.WebSocketResponse, child: Child) -> str:
         while True:
             idle = self.options.idle_seconds - (self._clock() - session.heard_at)
+            if idle <= 0:  # aiohttp takes a timeout of 0 for none
+                return "idle"
             try:
-                message = await answer.receive(timeout=max(0.0, idle))
+                message = await answer.receive(timeout=idle)
             except TimeoutError:
                 return "idle"
             if message.type is WSMsgType.ERROR:

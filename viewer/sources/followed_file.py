@@ -45,7 +45,7 @@ class FollowedFile:
         self._stamp_since = 0.0
         self._is_over = False
         self._changed_for: Reason | None = None
-        """Set if a read found that the file was rewritten. The next poll then restarts."""
+        """The reason for a restart at the next poll, set if a read found that the file was rewritten."""
 
     has_ended = False
     """Always false, because a file can grow at any time."""

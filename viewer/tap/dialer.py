@@ -1,4 +1,4 @@
-"""Dialer: opens connections to the server, at the addresses that its name had a moment ago."""
+"""Dialer: opens connections to the server, using the addresses that its name resolved to recently."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from contextlib import suppress
 from viewer.tap.address import Upstream
 
 FRESH_SECONDS = 60.0
-"""How long the addresses of a name are used before it is looked up again."""
+"""The number of seconds for which the addresses of a name are used before it is looked up again."""
 CONNECT_SECONDS = 30.0
 
 Connection = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
 
 class OwnAddressError(OSError):
-    """Raised if the server is the proxy itself."""
+    """The server is the proxy itself."""
 
 
 class Dialer:
-    """Owns the known addresses of the server. A lookup needs a thread, which delays each new connection."""
+    """Keeps the known addresses of the server, because a lookup needs a thread and would delay each new connection."""
 
     def __init__(self, tls: ssl.SSLContext | None, limit: int, is_own: Callable[[str, int], bool]) -> None:
         """`is_own` returns True for an address of the proxy, which is never called."""
@@ -32,11 +32,11 @@ class Dialer:
         self._is_own = is_own
         self._upstream: Upstream | None = None
         self.addresses: list[tuple[str, int]] = []
-        """The addresses of the server, the one that answered last first."""
+        """The addresses of the server, beginning with the one that answered last."""
         self._looked_up_at = 0.0
 
     async def dial(self, upstream: Upstream) -> Connection:
-        """Connect to the server. Raises OSError, UnicodeError, or TimeoutError if that is impossible."""
+        """Connect to the server. Raise OSError, UnicodeError, or TimeoutError if that is impossible."""
         async with asyncio.timeout(CONNECT_SECONDS):
             if upstream != self._upstream or time.monotonic() - self._looked_up_at > FRESH_SECONDS:
                 await self._look_up(upstream)
@@ -50,7 +50,7 @@ class Dialer:
                 return await self._connect(upstream)
 
     async def reaches_proxy(self, upstream: Upstream) -> bool:
-        """True if the server is the proxy itself. A name that has no address now may have one later."""
+        """True if the server is the proxy itself. A name that has no address now may get one later."""
         with suppress(OSError, UnicodeError):
             await self._look_up(upstream)
         return any(self._is_own(*address) for address in self.addresses)
@@ -63,7 +63,7 @@ class Dialer:
         self._upstream, self._looked_up_at = upstream, time.monotonic()
 
     async def _connect(self, upstream: Upstream) -> Connection:
-        """Try the addresses in order; raise the error of the first one."""
+        """Try the addresses in order. If all fail, raise the error of the first one."""
         fault: OSError | None = None
         for address in [*self.addresses]:
             if self._is_own(*address):

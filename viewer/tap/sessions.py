@@ -21,7 +21,7 @@ class Place(Struct, frozen=True):
 
     session: str
     known: int
-    """The number of its messages that an earlier request of the session already had."""
+    """The number of the request's messages that an earlier request of the session already had."""
     repeated: int
     """The number of subsequent messages that repeat the answer to that request."""
     key: bytes = b""

@@ -10,9 +10,13 @@ import pytest
 
 from tests.support.leaks.planted import KINDS, everything
 from tests.support.program import run
+from viewer.cli import site
+from viewer.cli.site import ALONE, SiteOptions, export_site
 from viewer.document.redaction.examples import example_of
 from viewer.document.redaction.kinds import BY_NAME
 from viewer.document.redaction.redactor import Redactor
+from viewer.model.visibility import END_USER
+from viewer.reading.format import ReadOptions
 from viewer.render.exports import EXPORTERS
 
 PIECE = 14
@@ -78,3 +82,32 @@ def test_a_surface_that_forgets_the_masks_is_found(tmp_path: Path, monkeypatch: 
     monkeypatch.setattr(Redactor, "clean", lambda self, text: text)
     for line in LINES:
         assert pieces(made).search(run(*line, "--redact", tmp_path / "chat.ocml").out.replace("\n", "")), line
+
+
+def test_a_secret_that_one_transcript_reveals_is_masked_in_names_and_in_all_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    word, other = "Kq7vXw2mTz9b", "Lr8wYx3nUa0cPq5e7H"
+    Path("in").mkdir()
+    for number in range(ALONE + 4):
+        header = f"model: {other}\n" if number == 5 else ""
+        said = f'password="{word}", api_key="{other}"' if number == ALONE + 3 else f"It is {word}."
+        name = word if number == 0 else f"chat-{number:02}"
+        Path("in", f"{name}.ocml").write_text(f"version: 2.2\n{header}<|start|>user<|message|>{said}<|end|>\n")
+    trees = []
+    for workers in (8, 1):
+        monkeypatch.setattr(site, "_MOST_WORKERS", workers)
+        assert export_site(["in"], f"OUT{workers}", SiteOptions(END_USER, ReadOptions(), redactor=Redactor())) == 0
+        out = Path(f"OUT{workers}")
+        trees.append({path.relative_to(out): path.read_bytes() for path in sorted(out.rglob("*")) if path.is_file()})
+        for path, data in trees[-1].items():
+            assert word not in str(path) and word.encode() not in data and other.encode() not in data, path
+    assert trees[0] == trees[1]
+    last = Path("in", f"chat-{ALONE + 3:02}.ocml")
+    last = last.rename(Path("in", f"{word}-last.ocml"))
+    for line in (["show"], ["show", "--json"], ["export", "--to", "md", "-o", "-"]):
+        assert word not in run(*line, "--redact", last, *([last] if line[0] == "show" else [])).out, line
+    assert run("export", "--redact", last).code == 0
+    assert run("export", "--redact", "--to", "md", "-o", "pages", "in").code == 0
+    assert [path for path in Path().rglob(f"*{word}*") if path.parts[0] != "in"] == []

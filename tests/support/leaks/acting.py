@@ -167,7 +167,7 @@ def is_brief(pilot: Pilot[int]) -> bool:
 
 
 def _levels(pilot: Pilot[int]) -> set[str]:
-    """The levels of all open screens, also of those below others."""
+    """Return the levels of all open screens, including those below others."""
     screens = pilot.app.screen_stack
     levels = {screen.session.display.level for screen in screens if isinstance(screen, MainScreen)}
     return levels | {screen.state.level for screen in screens if isinstance(screen, MergedScreen)}

@@ -18,7 +18,8 @@ Turns = Sequence[tuple[str, int | None]]
 
 
 def lines(turns: Turns) -> bytes:
-    """A session of Claude Code: `u` a question, `a` an answer, `t` a thought, each with its second or no time."""
+    """Return a session of Claude Code: `u` a question, `a` an answer, `t` a thought, each with its second or without a
+    time."""
     rows = []
     for number, (kind, second) in enumerate(turns):
         content: object = f"{kind}{number}"
@@ -34,7 +35,7 @@ def lines(turns: Turns) -> bytes:
 
 
 def order(*inputs: Turns, audience: Audience = END_USER) -> str:
-    """The rows of a merged view, each as the letter of its input and of its kind."""
+    """Return the rows of a merged view, each as the letter of its input and of its kind."""
     rows = MergedRows(len(inputs))
     for place, turns in enumerate(inputs):
         document = Document(InMemory(lines(turns)), "claude-code").load()

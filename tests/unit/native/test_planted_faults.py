@@ -52,7 +52,7 @@ FAULTS: dict[str, tuple[str, ...]] = {
 
 
 def planted(changes: tuple[str, ...], folder: Path) -> ModuleType:
-    """Return the module compiled from source with a fault. The changes are texts before and after."""
+    """Return the module compiled from source with a fault. `changes` alternates original texts and replacements."""
     source = SOURCE
     for before, after in zip(changes[::2], changes[1::2], strict=True):
         assert source.count(before) == 1

@@ -154,7 +154,7 @@ async def test_a_page_sees_keeps_and_ends_its_sessions(tmp_path: Path) -> None:
     ],
 )
 async def test_a_socket_that_misbehaves_is_closed(message: str, why: str) -> None:
-    idle = 0.05 if why == "idle" else 1800.0
+    idle = 0.0 if why == "idle" else 1800.0
     async with serving(TOUR, idle_seconds=idle) as run, run.page() as page, run.socket(page) as opened:
         for _ in range(1500 if why == "too many messages" else 1 if message else 0):
             if not opened.closed:

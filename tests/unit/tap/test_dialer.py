@@ -17,14 +17,14 @@ from viewer.tap.dialer import Dialer, OwnAddressError
 
 @asynccontextmanager
 async def server() -> AsyncIterator[int]:
-    """A server that accepts connections on a port."""
+    """Run a server that accepts connections on a port."""
     listening = await asyncio.start_server(lambda reader, writer: writer.close(), "127.0.0.1", 0)
     async with listening:
         yield listening.sockets[0].getsockname()[1]
 
 
 def name_with(monkeypatch: pytest.MonkeyPatch, *lookups: list[int]) -> list[str]:
-    """Let the name have these ports of 127.0.0.1, one list per lookup; returns the names that are looked up."""
+    """Let the name have these ports of 127.0.0.1, one list per lookup. Return the names that are looked up."""
     asked: list[str] = []
 
     async def getaddrinfo(host: str, port: int, **more: Any) -> list[Any]:

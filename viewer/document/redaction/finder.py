@@ -21,7 +21,7 @@ _LEAST_RANDOM = 3.0
 """The minimum entropy per character of a key that is recognized only by its name. Words and identifiers have less."""
 _LEAST_MIXED = 8
 _MOST_MEMORY = 64 * 1024 * 1024
-"""The memory that the search for all hints may use, in bytes. It starts over when it is full."""
+"""The memory in bytes that the search for all hints may use. When it is full, it is cleared."""
 _PLACEHOLDER = lazy_regex(
     r"(?i)x{4,}|\*{3,}|\.{3}|_{4,}|your[_-]|example|changeme|placeholder|redacted|dummy|insert|replace|\bnone\b|\btrue\b"
     r"|\bfalse\b|\bnull\b|process\.env|os\.environ|getenv|1234567|abcdef"
@@ -75,7 +75,7 @@ def compiled_pattern(name: str, pattern: str) -> Regex:
 
 
 def possible_kinds(text: str) -> list[SecretKind]:
-    """Return the kinds of which a text has a hint. All hints are searched in one pass."""
+    """Return the kinds for which a text contains a hint. One pass searches for all hints."""
     small = text.lower()
     hints, kinds = _hints()
     found = hints.Match(small.encode("utf-8", "surrogatepass")) or ()
@@ -85,7 +85,7 @@ def possible_kinds(text: str) -> list[SecretKind]:
 
 @cache
 def _hints() -> tuple[Any, list[list[int]]]:
-    """Compile the hints of all kinds, and return for each the kinds that have it."""
+    """Compile the hints of all kinds, and return, for each hint, the kinds that have it."""
     import re2  # loading it takes longer than most searches
 
     kinds: dict[str, list[int]] = {}

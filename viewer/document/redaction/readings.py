@@ -33,7 +33,7 @@ class Reading:
     """A text derived from another text, with the original span of each part."""
 
     def __init__(self, text: str, parts: Callable[[], Parts]) -> None:
-        """`parts` is called once, if something is found in the text."""
+        """`parts` is called once, when something is found in the text."""
         self.text = text
         self._parts = parts
 
@@ -151,7 +151,7 @@ def _joined(reading: Reading) -> Reading | None:
 
 
 def _parts(reading: Reading, parts: list[tuple[str, Span]]) -> Parts:
-    """Return the parts of a reading of a reading, with spans in the original text."""
+    """Return the parts of a reading that was derived from another reading, with spans in the original text."""
     starts: list[int] = []
     places: list[Span] = []
     at = 0

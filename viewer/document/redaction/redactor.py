@@ -1,9 +1,9 @@
-"""The redactor: replaces each secret by a mask. Equal secrets get the same mask in all cleaned texts."""
+"""The redactor: replaces each secret with a mask. Equal secrets get the same mask in all cleaned texts."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
@@ -16,6 +16,8 @@ from viewer.model.messages import Header
 if TYPE_CHECKING:
     from viewer.document.projection import Projection
 
+FoundSecret = tuple[str, str]
+"""The kind and the text of a secret."""
 LEAST_KNOWN = 8
 """The minimum length of a secret that, once found, is masked everywhere."""
 
@@ -30,29 +32,55 @@ class Redactor:
         self._known: dict[str, str] = {}
         """The kinds of the secrets that give access to something, by text."""
         self._cleaned: dict[str, str] = {}
+        self._learned: Projection | None = None
+        """What was learned last, because a name is masked before its transcript."""
+        self._knows_all = False
         self.counts = Counter[str]()
         """The secrets in learned texts, by kind."""
 
     def learn(self, text: str) -> None:
         """Remember the secrets in a text, so that they are also masked where their context does not reveal them."""
-        for secret in self._finder.find(text):
-            self.counts[secret.kind] += 1
-            self._mask(secret)
-            kind = BY_NAME.get(secret.kind)
-            if len(secret.text) >= LEAST_KNOWN and (kind is None or kind.shape is not Shape.PERSONAL):
-                self._known.setdefault(secret.text, secret.kind)
+        self.learn_found([(secret.kind, secret.text) for secret in self._finder.find(text)])
+
+    def learn_found(self, secrets: Iterable[FoundSecret]) -> None:
+        """Remember these secrets."""
+        for name, text in secrets:
+            self.counts[name] += 1
+            self._mask(name, text)
+            kind = BY_NAME.get(name)
+            if len(text) >= LEAST_KNOWN and (kind is None or kind.shape is not Shape.PERSONAL):
+                if text not in self._known:
+                    self._cleaned.clear()
+                self._known.setdefault(text, name)
 
     def learn_shown(self, projection: Projection) -> None:
         """Learn, once, each text that the audience sees."""
+        is_learned = self._learned is not None and projection.is_of_same_reading(self._learned)
+        if not self._knows_all and not is_learned:
+            self._learned = projection
+            self.learn_found(self.find_shown(projection))
+
+    def learn_no_more(self) -> None:
+        """Take what was learned for everything that all inputs show."""
+        self._knows_all = True
+
+    def find_shown(self, projection: Projection) -> list[FoundSecret]:
+        """Return the secrets in the texts that the audience sees, in order, without learning them."""
+        texts: list[str | None] = []
         for item in projection.items():
             if isinstance(item, ShownMessage):
-                for text in (item.body, item.name, item.recipient, item.call_id, *item.extra.values()):
-                    self.learn(text or "")
+                texts += (item.body, item.name, item.recipient, item.call_id, *item.extra.values())
             elif isinstance(item, ShownStray):
-                self.learn(item.body)
+                texts.append(item.body)
+        return [(secret.kind, secret.text) for text in texts if text for secret in self._finder.find(text)]
+
+    @property
+    def mask_count(self) -> int:
+        """The number of masks so far."""
+        return len(self._masks)
 
     def clean(self, text: str) -> str:
-        """Replace the secrets in a text by masks."""
+        """Replace the secrets in a text with masks."""
         if text in self._cleaned:
             return self._cleaned[text]
         cleaned = "".join(self._pieces(text))
@@ -106,7 +134,7 @@ class Redactor:
         at = 0
         for secret in self._secrets(text):
             yield text[at : secret.start]
-            yield self._mask(secret)
+            yield self._mask(secret.kind, secret.text)
             at = secret.end
         yield text[at:]
 
@@ -128,9 +156,9 @@ class Redactor:
                 start = text.find(each, end)
         return sorted(found, key=lambda secret: secret.start)
 
-    def _mask(self, secret: Secret) -> str:
-        kind = self._known.get(secret.text, secret.kind)
-        key = kind, secret.text
+    def _mask(self, kind: str, text: str) -> str:
+        kind = self._known.get(text, kind)
+        key = kind, text
         if key not in self._masks:
             self._numbers[kind] += 1
             self._masks[key] = f"[redacted:{kind}-{self._numbers[kind]}]"

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from msgspec import Struct, field
 
-from viewer.formats.engine.conditions import all_hold
+from viewer.formats.engine.conditions import Unreadable, all_hold
 from viewer.formats.engine.paths import all_at, path
 from viewer.formats.hiding import FLAGS, KINDS, SHOWN, STARTERS, WORDS
 from viewer.formats.tables.model import Outcomes, PartRule, RecordFormat, RecordRule, When, Words
@@ -62,6 +62,8 @@ def _add_rules(found: Deciding, rules: tuple[RecordRule, ...], node: JsonNode) -
 
 
 def _add_rule(found: Deciding, rule: RecordRule, node: JsonNode) -> None:
+    if any(path(at).first(node) is not None for at in rule.repeats):
+        raise Unreadable  # the rule compares values of the record with each other
     for at in (*(fault.path for fault in rule.faults), *outcome_paths(rule.outcome), rule.rewind, rule.rewind_turns):
         found.add(at, node)
     if rule.role.startswith("@"):

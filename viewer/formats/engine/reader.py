@@ -130,7 +130,7 @@ class Records:
         return run.next
 
     def read_long(self, data: bytes, at: int, end: int, base: int) -> bool:
-        """False, because no record is read part by part."""
+        """Return False, because no record is read part by part."""
         return False
 
     def _read_shapes(self, data: bytes, at: int, base: int, head: bytes, tail: bytes) -> int:
@@ -147,7 +147,7 @@ class Records:
         return self._read_shape(data, at, base, b"")
 
     def read_known_run(self, data: bytearray, at: int, base: int, lead: bytes) -> int:
-        """Read nothing: each record is read by itself."""
+        """Do nothing, because each record is read separately. Return the index."""
         return at
 
     def _read_shape(self, data: bytes | bytearray, at: int, base: int, tail: bytes) -> int:

@@ -131,6 +131,7 @@ class _Shape:
         self._paths = [(), *(hole.path for hole in holes)]
         self._exchanges: set[Exchange] = reading.exchanges
         self._is_aside = reading.is_aside
+        self._starts = reading.starts
         self._usage = usage
         """Where the values that state a token usage begin, by rule; None if that differs between records."""
         self._checks = [
@@ -177,7 +178,7 @@ class _Shape:
                 start, end = regs[hole]
                 is_plain = data.find(b"\\", start, end) < 0
                 if piece.coding is not Coding.PLAIN:
-                    at = base + start + is_plain
+                    at = base + start + (is_plain and piece.coding is Coding.LINE)
                     pieces.append(Piece(at, at, piece.coding))
                 elif is_plain:
                     pieces.append(Piece(base + start + 1, base + end - 1, Coding.PLAIN))
@@ -201,7 +202,7 @@ class _Shape:
             for rule, reason, (first, start), (last, end), count in said.problems:
                 draft.problems.append(Problem(rule, reason, ends[first] + start, ends[last] + end, count))
             drafts.append(draft)
-        reading = RecordReading(drafts, exchanges=set(self._exchanges), is_aside=self._is_aside)
+        reading = RecordReading(drafts, starts=self._starts, exchanges=set(self._exchanges), is_aside=self._is_aside)
         if self._usage is not None:
             reading.usage_starts = {rule: ends[hole] + start for rule, (hole, start) in self._usage.items()}
         return reading
@@ -213,7 +214,7 @@ class RecordShapes:
     def __init__(self, format: RecordFormat) -> None:
         self._format = format
         self._shapes: list[_Shape] = []
-        """The shapes, newest first."""
+        """The shapes, those that were just made or used first."""
         self._last: _Shape | None = None
         """The shape of the last record."""
         self._trials = 0
@@ -222,11 +223,11 @@ class RecordShapes:
 
     @cached_property
     def _has_shapes(self) -> bool:
-        """True if the format can have shapes: no rule compares values of a record with each other."""
-        if self._format.spans is not None or self._format.keeps_fields or self._format.events is not None:
+        """True if the format can have shapes: no rule arranges or replaces the values of a record."""
+        if self._format.spans is not None or self._format.events is not None:
             return False
         rules = all_rules(self._format.records)
-        return not any(rule.repeats or rule.branches or rule.order or rule.lookup for rule in rules)
+        return not any(rule.branches or rule.order or rule.lookup for rule in rules)
 
     @cached_property
     def _inner_names(self) -> frozenset[str]:
@@ -242,11 +243,12 @@ class RecordShapes:
         if known is not None:
             self._last = likely
             return known
-        for shape in self._shapes:
+        for place, shape in enumerate(self._shapes):
             if shape is not likely:
                 known = shape.read(data, at, base)
                 if known is not None:
                     last.next = self._last = shape
+                    self._shapes.insert(0, self._shapes.pop(place))
                     return known
         return None
 
@@ -274,9 +276,7 @@ class RecordShapes:
 
 def _is_usual(reading: RecordReading) -> bool:
     """True if a reading consists only of drafts."""
-    is_more: object = (
-        reading.steps or reading.faults or reading.begun or reading.done or reading.starts or reading.narrows
-    )
+    is_more: object = reading.steps or reading.faults or reading.begun or reading.done or reading.narrows
     is_more = is_more or reading.cancels or reading.begins or reading.left or reading.rewind_turns or reading.rewind_to
     return not is_more and reading.unknown is None and reading.session is None
 
@@ -362,8 +362,13 @@ class _Learner:
                 for value in path(tokens.at).all(item) if tokens.at else ():
                     self._deciding.holders.update(_containers(value))
         for each in self._format.inner:
-            assert isinstance(each, str)
-            self._inner.update(value.start for value in all_at(each, self._tree))
+            if isinstance(each, str):
+                self._inner.update(value.start for value in all_at(each, self._tree))
+                continue
+            for holder in path(each.holders).all(self._tree):
+                for when in each.when:
+                    self._deciding.add_condition(when, holder)
+                self._inner.update(value.start for value in all_at(each.path, holder))
         self._find_holes(self._tree, (), "")
         if not self._holes or len(self._holes) > MOST_HOLES:
             return None
@@ -442,6 +447,7 @@ class _Learner:
         """Return the drafts with the holes in them."""
         reading, other = self._reading, probe.reading
         is_same = _is_usual(other) and other.exchanges == reading.exchanges and other.is_aside is reading.is_aside
+        is_same = is_same and other.starts is reading.starts
         if not is_same or len(other.drafts) != len(reading.drafts):
             raise _DiffersError
         own = [self._base, *(hole.node.end for hole in self._holes)]
@@ -540,7 +546,9 @@ def _is_string(piece: Piece, start: int, end: int) -> bool:
 
 
 def _is_before(piece: Piece, start: int) -> bool:
-    return piece.coding in (Coding.LINE, Coding.BREAK) and piece.start == piece.end and piece.start - start in (0, 1)
+    if piece.start != piece.end or piece.coding not in (Coding.LINE, Coding.BREAK):
+        return False
+    return piece.start == start or (piece.coding is Coding.LINE and piece.start == start + 1)
 
 
 def _problem(own: Problem, probed: Problem, places: _Places) -> tuple[Rule, str | None, _Place, _Place, int]:

@@ -87,7 +87,7 @@ class Streams:
         return stream.number
 
     def add_run(self, number: int, run: DeltaRun) -> None:
-        """Add the texts of events like the last one, which added to this message."""
+        """Add the texts of a run of events that add to the same message as the last event."""
         stream = self._open.get(number)
         assert stream is not None
         stream.texts += run.texts

@@ -52,11 +52,11 @@ class EventLines:
         return True
 
     def changes(self, node: JsonNode) -> bool:
-        """False, because no value is replaced."""
+        """Return False, because no value is replaced."""
         return False
 
     def read_long(self, data: bytes, at: int, end: int, base: int) -> bool:
-        """False, because no value is read part by part."""
+        """Return False, because no value is read part by part."""
         return False
 
     def read_run(self, data: bytes, start: int, at: int, base: int, node: JsonNode) -> int:

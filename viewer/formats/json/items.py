@@ -79,13 +79,13 @@ class MessageObjects:
         return end
 
     def add_run(self, data: bytes | bytearray, at: int, base: int, lead: bytes = b"", tail: bytes = b"") -> int:
-        """Add the messages of known shapes from an index on, each between `lead` and `tail`, as columns. Returns the
+        """Add the messages of known shapes from an index on, each between `lead` and `tail`, as columns. Return the
         index after the last one."""
         return self._runs.add(data, at, base, lead, tail, self._tools)
 
     def add_rows(self, data: bytes, at: int, base: int, row: Row, begin: Callable[[int], None]) -> int:
-        """Add the transcripts from an index on that are like this row, and all of whose messages have known shapes.
-        `begin` begins a transcript at an offset. Returns the index after the last one."""
+        """Add the transcripts from an index on that are like this row and whose messages all have known shapes. `begin`
+        begins a transcript at an offset. Return the index after the last one."""
 
         def start(offset: int, tools: dict[str, str]) -> None:
             begin(offset)

@@ -87,7 +87,7 @@ class MessageLists:
         return True
 
     def changes(self, node: JsonNode) -> bool:
-        """False, because no value is replaced."""
+        """Return False, because no value is replaced."""
         return False
 
     def read_run(self, data: bytes, start: int, at: int, base: int, node: JsonNode) -> int:
@@ -132,7 +132,7 @@ class MessageLists:
         return end
 
     def read_known_run(self, data: bytearray, at: int, base: int, lead: bytes) -> int:
-        """Read the items of known shapes after one, each after `lead`."""
+        """Read the items after this one that have known shapes and directly follow `lead`."""
         return self._objects.add_run(data, at, base, lead)
 
     def begin_array(self, start: int, first: JsonNode) -> None:
@@ -327,7 +327,7 @@ class _ArrayMessages:
         """The offset of the array, until its first item has been read."""
 
     def changes(self, node: JsonNode) -> bool:
-        """False, because no value is replaced."""
+        """Return False, because no value is replaced."""
         return False
 
     def read_known(self, data: bytearray, at: int, base: int) -> int:
@@ -335,7 +335,7 @@ class _ArrayMessages:
         return self._lists.read_known(data, at, base)
 
     def read_known_run(self, data: bytearray, at: int, base: int, lead: bytes) -> int:
-        """Read the items after such a message that are also of known shapes."""
+        """Read the items after such a message that also have known shapes."""
         return self._lists.read_known_run(data, at, base, lead)
 
     def apply(self, node: JsonNode, name: str | None, lenient: list[Span], source: Source | None = None) -> bool:

@@ -16,18 +16,18 @@ from viewer.scan.text_signs import places_with_signs
 from viewer.syntax.utf8 import is_utf8
 
 MOST_TOGETHER, FEWEST_TOGETHER = 256, 4
-"""How many messages are matched before their bytes are checked."""
+"""The maximum and the minimum number of messages that are matched before their bytes are checked."""
 LONGEST_ROW = 8 * 1024 * 1024
 """The maximum length in bytes. A longer transcript on one line takes the slow path."""
 ROWS_TOGETHER = 8
-"""One transcript is matched together with others for each of this many messages."""
+"""The factor by which a group of transcripts is smaller than a group of messages."""
 Matched = tuple[Shape, "re.Match[bytes]"]
 Begin = Callable[[int, dict[str, str]], None]
-"""Begins a transcript at an offset, with the tools of its calls."""
+"""A function that begins a transcript at an offset, with the tools of its calls."""
 
 
 class Facts(Struct, frozen=True):
-    """What an object that is a transcript states about it."""
+    """What an object that is a transcript states about the transcript."""
 
     version: str | None = None
     model: str | None = None
@@ -54,7 +54,7 @@ class MessageRuns:
         self._most = MOST_TOGETHER
 
     def add(self, data: bytes | bytearray, at: int, base: int, lead: bytes, tail: bytes, tools: dict[str, str]) -> int:
-        """Add the messages from an index on, each between `lead` and `tail`. Returns the index after the last one."""
+        """Add the messages from an index on, each between `lead` and `tail`. Return the index after the last one."""
         if not self._record.transcript:
             return at
         while True:
@@ -67,7 +67,7 @@ class MessageRuns:
                 return at
 
     def add_rows(self, data: bytes | bytearray, at: int, base: int, row: Row, begin: Begin) -> int:
-        """Add the transcripts from an index on that are like this row. Returns the index after the last one."""
+        """Add the transcripts from an index on that are like this row. Return the index after the last one."""
         while True:
             most = self._most
             rows = self._match_rows(data, at, row)
@@ -78,7 +78,7 @@ class MessageRuns:
                 return at
 
     def _goes_on(self, count: int, found: int, most: int) -> bool:
-        """True if more may follow the found ones, of which `count` were taken. After one that was not taken, fewer
+        """True if more may follow the found items, of which `count` were taken. After an item that was not taken, fewer
         are matched together."""
         if count < found:
             self._most = max(FEWEST_TOGETHER, self._most // 4)
@@ -88,7 +88,7 @@ class MessageRuns:
         return False
 
     def _match(self, data: bytes | bytearray, at: int, lead: bytes, tail: bytes) -> list[Matched]:
-        """The messages from an index on, as far as their bytes match known shapes."""
+        """Return the messages from an index on whose bytes match known shapes."""
         run: list[Matched] = []
         match_next, before, after = self._shapes.match_next, len(lead), len(tail)
         for _ in range(self._most):
@@ -106,7 +106,7 @@ class MessageRuns:
         return run
 
     def _match_rows(self, data: bytes | bytearray, at: int, row: Row) -> list[list[Matched]]:
-        """The transcripts from an index on, as far as their bytes match known shapes."""
+        """Return the transcripts from an index on whose bytes match known shapes."""
         rows: list[list[Matched]] = []
         match_next, head, between, tail = self._shapes.match_next, row.head, row.between, row.tail
         for _ in range(-(-self._most // ROWS_TOGETHER)):
@@ -162,8 +162,8 @@ class MessageRuns:
 
 
 def _append(batch: ClosedBatch, run: list[Matched], base: int, tools: dict[str, str], signs: set[int]) -> int:
-    """Add the messages of these objects to a batch. Returns how many objects come before the first one whose shape does
-    not decide what it is. `signs` are the indexes of the bodies that may have marks."""
+    """Add the messages of these objects to a batch. Return how many objects precede the first one whose shape does not
+    decide what it is. `signs` holds the indexes of the bodies that may have marks."""
     data, numbers, codes, escaped = run[0][1].string, batch.numbers, batch.codes, batch.escaped
     starts, ends, body_starts, body_ends = batch.starts, batch.ends, batch.body_starts, batch.body_ends
     signed = batch.signed
@@ -226,8 +226,8 @@ def _is_divided(data: bytes | bytearray, start: int, end: int, said: Said) -> bo
 
 
 def _with_signs(data: bytes | bytearray, run: list[Matched]) -> set[int] | None:
-    """The bodies, by where they begin, whose text may have marks or may have to be looked at for other reasons. None if
-    the bytes are not UTF-8."""
+    """Return the starts of the bodies whose text may have marks, or which must be examined for other reasons. Return
+    None if the bytes are not UTF-8."""
     first, last = run[0][1].start(), run[-1][1].end()
     block = bytes(memoryview(data)[first:last])
     if not block.isascii() and not is_utf8(block):

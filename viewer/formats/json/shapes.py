@@ -83,7 +83,7 @@ class Said(Struct, frozen=True):
     is_split: bool
     """True if the body is split at its marks."""
     number: int
-    """Identifies it among all messages of all shapes."""
+    """A number that identifies the message shape among all message shapes."""
     reports: tuple[tuple[Rule, str | None], ...]
     """The problems that are located at the content."""
 
@@ -125,7 +125,8 @@ class KnownShapes:
         self._trials = 0
 
     def match_next(self, data: bytes | bytearray, at: int) -> tuple[Shape, re.Match[bytes]] | None:
-        """The shape of the message at an index, and its match. Whether the values may decide is not checked yet."""
+        """Return the shape of the message at an index, and its match. Whether the values may be deciding is not checked
+        yet."""
         last = self._last
         if last is None:
             return None
@@ -145,8 +146,8 @@ class KnownShapes:
     def read(
         self, data: bytes | bytearray, at: int, base: int, tools: Mapping[str, str]
     ) -> tuple[int, list[KnownMessage]] | None:
-        """The end of the object at an index, and its messages; None if it needs the careful reader. `tools` are the
-        tools of the calls so far, by id."""
+        """Return the end of the object at an index, and its messages, or None if it needs the slow path. `tools` holds
+        the tools of the calls so far, by id."""
         known = self.match_next(data, at)
         if known is None:
             return None

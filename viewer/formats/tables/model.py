@@ -268,7 +268,7 @@ class PartRule(Struct, frozen=True):
 
 
 class Lookup(Struct, frozen=True):
-    """Texts elsewhere in the record: a string `PREFIXname` is replaced by the member `name` at a path."""
+    """Texts elsewhere in the record: a string `PREFIXname` is replaced with the member `name` at a path."""
 
     prefix: str
     at: str

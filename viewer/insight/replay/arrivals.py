@@ -137,7 +137,7 @@ class Arrivals:
         self._flags[:] = bytes(self._flags[row] for row in order)
 
     def _read_times(self) -> None:
-        """Replace the time of a message by the times of its pieces, if their records state any."""
+        """Replace the time of a message with the times of its pieces, if their records state any."""
         rows = [row for row, number in enumerate(self.numbers) if self._is_piece(row, number)]
         if not rows:
             return

@@ -172,7 +172,7 @@ def _short_keys(members: Sequence[Action], printing: Style) -> str:
 
 
 def _row(keys: str, words: str, width: int, printing: Style) -> list[Line]:
-    return _entry(keys, words, width, printing, _KEY_ROOM)
+    return _entry(keys, words, width + 1, printing, _KEY_ROOM)
 
 
 def _entry(keys: str, sentence: str, width: int, printing: Style, room: int = 24) -> list[Line]:

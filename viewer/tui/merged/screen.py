@@ -34,6 +34,7 @@ from viewer.tui.host import Notice, PromptKind
 from viewer.tui.keys import bindings, by_id, is_digit
 from viewer.tui.main.messages import Ask, Leave, OpenAt, ThemeWanted
 from viewer.tui.main.program import TWICE_SECONDS
+from viewer.tui.main.read_worker import CHECK_SECONDS
 from viewer.tui.main.view import STRICT
 from viewer.tui.merged.captions import copy_at, place_at, status_facts, title_facts
 from viewer.tui.merged.search import MergedSearch
@@ -145,7 +146,8 @@ class MergedScreen(Screen[None]):
                 self.sources.end_round()
                 self.is_busy = False
                 self._draw_bars()
-            await asyncio.sleep(0 if is_more else QUIET_SECONDS)
+            is_quiet = not any(each.is_followed for each in self.sources.sources)
+            await asyncio.sleep(0 if is_more else CHECK_SECONDS if is_quiet else QUIET_SECONDS)
 
     def _grow(self, changed: set[int]) -> None:
         """Add the new rows of these inputs, and keep the place or the end."""

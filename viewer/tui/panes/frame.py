@@ -21,8 +21,11 @@ class Frame(Vertical):
 
     SCOPED_CSS = False  # the class `-ascii` belongs to an ancestor of the frame
     DEFAULT_CSS = """
-    Frame { border: round $border; border-title-align: left; border-subtitle-align: right; }
-    Frame.-focused { border: heavy $primary; }
+    Frame {
+        border: round $border; border-title-align: left; border-subtitle-align: right;
+        border-title-color: $foreground; border-subtitle-color: $secondary;
+    }
+    Frame.-focused { border: heavy $primary; border-title-color: $primary; border-subtitle-color: $primary; }
     Frame.-bare, Frame.-bare.-focused { border: none; }
     .-ascii Frame { border: ascii $border; }
     .-ascii Frame.-focused { border: ascii $primary; }
@@ -76,7 +79,7 @@ class Frame(Vertical):
         if captions != self._captions:  # setting a caption repaints the whole frame
             self._captions = captions
             title, below = captions
-            self.border_title = _content(title) if title else None
+            self.border_title = _content(title, "$primary" if self.has_focus_mark else "$border") if title else None
             self.border_subtitle = Content(below) if below else None
 
     def _captions_of(self, width: int) -> tuple[Line, SafeText]:
@@ -92,13 +95,13 @@ class Frame(Vertical):
         words = SafeText("".join(part.text for part in title))
         gap = room - cells(words) - cells(self._aside) - 2
         if self._aside and gap > 0:
-            title = (*title, Part(trusted(f" {stroke * gap} ")), Part(self._aside, StyleRole.QUIET))
+            title = (*title, Part(trusted(f" {stroke * gap} "), StyleRole.RULE), Part(self._aside, StyleRole.QUIET))
         elif cells(words) > room:
             title = (Part(cut(words, room, dots), StyleRole.STRONG),)
         return title, cut(self._below, room, dots) if self._below else trusted("")
 
 
-def _content(line: Line) -> Content:
+def _content(line: Line, stroke: str) -> Content:
     """Return a title for Textual, never interpreted as markup."""
-    styles = {StyleRole.STRONG: "bold", StyleRole.QUIET: "dim"}
+    styles = {StyleRole.STRONG: "bold", StyleRole.QUIET: "$secondary", StyleRole.RULE: stroke}
     return Content.assemble(*((part.text, styles.get(part.look, "")) for part in line))

@@ -1,0 +1,69 @@
+"""Exact text: a copy is the text of the message, and what Markdown rendering draws contains every word of it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import pytest
+
+from tests.support.converting import InMemory
+from tests.support.samples import Sample, samples
+from viewer.document.document import Document
+from viewer.document.projection import Projection
+from viewer.document.rows import RowKind, Rows
+from viewer.model.visibility import END_USER, EVERYTHING
+from viewer.render.blocks.block import Block, BlockFacts
+from viewer.render.page import BlockMaker
+from viewer.render.sanitize import sanitize_copy
+from viewer.tui.terminal.clipboard import Copied, What, copy_of
+
+WIDTH = 64
+WORD = re.compile(r"\w+")
+
+
+def documents() -> Iterator[tuple[Sample, Document]]:
+    for sample in samples("valid"):
+        if not sample.is_compressed:
+            yield sample, Document(InMemory(sample.path.read_bytes()), sample.asked).load()
+
+
+def shown_messages(projection: Projection) -> Iterator[tuple[Rows, int]]:
+    rows = projection.rows()
+    return ((rows, row) for row in range(len(rows)) if rows.kind(row) is RowKind.MESSAGE)
+
+
+def drawn_words(block: Block) -> str:
+    """Return the letters and digits of the rows of a body, without the line ends that wrapping adds."""
+    text = "".join(part.text for line in block.lines[block.first :] for part in line.parts)
+    return "".join(WORD.findall(text))
+
+
+@pytest.mark.slow
+def test_a_copy_of_each_message_of_each_sample_is_its_text() -> None:
+    count = 0
+    for sample, document in documents():
+        projection = document.project(EVERYTHING)
+        for rows, row in shown_messages(projection):
+            body = projection.item(rows, row).body  # type: ignore[union-attr]
+            copied = copy_of(What.TEXT, projection, rows.value(row), rows.label(row))
+            assert copied.text == sanitize_copy(body) if isinstance(copied, Copied) else not body, sample.name
+            count += 1
+    assert count > 1000
+
+
+@pytest.mark.slow
+def test_what_is_rendered_contains_every_word_of_each_answer_and_question() -> None:
+    count = 0
+    for sample, document in documents():
+        projection = document.project(END_USER)
+        rows = projection.rows()
+        facts = BlockFacts(folds={rows.value(row): True for _, row in shown_messages(projection)})
+        maker = BlockMaker(projection, rows, WIDTH, facts)
+        for _, row in shown_messages(projection):
+            body = projection.item(rows, row).body  # type: ignore[union-attr]
+            drawn = drawn_words(maker.make(row))
+            missing = [word for word in WORD.findall(body) if "".join(WORD.findall(word)) not in drawn]
+            assert not missing, (sample.name, row, missing, body)
+            count += 1
+    assert count > 500

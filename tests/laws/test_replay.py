@@ -16,10 +16,13 @@ from tests.support.samples import Sample, samples
 from viewer.document.document import Document, open_document
 from viewer.document.live import LiveDocument
 from viewer.document.projection import Projection
+from viewer.insight.replay import window
 from viewer.insight.replay.arrivals import Arrivals
 from viewer.insight.replay.player import Player, go_to_event
 from viewer.insight.replay.timeline import Timeline
-from viewer.model.visibility import END_USER, EVERYTHING
+from viewer.model.visibility import END_USER, EVERYTHING, Audience
+from viewer.render.conversation import styled_end
+from viewer.render.style import Line, Style
 from viewer.sources.follow import FollowSource
 
 SAMPLES = [
@@ -31,7 +34,7 @@ SAMPLES = [
 DECLARED_LATER = {
     "broken/W-COPY-DIFFERS.jsonl",
     "valid/responses-stream/corrected-text.sse",
-    "valid/phi/thought-without-its-mark.txt",
+    *(f"valid/{template}/thought-without-its-mark.txt" for template in ("glm", "kimi-text", "phi")),
 }
 """Samples in which a later part hides or replaces a text that the live view showed for a moment. The safe replay never
 shows it."""
@@ -88,6 +91,38 @@ def test_every_event_is_on_the_screen_and_one_forward_and_one_back_is_the_same(s
             go_to_event(player, timeline, 2)
             go_to_event(player, timeline, 1)
             assert seen(player.view()) == before, sample.name
+
+
+CHAT = (
+    "<|start|>user<|message|>Question {0}?<|end|>\n"
+    "<|start|>assistant<|channel|>analysis<|message|>Thought {0}.<|end|>\n"
+    "<|start|>assistant to=functions.look call_id=c{0}<|channel|>commentary<|constrain|>json<|message|>{{}}<|call|>\n"
+    "<|start|>tool name=functions.look call_id=c{0}<|channel|>commentary<|message|>Found {0}.<|end|>\n"
+    "<|start|>assistant<|channel|>final<|message|><think>Hm {0}.</think>Answer {0}.<|return|>\n"
+)
+TOOLS = "<|start|>system<|message|>namespace functions {{ type look = () => any; }}<|end|>\n"
+
+
+@pytest.mark.parametrize("audience", [END_USER, EVERYTHING], ids=["safe", "debug"])
+def test_the_end_of_a_long_text_is_read_from_an_earlier_turn(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, audience: Audience
+) -> None:
+    monkeypatch.setattr(window, "ROWS", 6)
+    monkeypatch.setattr(window, "LEAST", 500)
+    (tmp_path / "run").write_text("version: 2.2\n" + TOOLS + "".join(map(CHAT.format, range(40))), "utf-8")
+    document = open_document(str(tmp_path / "run"), format="openchatml-2.2")
+    whole, end = Player(document, audience), Player(document, audience, only_end=True)
+    for at in Random(7).choices(range(document.size + 1), k=60):
+        whole.seek(at)
+        end.seek(at)
+        assert last_rows(end, 6) == last_rows(whole, 6), at
+        assert end.at == at
+        assert end.document.message_count < 40 or at < 1000
+    assert end.skipped.turns > 1
+
+
+def last_rows(player: Player, count: int) -> list[Line]:
+    return list(styled_end(player.view(), 80, Style(), count, player.skipped))
 
 
 @pytest.mark.slow

@@ -65,6 +65,11 @@ class Analysis:
         self._defers = defers
         """True if checks run on request only."""
 
+    @property
+    def last_declaring(self) -> int:
+        """The last message that declares tools, or 0 if none does."""
+        return max((declaring.message for declaring in self._queue.declaring), default=0)
+
     def note_whole(self) -> None:
         """Treat open messages as final from now on, because the whole input was read, or because it is being
         followed."""

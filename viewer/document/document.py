@@ -190,6 +190,11 @@ class Tally:
         """The numbers of the messages that are shown but have hidden parts."""
         return frozenset(self._analysis.cut)
 
+    @property
+    def last_declaring(self) -> int:
+        """The last message that declares tools, or 0 if none does."""
+        return self._analysis.last_declaring
+
     def diagnostics(self, severity: str) -> int:
         """Return how many diagnostics have this severity, including those not kept."""
         return self._analysis.findings.total(severity)

@@ -26,17 +26,21 @@ class StoredInput:
         except OSError:
             return False
 
-    def replayed(self) -> ReplayedSource:
-        """Return a source that replays the same bytes."""
-        from viewer.sources.replay.source import ReplayedSource  # only a replay needs it
+    def replayed(self, head: int = 0, start: int = 0) -> ReplayedSource:
+        """Return a source that replays the same bytes: the first `head` ones, and those from `start` on."""
+        from viewer.sources.replay.source import ReplayedSource, SourceWithGap  # only a replay needs them
 
-        return ReplayedSource(self._source)
+        return ReplayedSource(SourceWithGap(self._source, head, start) if start > head else self._source)
 
     def line_times(self, offsets: Sequence[int]) -> Iterator[int | None]:
         """Yield the times stated in the lines at these ascending offsets."""
         from viewer.sources.replay.stated_times import times_of_lines  # only a replay of a stream needs them
 
         return times_of_lines(self._source.read, offsets, self._source.size)
+
+    def begins_line(self, offset: int) -> bool:
+        """True if a line begins at an offset."""
+        return offset == 0 or self._source.read(offset - 1, offset) == b"\n"
 
     def line_after(self, offset: int, end: int) -> int:
         """Return where the line after this offset begins, or `end` if it does not begin before that."""

@@ -22,6 +22,14 @@ class Tail:
         """The number of the last returned message, shown or hidden."""
 
     @property
+    def first_label(self) -> int:
+        """The number of the first message that is yielded, as the audience counts, or a lower one."""
+        rows, row = self._rows, self._next
+        if not row or not self.projection.audience.strict:
+            return rows.last_number(row - 1) + 1 if row else 1
+        return next((rows.label(each) for each in range(row, len(rows)) if rows.label(each)), 1)
+
+    @property
     def rows(self) -> Rows:
         """The rows of this reading."""
         return self._rows

@@ -206,6 +206,16 @@ class ShownCall(Struct, frozen=True, gc=False):
         return self.latency_ms if self.latency_ms is not None else self.observed_ms
 
 
+class Skipped(Struct, frozen=True, gc=False):
+    """What an input has before the part that was read."""
+
+    messages: int = 0
+    turns: int = 0
+    lines: int = 0
+
+
+NOTHING_SKIPPED = Skipped()
+
 Item = ShownMessage | ShownStray | HiddenRun | BriefCall
 
 

@@ -9,10 +9,13 @@ from functools import partial
 from itertools import chain
 from typing import cast
 
+from msgspec.structs import replace
+
 from viewer.document.calls import LineWatch
 from viewer.document.projection import Projection
 from viewer.document.tail import Tail
 from viewer.document.values import (
+    NOTHING_SKIPPED,
     Boundary,
     BriefCall,
     HiddenRun,
@@ -21,6 +24,7 @@ from viewer.document.values import (
     ShownDiagnostic,
     ShownMessage,
     ShownStray,
+    Skipped,
 )
 from viewer.formats import FORMATS
 from viewer.model.visibility import Audience
@@ -47,9 +51,14 @@ def conversation_lines(projection: Projection, width: int, style: Style) -> Iter
     return map(style.paint, styled_lines(projection, width, style))
 
 
-def styled_lines(projection: Projection, width: int, style: Style, last: int | None = None) -> Iterator[Line]:
+def styled_lines(projection: Projection, width: int, style: Style) -> Iterator[Line]:
     """Yield the lines of `show` unpainted: an empty line between blocks, and notes directly under their block."""
-    yield from Conversation(projection, width, style, grows=False, last=last).lines()
+    yield from Conversation(projection, width, style, grows=False).lines()
+
+
+def styled_end(projection: Projection, width: int, style: Style, last: int, skipped: Skipped) -> Iterator[Line]:
+    """Yield the lines of the last rows, with the notes of these rows only."""
+    yield from Conversation(projection, width, style, grows=False, last=last, skipped=skipped).lines()
 
 
 class Conversation:
@@ -78,15 +87,17 @@ class Conversation:
         begun: bool = False,
         before: Conversation | None = None,
         last: int | None = None,
+        skipped: Skipped = NOTHING_SKIPPED,
     ) -> None:
         """`grows`: the input may grow. `begun`: something was printed before. `before`: the conversation printed from
-        the same input in another format. `last`: the number of rows at the end to print, if not all."""
+        the same input in another format. `last`: the number of rows at the end to print, if not all;
+        `skipped` is what the input has before them that was not read."""
         audience = projection.audience
         self._grows = grows
         self._tail = Tail(projection, last)
         boundary_of = partial(projection.boundary, self._tail.rows, grows=grows)
         has_transcript = partial(projection.has_transcript, self._tail.rows)
-        self._page = _Page(audience, boundary_of, has_transcript, width, style, begun)
+        self._page = _Page(audience, boundary_of, has_transcript, width, style, begun, skipped)
         self._listed = LineWatch(self._tail.rows.call_lines)
         self._calls_of = projection.call_watch().of if grows else calls_by_message(projection.calls())
         self._width = width
@@ -109,7 +120,10 @@ class Conversation:
         if before and before._open:
             self._begun = before._open_role, before._open[1]
         if not grows:
-            self._page.note(projection.diagnostics())
+            first = self._tail.first_label
+            is_whole = first <= 1 and not skipped.messages
+            found = projection.diagnostics()
+            self._page.note(found if is_whole else [one for one in found if (one.message or 0) >= first])
 
     def lines(self) -> Iterator[Line]:
         """Return the lines of a complete input, if nothing was written before."""
@@ -283,8 +297,10 @@ class _Page:
         width: int,
         style: Style,
         begun: bool,
+        skipped: Skipped,
     ) -> None:
         """`begun` means that something was printed before."""
+        self._skipped = skipped
         self._audience = audience
         self._safe = audience.is_safe
         self._boundary_of = boundary_of
@@ -316,7 +332,8 @@ class _Page:
         if isinstance(item, ShownMessage) and item.turn != self._turn:
             self._turn = item.turn
             yield from self._apart()
-            yield _turn_line(item, self._width, self._style)
+            turn = item.turn + self._skipped.turns
+            yield rule(self._style.words(f"turn {turn}"), trusted(clock(item.time)), self._width, self._style)
         if not (isinstance(item, BriefCall) and self._is_below_call):
             yield from self._apart()
         self._is_below_call = isinstance(item, BriefCall)
@@ -366,6 +383,10 @@ class _Page:
         return body_lead(look, self._style.signs)
 
     def _message(self, message: ShownMessage, calls: Sequence[ShownCall]) -> Iterator[Line]:
+        before = self._skipped.messages
+        if before:
+            message = replace(message, number=message.number + before)
+            calls = [_shifted(call, before) for call in calls]
         head = head_of(message, self._audience, calls)
         yield from self._head_lines(head)
         gutter = self._gutter(head.look)
@@ -409,12 +430,25 @@ class _Page:
         self._begun = True
 
     def _noted(self, diagnostics: Iterable[ShownDiagnostic]) -> Iterator[Line]:
+        skipped = self._skipped
         for diagnostic in diagnostics:
+            if skipped.messages:
+                number, line = diagnostic.message, diagnostic.line
+                diagnostic = replace(
+                    diagnostic,
+                    message=None if number is None else number + skipped.messages,
+                    line=None if line is None else line + skipped.lines,
+                )
             yield from note(diagnostic, self._width, self._style)
 
 
-def _turn_line(first: ShownMessage, width: int, style: Style) -> Line:
-    return rule(style.words(f"turn {first.turn}"), trusted(clock(first.time)), width, style)
+def _shifted(call: ShownCall, before: int) -> ShownCall:
+    """Return a call with the numbers of its messages in the whole input."""
+    return replace(
+        call,
+        call=None if call.call is None else call.call + before,
+        reply=None if call.reply is None else call.reply + before,
+    )
 
 
 def _remark(words: str, style: Style) -> Line:

@@ -13,13 +13,14 @@ from typing import Any
 
 import pytest
 from textual.pilot import Pilot
+from textual.strip import Strip
 from textual.widget import Widget
 
 from tests.support.converting import InMemory
 from tests.support.leaks.acting import LISTED, REVEALED, Act, is_brief, is_debug, perform, type_ahead
 from tests.support.leaks.finder import Leak
 from tests.support.leaks.planted import Planted
-from tests.support.running import drawn, settled
+from tests.support.running import settled
 from viewer.document import document
 from viewer.document.values import BriefCall
 from viewer.model.visibility import BRIEF
@@ -163,10 +164,11 @@ class Session:
                 self._read[surface] = text
                 self._note(surface, self._finder.leaks(text), after)
         self.app.sent.clear()
-        screen = drawn(self.pilot)
+        strips = self.app.screen._compositor.render_strips()  # a quarter of the time of a session, so only once
+        screen = "\n".join(strip.text for strip in strips)
         if screen != self._seen:
             self._seen = screen
-            for surface, text in self._regions():
+            for surface, text in self._regions(strips):
                 text = self._tools.sub(" ", text) if is_listed else text
                 self._note(surface, self._finder.plain(text), after)
 
@@ -205,11 +207,9 @@ class Session:
             return ""
         return next((word for word in self.planted.canaries if word.startswith(typed)), "")
 
-    def _regions(self) -> Iterator[tuple[str, str]]:
+    def _regions(self, strips: Sequence[Strip]) -> Iterator[tuple[str, str]]:
         """Yield the drawn text of each widget."""
-        screen = self.app.screen
-        strips = screen._compositor.render_strips()
-        for widget in screen.walk_children(Widget):
+        for widget in self.app.screen.walk_children(Widget):
             region = widget.region
             if widget.is_container or not region or not widget.display:
                 continue
@@ -218,7 +218,7 @@ class Session:
             yield surface_of(widget), text
             if surface_of(widget) == "transcript":
                 yield "minimap", "".join(strip.crop(region.right - 1, region.right).text for strip in rows)
-        yield "screen", "\n".join(strip.text for strip in strips)
+        yield "screen", self._seen
 
     def files(self) -> None:
         """Search new files in the folder at the end. The state file must hold only numbers."""

@@ -131,7 +131,7 @@ def _tooltip(leak: str, presenter: Presenter, *_: object) -> None:
     presenter._widgets.transcript.tooltip = leak
 
 
-_KEY_E, _KEY_T, _KEY_P = (Act("key", (key,)) for key in "eTp")
+_NOTIFIES, _KEY_T, _KEY_P = (Act("key", (key,)) for key in "iTp")
 _WAY_IN = [Act("key", ("g",))]
 _RESIZED = [Act("resize", (100, 30)), Act("resize", (120, 40))]
 
@@ -154,7 +154,9 @@ SURFACES = [
     ),
     Surface("title", _instead(TitleBar, "show", lambda code, leak: lambda self, f: code(self, replace(f, model=leak)))),
     Surface("outline", _drawn(LineList, "Outline"), [_KEY_T]),
-    Surface("problems", _instead(ProblemLines, "line", lambda code, leak: lambda *_: (Part(trusted(leak)),)), [_KEY_P]),
+    Surface(
+        "problems", _instead(ProblemLines, "line", lambda code, leak: lambda *_, **__: (Part(trusted(leak)),)), [_KEY_P]
+    ),
     Surface("inspector", _drawn(LineList, "Inspector"), _RESIZED),
     Surface("calls", _drawn(LineList, "Calls"), [_KEY_P, *_RESIZED]),
     Surface("timeline", _drawn(LineList, "Timeline"), [Act("key", ("H",))]),
@@ -165,11 +167,12 @@ SURFACES = [
         "prompt",
         _instead(Prompt, "note", lambda code, leak: lambda self, words: code(self, leak)),
         [Act("search", ("/", "warm"))],
+        found_on="status",
     ),
     Surface(
         "status",
         _instead(StatusLine, "show_notice", lambda code, leak: lambda self, said, *more: code(self, leak, *more)),
-        [_KEY_E],
+        [_NOTIFIES],
     ),
     Surface(
         "notices",
@@ -178,7 +181,11 @@ SURFACES = [
     ),
     Surface(
         "help",
-        _instead(help, "help_lines", lambda code, leak: lambda *given: [(Part(trusted(leak)),), *code(*given)]),
+        _instead(
+            help,
+            "help_lines",
+            lambda code, leak: lambda *given, **more: [(Part(trusted(leak)),), *code(*given, **more)],
+        ),
         [Act("help")],
     ),
     Surface(
@@ -227,10 +234,14 @@ SURFACES = [
         merged=True,
     ),
     Surface(
-        "notification", _instead(ScreenHost, "notify", _also(lambda leak, self, *_: self.screen.notify(leak))), [_KEY_E]
+        "notification",
+        _instead(ScreenHost, "notify", _also(lambda leak, self, *_: self.screen.notify(leak))),
+        [_NOTIFIES],
     ),
     Surface(
-        "app title", _instead(ScreenHost, "notify", _also(lambda leak, self, *_: _say(self.screen.app, leak))), [_KEY_E]
+        "app title",
+        _instead(ScreenHost, "notify", _also(lambda leak, self, *_: _say(self.screen.app, leak))),
+        [_NOTIFIES],
     ),
     Surface("tooltips", _instead(Presenter, "draw", _also(_tooltip))),
     Surface(
@@ -241,7 +252,7 @@ SURFACES = [
     Surface(
         "app clipboard",
         _instead(ScreenHost, "notify", _also(lambda leak, self, *_: setattr(self.screen.app, "_clipboard", leak))),
-        [_KEY_E],
+        [_NOTIFIES],
     ),
     Surface(
         "selection",
@@ -268,12 +279,14 @@ SURFACES = [
         [Act("export")],
     ),
     Surface(
-        "links", _instead(ScreenHost, "notify", _also(lambda leak, self, *_: self.screen.app.open_url(leak))), [_KEY_E]
+        "links",
+        _instead(ScreenHost, "notify", _also(lambda leak, self, *_: self.screen.app.open_url(leak))),
+        [_NOTIFIES],
     ),
     Surface(
         "deliveries",
         _instead(ScreenHost, "notify", _also(lambda leak, self, *_: self.screen.app.deliver_text(_file(leak)))),
-        [_KEY_E],
+        [_NOTIFIES],
     ),
 ]
 

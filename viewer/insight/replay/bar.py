@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from array import array
+from bisect import bisect_left, bisect_right
+
 from msgspec import Struct
 
 from viewer.insight.replay.timeline import Timeline
@@ -24,38 +27,47 @@ class Cell(Struct):
 
 
 class Bar:
-    """The events of a timeline on cells of equal width."""
+    """The events of a timeline on cells of equal width. The cost depends on the width, not on the number of events."""
 
     def __init__(self, timeline: Timeline, width: int, *, shows_jumps: bool) -> None:
         self._timeline = timeline
-        jumps = sum(timeline.jumps) if shows_jumps else 0
-        self._jump = JUMP if timeline.has_clock and jumps * JUMP * 2 <= width else 0
-        self._cells = max(1, width - jumps * self._jump)
-        self.places: list[int] = []
-        """The cell of each event."""
+        self._jumps = timeline.jump_events if shows_jumps else array("I")
+        """The events before which a pause is drawn."""
+        count = len(self._jumps)
+        self._jump = JUMP if timeline.has_clock and count * JUMP * 2 <= width else 0
+        self._cells = max(1, width - count * self._jump)
+        self._last = max(1, timeline.length_ms if timeline.has_clock else len(timeline) - 1)
         self.cells = [Cell() for _ in range(max(1, width))]
-        self._fill(shows_jumps)
+        self._fill()
 
-    def _fill(self, shows_jumps: bool) -> None:
-        timeline, before, jumps = self._timeline, 0, 0
-        last = max(1, timeline.length_ms if timeline.has_clock else len(timeline) - 1)
-        for event in range(len(timeline)):
-            if shows_jumps and self._jump and timeline.jumps[event]:
-                at = self._place(timeline.clock[event], last, jumps)
+    def place(self, event: int) -> int:
+        """Return the cell of an event."""
+        before = bisect_right(self._jumps, event) if self._jump else 0
+        return self._place(self._value(event), before)
+
+    def _fill(self) -> None:
+        if self._jump:
+            for before, event in enumerate(self._jumps):
+                at = self._place(self._value(event), before)
                 for cell in self.cells[at : at + self._jump]:
                     cell.is_jump = True
-                jumps += 1
-            at = self._place(timeline.clock[event] if timeline.has_clock else event, last, jumps)
-            self.places.append(at)
+        timeline, first = self._timeline, 0
+        while first < len(timeline):
+            at = self.place(first)
+            after = bisect_right(range(len(timeline)), at, first, key=self.place)
             cell = self.cells[at]
-            cell.size += timeline.arrivals.sizes[timeline.rows[event]]
+            cell.size = timeline.totals[after - 1] - (timeline.totals[first - 1] if first else 0)
             cell.is_jump = False
-            if timeline.number(event) != before:
-                cell.number = cell.number or timeline.number(event)
-            before = timeline.number(event)
+            mark = bisect_left(timeline.marks, first)
+            if mark < len(timeline.marks) and timeline.marks[mark] < after:
+                cell.number = timeline.number(timeline.marks[mark])
+            first = after
         most = max([cell.size for cell in self.cells], default=0)
         for cell in self.cells:
             cell.level = -(-cell.size * _LEVELS // most) if most else 0
 
-    def _place(self, value: int, last: int, jumps: int) -> int:
-        return min(len(self.cells) - 1, value * (self._cells - 1) // last + jumps * self._jump)
+    def _value(self, event: int) -> int:
+        return self._timeline.clock[event] if self._timeline.has_clock else event
+
+    def _place(self, value: int, jumps: int) -> int:
+        return min(len(self.cells) - 1, value * (self._cells - 1) // self._last + jumps * self._jump)

@@ -11,9 +11,11 @@ from msgspec.structs import replace
 from viewer.document.document import Document
 from viewer.document.live import LiveDocument
 from viewer.document.projection import Projection
+from viewer.document.values import Skipped
 from viewer.errors import ViewerError
 from viewer.formats.detect import HEAD
 from viewer.insight.replay.timeline import At, Timeline
+from viewer.insight.replay.window import WHOLE, Window, Windows
 from viewer.model.messages import Header, Kind
 from viewer.model.visibility import Audience, Reveal
 from viewer.sources.files import CHUNK
@@ -32,7 +34,8 @@ class Player:
     a text hidden, such as a thought whose opening mark is missing, the text was on the screen for a moment. An audience
     that does not see everything does not see it here, because the text is hidden in the file as it is now."""
 
-    def __init__(self, final: Document, audience: Audience) -> None:
+    def __init__(self, final: Document, audience: Audience, *, only_end: bool = False) -> None:
+        """With `only_end`, the view of a long text may have only its last rows, which takes no longer than a page."""
         self.audience = audience
         self.final = final
         self._final_view = final.project(audience, withholds=False)
@@ -40,30 +43,45 @@ class Player:
         """The headers of messages that are hidden here although a live view showed them."""
         self.readings = 0
         """The number of times that reading started, for a seek backwards or for another format."""
-        self._begin()
+        self._windows = Windows(final, self._final_view) if only_end else None
+        self._begin(WHOLE)
 
-    def _begin(self) -> None:
-        self._source = self.final.stored.replayed()
+    def _begin(self, window: Window) -> None:
+        self._window = window
+        self._source = self.final.stored.replayed(window.head, window.start)
         final = self.final
-        self.document = LiveDocument(
-            self._source, final.named_format, final.options, clock=lambda: 0.0, under=final.under
-        )
+        format = final.named_format if window is WHOLE else final.detection.format
+        self.document = LiveDocument(self._source, format, final.options, clock=lambda: 0.0, under=final.under)
         self._concealed = {}
         self.readings += 1
 
     @property
     def at(self) -> int:
-        """The number of bytes that have arrived."""
-        return self._source.size
+        """The number of bytes of the input that have arrived."""
+        return self._source.size + self._skipped if self._source.size else 0
+
+    @property
+    def _skipped(self) -> int:
+        return self._window.start - self._window.head
+
+    @property
+    def _before(self) -> int:
+        """The messages of the input that were not read."""
+        return self._window.first - 1 - self._window.head_messages
+
+    def _begin_near(self, at: int) -> None:
+        """Begin again to reach an offset, unless the way from here is short."""
+        window = self._windows.before(at) if self._windows is not None else WHOLE
+        if at < max(self.at, self._window.start) or window.start > self.at:
+            self._begin(window)
 
     def seek(self, at: int, work: Callable[[], None] = lambda: None) -> None:
         """Let exactly this many bytes arrive."""
-        if at < self.at:
-            self._begin()
+        self._begin_near(at)
         self._restore()
         while self.at < at and not self.document.is_complete:
-            self._source.release(min(at, self.at + CHUNK))
             before = self.at
+            self._source.release(min(at - self._skipped, self._source.size + CHUNK))
             while self.document.size < self._source.length and not self.document.is_complete:
                 if self.document.step().restarted:
                     self.readings += 1
@@ -76,10 +94,16 @@ class Player:
         """Return what the audience saw at this moment, or those messages of it that match a filter."""
         return self.document.project(self.audience, withholds=False, where=where)
 
+    @property
+    def skipped(self) -> Skipped:
+        """What the input has before the messages that were read."""
+        return Skipped(self._before, self._window.turn - 1, self._window.lines)
+
     def shows(self, number: int, end: int) -> bool:
         """True if this message is on the screen with everything that arrived before an offset."""
         index = self.document.index
-        if number > len(index):
+        number, end = number - self._before, end - self._skipped
+        if not 0 < number <= len(index):
             return False
         message = index[number]
         if not self.audience.sees(message) or number in self._concealed:
@@ -107,9 +131,10 @@ class Player:
 
     def _stays(self, view: Projection, number: int) -> bool:
         """True if everything that is shown of this message now is still shown at the end of the input."""
-        if number > self._final_view.message_count:
+        then_number = number + self._before
+        if then_number > self._final_view.message_count:
             return False
-        now, then = view.message(number), self._final_view.message(number)
+        now, then = view.message(number), self._final_view.message(then_number)
         if now is None or then is None or now.role != then.role:
             return now is None
         return then.body.startswith(now.body) or then.body.startswith(now.body.rstrip())

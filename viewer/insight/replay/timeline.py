@@ -40,8 +40,10 @@ class Timeline:
         """The time of each event on the clock of this audience, in milliseconds."""
         self.totals = array("Q")
         """The bytes of text up to each event."""
-        self.jumps = bytearray()
-        """1 for each event before which something hidden arrived while the clock stood still."""
+        self.jump_events = array("I")
+        """The events before which the clock stood still while something hidden arrived."""
+        self.marks = array("I")
+        """The events that begin or continue another message than the event before them."""
         self.has_times = False
         self.backwards = 0
         """The number of times in the input that are earlier than the one before."""
@@ -69,10 +71,13 @@ class Timeline:
             if runs and time is not None and newest is not None:
                 now += time - newest
             total += arrivals.sizes[row]
+            if before < 0 or arrivals.numbers[row] != arrivals.numbers[before]:
+                self.marks.append(len(self.rows))
+            if before >= 0 and row > before + 1:
+                self.jump_events.append(len(self.rows))
             self.rows.append(row)
             self.clock.append(now)
             self.totals.append(total)
-            self.jumps.append(before >= 0 and row > before + 1)
             newest, before = time, row
 
     def _runs(self, before: int, row: int) -> bool:

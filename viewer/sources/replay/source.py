@@ -2,9 +2,43 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from viewer.sources.changes import FOLLOWING, Change, Grew, SourceState
 from viewer.sources.files import Source
 from viewer.sources.follow import TURN
+
+
+class SourceWithGap:
+    """An input without the bytes between two offsets."""
+
+    fault = ""
+
+    def __init__(self, source: Source, first: int, last: int) -> None:
+        self.name = source.name
+        self.only = source.only
+        self.converted = source.converted
+        self.note = source.note
+        self._source = source
+        self._first, self._gap = first, last - first
+
+    @property
+    def size(self) -> int:
+        """The size in bytes."""
+        return self._source.size - self._gap
+
+    def read(self, start: int, end: int) -> bytes:
+        """Read the bytes between two offsets."""
+        return self._read(self._source.read, start, end)
+
+    def read_again(self, start: int, end: int) -> bytes:
+        """Like `read`, but without relying on the stamp of the file."""
+        return self._read(self._source.read_again, start, end)
+
+    def _read(self, read: Callable[[int, int], bytes], start: int, end: int) -> bytes:
+        first, gap = self._first, self._gap
+        before = read(start, min(end, first)) if start < first else b""
+        return before + read(max(start, first) + gap, end + gap) if end > first else before
 
 
 class ReplayedRevision:

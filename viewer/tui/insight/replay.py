@@ -20,7 +20,7 @@ from viewer.insight.replay.player import Player, go_to_event
 from viewer.insight.replay.timeline import SPEEDS, USUAL_IDLE_LIMIT_MS, USUAL_SPEED, Timeline
 from viewer.model.visibility import Audience
 from viewer.reading.format import ReadOptions
-from viewer.render.conversation import styled_lines
+from viewer.render.conversation import styled_end
 from viewer.render.number_format import duration
 from viewer.render.sanitize import sanitize_line
 from viewer.render.style import Line, Part, Style, StyleRole, trusted
@@ -109,7 +109,7 @@ class ReplayScreen(WorkScreen):
     def compute(self) -> None:
         document = self.read(self._file, self._format, self._reading, self._audience)
         self._timeline = Timeline(Arrivals(document, self._audience, work=self.check_open), self._audience)
-        self._player = Player(document, self._audience)
+        self._player = Player(document, self._audience, only_end=True)
         self._event = self._wanted = len(self._timeline) - 1
         go_to_event(self._player, self._timeline, self._event)
 
@@ -119,7 +119,7 @@ class ReplayScreen(WorkScreen):
             return
         height = max(1, self.listing.size.height)
         width = max(20, self.listing.size.width - 1)
-        lines = list(styled_lines(self._player.view(), width, self.printing, last=2 * height))
+        lines = list(styled_end(self._player.view(), width, self.printing, 2 * height, self._player.skipped))
         self.show_lines(lines, len(lines) - 1)
         self.heading.refresh()
         self.bar_line.refresh()
@@ -273,7 +273,7 @@ class ReplayScreen(WorkScreen):
         if self._bar is None or len(self._bar.cells) != room:
             self._bar = Bar(timeline, room, shows_jumps=not self._audience.strict)
         bar = self._bar
-        here = bar.places[max(0, self._event)]
+        here = bar.place(max(0, self._event))
         levels = _ASCII_LEVELS if self.printing.ascii else _LEVELS
         jump, cursor = ("~", "|") if self.printing.ascii else ("┄", "▏")
         signs = [jump if cell.is_jump else levels[cell.level] for cell in bar.cells]

@@ -53,6 +53,8 @@ def assert_one_cursor(pilot: Pilot[int], after: str) -> None:
     pane, number = main.widgets.transcript, main.navigator.focused_number
     assert pane.blocks.maker is not None
     rows = pane.blocks.maker.rows
+    if not len(rows):  # a filter without matches
+        return
     row = (
         pane.cursor_row if pane.cursor.is_set else main.navigator.cursor.row(rows)
     )  # untouched: the first visible message

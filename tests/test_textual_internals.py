@@ -48,7 +48,6 @@ ATTRIBUTES = {
     ("textual.app.App", "_exception"),
     ("textual.app.App", "_exception_event"),
     ("textual.app.App", "_exit"),
-    ("textual.app.App", "_installed_screens"),
     ("textual.app.App", "_return_code"),
     ("textual.dom.DOMNode", "_bindings"),
     ("textual.driver.Driver", "_app"),
@@ -67,6 +66,7 @@ NOT_THROUGH_SELF = {
     ("viewer.tui.terminal.clipboard", "_clipboard"),
     ("viewer.tui.terminal.picture", "_compositor"),
     ("viewer.tui.terminal.paint", "_split_cells"),
+    ("viewer.tui.themes.switcher", "_installed_screens"),
 }
 """Modules that use a private member of an object of Textual or Rich, found by reading the code."""
 

@@ -90,7 +90,7 @@ class Navigator:
         if known.is_set:
             return known
         first = self._host.viewport.first_visible()
-        return first if first.message else NOWHERE
+        return first if first.message or first.kind is RowKind.STRAY else NOWHERE
 
     @property
     def focused_number(self) -> int:

@@ -1,4 +1,4 @@
-"""The private members of Textual and Rich that the product uses are all listed here, exist, and are still called.
+"""Every private member of Textual and Rich that we use is listed here, still exists, and is still called.
 
 If Textual renamed one, nothing would fail visibly: for example, the crash report would silently print locals again."""
 

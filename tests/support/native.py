@@ -34,7 +34,7 @@ needs_native = pytest.mark.skipif(not LEVELS, reason="the native accelerator is 
 
 @contextmanager
 def using(way: str) -> Iterator[None]:
-    """Run the block in one of these ways."""
+    """Run the block with NumPy or with the native level that `way` names."""
     with pytest.MonkeyPatch.context() as patch:
         patch.delenv(BACKEND, raising=False)
         patch.setenv(SWITCH, "0" if way == NUMPY else "1")

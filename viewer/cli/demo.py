@@ -27,7 +27,7 @@ from viewer.resources import bundled
 @click.command("demo", short_help="Open the bundled tour.")
 @options.audience
 @options.printing
-@click.option("--live", is_flag=True, help="Play the tour into a temporary file and follow it.")
+@click.option("--live", is_flag=True, help="Write the tour to a temporary file as if live, and follow it.")
 def command(reveal: frozenset[Reveal], debug: bool, strict_safe: bool, color: str, ascii_only: bool, live: bool) -> int:
     """Open the bundled tour. The tour contains every kind of message, and some problems."""
     audience = options.audience_of(reveal, debug, strict_safe)

@@ -295,7 +295,7 @@ def _grouped(page: list[Keyed], room: int, count: int) -> Iterator[Batch]:
 
 
 def sample(entries: Iterable[Entry], count: int = SAMPLE) -> tuple[list[Entry], dict[int, tuple[int, int]]]:
-    """Pick files of all sizes, and count the files and bytes for each power of two of the size."""
+    """Sample files of every size, and count files and bytes per power-of-two size class."""
     strata: dict[int, tuple[int, int]] = {}
     kept: dict[int, list[Entry]] = {}
     for entry in entries:
@@ -312,5 +312,5 @@ def sample(entries: Iterable[Entry], count: int = SAMPLE) -> tuple[list[Entry], 
 
 
 def hash_of(text: str) -> int:
-    """Return a stable number for a text."""
+    """Return a hash of the text that is the same in every run."""
     return int.from_bytes(blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest())

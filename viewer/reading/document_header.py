@@ -59,7 +59,7 @@ class DocumentHeaderSpan(Struct, frozen=True, gc=False):
 
 
 def find_document_header(window: Window, start: int, scan: int, ended: bool) -> DocumentHeaderSpan | None:
-    """Find the text from `start` to the first message. Return None if that takes more input.
+    """Find the text from `start` to the first message. Return None if more input is needed.
 
     No line before `scan` begins with `<|start|>`. The window begins at the start of a line.
     """

@@ -93,7 +93,7 @@ class Messages:
         self._state = _State.HEAD
         self._window = bytearray()
         self._left = 0
-        """The number of bytes of the body or of the chunk that are still to come."""
+        """The number of bytes left in the body or chunk."""
         self._searched = 0
         """The number of bytes of the window that are known not to contain the end of a head or line."""
 

@@ -10,7 +10,7 @@ from viewer.syntax.json_text import check_json, read_json
 from viewer.syntax.json_tree import JsonNode
 from viewer.tools.embedded import first_json, json_values, yaml_values
 
-if TYPE_CHECKING:  # imported on use, because most texts declare nothing
+if TYPE_CHECKING:  # imported lazily: most texts declare no tools
     from viewer.tools.arguments import ArgumentFault, Schematic
 
 PREFIX = "functions."

@@ -266,7 +266,7 @@ ACTIONS: tuple[Action, ...] = (
         "next_error",
         ("e",),
         "Next error",
-        "Go to the next error; without errors, to the next warning.",
+        "Go to the next error, or to the next warning if there are no errors.",
         _P,
         "problems.next_error",
     ),

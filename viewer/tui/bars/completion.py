@@ -14,7 +14,7 @@ from viewer.tui.panes.columns import fitted
 from viewer.tui.terminal.paint import Painter
 
 MOST = 6
-"""The maximum number of offers."""
+"""The maximum number of completions shown."""
 _BELOW = 2
 """The rows below the box: the prompt and the footer."""
 

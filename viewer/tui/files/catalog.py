@@ -81,7 +81,7 @@ class Catalog:
         self.cursor: str = ""
         """The path of the file under the cursor."""
         self.rows: list[Entry | str] = []
-        """The entries, and before each group the label of its rule."""
+        """The entries, with a heading before each group."""
         self._facts: dict[Entry, FileFacts] = {}
         self._earlier: dict[str, FileFacts] = {}
         """The previous facts by path, shown while a changed file is read again."""

@@ -38,7 +38,7 @@ OF_TRANSCRIPTS: tuple[tuple[str, tuple[str, ...], str, str], ...] = (
     *SHARED[:6],
     ("top", (), "Go to the first transcript.", "top"),
     ("bottom", (), "Go to the last transcript; 12G goes to transcript 12.", "bottom"),
-    ("search", (), "Find text in all transcripts; // finds a regular expression.", "ask_search"),
+    ("search", (), "Search all transcripts; // searches by regular expression.", "ask_search"),
     ("filter", (), "Show only transcripts whose title contains these words.", "ask_filter"),
     ("clear", (), "End the search or the filter; if there is none, return.", "clear"),
     ("open", ("unfold",), "Go to the transcript.", "open_row"),

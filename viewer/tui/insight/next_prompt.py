@@ -157,7 +157,7 @@ class NextPromptScreen(DismissOnce[int | None]):
     def action_columns(self) -> None:
         """Show one policy, or two side by side."""
         if self.size.width < WIDE:
-            self._say(f"Two columns need {WIDE} columns.")
+            self._say(f"Side by side needs a terminal at least {WIDE} columns wide.")
             return
         self._is_double = not self._is_double
         self._draw()

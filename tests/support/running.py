@@ -107,7 +107,8 @@ async def _handled(pilot: Pilot[int]) -> None:
 
 def holds_key(pilot: Pilot[int]) -> bool:
     """True while a key is on its way, perhaps through a screen that it has just closed."""
-    return isinstance(pilot.app, ViewerApp) and pilot.app.input_queue.is_busy
+    app = pilot.app
+    return isinstance(app, ViewerApp) and app.input_queue.is_busy and not app._exit
 
 
 def _pumps(pilot: Pilot[int]) -> list[MessagePump]:

@@ -56,7 +56,7 @@ async def test_a_narrow_screen_shows_one_policy(chat: Path) -> None:
         )
         assert "- #2   thought       dropped: before last final #6" in drawn(pilot)
         await press(pilot, "equals_sign")
-        assert "Two columns need 100 columns." in drawn(pilot)
+        assert "Side by side needs a terminal at least 100 columns wide." in drawn(pilot)
         await press(pilot, "j")
         assert "Two columns" not in drawn(pilot)
 

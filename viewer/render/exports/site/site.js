@@ -54,6 +54,8 @@ function context(text, query) {
   return Array.from(text.slice(0, 160)).slice(0, 80).join("");
 }
 let asked = 0, shown = 0;
+// How many texts of results load at once: more would delay the first result.
+const AHEAD = 8;
 async function search(query) {
   const turn = ++asked, rows = await load("rows"), found = await places(query);
   const named = rows.filter((row) => query && fold(row[0]).includes(fold(query)));
@@ -62,8 +64,9 @@ async function search(query) {
   $("results").replaceChildren(...named.slice(0, 50).map((row) => { const item = make("li", ""); item.append(link(row[0], row[1])); return item; }));
   $("status").textContent = query && `${found.length.toLocaleString("en")} message${found.length === 1 ? "" : "s"} and ${named.length.toLocaleString("en")} name${named.length === 1 ? "" : "s"} match.${found.length > 100 ? " The first 100 messages are listed." : ""}`;
   const listed = query ? found.slice(0, 100) : [], text = (row) => load(`text/${rows[row][1].replace(/^t\/|^#|\.html$/g, "")}`);
-  for (const [row] of listed) text(row);
-  for (const [row, number] of listed) {
+  for (const [row] of listed.slice(0, AHEAD)) text(row);
+  for (const [index, [row, number]] of listed.entries()) {
+    if (index + AHEAD < listed.length) text(listed[index + AHEAD][0]);
     const [name, page] = rows[row], texts = await text(row);
     if (turn !== asked) return;
     const item = make("li", ""), to = page[0] === "#" ? `${page}-m${number}` : `${page}#m${number}`;

@@ -448,3 +448,13 @@ def test_what_follows_a_cut_in_broken_json_is_hidden() -> None:
     assert (
         one({"gen_ai.input.messages": '[{"role":"user"]'})[2].count("E-BODY-CONSTRAINT-VIOLATION/json-malformed") == 1
     )
+
+
+def test_a_span_with_an_unreadable_parent_is_no_root() -> None:
+    sample = next(each for each in SAMPLES if each.base == "javascript-spans")
+    spans = [span for span in json.loads(sample.text) if "SECRET_SUBAGENT" in json.dumps(span)]
+    for span in spans:
+        span["parentSpanContext"] = {"id": span["parentSpanContext"]["spanId"]}
+    assert spans
+    data = json.dumps(spans).encode()
+    assert SECRET not in "".join(seen(events_of("otel", data), data))

@@ -119,8 +119,6 @@ class SpanCollector:
         if group is not None:
             self._groups.setdefault(trace, group)
         parent = string_at(node, spans.parent)
-        stated = path(spans.parent).first(node)
-        is_apart = stated is None or stated.kind is JsonKind.NULL or parent in ("", _NO_PARENT)
         return TraceSpan(
             node=node,
             source=source,
@@ -131,7 +129,7 @@ class SpanCollector:
             start=(_number(string_at(node, spans.start)), self._count),
             is_agent=_any_holds(spans.agents, node),
             is_tool=_any_holds(spans.tools, node),
-            is_root=(node.closed and is_apart) or _any_holds(spans.remote, node),
+            is_root=(node.closed and _is_apart(node, spans.parent, parent)) or _any_holds(spans.remote, node),
             reading=reading,
             has_messages=any(draft.kind is Kind.SAID for draft in reading.drafts),
         )
@@ -198,6 +196,14 @@ class SpanCollector:
         if span.has_messages:
             for above in self._ancestors(span):
                 above.is_covered = above.is_covered or above.thread == span.thread
+
+
+def _is_apart(node: JsonNode, at: str, parent: str | None) -> bool:
+    """True if a span has no parent. One that states it in an unknown way may have one."""
+    if parent is not None:
+        return parent in ("", _NO_PARENT)
+    stated = path(at).first(node)
+    return stated is None or stated.kind is JsonKind.NULL
 
 
 def _with_trees(node: JsonNode, spans: Spans) -> JsonNode:

@@ -31,6 +31,7 @@ class ThemeSwitcher:
         *,
         notify: Callable[[str], None],
         redraw: Callable[[], None],
+        can_save: bool = True,
     ) -> None:
         """`folders` hold the operator's own themes; they take precedence over the bundled ones. `redraw` redraws all
         screens."""
@@ -42,6 +43,7 @@ class ThemeSwitcher:
         self._app = app
         self._folders = folders
         self._notify = notify
+        self._advice = " To keep it, press s in the list of themes." if can_save else ""
         self._redraw = redraw
         self._watcher: asyncio.Task[None] | None = None
         self._apply_colors(first)
@@ -68,7 +70,7 @@ class ThemeSwitcher:
             return
         self.wanted = name
         if self.preview(name):
-            self._notify(f"Theme {name}. To keep it, write `theme: {name}` in the settings file (see ocmlview config).")
+            self._notify(f"Theme {name}.{self._advice}")
         self.watch()
 
     def watch(self) -> None:

@@ -20,7 +20,7 @@ from viewer.document.stored_input import StoredInput
 from viewer.document.vault import HiddenError, Vault
 from viewer.errors import FileRewrittenError, ViewerError
 from viewer.formats import FORMATS, Detection, detect
-from viewer.formats.detect import HEAD
+from viewer.formats.detect import HEAD, LONG_HEAD
 from viewer.index.calls import CallLink
 from viewer.index.findings import MOST_PER_CODE
 from viewer.index.messages import MessageIndex
@@ -465,7 +465,9 @@ def _next_bytes(source: Source, start: int, size: int) -> bytes:
 
 def _choose(source: Source, format: str | None) -> Detection:
     if format is None:
-        return detect(source.read(0, HEAD))
+        found = detect(source.read(0, HEAD))
+        is_short = found.unknown == "json" and source.size > HEAD
+        return detect(source.read(0, LONG_HEAD), LONG_HEAD) if is_short else found
     if format not in FORMATS:
         raise ViewerError(f"unknown format {format}; known formats: {', '.join(FORMATS)}")
     return Detection(format, "as requested", 1.0)

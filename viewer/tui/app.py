@@ -7,7 +7,6 @@ import os
 import sys
 import time
 from collections.abc import Callable, Sequence
-from difflib import get_close_matches
 from functools import partial
 from pathlib import PurePath
 from typing import TYPE_CHECKING, ClassVar
@@ -63,7 +62,7 @@ from viewer.tui.themes.switcher import ThemeSwitcher, redraw_screens
 if TYPE_CHECKING:
     from viewer.insight.replay.timeline import ReplayRequest
     from viewer.sources.replay.recorded_times import TimeRecorder
-    from viewer.tui.dialogs.themes import ThemeChoice, ThemeScreen
+    from viewer.tui.dialogs.themes import ThemeScreen
     from viewer.tui.files.catalog import Catalog
     from viewer.tui.files.folder_watch import FolderWatch
     from viewer.tui.files.live_sources import LiveSources
@@ -157,9 +156,8 @@ class ViewerApp(App[int], inherit_bindings=False):
         self._bindings = BindingsMap([Binding(palette, "command_palette", show=False, priority=True)])
         theme = self.options.theme or theme_in_force(self.settings).value
         redraw = partial(redraw_screens, self)
-        self.themes = ThemeSwitcher(
-            self, theme, self.settings.theme_folders, notify=self.remark, redraw=redraw, can_save=self._can_save_theme
-        )
+        folders, can_save = self.settings.theme_folders, not self.settings.scope.is_served
+        self.themes = ThemeSwitcher(self, theme, folders, notify=self.remark, redraw=redraw, can_save=can_save)
         self.last_key_at = 0.0
         """The time of the last key or mouse event."""
         self.paths = list(paths)
@@ -498,39 +496,12 @@ class ViewerApp(App[int], inherit_bindings=False):
         """Apply a theme, or show the list of themes. If none is chosen there, restore the previous theme."""
         from viewer.tui.dialogs.themes import ThemeScreen
 
-        if event.name:
-            if event.name in self.themes.names:
-                self.themes.choose(event.name)
-            else:
-                near = get_close_matches(event.name, self.themes.names, 1)
-                self.remark(f"Unknown theme: {event.name}." + (f" Did you mean {near[0]}?" if near else ""))
-            return
-
         themes, printing = self.themes, Style(color=True, ascii=self.screen.has_class("-ascii"))
-        screen = ThemeScreen(themes.painter, themes.names, themes.wanted, printing, can_save=self._can_save_theme)
-        self.push_screen(screen, self._choose_theme)
-
-    @property
-    def _can_save_theme(self) -> bool:
-        """True if the settings file belongs to the operator of this screen."""
-        return not self.settings.scope.is_served
-
-    def _choose_theme(self, choice: ThemeChoice | None) -> None:
-        """Apply the chosen theme and, if wanted, write it to the settings file."""
-        self.themes.choose(choice.name if choice is not None else None)
-        if choice is None or not choice.is_saved:
-            return
-        from viewer.render.sanitize import sanitize_line
-        from viewer.tui.settings.places import config_file, themes_folder, tilde
-        from viewer.tui.settings.saving import save_theme
-
-        path = config_file()
-        try:
-            save_theme(path, choice.name, self.settings.folder or themes_folder())
-        except ViewerError as refusal:
-            self.remark(as_sentence(f"Theme not saved: {refusal}"))
+        if event.name:
+            themes.choose_named(event.name)
         else:
-            self.remark(f"Saved the theme {choice.name} in {sanitize_line(tilde(path))}.")
+            own = themes.painter, themes.names, themes.wanted, printing
+            self.push_screen(ThemeScreen(*own, can_save=themes.can_save), themes.take)
 
     def on_theme_screen_previewed(self, event: ThemeScreen.Previewed) -> None:
         self.themes.preview(event.name)

@@ -27,6 +27,7 @@ from viewer.tui.main.filter import FilterController
 from viewer.tui.main.navigator import Navigator
 from viewer.tui.main.program import ProgramController
 from viewer.tui.main.search import SearchController
+from viewer.tui.main.typed_count import TypedCount
 from viewer.tui.main.view import ViewController
 from viewer.tui.offer import Offer
 from viewer.tui.palette import COMMANDS as PALETTE_GROUP
@@ -77,6 +78,7 @@ class CommandController:
         self.session = session
         self.host = host
         self.navigator = navigator
+        self._typed_count = TypedCount(session, host, navigator)
         self.view = view
         self.search = search
         self.filter = filter
@@ -151,6 +153,11 @@ class CommandController:
     def _named_actions(self) -> list[Action]:
         """Return the actions that can be run by their ids. Only `:level` reveals hidden messages."""
         return [each for each in self._actions if each.id not in NO_COMMANDS]
+
+    def handle_typed(self, typed: str, kind: PromptKind) -> list[Offer]:
+        """Count the matches of a search or filter as it is typed, and return the completions."""
+        self._typed_count.start(kind, typed)
+        return self.offers(typed, kind)
 
     def offers(self, typed: str, kind: PromptKind = PromptKind.COMMAND) -> list[Offer]:
         """Return the completions of the typed text, commands before actions; none for a place."""

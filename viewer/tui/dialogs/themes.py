@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar, NamedTuple
+from typing import ClassVar
 
+from msgspec import Struct
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
@@ -17,7 +18,7 @@ from viewer.tui.panes.line_list import LineList
 from viewer.tui.terminal.paint import Painter
 
 
-class ThemeChoice(NamedTuple):
+class ThemeChoice(Struct, frozen=True):
     """A chosen theme, and whether to write it to the settings file."""
 
     name: str

@@ -38,7 +38,6 @@ from viewer.tui.main.read_worker import CHECK_SECONDS, ReadWorker
 from viewer.tui.main.screen_host import ScreenHost
 from viewer.tui.main.search import SearchController
 from viewer.tui.main.stick_to_end import StickToEnd
-from viewer.tui.main.typed_count import TypedCount
 from viewer.tui.main.view import ARROWS, ViewController
 from viewer.tui.main.widgets import Widgets
 from viewer.tui.panes.frame import Frame
@@ -91,7 +90,6 @@ class MainScreen(Screen[None]):
         self.problems = ProblemController(session, host, self.navigator)
         self.search = SearchController(session, host, self.navigator)
         self.filter = FilterController(session, host, self.search)
-        self._typed_count = TypedCount(session, host, self.navigator)
         self.copy = CopyController(session, host, self.navigator)
         self.export = ExportController(session, host)
         self.panes = PaneController(session, host, settings, self.navigator, self.stick)
@@ -241,8 +239,7 @@ class MainScreen(Screen[None]):
         self.redraw(Changed.LAYOUT)
 
     def on_prompt_changed(self, event: Prompt.Changed) -> None:
-        self.widgets.show_offers(self.commands.offers(event.text, event.kind))
-        self._typed_count.start(event.kind, event.text)
+        self.widgets.show_offers(self.commands.handle_typed(event.text, event.kind))
 
     def on_prompt_completion_wanted(self, event: Prompt.CompletionWanted) -> None:
         if text := self.commands.completion(event.text, event.kind):

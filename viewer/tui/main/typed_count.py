@@ -18,8 +18,8 @@ MOST = 10_000
 
 
 class TypedCount:
-    """Counts in a background task, which the next typed character cancels. It neither moves the cursor nor highlights
-    anything."""
+    """Counts in a background task, which the next typed character cancels. It does not move the cursor, and highlights
+    nothing."""
 
     def __init__(self, session: Session, host: Host, navigator: Navigator) -> None:
         self._session = session

@@ -212,6 +212,8 @@ class Skipped(Struct, frozen=True, gc=False):
     messages: int = 0
     turns: int = 0
     lines: int = 0
+    codes: frozenset[str] = frozenset()
+    """The codes of which there are so many diagnostics that no more are kept."""
 
 
 NOTHING_SKIPPED = Skipped()

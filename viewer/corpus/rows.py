@@ -36,6 +36,9 @@ MOST_IN_NOISE = 20
 NOISE = 1024 * 1024
 """A file of unknown format without a message in its first mebibyte is not a transcript."""
 FIRST_BYTES = 64 * 1024
+BLOCKS = 48 * 1024
+"""Inputs of at least this size are read in blocks with NumPy, which a worker has imported anyway. Its calls cost more
+than they save in smaller ones."""
 _UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _REASONS = {errno.EACCES: "permission", errno.EPERM: "permission", errno.ENOENT: "missing", errno.ELOOP: "missing"}
 
@@ -142,6 +145,7 @@ class _DocumentRows:
         self._source = source
         self._is_strict = contents.strict_safe
         self._document = Document(source).keep_per_code(MOST_PER_CODE)
+        self._document.read_in_blocks(BLOCKS)
 
     def rows(self) -> FileRows:
         """Read the input and return its rows. If it is not a transcript, stop early."""

@@ -44,7 +44,6 @@ from viewer.tui.panes.frame import Frame
 from viewer.tui.panes.inspector import Inspector
 from viewer.tui.panes.outline import Outline
 from viewer.tui.panes.panel import Panel
-from viewer.tui.panes.plain_lines import EvenLines
 from viewer.tui.session import VIEW, Changed, Session
 from viewer.tui.settings.settings import Settings
 from viewer.tui.settings.state_file import StateFile
@@ -56,7 +55,7 @@ _LATE = Changed.FOCUS | Changed.TITLE
 """What to draw only after a sticky view has scrolled to its end."""
 
 
-class MainScreen(Screen[None], EvenLines):
+class MainScreen(Screen[None]):
     """The screen of one document."""
 
     ESCAPE_TO_MINIMIZE = False

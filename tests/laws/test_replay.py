@@ -262,6 +262,7 @@ MOMENTS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("strict", [False, True])
 def test_no_moment_depends_on_hidden_text_or_on_when_it_arrived(tmp_path: Path, strict: bool) -> None:
     results = []

@@ -38,6 +38,7 @@ RECORD_FORMATS = (
     Entry("rows", "tables.rows", "ROWS", "Training rows"),
     Entry("gemini-cli", "tables.gemini_cli", "GEMINI_CLI", "Gemini CLI session"),
     Entry("gemini", "tables.gemini", "GEMINI", "Gemini API"),
+    Entry("interactions", "tables.interactions", "INTERACTIONS", "Gemini Interactions API"),
     Entry("opencode", "tables.opencode", "OPENCODE", "OpenCode session"),
     Entry("openhands", "tables.openhands", "OPENHANDS", "OpenHands conversation"),
     Entry("cursor", "tables.cursor", "CURSOR", "Cursor agent transcript"),

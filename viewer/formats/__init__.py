@@ -37,6 +37,7 @@ RECORD_FORMATS = (
     Entry("completions", "tables.completions", "COMPLETIONS", "Text completions"),
     Entry("rows", "tables.rows", "ROWS", "Training rows"),
     Entry("gemini-cli", "tables.gemini_cli", "GEMINI_CLI", "Gemini CLI session"),
+    Entry("adk", "tables.adk", "ADK", "ADK session"),
     Entry("gemini", "tables.gemini", "GEMINI", "Gemini API"),
     Entry("interactions", "tables.interactions", "INTERACTIONS", "Gemini Interactions API"),
     Entry("opencode", "tables.opencode", "OPENCODE", "OpenCode session"),

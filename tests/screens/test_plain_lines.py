@@ -44,6 +44,7 @@ async def test_plain_lines_equal_those_of_textual(size: tuple[int, int], keys: t
         assert seen
 
 
+@pytest.mark.slow
 async def test_a_border_is_drawn_anyway() -> None:
     async with running() as pilot:
         pane = view(pilot).widgets.transcript

@@ -61,7 +61,7 @@ _EVENT = (
     RecordRule((has("content.parts"),), Kind.UNKNOWN, "user", _CONTENT, PARTS, time="timestamp"),
     RecordRule((has("author"), lacks("content.parts")), None, faults=_FAULTS, also=_MESSAGE),
 )
-"""An agent with a branch works beside others, and its texts are material for the next agent."""
+"""An agent with a branch prepares texts for the next agent while others work, too."""
 
 
 def _either(snake: str) -> str:

@@ -232,7 +232,7 @@ class ShownCall(Struct, frozen=True, gc=False):
         return self.latency_ms if self.latency_ms is not None else self.observed_ms
 
 
-class Skipped(Struct, frozen=True, gc=False):
+class Skipped(Struct, frozen=True):
     """What an input has before the part that was read."""
 
     messages: int = 0

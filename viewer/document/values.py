@@ -239,7 +239,7 @@ class Skipped(Struct, frozen=True):
     turns: int = 0
     lines: int = 0
     codes: frozenset[str] = frozenset()
-    """The codes of which there are so many diagnostics that no more are kept."""
+    """The codes whose diagnostics are no longer kept, because there are too many."""
 
 
 NOTHING_SKIPPED = Skipped()

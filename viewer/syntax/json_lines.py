@@ -83,16 +83,16 @@ _decode_known: Callable[[str, int], tuple[Any, int]] = json.JSONDecoder(
 ).scan_once  # type: ignore[attr-defined]
 
 
-def read_known(data: bytes, base: int) -> LazyNode | None:
-    """Like `read_regular`, for an object that is known to have no repeated key and no deep nesting."""
-    try:
-        text = data.decode()
-        value, end = _decode_known(text, 0)
-    except (ValueError, StopIteration):
-        return None
-    if end != len(text) or not _is_paired(data):
-        return None
-    return LazyNode(value, _Line(data, base, len(data)), None, 0)
+def known_object(data: bytes, base: int, strings: dict[str, str | None]) -> LazyNode:
+    """Return an object that is known to be regular. It is decoded on first access to its value. `strings` holds what is
+    known to be at some paths."""
+    node = LazyNode.__new__(LazyNode)
+    node.line = _Line(data, base, len(data))
+    node.kind, node.text, node.strings = JsonKind.OBJECT, "", strings
+    node._start, node._end = base, base + len(data)
+    node._parent = node._items = node._members = node._starts = None
+    node._place = 0
+    return node
 
 
 def read_regular(data: bytes, base: int) -> LazyNode | None:
@@ -225,7 +225,7 @@ class LazyNode(_Node):
 
     __slots__ = (
         *("_end", "_items", "_members", "_parent", "_place", "_start", "_starts"),
-        *("kind", "line", "text", "value"),
+        *("kind", "line", "strings", "text", "value"),
     )
 
     closed = True
@@ -235,6 +235,8 @@ class LazyNode(_Node):
     def __init__(self, value: Any, line: _Line, parent: LazyNode | None, place: tuple[str, ...] | int) -> None:
         self.value = value
         self.line = line
+        self.strings: dict[str, str | None] | None = None
+        """The strings and numbers at some paths, if they are known. None is the absence of any."""
         self._parent = parent
         self._place = place
         self._start = -1
@@ -255,6 +257,13 @@ class LazyNode(_Node):
                 self.text = str(value)
             elif parent is None:
                 self._start, self._end = line.base, line.base + line.size
+
+    def __getattr__(self, name: str) -> Any:
+        """Decode an object from `known_object`. Every other node has its value."""
+        if name != "value":
+            raise AttributeError(name)
+        self.value, _ = _decode_known(self.line.data.decode(), 0)
+        return self.value
 
     def get(self, key: str) -> JsonNode | None:
         """Return the member with this name, or None if there is none or this is not an object."""

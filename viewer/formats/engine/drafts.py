@@ -13,6 +13,7 @@ from viewer.formats.engine.lookups import look_up
 from viewer.formats.engine.paths import Path, path, string_at
 from viewer.formats.engine.repeats import is_repeated, repeated_length
 from viewer.formats.engine.tree import branch_order
+from viewer.formats.engine.usage import Stated
 from viewer.formats.hiding import is_flagged, is_in_hidden_phase
 from viewer.formats.json.content_parts import ContentPart
 from viewer.formats.json.fields import is_empty, piece_of
@@ -140,8 +141,8 @@ class RecordReading(Struct):
     """The drafts of each superseded branch: the index of the first one, and the index after the last one."""
     unknown: JsonNode | None = None
     """The record, if no rule covers it and it holds no text."""
-    usage_starts: dict[int, int] | None = None
-    """The offsets of the values that state a token usage, by rule, if they are known."""
+    stated: list[Stated] | None = None
+    """The token usage that the record states, if it is known."""
 
     def only_step(self) -> StreamStep | None:
         """Return the step on a reply in blocks, if the record did nothing else."""

@@ -86,6 +86,8 @@ def string_at(node: JsonNode, text: str) -> str | None:
     """Return the string or number at a path, or None if there is none."""
     if not text:
         return None
+    if type(node) is LazyNode and node.strings is not None and text in node.strings:
+        return node.strings[text]
     at = path(text)
     if at.read is not None and type(node) is LazyNode:
         value = at.read(node.value)

@@ -9,10 +9,10 @@ from viewer.formats.engine.deltas import DeltaRuns, all_rules
 from viewer.formats.engine.drafts import RecordReading, StreamStep, read_record
 from viewer.formats.engine.history import Conversation
 from viewer.formats.engine.inner import has_inner_strings, read_inner_strings
+from viewer.formats.engine.known.shapes import RecordShapes
 from viewer.formats.engine.narrowing import Narrowings
 from viewer.formats.engine.paths import members_of, string_at
 from viewer.formats.engine.repeats import repeated_keys
-from viewer.formats.engine.shapes import RecordShapes
 from viewer.formats.engine.spans import SpanCollector, TraceSpan
 from viewer.formats.engine.tree import RecordTree
 from viewer.formats.engine.writing.writer import DraftWriter

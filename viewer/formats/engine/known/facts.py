@@ -9,6 +9,7 @@ from msgspec import Struct
 from viewer.formats.engine.conditions import Unreadable, holds
 from viewer.formats.engine.paths import Path, path
 from viewer.formats.engine.usage import model_path, number_paths, number_steps, token_count
+from viewer.formats.json.unread import unread_messages
 from viewer.formats.tables.model import RecordFormat, Tokens, When
 from viewer.model.messages import Usage
 from viewer.syntax.json_text import JsonKind, JsonNode
@@ -80,6 +81,30 @@ class FactFinder:
             except _UncertainError:
                 continue
         return found
+
+    def fields(self, fields: dict[str, object], read: frozenset[str]) -> dict[str, object] | None:
+        """Return these members, with the numbers of holes in place of values in holes. Return None if a part of a value
+        is in a hole, or if a member other than those that rules read may hold messages."""
+        found: dict[str, object] = {}
+        for member in self._record.members:
+            value = member.value
+            if member.key not in read and next(unread_messages(value), None) is not None:
+                return None
+            if member.key in fields:
+                hole = self._holes.get(value.start)
+                is_partly = any(value.start < start < value.end for start in self._holes)
+                if is_partly or (hole is not None and value.kind is JsonKind.OBJECT):
+                    return None
+                found[member.key] = fields[member.key] if hole is None else hole
+            elif member.key not in read and self._has_object(value):
+                return None
+        return found
+
+    def _has_object(self, value: JsonNode) -> bool:
+        """True if an object in a value is a hole."""
+        inner = (*value.items, *(member.value for member in value.members))
+        is_hole = value.kind is JsonKind.OBJECT and value.start in self._holes
+        return is_hole or any(map(self._has_object, inner))
 
     def usage(self) -> list[UsageAt] | None:
         """Return the token usages, or None if they are uncertain."""

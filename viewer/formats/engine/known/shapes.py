@@ -20,18 +20,20 @@ from msgspec import Struct
 from viewer.formats.engine.conditions import Unreadable
 from viewer.formats.engine.deciding import DECIDING_NAMES, DECIDING_NUMBERS, HOLDERS, Deciding, deciding, inner_names
 from viewer.formats.engine.deltas import all_rules
-from viewer.formats.engine.drafts import Draft, RecordReading, read_record
+from viewer.formats.engine.drafts import Draft, RecordReading, fields_of, read_record
 from viewer.formats.engine.inner import has_inner_strings
 from viewer.formats.engine.known.facts import FactFinder, Text, UsageAt
 from viewer.formats.engine.known.shape_tree import Parts, Regs, ShapeTree
-from viewer.formats.engine.paths import MEMBERS, all_at, path
+from viewer.formats.engine.paths import MEMBERS, all_at, members_of, path
 from viewer.formats.engine.usage import Stated
+from viewer.formats.json.fields import Source
 from viewer.formats.tables.model import Exchange, RecordFormat
 from viewer.model.diagnostic import Problem, Rule
 from viewer.model.messages import Coding, Piece
 from viewer.model.time_order import TimePlace
 from viewer.syntax.json_lines import JsonNumber, LazyNode, known_object, read_regular, whole_tree
 from viewer.syntax.json_text import JsonKind, JsonNode, plain_object
+from viewer.syntax.json_tree import JsonText
 from viewer.syntax.times import parse_decoded_time
 from viewer.syntax.utf8 import is_utf8
 
@@ -132,6 +134,7 @@ class _Shape:
         reading: RecordReading,
         strings: dict[str, Text],
         usage: list[tuple[UsageAt, _Place]] | None,
+        fields: dict[str, object] | None,
     ) -> None:
         self._said = said
         self._numbers = {number for number, hole in enumerate(holes, 1) if hole.node.kind is JsonKind.NUMBER}
@@ -143,6 +146,8 @@ class _Shape:
         self._string_holes = [(at, text) for at, text in strings.items() if isinstance(text, int)]
         self._usage = usage
         """The token usages, and where their values begin. None if that differs between records."""
+        self._fields = fields
+        """The members that are not part of a message, or their holes. None if they are not kept, or must be read."""
         self._checks = [
             _Check(number, _sign(hole.node.text), _beginning(hole.node.text, hole.beginnings), hole.beginnings)
             for number, hole in enumerate(holes, 1)
@@ -154,6 +159,7 @@ class _Shape:
             needed.add(one.time)
         for each, _ in usage or ():
             needed.update(each.holes)
+        needed.update(value for value in (fields or {}).values() if isinstance(value, int))
         self._needed = sorted(needed - {0})
         """The holes whose text is part of the reading."""
         self._count = len(holes) + 1
@@ -241,6 +247,11 @@ class _Shape:
                 draft.problems.append(Problem(rule, reason, ends[first] + start, ends[last] + end, count))
             drafts.append(draft)
         reading = RecordReading(drafts, starts=self._starts, exchanges=set(self._exchanges), is_aside=self._is_aside)
+        if self._fields is not None:
+            reading.fields = {
+                key: self._field(value, texts) if isinstance(value, int) else value
+                for key, value in self._fields.items()
+            }
         if self._usage is not None:
             reading.stated = []
             for each, (first, start) in self._usage:
@@ -251,6 +262,10 @@ class _Shape:
                 key, model = (texts[text] if isinstance(text, int) else text for text in (each.key, each.model))
                 reading.stated.append(Stated(each.rule, ends[first] + start, usage, key, model))
         return reading
+
+    def _field(self, hole: int, texts: list[str | None]) -> str:
+        text = texts[hole] or ""
+        return JsonText(text) if hole in self._numbers else text
 
 
 def _text(data: bytes | bytearray, start: int, end: int) -> str:
@@ -425,7 +440,14 @@ class _Learner:
         )
         usage = facts.usage()
         stated = None if usage is None else [(each, self._place_of(each.start)) for each in usage]
-        return parts, _Shape(self._holes, said, self._reading, facts.strings(), stated)
+        return parts, _Shape(self._holes, said, self._reading, facts.strings(), stated, self._fields(facts))
+
+    def _fields(self, facts: FactFinder) -> dict[str, object] | None:
+        """Return the members that are not part of a message, or their holes, if the format keeps them."""
+        if not self._format.keeps_fields or not self._reading.starts:
+            return None
+        fields = fields_of(self._tree, Source(self._data, self._base), self._reading)
+        return facts.fields(fields, frozenset(members_of(self._format.records)))
 
     def _place_of(self, start: int) -> _Place:
         """Return the place in the shape of an offset outside the holes."""

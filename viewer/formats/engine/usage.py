@@ -103,7 +103,7 @@ class UsageLedger:
     def _stated(self, node: JsonNode) -> Iterator[Stated]:
         """Yield the usages that a record states."""
         for index, rule in enumerate(self._rules):
-            if type(node) is LazyNode and not path(rule.each or rule.at).is_in(node):
+            if not path(rule.each or rule.at).is_in(node):
                 continue
             for item in path(rule.each).all(node) if rule.each else [node]:
                 values = path(rule.at).all(item) if rule.at else [item]

@@ -72,6 +72,8 @@ class FactFinder:
         at = [format.session, format.model, format.version]
         if format.threads is not None:
             at += [format.threads.id, format.threads.parent]
+        if format.history is not None:
+            at += [format.history.id, format.history.previous]
         if format.usage:
             at += [model_path(format.model), *(tokens.key for tokens in format.usage)]
         for text in at:

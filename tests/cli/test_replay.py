@@ -95,6 +95,7 @@ def test_pauses_are_slept_in_slices_so_that_an_interrupt_is_noticed_soon() -> No
     assert not pause.wait(400)
 
 
+@pytest.mark.slow
 def test_the_viewer_prints_a_moment_without_a_terminal_and_records_what_it_follows(chat: Path, tmp_path: Path) -> None:
     for moment in (["--at", "B5"], ["--at-event", "1", "-d"]):
         assert run("view", *moment, chat) == run("show", *moment, chat)
@@ -108,6 +109,7 @@ def test_the_viewer_prints_a_moment_without_a_terminal_and_records_what_it_follo
         assert (refused.code, refused.out, refused.err.count("\n")) == (2, "", 1)
 
 
+@pytest.mark.slow
 def test_a_followed_run_can_be_timed(chat: Path, tmp_path: Path) -> None:
     times = tmp_path / "run.times"
     with chat.open("rb") as file:

@@ -203,6 +203,7 @@ def test_an_object_store_gives_the_same_tables(runs: Path, tmp_path: Path) -> No
     assert len(rows_in(tmp_path / "urls", "messages")) == len(rows_in(tmp_path / "local", "messages"))
 
 
+@pytest.mark.slow
 def test_members_of_an_archive_are_files(runs: Path, tmp_path: Path) -> None:
     (runs / "below" / "zipped.ocml.gz").write_bytes(gzip.compress(CHAT.encode()))
     (runs / "empty.ocml").touch()

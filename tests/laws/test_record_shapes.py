@@ -12,9 +12,9 @@ from tests.laws.test_fast_records import as_lines, both, events, format_of, muta
 from tests.support.cases import each
 from tests.support.samples import Sample
 from viewer.formats.containers import regular_lines as lines
-from viewer.formats.engine import shapes
 from viewer.formats.engine.drafts import read_record
-from viewer.formats.engine.shapes import RecordShapes
+from viewer.formats.engine.known import shapes
+from viewer.formats.engine.known.shapes import RecordShapes
 from viewer.formats.hiding import FLAGS
 from viewer.formats.tables.model import Container, RecordFormat, RecordRule, has
 from viewer.formats.tables.rows import ROWS
@@ -234,6 +234,7 @@ def rows(*texts: str) -> list[bytes]:
     return [json.dumps(row, ensure_ascii=False).encode() + b"\n" for row in found]
 
 
+@pytest.mark.slow
 def test_training_rows_are_read_as_with_care(monkeypatch: pytest.MonkeyPatch) -> None:
     plain, others = (
         rows(*"abcd"),

@@ -252,6 +252,7 @@ def test_the_kind_of_a_record_gives_its_channel() -> None:
     assert list(outcomes(text, ["last-final"])["last-final"].dropped) == [2]
 
 
+@pytest.mark.slow
 def test_the_cache_is_the_common_beginning_of_the_last_prompt_and_the_next_one() -> None:
     causes = set()
     for pattern in ("UAF", "UAFU", "UAFUAFU", "UACT", "UACTAFU", "UAFUAC", "UAFUACT", "UBTAFU", "UFUAC", "UAU", "U"):

@@ -218,9 +218,10 @@ def _by_value(value: JsonNode) -> Detection | None:
     if choices and choices.items and choices.items[0].get("delta") and not choices.items[0].get("message"):
         return Detection("events", "chunks of a chat completion", 0.9)
     if choices or value.get("messages") or value.get("role") or _carries_message(value) or _is_exchange(value):
-        kind = None if _may_hold_messages(value) else "json"
-        keys = tuple(member.key for member in value.members) if kind else ()
-        return Detection("json", "objects with `role` or `messages`", 0.9, kind, keys)
+        reason = "objects with `role` or `messages`"
+        if _may_hold_messages(value):
+            return Detection("json", reason, 0.9)
+        return Detection("json", reason, 0.9, "json", tuple(member.key for member in value.members))
     return Detection("json", "errors in place of responses", 0.8) if _is_failed(value) else None
 
 

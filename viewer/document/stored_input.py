@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from viewer.sources.checksums import BLOCK
 from viewer.sources.file_source import FileSource
 from viewer.sources.files import Source
+from viewer.sources.guarded_file import FileSnapshot
 
 if TYPE_CHECKING:
     from viewer.sources.replay.source import ReplayedSource
@@ -25,6 +26,12 @@ class StoredInput:
             return isinstance(self._source, FileSource) and self._source.is_rewritten()
         except OSError:
             return False
+
+    def snapshot(self, least: int) -> FileSnapshot | None:
+        """Return the file as it is now, or None if it has fewer bytes than `least` or cannot be read in place."""
+        source = self._source
+        is_whole = isinstance(source, FileSource) and not source.only and source.size >= least
+        return source.snapshot() if is_whole and isinstance(source, FileSource) else None
 
     def replayed(self, head: int = 0, start: int = 0) -> ReplayedSource:
         """Return a source that replays the same bytes: the first `head` ones, and those from `start` on."""

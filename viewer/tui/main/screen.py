@@ -27,6 +27,7 @@ from viewer.tui.display_state import DisplayState
 from viewer.tui.keys import COUNTED, DEBUG_ONLY, bindings, by_id, offered
 from viewer.tui.main.copy import CopyController
 from viewer.tui.main.export import ExportController
+from viewer.tui.main.file_end import EndController
 from viewer.tui.main.filter import FilterController
 from viewer.tui.main.follow import FollowMachine
 from viewer.tui.main.follow_worker import FollowOptions, FollowWorker
@@ -98,7 +99,14 @@ class MainScreen(Screen[None]):
             *(self.search, self.filter, self.export, self.stick),
         )
         resume_at = 0 if options.follow else before.at
-        self.reader = ReadWorker(session, host, self.navigator, self.search, self.filter, machine, start_at, resume_at)
+        end = EndController(
+            *(session, host, self, self.navigator, settings, painter, self.printing, self.actions),
+            title=lambda: self.widgets.title.facts,
+            run=self.action_do,
+        )
+        self.reader = ReadWorker(
+            *(session, host, self.navigator, self.search, self.filter, end, machine), start_at, resume_at
+        )
         self._keeper = StateKeeper(state, session, settings, self.navigator, self.panes, self.reader)
         self.follow = FollowWorker(session, host, self.search, self.filter, self.reader, self.stick, machine, options)
         self.program = ProgramController(

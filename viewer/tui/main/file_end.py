@@ -1,0 +1,122 @@
+"""End controller: proves the end of a big file in the background, and shows it while the file is read."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+
+from msgspec.structs import replace
+from textual.screen import Screen
+
+from viewer import native
+from viewer.document.live import LiveDocument
+from viewer.insight.file_end import LEAST, FileEnd, file_end
+from viewer.model.visibility import END_USER, Level
+from viewer.render.style import Style
+from viewer.render.title import TitleFacts
+from viewer.tui.dialogs.file_end import FileEndScreen
+from viewer.tui.host import Host, Task
+from viewer.tui.keys import Action
+from viewer.tui.main.navigator import Navigator
+from viewer.tui.session import Session
+from viewer.tui.settings.settings import Settings
+from viewer.tui.terminal.paint import Painter
+
+
+class EndController:
+    """Owns the proof, and the screen that shows the end."""
+
+    def __init__(
+        self,
+        session: Session,
+        host: Host,
+        screen: Screen[None],
+        navigator: Navigator,
+        settings: Settings,
+        painter: Painter,
+        printing: Style,
+        actions: Sequence[Action],
+        title: Callable[[], TitleFacts],
+        run: Callable[[str], None],
+    ) -> None:
+        """`title` returns the title line of the main screen, and `run` performs an action there."""
+        self._main = screen
+        self._session = session
+        self._host = host
+        self._navigator = navigator
+        self._settings = settings
+        self._painter = painter
+        self._printing = printing
+        self._actions = actions
+        self._title = title
+        self._run = run
+        self._end: FileEnd | None = None
+        self._proof: Task | None = None
+        self._screen: FileEndScreen | None = None
+
+    def begin(self) -> None:
+        """Prepare for a document that is about to be read. With the accelerator, the proof starts at once, because it
+        does not slow down reading."""
+        document = self._session.document
+        self._end = None if isinstance(document, LiveDocument) else file_end(document)
+        self._proof = None
+        if native.load() is not None:
+            self._prove()
+
+    async def offer(self) -> None:
+        """Show the end, if it can be proven before everything has been read."""
+        document = self._session.document
+        if self._end is None or self._screen is not None or document.left < LEAST // 2 or not self._host.is_current:
+            return
+        self._prove()
+        while self._proof is not None and self._proof.is_running and self._navigator.waits_for_end:
+            await asyncio.sleep(0.005)
+        end, audience = self._end, self._session.display.audience
+        self._end = None
+        if self._session.display.level == Level.BRIEF.value:
+            audience = END_USER  # the state of a call may depend on calls before the end
+        shown = await asyncio.to_thread(end.view, audience)
+        if shown is None or not self._navigator.waits_for_end or not self._host.is_current:
+            return
+        if audience not in (END_USER, self._session.display.audience):
+            return
+        markdown = self._settings.markdown
+        rendered = markdown if self._session.markdown is None else self._session.markdown
+        self._screen = FileEndScreen(
+            *(self._painter, self._printing, self._title_line(), shown, self._settings.wrap, markdown, rendered),
+            actions=self._actions,
+        )
+        self._main.app.push_screen(self._screen, self._finish)
+
+    def _prove(self) -> None:
+        end = self._end
+        if end is None or self._proof is not None:
+            return
+
+        async def prove() -> None:
+            await asyncio.to_thread(end.prove, lambda: not self._session.document.is_read)
+
+        self._proof = self._host.start_worker(prove, "proof", exclusive=True)
+
+    def _title_line(self) -> TitleFacts:
+        """Return the title without the place, whose numbers are not known."""
+        return replace(self._title(), turn=None, transcript=None)
+
+    def show_progress(self) -> None:
+        """Show how much has been read."""
+        if self._screen is not None:
+            self._screen.show_progress(self._title_line())
+
+    def close(self) -> None:
+        """Return to the main screen, because everything has been read."""
+        self._end = None
+        if self._screen is not None:
+            self._screen.dismiss("")
+
+    def _finish(self, action: str | None) -> None:
+        self._screen = None
+        if action:
+            self._navigator.stop_waiting()
+            self._run(action)
+        elif action is not None:
+            self._navigator.go_to_end()

@@ -12,12 +12,12 @@ demo: $(INSTALLED)          ## show the bundled tour
 	@$(BIN)/ocmlview demo
 
 test: $(INSTALLED)          ## all tests except the long campaigns
-	@$(BIN)/python -m pytest -n 3 --dist worksteal -m "not lab"
+	@$(BIN)/python -m pytest --processes 3 -m "not lab"
 
 check: $(INSTALLED)         ## format, lint, types and the quick tests
 	@$(BIN)/ruff format --quiet --check .
 	@$(BIN)/ruff check --quiet .
-	@$(BIN)/mypy & types=$$!; $(BIN)/python -m pytest -n 3 --dist worksteal -m "not slow and not lab"; tests=$$?; \
+	@$(BIN)/mypy & types=$$!; $(BIN)/python -m pytest --processes 3 -m "not slow and not lab"; tests=$$?; \
 		wait $$types && exit $$tests
 
 docs: $(INSTALLED)          ## regenerate pages, man page, and pictures from the code
@@ -25,7 +25,7 @@ docs: $(INSTALLED)          ## regenerate pages, man page, and pictures from the
 
 coverage: $(INSTALLED)      ## branch coverage of the layers up to formats, and of the files that safety depends on
 	@$(BIN)/coverage erase
-	@$(BIN)/coverage run -m pytest -n 2 -m "not slow and not lab" --ignore=tests/screens
+	@$(BIN)/coverage run -m pytest --processes 2 -m "not slow and not lab" --ignore=tests/screens
 	@$(BIN)/coverage combine --quiet
 	@printf 'viewer/model to viewer/formats, at least 95 %%: '
 	@$(BIN)/coverage report --format=total --precision=1 --fail-under=95 --include='viewer/model/*,viewer/rules/*,viewer/syntax/*,viewer/reading/*,viewer/index/*,viewer/scan/*,viewer/tools/*,viewer/checks/*,viewer/formats/*'

@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import asyncio
-import fcntl
 import gc
-import importlib
 import inspect
 import os
 import signal
 import tempfile
-from contextlib import suppress
-from pathlib import Path
 
 import pytest
 from hypothesis import settings, strategies
 
 from tests.support.cases import QUICK, excluded_marks, marks_of, shares_of, targets_of
-from tests.support.collecting import COLLECTION, TESTS, is_whole_suite
+from tests.support.collecting import COLLECTION
 from tests.support.native import LEVELS
+from tests.support.processes import pytest_addoption, pytest_runtestloop
+
+__all__ = ["pytest_addoption", "pytest_runtestloop"]
 
 EMPTY = tempfile.TemporaryDirectory(prefix="ocmlview-tests-")
 os.environ["XDG_CONFIG_HOME"] = EMPTY.name
@@ -37,21 +36,6 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 settings.register_profile("same", derandomize=True, deadline=None)
 """The same examples in every run. The long campaigns choose others."""
 settings.load_profile("same")
-
-
-def pytest_collection(session: pytest.Session) -> None:
-    """Start to import the tests at a different place in each process that shares them.
-
-    Most of the time before the first test goes into rewriting assertions. This way, each module is compiled by one
-    process, and the others load the result."""
-    worker, workers = os.environ.get("PYTEST_XDIST_WORKER"), int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
-    if worker is None or not is_whole_suite(session.config):
-        return
-    modules = sorted(path.relative_to(TESTS.parent) for path in TESTS.rglob("test_*.py"))
-    start = int(worker.removeprefix("gw")) * len(modules) // workers
-    for path in modules[start:] if start else ():
-        with suppress(Exception):  # collecting imports it again, and reports any problem
-            importlib.import_module(".".join(path.with_suffix("").parts))
 
 
 def pytest_pycollect_makeitem(collector: pytest.Collector, obj: object) -> list[pytest.Item] | None:
@@ -86,16 +70,11 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
     return True
 
 
-def pytest_collection_finish() -> None:
-    """Make the table of characters, and exempt the tests from garbage collection.
-
-    Hypothesis keeps the table on disk. The first process makes it, which takes a second or two, and the others load
-    it."""
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Make the table of characters once for all processes, and exempt the tests from garbage collection."""
     COLLECTION.finish()
-    if "PYTEST_XDIST_WORKER" in os.environ:
-        with Path(__file__).open() as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
-            strategies.text().validate()
+    if session.config.option.processes > 1:
+        strategies.text().validate()
     gc.collect()
     gc.freeze()
     gc.set_threshold(50_000)

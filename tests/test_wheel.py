@@ -16,7 +16,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.made_once import made_once
 from tests.support.native import needs_compiler
 from tests.support.program import CHAT, ROOT
 
@@ -29,35 +28,27 @@ PIP = [str(Path(wheel, "pip")) for wheel in Path(venv.__file__).parents[1].glob(
 @pytest.fixture(scope="module")
 def dist(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder with the wheel and the sdist, built from a copy of the project."""
-
-    def build(folder: Path) -> None:
-        project = shutil.copytree(ROOT, folder / "project", ignore=LEFT_BEHIND)
-        done(sys.executable, "-m", "hatchling", "build", cwd=project)
-
-    return made_once(tmp_path_factory, "build", build) / "project" / "dist"
+    project = shutil.copytree(ROOT, tmp_path_factory.mktemp("build") / "project", ignore=LEFT_BEHIND)
+    done(sys.executable, "-m", "hatchling", "build", cwd=project)
+    return project / "dist"
 
 
 @pytest.fixture(scope="module")
 def program(dist: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The command, installed from the wheel. Dependencies come from the environment, so that no network is needed."""
-
-    def install(home: Path) -> None:
-        make = [sys.executable, "-m", "venv", *(["--without-pip"] if PIP else []), str(home / "venv")]
-        if subprocess.run(make, capture_output=True, check=False).returncode:
-            return
-        python = home / "venv" / "bin" / "python"
-        wheel = next(dist.glob("*.whl"))
-        pip = [str(python), *(PIP or ["-m", "pip"])]
-        done(*pip, "install", "--quiet", "--no-index", "--no-deps", "--no-compile", wheel, cwd=home)
-        packages = Path(done(python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))", cwd=home).strip())
-        (packages / "borrowed.pth").write_text(sysconfig.get_path("purelib") + "\n")
-        where = done(python, "-c", "import viewer; print(viewer.__file__)", cwd=home)
-        assert Path(where.strip()).is_relative_to(packages)
-
-    command = made_once(tmp_path_factory, "fresh", install) / "venv" / "bin" / "ocmlview"
-    if not command.exists():
+    home = tmp_path_factory.mktemp("fresh")
+    make = [sys.executable, "-m", "venv", *(["--without-pip"] if PIP else []), str(home / "venv")]
+    if subprocess.run(make, capture_output=True, check=False).returncode:
         pytest.skip("this Python cannot make an environment with pip")
-    return command
+    python = home / "venv" / "bin" / "python"
+    wheel = next(dist.glob("*.whl"))
+    pip = [str(python), *(PIP or ["-m", "pip"])]
+    done(*pip, "install", "--quiet", "--no-index", "--no-deps", "--no-compile", wheel, cwd=home)
+    packages = Path(done(python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))", cwd=home).strip())
+    (packages / "borrowed.pth").write_text(sysconfig.get_path("purelib") + "\n")
+    where = done(python, "-c", "import viewer; print(viewer.__file__)", cwd=home)
+    assert Path(where.strip()).is_relative_to(packages)
+    return home / "venv" / "bin" / "ocmlview"
 
 
 def done(*command: str | Path, cwd: Path, environment: Mapping[str, str] | None = None) -> str:

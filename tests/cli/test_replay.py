@@ -95,12 +95,26 @@ def test_pauses_are_slept_in_slices_so_that_an_interrupt_is_noticed_soon() -> No
     assert not pause.wait(400)
 
 
+@pytest.mark.slow
+def test_the_viewer_prints_a_moment_without_a_terminal_and_records_what_it_follows(chat: Path, tmp_path: Path) -> None:
+    for moment in (["--at", "B5"], ["--at-event", "1", "-d"]):
+        assert run("view", *moment, chat) == run("show", *moment, chat)
+    times = tmp_path / "times"
+    assert run("-f", "--record-times", times, "-", stdin=chat.read_bytes(), TERM="dumb").code == 0
+    assert f'{{"b":{chat.stat().st_size},' in times.read_text()
+    full = run("show", "-f", "--record-times", "/dev/full", "-", stdin=chat.read_bytes(), TERM="dumb")
+    assert (full.code, full.out, full.err.count("\n")) == (2, run("show", chat).out, 1)
+    for options in (["--at", "B1", "--merge"], ["--at", "B1", "-f"], ["--record-times", "x"], ["--at", "B1", "other"]):
+        refused = run("view", *options, chat)
+        assert (refused.code, refused.out, refused.err.count("\n")) == (2, "", 1)
+
+
+@pytest.mark.slow
 def test_a_followed_run_can_be_timed(chat: Path, tmp_path: Path) -> None:
     times = tmp_path / "run.times"
     with chat.open("rb") as file:
         data = file.read()
-    result = run("show", "-f", "--record-times", times, "-", stdin=data)
-    assert result.code in (0, 2)
+    assert run("show", "-f", "--record-times", times, "-", stdin=data, TERM="dumb").code == 0
     times.write_text(f'{{"b":{len(data)},"t":5}}\n')
     timing = json.loads(run("timing", "--json", "--times", times, chat).out)
     assert (timing["has_times"], timing["source"], timing["events"]) == (True, "sidecar", 2)

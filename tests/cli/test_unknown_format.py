@@ -179,6 +179,7 @@ def test_noise_that_is_followed_stops_after_a_few_findings() -> None:
     assert len(result.out.splitlines()) <= 100
 
 
+@pytest.mark.slow
 def test_the_cap_counts_while_following_too() -> None:
     result = run("check", "-f", "--max-per-code", "2", "-", stdin=b"a\xffb" * 2_000, LANG="C.UTF-8")
     assert result.out.count("Invalid UTF-8") == 2

@@ -14,15 +14,20 @@ from typing import Any
 
 import pytest
 
-from tests.support.corpora import write_corpus
+from tests.support.corpora import small_transcript, write_corpus
 from tests.support.program import BROKEN, CHAT, run
 from tests.support.tables import rows_in, safe_columns, stable_views
 from viewer.corpus.browse import CHANGED, Browser, Kind
 from viewer.corpus.browse import Listing as BrowserListing
 from viewer.corpus.progress import bar_lines
+from viewer.corpus.rows import BLOCKS, FileRows, rows_of
 from viewer.corpus.scan import Totals
 from viewer.corpus.views import connect, open_tables
+from viewer.document.backend import VARIABLE
+from viewer.document.document import Document
 from viewer.errors import ViewerError
+from viewer.model.visibility import END_USER, EVERYTHING, Audience
+from viewer.sources.files import open_source
 from viewer.sources.folder import find_transcripts
 
 
@@ -198,6 +203,7 @@ def test_an_object_store_gives_the_same_tables(runs: Path, tmp_path: Path) -> No
     assert len(rows_in(tmp_path / "urls", "messages")) == len(rows_in(tmp_path / "local", "messages"))
 
 
+@pytest.mark.slow
 def test_members_of_an_archive_are_files(runs: Path, tmp_path: Path) -> None:
     (runs / "below" / "zipped.ocml.gz").write_bytes(gzip.compress(CHAT.encode()))
     (runs / "empty.ocml").touch()
@@ -307,3 +313,28 @@ def test_progress_fits_into_the_terminal(width: int) -> None:
     lines = bar_lines(totals, 15.8e6, width)
     assert all(len(line) <= width for line in lines)
     assert ("━" in lines[0]) == (width == 119)
+
+
+def test_files_read_in_blocks_give_the_same_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "small.ocml").write_text(small_transcript(1))
+    (tmp_path / "large.ocml").write_text("".join(small_transcript(seed, 40) for seed in range(2)))
+    assert not uses_columns_of(tmp_path / "small.ocml", "numpy")
+    assert uses_columns_of(tmp_path / "large.ocml", "numpy")
+    in_blocks = [rows_in_blocks(tmp_path, audience) for audience in (END_USER, Audience(strict=True), EVERYTHING)]
+    monkeypatch.setenv(VARIABLE, "plain")
+    assert not uses_columns_of(tmp_path / "large.ocml", "numpy")
+    assert in_blocks == [rows_in_blocks(tmp_path, each) for each in (END_USER, Audience(strict=True), EVERYTHING)]
+
+
+def rows_in_blocks(folder: Path, audience: Audience) -> FileRows:
+    rows = rows_of(str(folder / "large.ocml"), audience, text=True)
+    rows.file["seconds"] = 0.0
+    assert rows.messages
+    return rows
+
+
+def uses_columns_of(path: Path, name: str) -> bool:
+    """True if a scan reads this file with the columns of this backend."""
+    document = Document(open_source(str(path)))
+    document.read_in_blocks(BLOCKS)
+    return document.index.columns.name == name

@@ -83,6 +83,7 @@ def test_a_failing_tool_leads_to_its_first_failure(tmp_path: Path) -> None:
     assert (answer[:2], answer[6:]) == (["functions.t", "3"], ["66.7", "2", str(tmp_path / "runs" / "first.ocml")])
 
 
+@pytest.mark.slow
 def test_the_output_has_four_forms(tables: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     query = "select path, 1.5 as half, null as nothing, [1, 2] as list, 'a\tb' as text from files order by path limit 2"
     lines = sql(tables, query).out.splitlines()
@@ -213,6 +214,7 @@ explain analyze select * from read_text('{secret}')
 """
 
 
+@pytest.mark.slow
 def test_tables_open_without_pyarrow_wherever_they_are(tables: Path) -> None:
     """A directory whose name is a pattern is the exception, because DuckDB would expand it."""
     program = """

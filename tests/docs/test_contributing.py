@@ -14,7 +14,6 @@ import pytest
 
 from tests.docs.steps import do, steps_of
 from tests.support.big_inputs import big_input
-from tests.support.made_once import made_once
 from tests.support.program import ROOT
 
 PAGE = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
@@ -39,7 +38,9 @@ end."""
 @pytest.fixture(scope="module")
 def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy in which all steps of all sections have been performed."""
-    return made_once(tmp_path_factory, "contributing", contribute) / "project"
+    folder = tmp_path_factory.mktemp("contributing")
+    contribute(folder)
+    return folder / "project"
 
 
 def contribute(folder: Path) -> None:
@@ -51,11 +52,10 @@ def contribute(folder: Path) -> None:
         (programs / name).write_text("#!/bin/sh\n" + script.replace("{python}", sys.executable) + "\n")
         (programs / name).chmod(0o755)
     environment = {**os.environ, "PATH": f"{programs}:{os.environ['PATH']}"}
-    environment.pop("PYTEST_XDIST_WORKER", None)
     for heading in HEADINGS:
         for step in steps_of(PAGE, heading):
             do(step, project, environment)
-    done(project, "pytest", "-p", "no:xdist", *MADE.split(), OCML_UPDATE="1")
+    done(project, "pytest", *MADE.split(), OCML_UPDATE="1")
 
 
 def done(project: Path, *command: str, **environment: str) -> str:
@@ -91,7 +91,7 @@ class TestTheSteps:
         row.write_text(wide.replace('Contains(b"```")', 'Contains(b"````")'), "utf-8")
         try:
             with pytest.raises(AssertionError, match="test_a_broken_sample_has_the_same_problems_in_a_big_input"):
-                done(project, "pytest", "-p", "no:xdist", "tests/laws/test_big_inputs.py", OCML_ONLY="I-FENCE-OPEN")
+                done(project, "pytest", "tests/laws/test_big_inputs.py", OCML_ONLY="I-FENCE-OPEN")
         finally:
             row.write_text(wide, "utf-8")
 

@@ -481,6 +481,7 @@ LISTS = (
 )
 
 
+@pytest.mark.slow
 def test_an_object_with_more_than_a_list_is_read_as_a_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     for module in (lines, messages):
         monkeypatch.setattr(module, "LONG", 0)

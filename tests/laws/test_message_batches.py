@@ -155,6 +155,7 @@ def compare(number: int, monkeypatch: pytest.MonkeyPatch) -> int:
     return len(careful.messages)
 
 
+@pytest.mark.slow
 def test_random_messages_are_read_as_columns_as_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
     assert sum(compare(number, monkeypatch) for number in range(40)) > 500
 
@@ -180,6 +181,7 @@ def test_almost_all_messages_are_in_batches(monkeypatch: pytest.MonkeyPatch) -> 
     assert max(sizes) >= 196
 
 
+@pytest.mark.slow
 def test_a_fault_in_the_search_of_blocks_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(prefilter_block.Block, "places_with", lambda self, find: set())
     with pytest.raises(AssertionError):

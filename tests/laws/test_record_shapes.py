@@ -234,6 +234,7 @@ def rows(*texts: str) -> list[bytes]:
     return [json.dumps(row, ensure_ascii=False).encode() + b"\n" for row in found]
 
 
+@pytest.mark.slow
 def test_training_rows_are_read_as_with_care(monkeypatch: pytest.MonkeyPatch) -> None:
     plain, others = (
         rows(*"abcd"),

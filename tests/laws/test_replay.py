@@ -103,6 +103,7 @@ CHAT = (
 TOOLS = "<|start|>system<|message|>namespace functions {{ type look = () => any; }}<|end|>\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("audience", [END_USER, EVERYTHING], ids=["safe", "debug"])
 def test_the_end_of_a_long_text_is_read_from_an_earlier_turn(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, audience: Audience
@@ -167,6 +168,7 @@ MOMENTS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("strict", [False, True])
 def test_no_moment_depends_on_hidden_text_or_on_when_it_arrived(tmp_path: Path, strict: bool) -> None:
     results = []

@@ -57,7 +57,8 @@ SURFACES = (
     *(("export", "-o", "-", "--to", form) for form in EXPORTERS),
 )
 SHORTEST_HIDDEN = 6
-OWN_WORDS = "\n".join([*map(repr, RULES.values()), '"properties": {', *map(own_words, EXPORTERS)])
+_HEADINGS = [f"<|{mark}|>{role}" for mark in ("start", "im_start") for role in ("system", "user", "assistant", "tool")]
+OWN_WORDS = "\n".join([*map(repr, RULES.values()), '"properties": {', *map(own_words, EXPORTERS), *_HEADINGS])
 """Text from the program itself. A hidden line that equals it proves nothing."""
 
 Capture = pytest.CaptureFixture[bytes]

@@ -135,8 +135,10 @@ class TestFooter:
 
     @pytest.mark.parametrize("view", FooterView)
     def test_entries_are_dropped_from_the_end(self, view: FooterView) -> None:
+        footer = KeyFooter(PAINTER)
+        footer.show(view)
         for width in range(12, 200):
-            line = self.line(view, width)
+            line = text(footer, width)
             assert "ctrl+p" in line, width
             assert "?" in line, width
 

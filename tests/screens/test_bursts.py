@@ -38,6 +38,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 async def test_each_key_of_a_burst_reaches_the_screen_that_the_keys_before_it_open(folder: Path) -> None:
     async def shown(*keys: str) -> list[type[Screen[object]]]:
         send(app, *map(press_of, keys))
@@ -60,6 +61,7 @@ async def test_each_key_of_a_burst_reaches_the_screen_that_the_keys_before_it_op
         assert app._exit and app._exception is None
 
 
+@pytest.mark.slow
 async def test_leaving_a_file_closes_the_dialogs_over_it(folder: Path) -> None:
     Path("many.ocml").unlink()
     async with running(folder, options=SEALED, keys=["enter"]) as pilot:
@@ -76,6 +78,7 @@ async def test_leaving_a_file_closes_the_dialogs_over_it(folder: Path) -> None:
         assert [type(each) for each in pilot.app.screen_stack[1:]] == [FilesScreen]
 
 
+@pytest.mark.slow
 async def test_a_list_of_transcripts_that_comes_late_is_closed_with_its_file(folder: Path) -> None:
     async with running("many.ocml", "one.ocml", options=SEALED) as pilot:
         await settled(pilot)

@@ -12,6 +12,7 @@ from viewer.tui.control.commands import COMMANDS, NO_COMMANDS
 from viewer.tui.keys import ACTIONS
 
 
+@pytest.mark.slow
 async def test_the_box_offers_completions_and_tab_takes_the_first() -> None:
     async with running(size=(80, 24), keys=["colon", *"exp"]) as pilot:
         text = drawn(pilot)
@@ -134,6 +135,7 @@ async def test_a_filter_is_offered_completed_and_kept_open_at_a_fault() -> None:
         await press(pilot, "escape")
 
 
+@pytest.mark.slow
 async def test_the_key_of_errors_goes_to_warnings_if_there_are_no_errors(tmp_path: Path) -> None:
     """The status row of the safe view counts both, and names this key."""
     path = tmp_path / "a.ocml"

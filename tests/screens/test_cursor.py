@@ -261,6 +261,7 @@ class TestCounts:
             await press(pilot, "5", "m", "j")
             assert view(pilot).widgets.transcript.scroller.line == 1
 
+    @pytest.mark.slow
     async def test_a_huge_count_stops_at_the_end(self, tea: Path) -> None:
         async with running(tea, size=SMALL, keys=[*"99999999999", "J"]) as pilot:
             rows = view(pilot).session.rows

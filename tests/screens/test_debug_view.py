@@ -12,6 +12,7 @@ from viewer.tui.app import ViewOptions
 HIDDEN = "<|start|>assistant<|channel|>analysis<|message|>Plums.<|end|>\n" * 3
 
 
+@pytest.mark.slow
 async def test_leaving_the_debug_view_of_a_fully_hidden_transcript_works(tmp_path: Path) -> None:
     path = tmp_path / "hidden.ocml"
     path.write_text(HIDDEN)

@@ -280,6 +280,7 @@ async def test_debug_view_and_channels() -> None:
         assert view(pilot).session.display.channels == {Reveal.ANALYSIS, Reveal.COMMENTARY, Reveal.TOOL}
 
 
+@pytest.mark.slow
 @proves("brief")
 async def test_brief_view() -> None:
     """There is one line per call. The same key returns to the safe view, and every level leads to every other one."""
@@ -682,6 +683,7 @@ async def test_transcripts(tmp_path: Path) -> None:
         assert view(pilot).navigator.focused_number == 1
 
 
+@pytest.mark.slow
 @proves("leaks")
 async def test_leaks(tmp_path: Path) -> None:
     path = tmp_path / "leaky.ocml"
@@ -695,6 +697,7 @@ async def test_leaks(tmp_path: Path) -> None:
         assert view(pilot).host.is_current
 
 
+@pytest.mark.slow
 @proves("replay")
 async def test_replay() -> None:
     async with running(keys=["at"]) as pilot:

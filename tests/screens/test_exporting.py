@@ -62,6 +62,7 @@ async def test_up_and_down_offer_the_other_forms(folder: Path) -> None:
     assert json.loads((folder / "tour.safe.jsonl").read_text("utf-8").splitlines()[0])["view"] == "SAFE"
 
 
+@pytest.mark.slow
 async def test_the_file_is_what_the_command_writes(folder: Path) -> None:
     from tests.support.program import ROOT, run
 
@@ -177,6 +178,7 @@ async def test_leaving_while_it_writes_leaves_nothing(folder: Path, monkeypatch:
     assert files(folder) == []
 
 
+@pytest.mark.slow
 async def test_nothing_is_written_without_a_name(folder: Path) -> None:
     async with running(keys=["x", "ctrl+u", "enter"]) as pilot:
         assert said(pilot) == "" or "Exported" not in said(pilot)

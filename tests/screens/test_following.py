@@ -175,6 +175,7 @@ class TestYielding:
             assert app.conversation == before
             assert "❚❚ paused, 3 new" in app.title
 
+    @pytest.mark.slow
     async def test_to_the_wheel(self, path: Path) -> None:
         async with live(path, chat(20)) as app:
             await app.pilot._post_mouse_events([MouseScrollUp], app.main.widgets.transcript)
@@ -424,6 +425,7 @@ class TestSwitching:
             await app.press("F")
             assert "● live" in app.title
 
+    @pytest.mark.slow
     async def test_an_open_message_is_no_longer_an_error(self, path: Path) -> None:
         path.write_text(HEAD + QUESTION + ANSWER + "So", "utf-8")
         async with running(path, options=ViewOptions(revealed=frozenset({Reveal.ALL}))) as pilot:

@@ -51,6 +51,7 @@ class TestPipes:
             await press(pilot, "F")
             assert said(pilot) == "The input has ended. There is nothing to follow."
 
+    @pytest.mark.slow
     async def test_without_the_option_it_begins_at_the_top_and_grows(self, pipe: IO[bytes]) -> None:
         async with running("-") as pilot:
             pipe.write(chat(20).encode())

@@ -139,6 +139,7 @@ async def test_a_file_that_cannot_be_compared_is_one_sentence(files: tuple[Path,
         assert view(pilot).host.is_current
 
 
+@pytest.mark.slow
 async def test_a_file_that_is_rewritten_while_it_is_compared_is_one_sentence(files: tuple[Path, Path]) -> None:
     async with running(files[0]) as pilot:
         await type_in(pilot, ":", "diff b.ocml")
@@ -181,6 +182,7 @@ async def test_each_leak_is_shown_next_to_its_source(files: tuple[Path, Path]) -
             assert view(pilot).navigator.focused_number == 1
 
 
+@pytest.mark.slow
 async def test_a_transcript_without_leaks_says_so(files: tuple[Path, Path]) -> None:
     async with running(files[0], options=DEBUG) as pilot:
         await press(pilot, "L")

@@ -43,6 +43,7 @@ def heads(text: str) -> list[str]:
     return [" ".join(words[:2]) for words in lines if len(words[:1]) and words[0] in "ABC" and "─" not in words[1]]
 
 
+@pytest.mark.slow
 async def test_files_are_one_conversation_by_time_with_all_levels(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -76,6 +77,7 @@ async def test_files_are_one_conversation_by_time_with_all_levels(
         await until(lambda: pilot.app._exit)
 
 
+@pytest.mark.slow
 async def test_a_followed_file_grows_at_the_end_and_a_rewritten_one_is_read_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

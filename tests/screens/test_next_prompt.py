@@ -28,6 +28,7 @@ async def test_the_safe_view_only_says_how_to_open_it(chat: Path) -> None:
         assert not isinstance(pilot.app.screen, NextPromptScreen)
 
 
+@pytest.mark.slow
 async def test_a_wide_screen_lists_the_policies_and_what_happens_to_each_message(chat: Path) -> None:
     async with running(chat, size=ROOMY, keys=("d", "S")) as pilot:
         await settled(pilot)
@@ -47,6 +48,7 @@ async def test_a_wide_screen_lists_the_policies_and_what_happens_to_each_message
         assert drawn(pilot).count("<|start|>assistant") == 1
 
 
+@pytest.mark.slow
 async def test_a_narrow_screen_shows_one_policy(chat: Path) -> None:
     async with running(chat, size=SMALL, keys=("d", "S", "right_square_bracket", "right_square_bracket")) as pilot:
         await settled(pilot)
@@ -76,6 +78,7 @@ async def test_the_prompt_of_an_earlier_message_is_shown(chat: Path) -> None:
         assert "This is the next prompt." in drawn(pilot)
 
 
+@pytest.mark.slow
 async def test_the_prompt_is_copied_and_enter_goes_to_a_message(chat: Path) -> None:
     async with running(chat, keys=("d", "S", "y")) as pilot:
         assert pilot.app.clipboard == prompt(TEXT, "harmony-0.0.8")
@@ -85,6 +88,7 @@ async def test_the_prompt_is_copied_and_enter_goes_to_a_message(chat: Path) -> N
         assert view(pilot).navigator.focused_number == 2
 
 
+@pytest.mark.slow
 async def test_a_refusal_is_shown_at_its_message(chat: Path) -> None:
     chat.write_text(from_letters("UAPCT"), "utf-8")
     async with running(chat, keys=("d", "S", *["left_square_bracket"] * 5)) as pilot:

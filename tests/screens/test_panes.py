@@ -129,6 +129,7 @@ async def test_a_list_is_searched_and_its_problem_explained() -> None:
         assert said(pilot) == 'No matches for "nothing like it" in this list.'
 
 
+@pytest.mark.slow
 async def test_call_40_of_60_takes_four_keys(tmp_path: Path) -> None:
     path = tmp_path / "calls.ocml"
     path.write_text(MANY_CALLS)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from random import Random
 
@@ -10,6 +11,7 @@ from textual.pilot import Pilot
 
 from tests.support.leaks.planted import everything
 from tests.support.running import ROOMY, SMALL, drawn, press, running, until, view
+from viewer.insight.replay.timeline import At, ReplayRequest
 from viewer.model.visibility import Reveal
 from viewer.tui.app import ViewOptions
 from viewer.tui.insight.replay import ReplayScreen
@@ -83,6 +85,38 @@ async def test_it_plays_on_its_clock_and_skips_hidden_pauses(tmp_path: Path) -> 
         text = await rest(pilot, screen)
         assert "0.0 s of 59.0 s" in text
         assert "A plum," in text
+
+
+@pytest.mark.slow
+async def test_the_command_line_opens_it_at_a_moment_or_playing(tmp_path: Path) -> None:
+    path, times = tmp_path / "run.jsonl", tmp_path / "run.times"
+    path.write_text(STREAM, "utf-8")
+    times.write_text(json.dumps({"b": path.stat().st_size, "t": 5}) + "\n")
+    at_three = ReplayRequest(At(ms=3000), speed=3.0)
+    async with running(path, size=SMALL, options=ViewOptions(replay=at_three)) as pilot:
+        await until(lambda: isinstance(pilot.app.screen, ReplayScreen))
+        screen = pilot.app.screen
+        assert isinstance(screen, ReplayScreen)
+        text = await rest(pilot, screen)
+        assert "❚❚ 3× 2.0 s of 9.0 s" in text
+        assert "It is open" in text
+        assert "today" not in text
+        await press(pilot, "greater_than_sign")
+        assert "❚❚ 4×" in drawn(pilot)
+        await press(pilot, "at")
+        assert view(pilot).host.is_current
+    playing = ViewOptions(replay=ReplayRequest(plays=True, idle_limit_ms=0))
+    async with running(path, size=SMALL, options=playing) as pilot:
+        await until(lambda: isinstance(pilot.app.screen, ReplayScreen) and "It is open today." in drawn(pilot))
+    past_end = ViewOptions(replay=ReplayRequest(At(event=99)))
+    async with running(path, size=SMALL, options=past_end) as pilot:
+        await until(lambda: "This is the end." in drawn(pilot))
+    without_clock = ViewOptions(replay=ReplayRequest(At(ms=5), str(times)), times=str(times))
+    async with running(path, size=SMALL, options=without_clock) as pilot:
+        await until(lambda: "event 3 of 3" in drawn(pilot))
+    times.write_text('{"b":1,"t":5}\n{"b":9999,"t":6}\n')
+    async with running(path, size=SMALL, options=without_clock) as pilot:
+        await until(lambda: pilot.app.return_code == 2)
 
 
 @pytest.mark.slow

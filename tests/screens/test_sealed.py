@@ -86,6 +86,7 @@ def sealed(scope: Scope) -> ViewOptions:
     return ViewOptions(sealed=True, settings=Settings(scope=scope))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scope", [Scope.SEALED, Scope.SERVED_SAFE])
 async def test_keys_and_commands_that_do_not_apply_do_nothing(scope: Scope, tmp_path: Path) -> None:
     refused = [action for action in rows_for(scope) if action.refusal]

@@ -66,6 +66,7 @@ async def test_marks_and_the_place_survive_a_restart_and_the_level_does_not(tmp_
     assert json.loads(state.read_text("utf-8")).get("files", {}) == {}
 
 
+@pytest.mark.slow
 async def test_hostile_state_files_yield_a_clean_start(tmp_path: Path) -> None:
     (tmp_path / "chat.ocml").write_text(chat(20), "utf-8")
     await used(tmp_path, "G")

@@ -212,6 +212,7 @@ class TestInTheViewer:
             await type_in(pilot, "&", "Yes, 5")
             assert [line[:17] for line in boundaries(drawn(pilot))] == ["transcript 5 of 6"]
 
+    @pytest.mark.slow
     async def test_a_strict_view_numbers_what_it_shows(self, lab: Path) -> None:
         from viewer.tui.app import ViewOptions
 

@@ -62,6 +62,7 @@ async def test_a_wide_outline_has_every_number(tmp_path: Path) -> None:
         assert said(pilot) == "This transcript contains no token usage."
 
 
+@pytest.mark.slow
 async def test_times(tmp_path: Path) -> None:
     """Times are off, relative to the first shown message, or times of day. All of this works at every level."""
     path = session(tmp_path, ("big", 10, 4, 3))

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from viewer.document.document import Document
+from viewer.formats.tokens.vocabulary import Encoder
 from viewer.insight.history import History
 from viewer.insight.next_prompt import POLICIES
-from viewer.insight.prefix_cache import Encode
 from viewer.insight.simulator import Outcome, Simulator
 from viewer.model.visibility import EVERYTHING
 from viewer.sources.files import SpooledSource
@@ -36,8 +36,8 @@ def history(text: str | bytes, format: str | None = None) -> History:
     return History(document.project(EVERYTHING), 1)
 
 
-def simulator(text: str | bytes, encode: Encode | None = None, format: str | None = None) -> Simulator:
-    return Simulator(history(text, format), encode=encode)
+def simulator(text: str | bytes, encoder: Encoder | None = None, format: str | None = None) -> Simulator:
+    return Simulator(history(text, format), encoder=encoder)
 
 
 def outcomes(text: str | bytes, names: Sequence[str] = tuple(POLICIES)) -> dict[str, Outcome]:

@@ -8,7 +8,7 @@ from random import Random
 from tests.support.edited_runs import sentences
 from viewer.document.document import Document
 from viewer.insight.leaks import META, USUAL_SOURCES, Answers, Leak, find_leaks, mark_boilerplate
-from viewer.insight.words import words_of
+from viewer.insight.words import word_spans
 from viewer.model.visibility import END_USER, EVERYTHING
 from viewer.sources.files import SpooledSource
 
@@ -99,9 +99,8 @@ TOOL = "tool name=functions.f to=assistant<|channel|>commentary"
 
 def pieces(text: str) -> list[str]:
     """Return the text as words, each with the characters after it."""
-    words = words_of(text)
-    ends = [*words.starts[1:], len(text)]
-    return [text[start:end] for start, end in zip(words.starts, ends, strict=True)]
+    starts = [start for start, _ in word_spans(text)]
+    return [text[start:end] for start, end in zip(starts, [*starts[1:], len(text)], strict=True)]
 
 
 def copied(language: str, hidden: list[str], length: int, rate: float, chance: Random) -> str:

@@ -244,9 +244,7 @@ class ToolChecks:
         if recipient is None:
             return
         if self._declarations and not self._declarations.knows(recipient) and is_function(recipient):
-            yield case.diagnose(
-                W_TOOL_UNDECLARED, None, _without_key(case.place(f"to={recipient}", *_names(recipient)), "to=")
-            )
+            yield case.diagnose(W_TOOL_UNDECLARED, None, _tool_place(case, recipient))
         if message.ending is not Ending.OPEN and self._declarations and self._declarations.knows(recipient):
             yield from self._check_arguments(case, recipient)
 
@@ -434,15 +432,13 @@ def _member(node: JsonNode | None, key: str) -> Span | None:
     return (value.start, value.end) if value else None
 
 
-def _names(recipient: str) -> tuple[str, ...]:
-    bare = bare_tool_name(recipient)
-    return f'"{bare}"', f'"{recipient}"'
-
-
-def _without_key(place: Span, key: str) -> Span:
-    """Narrow a span that covers `key=value` to the value."""
-    start, end = place
-    return (start + len(key), end) if end - start > len(key) else place
+def _tool_place(case: CheckContext, recipient: str) -> Span:
+    """Return the span of the tool's name in `to=name`, or as a quoted word in a record."""
+    key = f"to={recipient}"
+    start, end = case.place(key, f'"{bare_tool_name(recipient)}"', f'"{recipient}"')
+    if start == end:
+        return start, end
+    return (start + len("to="), end) if end - start == len(key.encode("utf-8", "replace")) else (start + 1, end - 1)
 
 
 def _id_place(case: CheckContext) -> Span:

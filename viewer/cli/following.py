@@ -5,6 +5,8 @@ from __future__ import annotations
 import time
 from typing import Protocol
 
+from msgspec.structs import replace
+
 from viewer.cli.exits import FINE, INTERRUPTED, PipeClosed, complain, fail
 from viewer.cli.interruption import Interruption
 from viewer.cli.options import Followed
@@ -67,6 +69,7 @@ class _Follower:
         self._newest = NewestFile(followed.path, clock) if is_directory(followed.path) else None
         self._document: LiveDocument | None = None
         self._is_stalled = False
+        self._recorder: TimeRecorder | None = None
         self._code = FINE
 
     def run(self) -> int:
@@ -83,6 +86,7 @@ class _Follower:
         finally:
             if self._document:
                 self._document.following.close()
+        self._look_at_recorder()
         return INTERRUPTED if self._interruption.heard else self._code
 
     def _is_over(self) -> bool:
@@ -102,6 +106,7 @@ class _Follower:
             return
         if not has_reader():
             raise PipeClosed
+        self._look_at_recorder()
         self._interruption.wait(self._pause)
         self._look_for_newer()
 
@@ -132,6 +137,13 @@ class _Follower:
             self._printer.reset(document.name, reason)
         self._printer.begin(document)
 
+    def _look_at_recorder(self) -> None:
+        """Report once that times are no longer recorded."""
+        if self._recorder and self._recorder.fault:
+            self._code = fail(self._recorder.fault)
+            self._recorder = None
+            self._followed = replace(self._followed, record_times="")
+
     def _look_at_stall(self, document: LiveDocument) -> None:
         limit = self._followed.stall_after
         stalled = limit is not None and bool(document.open_numbers) and document.stalled_for >= limit
@@ -158,8 +170,9 @@ class _Follower:
 
     def _open(self, path: str, reason: Reason | None = None) -> None:
         wake = Polling() if path == STANDARD_INPUT else self._watch(path)
-        recorder = TimeRecorder(self._followed.record_times) if self._followed.record_times else None
-        source = FollowSource(path, wake=wake, clock=self._clock, recorder=recorder)
+        if self._followed.record_times and self._recorder is None:
+            self._recorder = TimeRecorder(self._followed.record_times)
+        source = FollowSource(path, wake=wake, clock=self._clock, recorder=self._recorder)
         self._document = LiveDocument(source, self._followed.format, self._followed.options, clock=self._clock)
         self._begin(self._document, reason)
 

@@ -9,15 +9,15 @@ import click
 from msgspec import Struct
 
 from viewer.cli.exits import complain
-from viewer.document.document import Document
 from viewer.model.visibility import Audience
 
 if TYPE_CHECKING:
+    from viewer.document.document import Document
     from viewer.document.filter.tree import Filter
     from viewer.document.projection import Projection
     from viewer.insight.replay.arrivals import Arrivals
     from viewer.insight.replay.player import Moment
-    from viewer.insight.replay.timeline import At
+    from viewer.insight.replay.timeline import At, ReplayRequest
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -28,6 +28,13 @@ class AskedMoment(Struct, frozen=True):
     at: At
     times: str
     """The sidecar with recorded times."""
+
+    @property
+    def request(self) -> ReplayRequest:
+        """The replay that shows this moment."""
+        from viewer.insight.replay.timeline import ReplayRequest
+
+        return ReplayRequest(self.at, self.times)
 
 
 def times_option(command: Command) -> Command:

@@ -15,11 +15,12 @@ from viewer.cli.output import Cell, Output, table_lines
 from viewer.document.document import Document
 from viewer.document.projection import Projection
 from viewer.errors import ViewerError
-from viewer.formats.tokens.vocabulary import Encode, load_encoder
+from viewer.formats.tokens.vocabulary import Encoder, load_encoder
 from viewer.insight.chat_view import Refusal
 from viewer.insight.harmony_prompt import Part
 from viewer.insight.history import History
 from viewer.insight.next_prompt import NOTES, POLICIES, REFUSALS, Policy
+from viewer.insight.prompt_tokens import messages_of, token_ids
 from viewer.insight.simulator import Outcome, Simulator, are_different, groups, simulator_before
 from viewer.model.visibility import EVERYTHING, Reveal
 from viewer.render.json_lines import encode
@@ -97,18 +98,18 @@ def command(
     inputs = Inputs(options.inputs_of(files), format, options.reading_options(preambles))
     if form in ("text", "ids") and inputs.several:
         raise click.UsageError(f"--{form} needs one file.", click.get_current_context())
-    encode_text = load_encoder(vocab) if vocab is not None else None
+    encoder = load_encoder(vocab) if vocab is not None else None
     output = options.output_of(color, ascii_only)
     if form in ("text", "ids"):
         for document in inputs:
             code = retried(
-                document, partial(_print_prompt, document, policies[0], before, encode_text, form, output), output
+                document, partial(_print_prompt, document, policies[0], before, encoder, form, output), output
             )
             return max(code, inputs.code)
         return inputs.code
     differ = has_said = False
     for document in inputs:
-        found = retried(document, partial(_outcomes, document, policies, before, encode_text))
+        found = retried(document, partial(_outcomes, document, policies, before, encoder))
         if form is None and not has_said:
             say("DEBUG view: these prompts include hidden messages.")
             has_said = True
@@ -121,62 +122,50 @@ def command(
     return inputs.code or (FINDINGS if exit_code and differ else FINE)
 
 
-def _simulators(document: Document, before: int | None, encode_text: Encode | None) -> Iterator[Simulator]:
+def _simulators(document: Document, before: int | None, encoder: Encoder | None) -> Iterator[Simulator]:
     """Yield a simulator for each transcript, or for the one with message `before`."""
     projection = document.project(EVERYTHING, withholds=False)
     if before is not None:
-        yield _before(projection, before, encode_text)
+        yield _before(projection, before, encoder)
         return
     for number in range(1, max(1, len(projection.transcripts())) + 1):
-        yield Simulator(History(projection, number), encode=encode_text)
+        yield Simulator(History(projection, number), encoder=encoder)
 
 
-def _before(projection: Projection, number: int, encode_text: Encode | None) -> Simulator:
+def _before(projection: Projection, number: int, encoder: Encoder | None) -> Simulator:
     count = projection.message_count
     if number > count:
         raise ViewerError(f"No message {number:,}: the last one is {count:,}." if count else "There are no messages.")
-    found = simulator_before(projection, number, encode_text)
+    found = simulator_before(projection, number, encoder)
     if found is None:
         raise ViewerError(f"message {number:,} was not written by the model; --before needs an assistant message")
     return found
 
 
 def _outcomes(
-    document: Document, policies: list[Policy], before: int | None, encode_text: Encode | None
+    document: Document, policies: list[Policy], before: int | None, encoder: Encoder | None
 ) -> list[list[Outcome]]:
     """Return the outcomes of each transcript."""
-    return [simulator.outcomes(policies) for simulator in _simulators(document, before, encode_text)]
+    return [simulator.outcomes(policies) for simulator in _simulators(document, before, encoder)]
 
 
 def _print_prompt(
-    document: Document, policy: Policy, before: int | None, encode_text: Encode | None, form: str, output: Output
+    document: Document, policy: Policy, before: int | None, encoder: Encoder | None, form: str, output: Output
 ) -> int:
-    first, *more = _simulators(document, before, encode_text)
+    first, *more = _simulators(document, before, encoder)
     if more:
         raise ViewerError(f"{document.name} has {len(more) + 1} transcripts; name one: {document.name}:1")
     try:
         parts = first.parts(policy)
     except Refusal as refusal:
         return refuse(f"{policy.name} refuses message {refusal.number}: {REFUSALS[refusal.reason]}")
-    if form == "ids" and encode_text is not None:
-        for text in _messages(parts):
-            output.write_parts(f"{number}\n" for number in encode_text(text))
+    if form == "ids" and encoder is not None:
+        for message in messages_of(parts):
+            output.write_parts(f"{number}\n" for number in token_ids(message, encoder))
     else:
         for block in _blocks(parts):
             output.write_parts((sanitize(normalize_newlines(block)) if output.style.wrapped else block,))
     return FINE
-
-
-def _messages(parts: Iterable[Part]) -> Iterator[str]:
-    """Yield the text of each message. No token spans two of them."""
-    number, texts = 0, list[str]()
-    for part in parts:
-        if part.number != number:
-            yield "".join(texts)
-            texts.clear()
-        number = part.number
-        texts.append(part.text)
-    yield "".join(texts)
 
 
 def _blocks(parts: Iterable[Part]) -> Iterator[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import click
 
@@ -13,13 +14,17 @@ from viewer.cli.inputs import Inputs
 from viewer.cli.interruption import Interruption
 from viewer.cli.moments import arrivals_of, times_option
 from viewer.cli.notices import mention, say_level
-from viewer.cli.output import Output, has_reader
+from viewer.cli.output import Output, has_reader, take_keyboard
 from viewer.cli.show import LiveText
 from viewer.document.document import Document
 from viewer.insight.replay.player import Player, go_to_event
-from viewer.insight.replay.timeline import SPEEDS, USUAL_IDLE_LIMIT_MS, USUAL_SPEED, Timeline
+from viewer.insight.replay.timeline import SPEEDS, USUAL_IDLE_LIMIT_MS, USUAL_SPEED, ReplayRequest, Timeline
 from viewer.model.visibility import Audience, Reveal
 from viewer.sources.changes import Reason
+from viewer.sources.files import STANDARD_INPUT
+
+if TYPE_CHECKING:
+    from viewer.reading.format import ReadOptions
 
 _SLICE = 0.05
 """The longest single sleep, in seconds: how soon a pause ends after Ctrl-C."""
@@ -57,13 +62,16 @@ def command(
     speed: float,
     idle_limit: float,
 ) -> int:
-    """Play a transcript as it was written. In the safe view the clock runs only while shown text arrives. Without
-    times, events follow at equal intervals."""
+    """Play a transcript as it was written, in the viewer or, without a terminal, as text. In the safe view the clock
+    runs only while shown text arrives. Without times, events follow at equal intervals."""
     audience = options.audience_of(reveal, debug, strict_safe).of_messages
     names = options.inputs_of(files)
     if len(names) > 1:
         raise click.UsageError("One file at a time.", click.get_current_context())
     output = options.output_of(color, ascii_only)
+    if names[0] != STANDARD_INPUT and take_keyboard():
+        request = ReplayRequest(times=times, speed=speed, idle_limit_ms=round(1000 * idle_limit), plays=True)
+        return _open(names[0], audience, output, format, options.reading_options(preambles), color, request)
     inputs = Inputs(names, format, options.reading_options(preambles), strict=strict_safe)
     for document in inputs:
         say_level(audience)
@@ -74,6 +82,23 @@ def command(
             return INTERRUPTED
         mention(document, audience)
     return inputs.code or FINE
+
+
+def _open(
+    path: str,
+    audience: Audience,
+    output: Output,
+    format: str | None,
+    reading: ReadOptions,
+    color: str,
+    request: ReplayRequest,
+) -> int:
+    """Play in the viewer. Leaving the replay shows the transcript."""
+    from viewer.cli.view import ViewRequest, check_can_replay, open_viewer
+
+    check_can_replay(path)
+    wanted = ViewRequest(audience, output.style, format, reading, color, replay=request, times=request.times)
+    return open_viewer((path,), wanted)
 
 
 class Pause:

@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from viewer.cli import completion, is_interactive, options
 from viewer.cli.exits import FINE, say
 from viewer.cli.inputs import Inputs
+from viewer.cli.moments import AskedMoment, asked_moment, moment_options
 from viewer.cli.output import Cell, Output, table_lines, take_keyboard, theme_of_terminal
 from viewer.cli.show import print_live, print_text
 from viewer.errors import ViewerError
@@ -26,6 +27,7 @@ from viewer.sources.folder import list_transcripts
 
 if TYPE_CHECKING:
     from viewer.cli.first_page import Taken
+    from viewer.insight.replay.timeline import ReplayRequest
     from viewer.tui.settings.settings import Settings
     from viewer.tui.settings.state_file import StateFile
 
@@ -66,6 +68,8 @@ def known_place(context: click.Context, parameter: click.Parameter, value: str) 
 @options.sealing
 @options.printing
 @options.following
+@options.recording
+@moment_options
 @click.option("--from-start", is_flag=True, help="With --follow, start at the top instead of the end.")
 @click.option(
     "--theme",
@@ -103,10 +107,21 @@ def command(
     go_to: str,
     compares: bool,
     merges: bool,
+    record_times: str,
+    at_byte: int | None,
+    at_event: int | None,
+    at_time: int | None,
+    times: str,
 ) -> int:
     """Open the viewer (default). In a pipe, prints the safe view instead."""
     audience = options.audience_of(reveal, debug, strict_safe, safe_only=safe_only)
-    paths = files or _session_paths(follow)
+    options.check_recording(follow, record_times)
+    asked = asked_moment(at_byte, at_event, at_time, times, files, follow)
+    if asked and (compares or merges):
+        raise click.UsageError(
+            "--at, --at-event and --at-time exclude --merge and --diff.", click.get_current_context()
+        )
+    paths = options.inputs_of(()) if asked and not files else files or _session_paths(follow)
     options.check_following(follow, stall_after)
     output = options.output_of(color, ascii_only)
     if compares and (len(files) != 2 or follow):
@@ -119,16 +134,29 @@ def command(
         if merges:
             raise ViewerError("--merge needs a terminal; `ocmlview show` prints one file after the other")
         if options.is_followed(follow, paths, stall_after):
-            return print_live(options.followed_of(files, format, preambles, stall_after), audience, output)
-        return _print(paths, audience, output, format, preambles)
+            followed = options.followed_of(files, format, preambles, stall_after, record_times=record_times)
+            return print_live(followed, audience, output)
+        return _print(paths, audience, output, format, preambles, asked)
     reading = options.reading_options(preambles)
     if len(paths) > 1 and not (compares or follow):
         check_named(paths)
     other = files[1] if compares else ""
+    if asked:
+        check_can_replay(paths[0])
+    if record_times and (len(paths) > 1 or is_directory(paths[0])):
+        raise click.UsageError("With --record-times, name one file.", click.get_current_context())
     wanted = ViewRequest(
-        *(audience, output.style, format, reading, color, theme, go_to, follow, from_start, stall_after, other, merges)
+        *(audience, output.style, format, reading, color, theme, go_to, follow, from_start, stall_after, other, merges),
+        replay=asked.request if asked else None,
+        times=times or record_times,
     )
     return open_viewer(paths[:1] if compares else paths, wanted)
+
+
+def check_can_replay(path: str) -> None:
+    """Refuse an input that a replay cannot read again."""
+    if path == STANDARD_INPUT or is_directory(path):
+        raise ViewerError("a replay in the viewer needs a file, not a folder or standard input")
 
 
 def _check_merged(files: tuple[str, ...], *, compares: bool) -> None:
@@ -177,6 +205,10 @@ class ViewRequest(Struct, frozen=True):
     """The file to compare with the first one."""
     merges: bool = False
     """True to show all files in one order by time."""
+    replay: ReplayRequest | None = None
+    """The replay to open over the file."""
+    times: str = ""
+    """The sidecar with recorded times, or the one that records them."""
 
 
 def open_viewer(paths: tuple[str, ...], wanted: ViewRequest) -> int:
@@ -217,6 +249,8 @@ def _open_viewer(paths: tuple[str, ...], wanted: ViewRequest) -> int:
                 stall_after=wanted.stall_after,
                 compared=wanted.compared,
                 merges=wanted.merges,
+                replay=wanted.replay,
+                times=wanted.times,
                 settings=settings,
             ),
             taken,
@@ -238,13 +272,21 @@ def _begun(
 
 
 def _print(
-    paths: tuple[str, ...], audience: Audience, output: Output, format: str | None, preambles: str | None
+    paths: tuple[str, ...],
+    audience: Audience,
+    output: Output,
+    format: str | None,
+    preambles: str | None,
+    asked: AskedMoment | None,
 ) -> int:
-    """Print the safe view if there is no screen for the viewer."""
-    if len(paths) == 1 and is_directory(paths[0]):
+    """Print the safe view, or that at the requested moment, if there is no screen for the viewer."""
+    if asked is None and len(paths) == 1 and is_directory(paths[0]):
         return _list(paths[0], output)
     return print_text(
-        Inputs(paths, format, options.reading_options(preambles), strict=audience.strict), audience, output
+        Inputs(paths, format, options.reading_options(preambles), strict=audience.strict),
+        audience,
+        output,
+        asked=asked,
     )
 
 

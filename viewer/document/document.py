@@ -20,7 +20,7 @@ from viewer.document.stored_input import StoredInput
 from viewer.document.vault import HiddenError, Vault
 from viewer.errors import FileRewrittenError, ViewerError
 from viewer.formats import FORMATS, Detection, detect
-from viewer.formats.detect import HEAD
+from viewer.formats.detect import HEAD, LONG_HEAD
 from viewer.index.calls import CallLink
 from viewer.index.findings import MOST_PER_CODE
 from viewer.index.messages import MessageIndex
@@ -137,8 +137,7 @@ class Quotes:
         return self._read(start, min(end, start + LONGEST_EXCERPT)).decode("utf-8", "replace")
 
     def line_text(self, finding: Finding) -> tuple[str, int, int]:
-        """Return the line of a finding, cut around its position, and the columns in that line where the finding starts
-        and ends, from 0."""
+        """Return the line of a finding, cut around its position, and the columns, from 0, of its start and end."""
         start, end = finding.diagnostic.start, finding.diagnostic.end
         line_start = max(self._places.line_start(start), start - LONGEST_EXCERPT)
         after = self._read(start, start + LONGEST_EXCERPT)
@@ -294,6 +293,10 @@ class Document:
     def load_backend(self) -> None:
         """Load and use the backend, also for later readings. Interactive callers do this in another thread."""
         self._reading.load_backend()
+
+    def read_in_blocks(self, least: int) -> None:
+        """Use the backend from the start if the format consists of frames and the input has at least this size."""
+        self._reading.prefer_blocks(least)
 
     def read_unchecked(self, size: int) -> None:
         """Read this many more bytes without checks, for a list that shows no problems. At the end of the input, the
@@ -470,7 +473,9 @@ def _next_bytes(source: Source, start: int, size: int) -> bytes:
 
 def _choose(source: Source, format: str | None) -> Detection:
     if format is None:
-        return detect(source.read(0, HEAD))
+        found = detect(source.read(0, HEAD))
+        is_short = found.unknown == "json" and source.size > HEAD
+        return detect(source.read(0, LONG_HEAD), LONG_HEAD) if is_short else found
     if format not in FORMATS:
         raise ViewerError(f"unknown format {format}; known formats: {', '.join(FORMATS)}")
     return Detection(format, "as requested", 1.0)

@@ -217,8 +217,7 @@ class LiveDocument(Document):
                 return LiveChange(more=True)
 
     def _drop_reading(self) -> None:
-        """Discard the rest of this reading after a check found that the file was rewritten. The source restarts at its
-        next poll, unless it already has."""
+        """Discard the rest of this reading of a rewritten file. The source restarts at its next poll, if it has not."""
         self._changes.skip_to_reset()
         self._is_over = True
 

@@ -134,6 +134,11 @@ class Reading:
         self._backend.load()
         self.analysis.index.use_columns(self._backend.current.columns)
 
+    def prefer_blocks(self, least: int) -> None:
+        """Load the backend now if the input has at least this size and consists of frames."""
+        if self.source.size >= least and self._parser.has_frames and self._backend.forced is None:
+            self.load_backend()
+
     def take(self, data: bytes) -> None:
         """Read the next bytes of the input."""
         is_much = len(data) >= WORTH_SCANNING or self.message_count >= MANY

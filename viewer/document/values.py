@@ -183,6 +183,32 @@ class ShownDiagnostic(Struct, frozen=True, gc=False):
         return rule.template(self.reason)
 
 
+class MessageColumns(Struct, frozen=True):
+    """Many shown messages as columns, with one entry per message."""
+
+    numbers: list[int]
+    transcripts: list[int]
+    turns: list[int]
+    times: list[int | None]
+    kinds: list[int]
+    """Keys into `examples`."""
+    examples: dict[int, ShownMessage]
+    """One message of each kind, without its body. Messages of a kind differ only in their place, time, call id, and
+    body."""
+
+
+class MessagePlaces(Struct, frozen=True):
+    """The places and call ids of many messages as columns. Not for an end user."""
+
+    starts: list[int]
+    sizes: list[int | None]
+    """The bytes of each body, or None if it has several parts."""
+    lines: list[int]
+    call_ids: list[str | None]
+    values: set[int]
+    """The entries whose body is a JSON value."""
+
+
 class ShownCall(Struct, frozen=True, gc=False):
     """A call and its reply. Only for an audience that sees tools."""
 

@@ -46,6 +46,8 @@ RECORD_FORMATS = (
     Entry("swe-agent", "tables.swe_agent", "SWE_AGENT", "SWE-agent trajectory"),
     Entry("cline", "tables.cline", "CLINE", "Cline task"),
     Entry("goose", "tables.goose", "GOOSE", "Goose session"),
+    Entry("cohere-chat", "tables.cohere_chat", "COHERE_CHAT", "Cohere chat API"),
+    Entry("pi", "tables.pi", "PI", "Pi session"),
     Entry("langfuse", "tables.langfuse", "LANGFUSE", "Langfuse traces"),
     Entry("langsmith", "tables.langsmith", "LANGSMITH", "LangSmith runs"),
     Entry("mlflow", "tables.mlflow", "MLFLOW", "MLflow traces"),

@@ -20,12 +20,15 @@ if TYPE_CHECKING:
     from viewer.formats.text.template_signs import Sign
 
 HEAD = 64 * 1024
+LONG_HEAD = 1024 * 1024
+"""The length of the head of an input whose first members or lines are long and say nothing, such as a list of tools."""
 LEAST_SCORE = 80
 """The lowest score with which a record format is chosen."""
 
 _OLD = rb"<\|im_start\|>|\[BOS\]|<\|fim_(?:prefix|middle|suffix)\|>|<\|file_separator\|>"
 _NEW = rb"<\|(?:start|channel|message)\|>"
 _MARKER = lazy_regex(rb"(" + _OLD + rb")|" + _NEW)
+_NEW_MARKER = lazy_regex(_NEW)
 _LINE_MARKER = lazy_regex(rb"^[ \t]*(?:" + _OLD + rb"|" + _NEW + rb")", re.MULTILINE)
 _OPENCHATML_VERSION = lazy_regex(r"[012](?:\.[0-9])?")
 _VERSION = lazy_regex(rb"version[\"']?[ \t]*:[ \t]*[\"']?([0-9A-Za-z.]+)")
@@ -83,9 +86,9 @@ def plain_keys(keys: Sequence[str]) -> tuple[str, ...]:
     return tuple(key for key in keys if _PLAIN_KEY.fullmatch(key))[:MOST_KEYS_NAMED]
 
 
-def detect(head: bytes) -> Detection:
-    """Detect the format of an input that begins with these bytes."""
-    text = head[:HEAD].removeprefix(BYTE_ORDER_MARK)
+def detect(head: bytes, size: int = HEAD) -> Detection:
+    """Detect the format of an input that begins with these bytes. The first `size` of them decide."""
+    text = head[:size].removeprefix(BYTE_ORDER_MARK)
     bare = text.lstrip(b" \t\r\n")
     if not bare:
         return Detection("openchatml-2.2", "empty", 0.0)
@@ -94,7 +97,17 @@ def detect(head: bytes) -> Detection:
     structured = _structured(bare)
     if structured:
         return structured
-    return _marked(text) or _unmarked(text)
+    return (None if _is_json(bare) else _marked(text)) or _unmarked(text)
+
+
+def _is_json(bare: bytes) -> bool:
+    """True for JSON. Marks of a chat template in its strings, as in a list of models, make no transcript."""
+    if not bare.startswith((b"{", b"[")) or _LINE_MARKER.search(bare) or _NEW_MARKER.search(bare):
+        return False
+    reading = read_json(bare)
+    if reading.fault and not (reading.fault.is_truncation and len(bare) > HEAD // 2):
+        return False
+    return reading.node is not None and (not reading.node.closed or not bare[reading.end :].strip())
 
 
 def _aider() -> Detection:

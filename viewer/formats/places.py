@@ -52,6 +52,12 @@ PLACES = (
     Place("cursor", ("~/.cursor/projects",), ("*/agent-transcripts/**/*.jsonl",)),
     Place("copilot-cli", ("~/.copilot/session-state",), ("*/events.jsonl", "*.jsonl")),
     Place("kimi", ("~/.kimi", "~/.kimi-code"), ("sessions/*/*/wire.jsonl", "sessions/**/wire.jsonl")),
+    Place(
+        "pi",
+        ("$PI_CODING_AGENT_DIR/sessions", "~/.pi/agent/sessions", "~/.openclaw/agents", "~/.omp/agent/sessions"),
+        ("*/*.jsonl", "*/sessions/*.jsonl"),
+        names_folder=True,
+    ),
     Place("goose", ("~/.local/share/goose/sessions",), ("sessions.db", "*.jsonl"), stored_twice=True),
     Place(
         "cline",

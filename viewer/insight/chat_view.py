@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from itertools import chain
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -162,23 +163,27 @@ def _parts(texts: tuple[Text, ...], number: int, before: str, after: str) -> Ite
     """Yield texts with line breaks between them and marks around them."""
     yield Part(texts[0].number if texts else number, before)
     for place, text in enumerate(texts):
-        yield Part(text.number, f"\n{text.text}" if place else text.text)
+        yield Part(text.number, f"\n{text.text}" if place else text.text, is_body=True)
     yield Part(texts[-1].number if texts else number, after)
 
 
 def hf_template(history: History) -> Iterator[Yielded]:
     """Render the prompt with the chat template of gpt-oss."""
-    yield from prompt_parts(history, instructions(history))
     yield from _by_template(history, lambda message: message)
 
 
 def llama_cpp(history: History) -> Iterator[Yielded]:
     """Render the prompt as llama.cpp does: a message with both calls and thinking loses its content first."""
-    yield from prompt_parts(history, instructions(history))
     yield from _by_template(history, lambda each: replace(each, content=None) if each.calls and each.thinking else each)
 
 
 def _by_template(history: History, prepare: Callable[[ChatMessage], ChatMessage]) -> Iterator[Yielded]:
+    """Render the prompt as one text, in which a server does not distinguish control tokens of a body from real ones."""
+    for each in chain(prompt_parts(history, instructions(history)), _templated(history, prepare)):
+        yield Part(each.number, each.text) if isinstance(each, Part) else each
+
+
+def _templated(history: History, prepare: Callable[[ChatMessage], ChatMessage]) -> Iterator[Yielded]:
     answered = _last_answer(history)
     last = ""
     for message in map(prepare, chat_messages(history)):
@@ -302,6 +307,8 @@ def _vllm_assistant(message: ChatMessage, *, is_answered: bool) -> Iterator[Yiel
     for call in message.calls:
         text = call.arguments if isinstance(call.arguments, str) else call.as_json
         head = f"<|start|>assistant to={TOOLS}{call.name}<|channel|>commentary json<|message|>"
-        yield Part(call.number, f"{head}{text}<|call|>")
+        yield Part(call.number, head)
+        yield Part(call.number, text, is_body=True)
+        yield Part(call.number, "<|call|>")
         if call.tool != TOOLS + call.name:
             yield Change(call.number, "renamed")

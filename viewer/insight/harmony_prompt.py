@@ -21,6 +21,8 @@ class Part(Struct, frozen=True, gc=False):
 
     number: int
     text: str
+    is_body: bool = False
+    """True for text of a body, in which control tokens are ordinary text."""
 
 
 def prompt_head(header: Header) -> str:
@@ -43,7 +45,7 @@ def prompt_parts(history: History, numbers: Iterable[int]) -> Iterator[Part]:
     for number in numbers:
         header = history.header(number)
         yield Part(number, prompt_head(header))
-        yield from (Part(number, block) for block in history.blocks(number) if block)
+        yield from (Part(number, block, is_body=True) for block in history.blocks(number) if block)
         yield Part(number, prompt_stop(header))
 
 
@@ -54,7 +56,7 @@ def sampled_parts(history: History, numbers: list[int], *, is_whole: bool) -> It
     for number in numbers:
         header = history.header(number)
         yield Part(number, sampled_head(header))
-        yield from (Part(number, block) for block in history.blocks(number) if block)
+        yield from (Part(number, block, is_body=True) for block in history.blocks(number) if block)
         yield Part(number, "<|return|>" if number == returned else prompt_stop(header))
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from msgspec import Struct
 
 from viewer.cache import lazy_regex
-from viewer.insight.words import Words, is_unspaced, words_of
+from viewer.insight.words import Words, is_content, trigrams, weight_of
 from viewer.model.messages import Span
 
 LEAST_MARKED = 6.0
@@ -28,19 +28,6 @@ _SLIP = 3
 _APART = 16
 """The distance in words between two sources, which keeps a passage from spanning both."""
 
-_STOP_WORDS = """
-a about after all also an and any are as at be been but by can could did do does for from had has have he her his how
-i if in into is it its may more most must my no not of on one only or other our out over she should so some such than
-that the their them then there these they this those to up use used was we were what when where which who will with
-would you your aber als am an auch auf aus bei bin bis das dass dem den der des die doch ein eine einem einen einer er
-es für hat ich im in ist ja kann man mit nach nicht noch nur oder sich sie sind so um und uns von vor war was wenn wie
-wir zu zum zur au aux avec ce ces dans de des du elle en est et il je la le les leur lui mais ne nous on ou par pas
-pour qu que qui sa se ses son sur un une vous al como con de del el ella en es esta este la las lo los más no o para
-pero por que se sin su sus un una y
-"""
-STOP_WORDS = frozenset(_STOP_WORDS.split())
-"""Words that identify no source. A sequence of nothing else is not looked up."""
-_EMPTY_CHARACTERS = frozenset("的了是在和也就不都而及与着或我你他她它们这那有个一之")
 _QUOTES = lazy_regex(
     r'```.*?(?:```|\Z)|"[^"\n]{2,2000}"|“[^”]{2,2000}”|«[^»]{2,2000}»|„[^“”]{2,2000}[“”]|「[^」]{2,2000}」|『[^』]{2,2000}』',
     re.DOTALL,
@@ -99,31 +86,34 @@ class Grams:
     """Short word sequences of hidden texts, with their places."""
 
     def __init__(self) -> None:
-        self._places: dict[int, list[int]] = {}
+        self._places: dict[int, int] = {}
+        self._more: dict[int, list[int]] = {}
+        """The further places of the few sequences that occur more than once."""
         self._sources: list[Source] = []
         self._starts: list[int] = []
         self._words: list[Words] = []
         self._end = 0
 
-    def add(self, source: Source) -> None:
-        """Add a hidden text."""
-        words = words_of(source.text)
+    def add(self, source: Source, words: Words) -> None:
+        """Add a hidden text and its words."""
         if not len(words):
             return
         self._sources.append(source)
         self._starts.append(self._end)
         self._words.append(words)
-        for place, gram in seeds(words.words):
-            known = self._places.setdefault(gram, [])
-            if len(known) < _MOST_PLACES:
-                known.append(self._end + place)
+        set_first = self._places.setdefault
+        for place, gram in enumerate(trigrams(words.keys), self._end):
+            if set_first(gram, place) != place:
+                more = self._more.setdefault(gram, [])
+                if len(more) < _MOST_PLACES - 1:
+                    more.append(place)
         self._end += len(words) + _APART
 
     def passages(self, text: Words, covered: bytearray) -> list[Passage]:
         """Return the passages of a shown text, longest first. They do not overlap and contain no covered words."""
         if not self._places:
             return []
-        chains = self._chains(text.words, covered)
+        chains = self._chains(text, covered)
         found = [passage for chain in chains if (passage := self._passage(chain, text, covered))]
         found.sort(key=lambda passage: (-passage.words, passage.first))
         taken = bytearray(len(text))
@@ -134,15 +124,15 @@ class Grams:
                 kept.append(passage)
         return kept
 
-    def _chains(self, words: Sequence[str], covered: bytearray) -> list[_Chain]:
+    def _chains(self, text: Words, covered: bytearray) -> list[_Chain]:
         """Join sequences along a diagonal."""
         by_diagonal: dict[int, _Chain] = {}
         chains: list[_Chain] = []
-        for at, gram in seeds(words):
-            places = self._places.get(gram)
-            if not places or all(covered[at : at + _SEED]):
+        known, keys = self._places, text.keys
+        for at, gram in [(at, gram) for at, gram in enumerate(text.trigrams) if gram in known]:
+            if all(covered[at : at + _SEED]) or not any(map(is_content, keys[at : at + _SEED])):
                 continue
-            for place in places:
+            for place in (known[gram], *self._more.get(gram, ())):
                 diagonal = place - at
                 for slip in _SLIPS:
                     chain = by_diagonal.get(diagonal + slip)
@@ -160,36 +150,33 @@ class Grams:
         source_words, base = self._words[place], self._starts[place]
         first, end = chain.first, chain.end
         source_first, source_end = chain.source_first - base, min(chain.source_end - base, len(source_words))
-        words = text.words
+        keys = text.keys
         while (
-            first
-            and source_first
-            and not covered[first - 1]
-            and words[first - 1] == source_words.words[source_first - 1]
+            first and source_first and not covered[first - 1] and keys[first - 1] == source_words.keys[source_first - 1]
         ):
             first, source_first = first - 1, source_first - 1
             chain.places.add(first)
         while (
-            end < len(words)
+            end < len(keys)
             and source_end < len(source_words)
             and not covered[end]
-            and words[end] == source_words.words[source_end]
+            and keys[end] == source_words.keys[source_end]
         ):
             chain.places.add(end)
             end, source_end = end + 1, source_end + 1
-        marked = [word for word in chain.places if not covered[word]]
-        weight = sum(map(weight_of, (words[word] for word in marked)))
-        whole = sum(map(weight_of, words[first:end]))
-        content = len({words[word] for word in marked if is_content(words[word])})
+        marked = [keys[place] for place in chain.places if not covered[place]]
+        weight = sum(map(weight_of, marked))
+        whole = sum(map(weight_of, keys[first:end]))
+        content = len({*filter(is_content, marked)})
         if weight < LEAST_MARKED or weight < _LEAST_DENSE * whole or content < _LEAST_CONTENT:
             return None
         return Passage(
             first,
             end,
             weight,
-            (text.starts[first], text.ends[end - 1]),
+            (text.spans[first][0], text.spans[end - 1][1]),
             self._sources[place],
-            (source_words.starts[source_first], source_words.ends[source_end - 1]),
+            (source_words.spans[source_first][0], source_words.spans[source_end - 1][1]),
         )
 
     def _place_of(self, position: int) -> int:
@@ -213,43 +200,3 @@ class _Chain:
         self.places.update(range(at, at + _SEED))
         self.end = at + _SEED
         self.source_end = place + _SEED
-
-
-def seeds(words: Sequence[str]) -> Iterator[tuple[int, int]]:
-    """Yield the sequences to look up: place and hash."""
-    contents = [is_content(word) for word in words]
-    for place in range(len(words) - _SEED + 1):
-        end = place + _SEED
-        if any(contents[place:end]):
-            yield place, hash(tuple(words[place:end]))
-
-
-def fourgrams(words: Sequence[str]) -> Iterator[tuple[int, int, int]]:
-    """Yield the sequences that identify the origin of a text: four words, or twice as many characters."""
-    for place in range(len(words) - _SEED):
-        length = 8 if len(words[place]) == 1 and is_unspaced(words[place]) else 4
-        if place + length <= len(words):
-            yield place, hash(tuple(words[place : place + length])), length
-
-
-def cover(words: Sequence[str], known: set[int], covered: bytearray) -> None:
-    """Mark the words in known sequences."""
-    for place, gram, length in fourgrams(words):
-        if gram in known:
-            covered[place : place + length] = b"\1" * length
-
-
-def weight_of(word: str) -> float:
-    """Return the fraction of a word that this counts as."""
-    return 0.5 if len(word) == 1 and is_unspaced(word) else 1.0
-
-
-def is_content(word: str) -> bool:
-    """True if a word carries meaning."""
-    if len(word) == 1:
-        return is_unspaced(word) and word not in _EMPTY_CHARACTERS and not _is_hiragana(word)
-    return word not in STOP_WORDS
-
-
-def _is_hiragana(character: str) -> bool:
-    return "\u3040" <= character <= "\u309f"

@@ -13,8 +13,8 @@ from viewer.cache import lazy_regex
 from viewer.document.projection import Projection
 from viewer.document.values import ShownMessage
 from viewer.insight.json_changes import json_container
-from viewer.insight.leak_sources import Grams, Passage, Source, cover, fourgrams, seeds, source_of
-from viewer.insight.words import UNSPACED, Words, words_of
+from viewer.insight.leak_sources import Grams, Passage, Source, source_of
+from viewer.insight.words import UNSPACED, WordKeys, Words, cover, origins, seeds, word_spans
 from viewer.model.messages import Span
 
 SOURCES = ("analysis", "system", "developer", "arguments", "tool")
@@ -40,6 +40,10 @@ _SECRET = lazy_regex(
 )
 _HARMLESS = lazy_regex(r"\d{1,4}-\d{1,2}-\d{1,4}|\d{4}-\d{4}|\d{4}-\d\d-\d\dT\d\d|\D+|\d+(?:st|nd|rd|th)")
 """Dates, ranges of years, and words without a digit."""
+_SIGN, _ASCII_SIGN = lazy_regex(r"[\d@/]"), lazy_regex("[0-9@/]")
+"""What each rare string contains."""
+_SPACES = " \n\t"
+_SPACE = lazy_regex(f"[{_SPACES}]")
 META = lazy_regex(
     r"\b(?:the user (?:asks|asked|wants|is asking|says|said|requests|requested|might|probably)"
     r"|(?:the|my|our|this) system prompt"
@@ -53,6 +57,12 @@ META = lazy_regex(
     re.IGNORECASE,
 )
 """Wording that is typical of reasoning."""
+_META_SIGNS = (
+    *("we ", "the user ", "i need", "i have", "i should", "i must", "system prompt", "according to", "analysis"),
+    *("assistant", "commentary to", "der nutzer", "l'utilisateur", "el usuario", "用户", "系统提示", "ユーザーが"),
+    *("ユーザーは", "システム", "사용자", "시스템"),
+)
+"""What each such wording contains. Few answers do, and the search is slow."""
 
 Work = Callable[[], None]
 
@@ -159,12 +169,12 @@ def find_leaks(
             continue
         if seen.body.strip() != item.body.strip() and seen.body.strip() in item.body:
             state.hide(item.number, "analysis", item.body.replace(seen.body.strip(), "\n", 1))
+        words = state.words(seen.body)
         if seen.role == "assistant":
             searched += 1
-            spans, count = state.search(seen.body)
-            leak = Leak(item.number, count, spans, least_words)
-            leaks += [leak] if spans else []
-        state.show(seen)
+            leak = Leak(item.number, len(words), state.search(seen.body, words), least_words)
+            leaks += [leak] if leak.spans else []
+        state.show(seen, words)
     return Answers(searched, leaks)
 
 
@@ -232,11 +242,12 @@ class _State:
 
     def __init__(self, transcript: int, turn: int, sources: frozenset[str]) -> None:
         self._transcript, self._turn, self._sources = transcript, turn, sources
+        self._keys = WordKeys()
         self._instructions = Grams()
         self._instruction_secrets: dict[str, tuple[Source, Span]] = {}
-        self._allowed = set[int]()
+        self._allowed = set[int | None]()
         """Word sequences that the user or a tool wrote."""
-        self._answered = set[int]()
+        self._answered = set[int | None]()
         """Word sequences of earlier answers."""
         self._allowed_texts = set[str]()
         """The rare strings in all of these, and wording of reasoning that the user wrote."""
@@ -255,46 +266,50 @@ class _State:
             self._begin_turn(message.turn)
         return self
 
-    def show(self, message: ShownMessage) -> None:
-        """Allow an answer to repeat what the user wrote or has seen."""
-        self._allow(message.body, self._allowed if message.role == "user" else self._answered)
-        if message.role == "user":
-            self._allowed_texts.update(found[0].lower() for found in META.finditer(message.body))
+    def words(self, text: str) -> Words:
+        """Return the words of a text."""
+        return Words(text, self._keys)
 
-    def _allow(self, text: str, known: set[int]) -> None:
-        known.update(gram for _, gram, _ in fourgrams(words_of(text).words))
+    def show(self, message: ShownMessage, words: Words) -> None:
+        """Allow an answer to repeat what the user wrote or has seen."""
+        self._allow(message.body, words, self._allowed if message.role == "user" else self._answered)
+        if message.role == "user":
+            self._allowed_texts.update(found[0].lower() for found in _meta_wording(message.body))
+
+    def _allow(self, text: str, words: Words, known: set[int | None]) -> None:
+        known.update(origins(words.keys))
         self._allowed_texts.update(text_found for text_found, _ in rare_strings(text))
 
     def hide(self, number: int, kind: str, text: str) -> None:
         """Add a hidden text."""
         if not kind:
             return
-        source = source_of(number, kind, text)
-        if kind == "tool" and kind not in self._sources:
-            self._replies.add(source)
-            self._allow(text, self._allowed)
-        if kind not in self._sources:
+        is_relayed = kind == "tool" and kind not in self._sources
+        if kind not in self._sources and not is_relayed:
+            return
+        source, words = source_of(number, kind, text), self.words(text)
+        if is_relayed:
+            self._replies.add(source, words)
+            self._allow(text, words, self._allowed)
             return
         is_instruction = kind in ("system", "developer")
-        (self._instructions if is_instruction else self._thoughts).add(source)
+        (self._instructions if is_instruction else self._thoughts).add(source, words)
         secrets = self._instruction_secrets if is_instruction else self._secrets
         for found, span in rare_strings(text):
             if kind == "analysis" and (found.isdigit() or source.is_draft(*span)):
                 continue  # a number that the model computed, or what it was about to say
             secrets.setdefault(found, (source, span))
 
-    def search(self, text: str) -> tuple[list[LeakSpan], int]:
-        """Return the passages of an answer that come from hidden text, in order, and the number of words in the
-        answer."""
-        words = words_of(text)
+    def search(self, text: str, words: Words) -> list[LeakSpan]:
+        """Return the passages of an answer that come from hidden text, in order."""
         spans = [*self._find_secrets(text), *self._find_meta(text)]
         covered = bytearray(len(words))
         for passage in self._replies.passages(words, covered):
             spans.append(_span("relayed", passage, words))
             covered[passage.first : passage.end] = b"\1" * (passage.end - passage.first)
-        cover(words.words, self._allowed, covered)
+        cover(words.keys, self._allowed, covered)
         answered = bytearray(len(words))
-        cover(words.words, self._answered, answered)
+        cover(words.keys, self._answered, answered)
         for grams in (self._instructions, self._thoughts):
             for passage in grams.passages(words, covered):
                 kind = "draft" if passage.source.is_draft(*passage.source_span) else "copied"
@@ -302,7 +317,7 @@ class _State:
                     kind = "boilerplate"
                 spans.append(_span(kind, passage, words))
                 covered[passage.first : passage.end] = b"\1" * (passage.end - passage.first)
-        return sorted(spans, key=lambda span: span.shown), len(words)
+        return sorted(spans, key=lambda span: span.shown)
 
     def _find_secrets(self, text: str) -> Iterator[LeakSpan]:
         for found, span in rare_strings(text):
@@ -311,21 +326,39 @@ class _State:
                 yield LeakSpan("secret", span, *known, 1)
 
     def _find_meta(self, text: str) -> Iterator[LeakSpan]:
-        for found in META.finditer(text):
+        for found in _meta_wording(text):
             if found[0].lower() not in self._allowed_texts:
-                yield LeakSpan("meta", found.span(), None, None, len(words_of(found[0])))
+                yield LeakSpan("meta", found.span(), None, None, len(word_spans(found[0])))
 
 
 def _span(kind: str, passage: Passage, words: Words) -> LeakSpan:
-    grams = frozenset(gram for _, gram in seeds(words.words[passage.first : passage.end]))
+    grams = seeds(words.keys[passage.first : passage.end])
     return LeakSpan(kind, passage.shown, passage.source, passage.source_span, passage.words, grams)
+
+
+def _meta_wording(text: str) -> Iterator[re.Match[str]]:
+    lowered = text.lower()
+    return META.finditer(text) if any(sign in lowered for sign in _META_SIGNS) else iter(())
 
 
 def rare_strings(text: str) -> Iterator[tuple[str, Span]]:
     """Yield addresses, URLs, and strings with a digit, except dates."""
-    for found in _SECRET.finditer(text):
-        string = found[0].rstrip(".,;:!?").strip("-_") if "@" not in found[0] else found[0].rstrip(".")
-        if len(string) < 6 or ("@" not in string and "://" not in string and _HARMLESS.fullmatch(string)):
+    for first, end in _runs_with_signs(text):
+        for found in _SECRET.finditer(text, first, end):
+            string = found[0].rstrip(".,;:!?").strip("-_") if "@" not in found[0] else found[0].rstrip(".")
+            if len(string) < 6 or ("@" not in string and "://" not in string and _HARMLESS.fullmatch(string)):
+                continue
+            start = found.start() + found[0].index(string)
+            yield string, (start, start + len(string))
+
+
+def _runs_with_signs(text: str) -> Iterator[Span]:
+    """Yield the runs of text between spaces that hold a sign of a rare string. Few do, and each search is slow."""
+    end = 0
+    for sign in (_ASCII_SIGN if text.isascii() else _SIGN).finditer(text):
+        if sign.start() < end:
             continue
-        start = found.start() + found[0].index(string)
-        yield string, (start, start + len(string))
+        first = max(text.rfind(space, end, sign.start()) for space in _SPACES) + 1
+        space = _SPACE.search(text, sign.end())
+        first, end = max(first, end), space.start() if space else len(text)
+        yield first, end

@@ -6,11 +6,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from msgspec import Struct
 
+from viewer.formats.tokens.vocabulary import Encoder
 from viewer.insight.harmony_prompt import Part, prompt_head, prompt_parts, sampled_head, sampled_parts
 from viewer.insight.history import History, is_assistant_final
-
-Encode = Callable[[str], list[int]]
-"""A function that returns the token ids of a text."""
+from viewer.insight.prompt_tokens import messages_of, token_ids
 
 
 class Cache(Struct, frozen=True, gc=False):
@@ -33,7 +32,7 @@ def prefix_cache(
     gone: frozenset[int],
     size: Callable[[int], int],
     end: Sequence[Part],
-    encode: Encode | None,
+    encoder: Encoder | None,
 ) -> Cache:
     """Compare the next prompt with what the server has cached.
 
@@ -41,21 +40,21 @@ def prefix_cache(
     size of a message in the next prompt."""
     numbers = history.numbers()
     asked = [each for each in numbers if each < run[0] and each not in gone_before]
-    answer = list(_measured(sampled_parts(history, run, is_whole=True), encode))
+    answer = list(_measured(sampled_parts(history, run, is_whole=True), encoder))
     previous = sum(map(size, asked)) + sum(map(len, answer))
     found = _first_difference(history, run, gone_before ^ gone, gone)
-    unit = "bytes" if encode is None else "tokens"
+    unit = "bytes" if encoder is None else "tokens"
     if found is None:
         return Cache(unit, previous, previous, None, None)
     number, cause = found
     same = sum(size(each) for each in numbers if each < number and each not in gone)
     if number < run[0]:
-        rest = _measured(prompt_parts(history, (each for each in asked if each >= number)), encode)
+        rest = _measured(prompt_parts(history, (each for each in asked if each >= number)), encoder)
         before: Iterator[Sequence[int]] = (each for part in (rest, answer) for each in part)
     else:
         before = iter(answer[sum(each < number for each in run) :])
     after = _measured(
-        (*prompt_parts(history, (each for each in numbers if each >= number and each not in gone)), *end), encode
+        (*prompt_parts(history, (each for each in numbers if each >= number and each not in gone)), *end), encoder
     )
     return Cache(unit, previous, same + _common(before, after), number, cause)
 
@@ -80,22 +79,14 @@ def _first_difference(
     return at, "dropped" if at in gone else "restored"
 
 
-def _measured(parts: Iterable[Part], encode: Encode | None) -> Iterator[Sequence[int]]:
+def _measured(parts: Iterable[Part], encoder: Encoder | None) -> Iterator[Sequence[int]]:
     """Yield each message of a prompt as bytes, or as token ids."""
-    number: int | None = None
-    texts: list[str] = []
-    for part in parts:
-        if texts and part.number != number:
-            yield _coded("".join(texts), encode)
-            texts = []
-        number = part.number
-        texts.append(part.text)
-    if texts:
-        yield _coded("".join(texts), encode)
-
-
-def _coded(text: str, encode: Encode | None) -> Sequence[int]:
-    return text.encode("utf-8", "replace") if encode is None else encode(text)
+    for message in messages_of(parts):
+        yield (
+            "".join(part.text for part in message).encode("utf-8", "replace")
+            if encoder is None
+            else token_ids(message, encoder)
+        )
 
 
 def _common(left: Iterator[Sequence[int]], right: Iterator[Sequence[int]]) -> int:

@@ -12,8 +12,9 @@ from msgspec import Struct, field
 
 from viewer.columns.api import Column
 from viewer.document.projection import Projection
+from viewer.formats.tokens.vocabulary import Encoder
 from viewer.insight.chat_view import Change, Refusal, Renderer, instructions
-from viewer.insight.harmony_prompt import NEXT, Part, changes, prompt_head, prompt_parts, prompt_stop, sampled_parts
+from viewer.insight.harmony_prompt import NEXT, Part, changes, prompt_parts, sampled_parts
 from viewer.insight.history import (
     History,
     is_analysis,
@@ -24,7 +25,8 @@ from viewer.insight.history import (
     is_reply,
 )
 from viewer.insight.next_prompt import AMBIGUOUS, HARMONY, NOTES, POLICIES, Policy
-from viewer.insight.prefix_cache import Cache, Encode, prefix_cache
+from viewer.insight.prefix_cache import Cache, prefix_cache
+from viewer.insight.prompt_tokens import begins_message, token_ids
 from viewer.model.messages import Ending
 from viewer.reading.format import Channels
 
@@ -73,23 +75,23 @@ def are_different(outcomes: Sequence[Outcome]) -> bool:
     return len({outcome.sha256 for outcome in outcomes}) > 1
 
 
-def simulator_before(projection: Projection, number: int, encode: Encode | None = None) -> Simulator | None:
+def simulator_before(projection: Projection, number: int, encoder: Encoder | None = None) -> Simulator | None:
     """Return a simulator of the prompt that produced a message, or None if no model wrote it."""
     history = History(projection, projection.transcript_number(number))
     if not history.holds(number) or not is_assistant(history.header(number)):
         return None
     run = history.run_before(number)
-    return Simulator(history.until(run[0] if run else number), run, encode)
+    return Simulator(history.until(run[0] if run else number), run, encoder)
 
 
 class Simulator:
     """Simulates the prompt after a history, or the one that continues a run of assistant messages."""
 
-    def __init__(self, history: History, sampled: Sequence[int] = (), encode: Encode | None = None) -> None:
+    def __init__(self, history: History, sampled: Sequence[int] = (), encoder: Encoder | None = None) -> None:
         """`sampled` are the messages after the history that the model has already sampled."""
         self.history = history
         self._sampled = list(sampled)
-        self._encode = encode
+        self._encoder = encoder
         self._numbers = history.numbers()
         self._analysis = history.all_of(is_analysis)
 
@@ -123,7 +125,7 @@ class Simulator:
         """Compute the outcomes in small steps, so that a screen stays responsive."""
         policies = list(policies)
         gone = {each.name: self.dropped(each) for each in policies if not each.template and not self._refusal(each)}
-        sheet = _Sheet(self, list(gone.values()), self._encode)
+        sheet = _Sheet(self, list(gone.values()), self._encoder)
         yield from sheet.measure(self)
         outcomes: list[Outcome] = []
         for policy in policies:
@@ -145,7 +147,7 @@ class Simulator:
             return
         whole = History(history.projection, history.transcript, self._sampled[-1])
         for part in sampled_parts(whole, self._sampled, is_whole=False):
-            yield Part(part.number, part.text[skipped:])
+            yield Part(part.number, part.text[skipped:], part.is_body)
             skipped = 0
         yield Part(0, NEXT)
 
@@ -191,10 +193,10 @@ class Simulator:
             return None
         before = self.history.until(run[0])
         gone_before = frozenset(dropped(policy, before, self._analysis))
-        return prefix_cache(self.history, run, gone_before, gone, sheet.size, list(self.end()), self._encode)
+        return prefix_cache(self.history, run, gone_before, gone, sheet.size, list(self.end()), self._encoder)
 
     def _by_template(self, policy: Policy, template: Renderer) -> Generator[None, None, Outcome]:
-        meter = _Meter(self._encode)
+        meter = _Meter(self._encoder)
         kept: set[int] = set()
         changed: list[Change] = []
 
@@ -287,9 +289,9 @@ def _in_order(notes: Iterable[str]) -> list[str]:
 class _Sheet:
     """The sizes of the messages of a prompt, and checksums of the prompt without certain messages."""
 
-    def __init__(self, simulator: Simulator, columns: Sequence[Column], encode: Encode | None) -> None:
+    def __init__(self, simulator: Simulator, columns: Sequence[Column], encoder: Encoder | None) -> None:
         self._history = simulator.history
-        self._encode = encode
+        self._encoder = encoder
         self._places = {number: place for place, number in enumerate(simulator.history.numbers())} if columns else {}
         self._bytes, self._tokens = array("Q"), array("Q")
         self.changed: list[Change] = []
@@ -313,10 +315,12 @@ class _Sheet:
             self._measure(number, [self._hashes[key].update for key, gone in self._sets.items() if number not in gone])
             self.changed += [Change(number, what) for what in changes(self._history, number)]
             yield
-        end = "".join(part.text for part in simulator.end())
-        self._end_bytes, self._end_tokens = len(end.encode()), len(self._encode(end)) if self._encode else 0
+        parts = [*simulator.end()]
+        end = "".join(part.text for part in parts).encode("utf-8", "replace")
+        self._end_bytes = len(end)
+        self._end_tokens = len(token_ids(parts, self._encoder)) if self._encoder else 0
         for each in self._hashes.values():
-            each.update(end.encode())
+            each.update(end)
 
     def byte_count(self, gone: Iterable[int]) -> int:
         """Return the size of the prompt without these messages."""
@@ -324,57 +328,49 @@ class _Sheet:
 
     def token_count(self, gone: Iterable[int]) -> int | None:
         """Return the number of tokens, if there is a vocabulary."""
-        if self._encode is None:
+        if self._encoder is None:
             return None
         return sum(self._tokens) + self._end_tokens - sum(self._tokens[self._places[each]] for each in gone)
 
     def size(self, number: int) -> int:
         """Return the size of a message in tokens, or in bytes without a vocabulary."""
-        return (self._tokens if self._encode else self._bytes)[self._places[number]]
+        return (self._tokens if self._encoder else self._bytes)[self._places[number]]
 
     def _measure(self, number: int, updates: Sequence[Callable[[bytes], None]]) -> None:
-        size, texts = 0, []
-        header = self._history.header(number)
-        blocks = self._history.blocks(number)
-        for text in (prompt_head(header), *self._watched(number, blocks), prompt_stop(header)):
-            data = text.encode("utf-8", "replace")
+        size, parts = 0, []
+        for part in prompt_parts(self._history, (number,)):
+            if part.is_body and _TOKEN.search(part.text):
+                self.ambiguous.add(number)
+            data = part.text.encode("utf-8", "replace")
             size += len(data)
             for update in updates:
                 update(data)
-            if self._encode is not None:
-                texts.append(text)
+            if self._encoder is not None:
+                parts.append(part)
         self._bytes.append(size)
-        if self._encode is not None:
-            self._tokens.append(len(self._encode("".join(texts))))
-
-    def _watched(self, number: int, blocks: Iterable[str]) -> Iterator[str]:
-        for block in blocks:
-            if _TOKEN.search(block):
-                self.ambiguous.add(number)
-            yield block
+        if self._encoder is not None:
+            self._tokens.append(len(token_ids(parts, self._encoder)))
 
 
 class _Meter:
     """Measures size, tokens, and checksum of one prompt."""
 
-    def __init__(self, encode: Encode | None) -> None:
-        self._encode = encode
+    def __init__(self, encoder: Encoder | None) -> None:
+        self._encoder = encoder
         self._hash = sha256()
-        self._waiting: list[str] = []
-        self._number = 0
+        self._waiting: list[Part] = []
         self.bytes = 0
-        self.tokens: int | None = None if encode is None else 0
+        self.tokens: int | None = None if encoder is None else 0
 
     def add(self, part: Part) -> None:
-        """Add text. No token spans two messages."""
+        """Add text."""
         data = part.text.encode("utf-8", "replace")
         self.bytes += len(data)
         self._hash.update(data)
-        if self._encode is not None:
-            if part.number != self._number:
+        if self._encoder is not None:
+            if begins_message(part):
                 self._count()
-            self._number = part.number
-            self._waiting.append(part.text)
+            self._waiting.append(part)
 
     def checksum(self) -> str:
         """Return the checksum of the text. Nothing may be added afterwards."""
@@ -382,6 +378,6 @@ class _Meter:
         return self._hash.hexdigest()
 
     def _count(self) -> None:
-        if self._encode is not None and self.tokens is not None:
-            self.tokens += len(self._encode("".join(self._waiting)))
+        if self._encoder is not None and self.tokens is not None:
+            self.tokens += len(token_ids(self._waiting, self._encoder))
         self._waiting.clear()

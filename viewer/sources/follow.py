@@ -173,11 +173,8 @@ class FollowSource:
         if self.has_ended:
             return []
         changes = self._look_for_changes()
-        if self._recorder:
-            if any(isinstance(change, Reset) for change in changes):
-                self._recorder.restart()
-            if any(isinstance(change, Grew) for change in changes):
-                self._recorder.arrive(self.size)
+        if self._recorder and any(isinstance(change, Grew) for change in changes):
+            self._recorder.arrive(self.size)
         return changes
 
     def _look_for_changes(self) -> list[Change]:
@@ -231,6 +228,10 @@ class FollowSource:
     def _begin(self, held: Held, reason: Reason | None) -> list[Change]:
         """Begin a new revision, and read its first bytes."""
         self._held, self._is_lost, self._delay = held, False, 0.0
+        if self._recorder and reason:
+            self._recorder.restart()
+        if self._recorder:
+            self._recorder.begin(held.identity, held.length)
         self.generation, self._known_fault = FileRevision(self.name, held), ""
         changes: list[Change] = [Reset(reason)] if reason else []
         return [*changes, *self._read_on()]

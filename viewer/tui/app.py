@@ -13,6 +13,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, ClassVar
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 from textual import events
 from textual.app import App
 from textual.binding import Binding, BindingsMap
@@ -60,6 +61,8 @@ from viewer.tui.terminal.resume_screen import resume_screen
 from viewer.tui.themes.switcher import ThemeSwitcher, redraw_screens
 
 if TYPE_CHECKING:
+    from viewer.insight.replay.timeline import ReplayRequest
+    from viewer.sources.replay.recorded_times import TimeRecorder
     from viewer.tui.dialogs.themes import ThemeScreen
     from viewer.tui.files.catalog import Catalog
     from viewer.tui.files.folder_watch import FolderWatch
@@ -93,7 +96,26 @@ class ViewOptions(Struct, frozen=True):
     """The file to compare with the first one."""
     merges: bool = False
     """True to show all files in one order by time."""
+    replay: ReplayRequest | None = None
+    """The replay to open over the first file."""
+    times: str = ""
+    """The sidecar with recorded times of the first file, or the one that records them."""
+    recorder: TimeRecorder | None = None
+    """Records when the bytes of a followed file arrive."""
     settings: Settings = field(default_factory=Settings)
+
+    @property
+    def first_display(self) -> DisplayState:
+        """The display state in which files are opened."""
+        channels = ALL_CHANNELS if Reveal.ALL in self.revealed else self.revealed & ALL_CHANNELS
+        level = Audience(self.revealed).level
+        channels = channels if level is Level.DEBUG else FIRST_CHANNELS
+        return DisplayState(level is Level.DEBUG, level is Level.BRIEF, self.strict, channels, sealed=self.sealed)
+
+    @property
+    def opens_over(self) -> bool:
+        """True if another screen opens over the first file."""
+        return bool(self.compared) or self.replay is not None
 
 
 LOOK_SECONDS = 0.5
@@ -144,8 +166,10 @@ class ViewerApp(App[int], inherit_bindings=False):
         self._opener = Opener(
             *(self.options.format, self.options.reading, self.options.follow),
             watch=watch,
-            under=self._first_display.audience,
+            under=self.options.first_display.audience,
+            recorder=self.options.recorder,
         )
+        self._has_opened = False
         self._place = 0
         self._catalog: Catalog | None = None
         """The catalog of the file list."""
@@ -158,7 +182,6 @@ class ViewerApp(App[int], inherit_bindings=False):
         self.input_queue = InputQueue(self, self._handle_event)
         self._switcher = ScreenSwitcher(self)
         self._notice = self.themes.notice or self.settings.notice
-        self._compared = self.options.compared
         self._guard = guard
         self._state = StateFile() if state is None or self.options.strict else state
         self._tunes_memory = tunes_memory
@@ -200,7 +223,14 @@ class ViewerApp(App[int], inherit_bindings=False):
         """Show all files in one order by time. Leaving it ends the app."""
         from viewer.tui.merged.screen import MergedScreen
 
-        given = self._opener, self.paths, self._first_display, self._stall_after, self.themes.painter, self.settings
+        given = (
+            self._opener,
+            self.paths,
+            self.options.first_display,
+            self._stall_after,
+            self.themes.painter,
+            self.settings,
+        )
         try:
             merged = self._merged = MergedScreen(
                 *given,
@@ -238,7 +268,7 @@ class ViewerApp(App[int], inherit_bindings=False):
 
         options, first, self._folder_watch = self.options, self._catalog is None, None
         if self._catalog is None:
-            reading = Reading(self._first_display.audience, options.format, options.reading)
+            reading = Reading(self.options.first_display.audience, options.format, options.reading)
             around = Surroundings(more=self.settings.places)
             self._catalog = catalog_of(self.paths, reading, around, follows=options.follow)
         style = Style(color=True, ascii=options.ascii_only, wrapped=True)
@@ -274,13 +304,15 @@ class ViewerApp(App[int], inherit_bindings=False):
         options, style = self.options, Style(color=True, ascii=self.options.ascii_only, wrapped=True)
         formats = options.format, options.format
         shown = DiffScreen(
-            *(self.themes.painter, style, (one, other), formats, options.reading, self._first_display.audience),
+            *(self.themes.painter, style, (one, other), formats, options.reading, self.options.first_display.audience),
             actions=self.settings.actions,
         )
         self.push_screen(shown)
 
     async def _look_for_files(self) -> None:
         """Look for new files in the folder. When following, switch to the newest one."""
+        if fault := self._opener.new_fault():
+            self.remark(as_sentence(fault))
         shown = self.screen
         if self._folder_watch is None or not isinstance(shown, MainScreen):
             return
@@ -319,11 +351,11 @@ class ViewerApp(App[int], inherit_bindings=False):
             notice, self._notice = self._notice, ""
             screen.host.notify(notice)
         display = screen.session.display
-        if self._state.wants_welcome and not display.debug and not display.sealed and not self._compared:
+        if self._state.wants_welcome and not display.debug and not display.sealed and not self.options.opens_over:
             self._welcome(screen)
-        if self._compared:
-            other, self._compared = self._compared, ""
-            screen.program.compare(other)
+        if not self._has_opened:
+            self._has_opened = True
+            screen.program.open_over(self.options.compared, self.options.replay)
 
     def _welcome(self, screen: MainScreen) -> None:
         """Show the welcome card over the first file that is opened."""
@@ -340,22 +372,13 @@ class ViewerApp(App[int], inherit_bindings=False):
         else:
             self.exit(2, message=trusted(f"ocmlview: {sentence}"))
 
-    @property
-    def _first_display(self) -> DisplayState:
-        """The display state in which files are opened."""
-        options = self.options
-        channels = ALL_CHANNELS if Reveal.ALL in options.revealed else options.revealed & ALL_CHANNELS
-        level = Audience(options.revealed).level
-        channels = channels if level is Level.DEBUG else FIRST_CHANNELS
-        return DisplayState(level is Level.DEBUG, level is Level.BRIEF, options.strict, channels, sealed=options.sealed)
-
     def _make_screen(self, path: str, *, follows: bool, at: OpenAt | None = None) -> MainScreen:
         source, self._first = self._first, None
         live = self._sources.take(path) if self._sources else None
         again = self._opener.live_again(path) if follows and live is None else ""
         document = live or (self._opener.document(path, source) if isinstance(again, str) else again)
         state = StateFile() if is_stream(path) else self._state
-        display = self._first_display if at is None else at.state
+        display = self.options.first_display if at is None else at.state
         return self._screen_of(document, path, display, state, follows=follows, at=at.place if at else "")
 
     def _screen_of(
@@ -384,6 +407,7 @@ class ViewerApp(App[int], inherit_bindings=False):
             settings=self.settings,
             state=state,
         )
+        screen.program.set_times(options.times)
         return screen
 
     async def _perform(self, screen: MainScreen | MergedScreen, request: FileRequest) -> None:
@@ -562,6 +586,10 @@ def run_app(
     """Run the app and return its exit code. `taken` is called when the app takes over the screen of the first page."""
     opener = Opener(options.format, options.reading, options.follow)
     first = opener.first(paths[0]) if len(paths) == 1 else None
+    if options.follow and options.times:
+        from viewer.sources.replay.recorded_times import TimeRecorder
+
+        options = replace(options, recorder=TimeRecorder(options.times))
     guard = TerminalGuard()
     app = ViewerApp(paths, options, first, guard=guard, state=state, taken=taken, tunes_memory=True)
     gc.freeze()

@@ -6,6 +6,7 @@ import os
 import stat
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from viewer.document.document import Document
 from viewer.document.live import LiveDocument
@@ -15,6 +16,9 @@ from viewer.reading.format import ReadOptions
 from viewer.sources.files import COMPRESSED, STANDARD_INPUT, Source, is_directory, open_source, why_read_once
 from viewer.sources.follow import FollowSource
 from viewer.sources.watcher import FolderWatcher, Watch
+
+if TYPE_CHECKING:
+    from viewer.sources.replay.recorded_times import TimeRecorder
 
 
 class Opener:
@@ -28,13 +32,23 @@ class Opener:
         *,
         watch: Watch = FolderWatcher,
         under: Audience = END_USER,
+        recorder: TimeRecorder | None = None,
     ) -> None:
-        """`under` is the audience for which the inputs are opened."""
+        """`under` is the audience for which the inputs are opened. `recorder` records when the bytes of followed inputs
+        arrive."""
         self._format = format
         self._reading = reading
         self._follow = follow
         self._watch = watch
         self._under = under
+        self._recorder = recorder
+
+    def new_fault(self) -> str:
+        """Return once why times are no longer recorded; empty if they are."""
+        fault = self._recorder.fault if self._recorder is not None else ""
+        if fault:
+            self._recorder = None
+        return fault
 
     def first(self, path: str) -> Source | None:
         """Open the first input before the app starts, so that errors appear on the normal screen."""
@@ -73,9 +87,9 @@ class Opener:
 
     def _live(self, path: str, format: str | None = None) -> LiveDocument:
         if path == STANDARD_INPUT:
-            source = FollowSource(path, descriptor=sys.stdin.fileno())
+            source = FollowSource(path, descriptor=sys.stdin.fileno(), recorder=self._recorder)
         else:
-            source = FollowSource(path, wake=self._watch(path))
+            source = FollowSource(path, wake=self._watch(path), recorder=self._recorder)
         return LiveDocument(source, format or self._format, self._reading, reads_first=True, under=self._under)
 
 

@@ -84,6 +84,7 @@ def test_a_surface_that_forgets_the_masks_is_found(tmp_path: Path, monkeypatch: 
         assert pieces(made).search(run(*line, "--redact", tmp_path / "chat.ocml").out.replace("\n", "")), line
 
 
+@pytest.mark.slow
 def test_a_secret_that_one_transcript_reveals_is_masked_in_names_and_in_all_others(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -107,6 +107,7 @@ def rollout(chance: random.Random, number: int) -> bytes:
     return b"".join(json.dumps({**time, "payload": row}).encode() + b"\n" for row in rows if chance.random() < 0.9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("format", "record"), [("json", conversation), ("codex", rollout)])
 def test_conversations_are_checked_together_as_one_by_one(
     format: str, record: Callable[[random.Random, int], bytes], monkeypatch: pytest.MonkeyPatch

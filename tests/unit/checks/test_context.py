@@ -32,6 +32,7 @@ def test_an_id_may_follow_the_arguments() -> None:
     assert places(text, "json", "W-CALL-ID-DUPLICATE") == [f'"a"@{text.rindex(b"a") - 1}']
 
 
+@pytest.mark.slow
 def test_the_id_of_each_of_many_calls_is_found_anywhere_in_the_object() -> None:
     text = calling([f"c{number}" for number in [*range(1_500), 1_499]])
     assert places(text, "json", "W-CALL-ID-DUPLICATE") == [f'"c1499"@{text.rindex(b"c1499") - 1}']

@@ -98,6 +98,7 @@ def test_one_search_finds_the_hints_of_all_kinds() -> None:
         assert [kind.name for kind in possible_kinds(text)] == expected, text[:200]
 
 
+@pytest.mark.slow
 def test_each_kind_has_a_recall_of_its_own() -> None:
     for kind in KINDS:
         chance = Random(3)

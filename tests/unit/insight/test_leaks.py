@@ -47,6 +47,7 @@ def test_copies_are_found_in_many_conversations(language: str) -> None:
     assert max(false_positives(language, kind, 33, 300) for kind in NEGATIVES) <= 0.01
 
 
+@pytest.mark.slow
 def test_rare_strings_are_found() -> None:
     assert secrets_found(24, 60) >= 0.99
     found = only((DEVELOPER, "The voucher is ZX-4471."), (USER, "Any?"), (FINAL, "コードはZX-4471です。"))

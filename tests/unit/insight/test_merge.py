@@ -61,9 +61,9 @@ def test_messages_are_ordered_by_their_times_and_by_file_without_any() -> None:
 @pytest.mark.parametrize("audience", [END_USER, BRIEF, Audience(strict=True)])
 def test_the_order_depends_on_the_times_of_shown_messages_only(audience: Audience) -> None:
     chance = Random(3)
-    for _ in range(40):
+    for _ in range(12):
         shown = [
-            [("t" if chance.random() < 0.5 else chance.choice("ua"), second) for second in range(60)] for _ in "AB"
+            [("t" if chance.random() < 0.5 else chance.choice("ua"), second) for second in range(30)] for _ in "AB"
         ]
         other = [[(kind, chance.randrange(600) if kind == "t" else second) for kind, second in each] for each in shown]
         assert order(*shown, audience=audience) == order(*other, audience=audience)
@@ -73,6 +73,7 @@ def test_the_order_depends_on_the_times_of_shown_messages_only(audience: Audienc
     assert order(late, between, audience=EVERYTHING) != order(early, between, audience=EVERYTHING)
 
 
+@pytest.mark.slow
 def test_a_growing_order_equals_that_of_the_whole_inputs() -> None:
     """Whatever arrives first, and in whatever pieces. Rows before the returned one stay as they were."""
     chance = Random(5)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from itertools import takewhile
 
 import pytest
@@ -20,6 +21,7 @@ from tests.support.next_prompts import (
     simulator,
 )
 from tests.support.samples import Sample, samples
+from viewer.formats.tokens.vocabulary import Encoder
 from viewer.insight.chat_view import Refusal
 from viewer.insight.harmony_prompt import NEXT, sampled_parts
 from viewer.insight.next_prompt import NOTES, POLICIES, REFUSALS
@@ -250,6 +252,7 @@ def test_the_kind_of_a_record_gives_its_channel() -> None:
     assert list(outcomes(text, ["last-final"])["last-final"].dropped) == [2]
 
 
+@pytest.mark.slow
 def test_the_cache_is_the_common_beginning_of_the_last_prompt_and_the_next_one() -> None:
     causes = set()
     for pattern in ("UAF", "UAFU", "UAFUAFU", "UACT", "UACTAFU", "UAFUAC", "UAFUACT", "UBTAFU", "UFUAC", "UAU", "U"):
@@ -273,15 +276,39 @@ def test_the_cache_is_the_common_beginning_of_the_last_prompt_and_the_next_one()
     assert causes == {None, "dropped", "restored", "recipient-moved", "return-to-end"}
 
 
-def test_tokens_are_counted_with_a_vocabulary() -> None:
-    def encode(text: str) -> list[int]:
-        return [*text.replace("<|", "\0").encode()]
+def marked(text: str) -> list[int]:
+    """Encode each control token as one id, and each character as another one, except dots before line breaks."""
+    return [*map(ord, re.sub(r"<\|[a-z]+\|>", "\0", text.replace(".\n", "\1")))]
 
+
+def plain(text: str) -> list[int]:
+    return [*map(ord, text.replace(".\n", "\1"))]
+
+
+ENCODER = Encoder(marked, plain)
+
+
+def test_tokens_are_counted_with_a_vocabulary() -> None:
     text = from_letters("UAFUAF")
-    for outcome in simulator(text, encode).outcomes(POLICIES.values()):
+    for outcome in simulator(text, ENCODER).outcomes(POLICIES.values()):
         whole = prompt(text, outcome.policy.name)
-        assert outcome.tokens == len(encode(whole))
+        assert outcome.tokens == len(marked(whole))
         assert outcome.cache is None or outcome.cache.unit == "tokens"
+
+
+def test_a_control_token_in_a_body_is_one_token_only_in_the_text_of_a_template() -> None:
+    """openai-harmony encodes bodies as ordinary text. A template gives one text, which a server encodes as a whole."""
+    text = "<|start|>user<|message|>Hi<|end|><|start|>assistant<|channel|>final<|message|>a <|endoftext|><|end|>"
+    for outcome in simulator(text, ENCODER).outcomes(POLICIES.values()):
+        extra = 0 if outcome.policy.renderer == "hf-template" else len("<|endoftext|>") - 1
+        assert outcome.tokens == len(marked(prompt(text, outcome.policy.name))) + extra, outcome.policy.name
+
+
+def test_a_token_may_span_two_messages_that_a_template_joins() -> None:
+    head = "<|start|>assistant<|channel|>commentary<|message|>"
+    text = f"<|start|>user<|message|>Hi<|end|>{head}One.<|end|>{head}Two.<|end|>"
+    for outcome in simulator(text, ENCODER).outcomes(POLICIES.values()):
+        assert outcome.tokens == len(marked(prompt(text, outcome.policy.name))), outcome.policy.name
 
 
 def test_policies_with_equal_prompts_are_one_group() -> None:

@@ -83,6 +83,7 @@ def shown(text: str) -> str:
     return without_thoughts(body_of(text))
 
 
+@pytest.mark.slow
 @given(TEXTS)
 def test_the_remaining_text_equals_that_of_the_reference_model(text: str) -> None:
     left, _ = model(text)

@@ -71,6 +71,7 @@ async def upgraded(run: Serving, client: ClientSession, **headers: str) -> int:
         return error.status
 
 
+@pytest.mark.slow
 async def test_every_request_meets_the_guard() -> None:
     async with serving(TOUR) as run, run.page(enters=False) as stranger, run.page(enters=False) as page:
         base, link = run.base, run.server.link

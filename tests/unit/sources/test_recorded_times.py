@@ -59,6 +59,37 @@ def test_a_followed_file_is_recorded_and_a_new_content_begins_again(tmp_path: Pa
     assert read_recorded_times(str(path), 2).at(1) is None
 
 
+def test_a_file_that_is_followed_again_keeps_its_times_and_another_one_begins_again(tmp_path: Path) -> None:
+    file, path, clock = tmp_path / "run", tmp_path / "run.times", Ticking()
+    recorder = TimeRecorder(str(path), clock)
+    for content in ("one\n", "one\ntwo\n", "1\n"):
+        file.write_text(content)
+        source = FollowSource(str(file), recorder=recorder)
+        source.poll()
+        source.close()
+        clock.ms += 100
+    lines = ['{"b":4,"t":1000}', '{"b":8,"t":1100}', '{"reset":true}', '{"b":2,"t":1200}']
+    assert path.read_text().splitlines() == lines
+
+
+def test_a_sidecar_that_cannot_be_written_any_more_does_not_end_the_reading(tmp_path: Path) -> None:
+    file = tmp_path / "run"
+    file.write_text("one\n")
+    recorder = TimeRecorder("/dev/full", Ticking())
+    source = FollowSource(str(file), recorder=recorder)
+    source.poll()
+    assert source.size == 4
+    source.close()
+    assert recorder.fault == "/dev/full cannot be written: No space left on device; times are no longer recorded"
+
+
+def test_only_lines_after_the_last_reset_count_and_no_torn_line(tmp_path: Path) -> None:
+    path = tmp_path / "run.times"
+    path.write_text('{"b":4,"t":1}\n{"b":9{"reset":true}\n{"reset":true}\n{"b":7,"t":3}\n{"b":9,"t')
+    times = read_recorded_times(str(path), 50)
+    assert (times.at(7), times.at(8)) == (3, None)
+
+
 @pytest.mark.parametrize(
     ("content", "sentence"),
     [

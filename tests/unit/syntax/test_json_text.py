@@ -226,6 +226,7 @@ def test_written_values_are_read_back(value: object) -> None:
             assert reading.node.to_python() == value
 
 
+@pytest.mark.slow
 @given(st.text(alphabet='[]{}",:\\u”“aé1-.\n tn') | st.binary())
 def test_no_text_raises_and_both_readers_agree_on_validity(text: str | bytes) -> None:
     data = text.encode() if isinstance(text, str) else text

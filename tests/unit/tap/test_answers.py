@@ -224,6 +224,7 @@ def test_keys_are_not_logged() -> None:
     assert '"message":"Slow"' in logged.text
 
 
+@pytest.mark.slow
 def test_what_cannot_be_read_is_noted() -> None:
     for answer, kind, codings in (
         (b"\xff\xfe", JSON, ""),

@@ -307,6 +307,7 @@ PARTS += [
 ]
 
 
+@pytest.mark.slow
 @given(st.lists(st.sampled_from(PARTS), max_size=50).map("".join) | st.text(max_size=60), st.binary(max_size=40))
 def test_no_text_raises(text: str, data: bytes) -> None:
     declarations = declared(text)

@@ -125,8 +125,12 @@ CLAUDE_CODE = RecordFormat(
     title="Claude Code session",
     container=Container.LINES,
     signatures=(
-        Signature(96, ("sessionId", "uuid"), {"type": frozenset({"user", "assistant", "system", "attachment"})}),
+        Signature(
+            96, ("sessionId", "uuid"), {"type": frozenset({"user", "assistant", "system", "attachment", "progress"})}
+        ),
         Signature(90, ("type", "leafUuid", "summary")),
+        Signature(90, ("sessionId",), {"type": frozenset(_METADATA)}),
+        Signature(90, ("messageId", "snapshot"), {"type": frozenset({"file-history-snapshot"})}),
         Signature(86, ("message.content",), {"type": frozenset({"user", "assistant"})}, ("session_id",)),
         Signature(90, ("loglines[].type",)),
     ),

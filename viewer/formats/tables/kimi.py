@@ -8,6 +8,7 @@ from viewer.formats.tables.model import (
     Fault,
     Merge,
     Mode,
+    Narrowing,
     Outcomes,
     PartRule,
     RecordFormat,
@@ -117,6 +118,16 @@ def _prompt(*origin: When) -> RecordRule:
 
 _NEW = (
     RecordRule((_PROMPT, *_OTHER_AGENT), Kind.SUBAGENT, "user", "input", _PARTS, time="time", thread="agentId"),
+    RecordRule(
+        (_PROMPT, is_("origin.name", "subagent")),
+        Kind.SUBAGENT,
+        "user",
+        "input",
+        _PARTS,
+        time="time",
+        copy=_COPY,
+        narrows=Narrowing(Kind.SUBAGENT),
+    ),
     _prompt(lacks("origin")),
     _prompt(is_("origin.kind", "user")),
     _prompt(is_("origin", "user")),

@@ -16,6 +16,7 @@ _INJECTED_TAGS = (
     *("channel", "channel-message", "tick", "persisted-output", "fork-boilerplate", "new-diagnostics"),
 )
 _ELEMENT = re.compile(rf"<({'|'.join(_INJECTED_TAGS)})(?=[\s>/])[^>]*(?:>|\Z)")
+_PI_ELEMENT = re.compile(r"<(skill|file)(?=[\s>/])[^>]*(?:>|\Z)")
 _FIRST_ELEMENT = re.compile(r"\s*<([A-Za-z][\w:-]*[-_:][\w:-]*)(?:\s[^>]*)?>")
 _WHOLE = {
     "Caveat: ": Kind.INJECTED,
@@ -80,9 +81,23 @@ def gemini_tags(text: str) -> Runs:
         return claude_tags(text)
     ends = [end.end() for end in _END_OF_REFERENCED.finditer(text, found.end())]
     stop = ends[-1] if ends else len(text)
-    before, after = claude_tags(text[: found.start()]), claude_tags(text[stop:])
     middle = [(Kind.INJECTED, found.start(), stop)]
-    return [*before, *middle, *((kind, start + stop, end + stop) for kind, start, end in after)]
+    return [*claude_tags(text[: found.start()]), *middle, *_moved(claude_tags(text[stop:]), stop)]
+
+
+def pi_tags(text: str) -> Runs:
+    """Split the text of a Pi prompt. Skills and files that the user named are added to it as elements."""
+    runs: Runs = []
+    at = 0
+    while found := _PI_ELEMENT.search(text, at):
+        runs += _moved(claude_tags(text[at : found.start()]), at)
+        at = _end_of(text, found)
+        runs.append((Kind.INJECTED, found.start(), at))
+    return [*runs, *_moved(claude_tags(text[at:]), at)]
+
+
+def _moved(runs: Runs, by: int) -> Runs:
+    return [(kind, start + by, end + by) for kind, start, end in runs]
 
 
 def cursor_tags(text: str) -> Runs:

@@ -12,12 +12,24 @@ from functools import lru_cache, partial
 from pathlib import Path
 from types import ModuleType
 
+from msgspec import Struct
+
 from viewer.errors import ViewerError
 
 Vocabulary = Callable[[int], bytes]
 """A function that returns the bytes of a token, or raises KeyError for an unknown id."""
 Encode = Callable[[str], list[int]]
 """A function that returns the token ids of a text."""
+
+
+class Encoder(Struct, frozen=True):
+    """A vocabulary that turns text into token ids."""
+
+    marked: Encode
+    """Encodes a text with control tokens."""
+    plain: Encode
+    """Encodes a text in which control tokens are ordinary text."""
+
 
 LAST_ID = 201087
 """The highest id of o200k_harmony."""
@@ -95,7 +107,7 @@ def load_vocabulary() -> Vocabulary | None:
     return spell
 
 
-def load_encoder(path: str) -> Encode:
+def load_encoder(path: str) -> Encoder:
     """Load a vocabulary file, which has a base64 token and its id on each line. This needs the extra `tokens`."""
     try:
         tiktoken = importlib.import_module("tiktoken")
@@ -111,8 +123,7 @@ def load_encoder(path: str) -> Encode:
         raise ViewerError(f"{path} is no vocabulary: each line must be a token in base64 and its id")
     special = {text.decode(): number for number, text in CONTROL.items()} | _OTHERS
     encoding = tiktoken.Encoding("o200k_harmony", pat_str=_PATTERN, mergeable_ranks=ranks, special_tokens=special)
-    encode: Encode = partial(encoding.encode, allowed_special="all")
-    return encode
+    return Encoder(partial(encoding.encode, allowed_special="all"), encoding.encode_ordinary)
 
 
 def _token(line: bytes) -> tuple[bytes, int]:

@@ -133,6 +133,19 @@ class At(Struct, frozen=True):
     ms: int | None = None
 
 
+class ReplayRequest(Struct, frozen=True):
+    """How to open the replay."""
+
+    at: At | None = None
+    """The moment to show; None for the end."""
+    times: str = ""
+    """The sidecar with recorded times."""
+    speed: float = USUAL_SPEED
+    idle_limit_ms: int = USUAL_IDLE_LIMIT_MS
+    plays: bool = False
+    """True to play from the beginning at once."""
+
+
 def parse_byte(text: str) -> int | None:
     """Return the number of bytes in `B4096` or `4096`."""
     found = _BYTE.fullmatch(text.strip())

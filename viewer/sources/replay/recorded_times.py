@@ -18,6 +18,7 @@ LEAST_MS = 10
 """The shortest time between two lines."""
 LARGEST = 256 * 1024 * 1024
 """The maximum size in bytes. A larger sidecar is refused."""
+_RESET = b'{"reset":true}'
 
 
 class _Line(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -45,13 +46,18 @@ class RecordedTimes:
 
 
 def read_recorded_times(path: str, size: int) -> RecordedTimes:
-    """Read the sidecar of an input with this many bytes."""
+    """Read the sidecar of an input with this many bytes. Only the lines after the last reset count, and a last line
+    that was not written completely does not."""
     offsets, times = array("Q"), array("Q")
     decoder = msgspec.json.Decoder(_Line)
-    for number, line in enumerate(_content(path).splitlines(), 1):
+    lines = _content(path).splitlines(keepends=True)
+    first = next((place for place in range(len(lines), 0, -1) if lines[place - 1].strip() == _RESET), 0)
+    for number, line in enumerate(lines[first:], first + 1):
         try:
             recorded = decoder.decode(line)
         except (msgspec.MsgspecError, UnicodeDecodeError):
+            if number == len(lines) and not line.endswith(b"\n"):
+                break
             raise ViewerError(f"{path}: line {number:,} is not a recorded time") from None
         if recorded.reset:
             offsets, times = array("Q"), array("Q")
@@ -81,24 +87,40 @@ def _now_ms() -> int:
 
 
 class TimeRecorder:
-    """Appends to a sidecar when bytes arrive."""
+    """Appends to a sidecar when bytes arrive. An error while writing ends the recording, but not the reading."""
 
     def __init__(self, path: str, clock: Callable[[], int] = _now_ms) -> None:
+        self.fault = ""
+        """Why recording ended early; empty if it did not."""
+        self._path = path
         self._clock = clock
         self._waiting: tuple[int, int] | None = None
         """The newest offset and time that have not been written yet."""
         self._written_at = -LEAST_MS
+        self._recorded = 0
+        """The number of bytes whose arrival is recorded."""
+        self._identity: tuple[int, int] | None = None
+        """The file whose bytes arrive."""
         try:
-            self._file = open(path, "a", encoding="ascii", opener=_private)  # noqa: SIM115
+            self._descriptor: int | None = self._opened()
         except OSError as error:
             raise ViewerError(f"{path} cannot be written: {error.strerror or 'output error'}") from None
-        if os.fstat(self._file.fileno()).st_size:
+        if os.fstat(self._descriptor).st_size:
             self.restart()
+
+    def begin(self, identity: tuple[int, int], length: int) -> None:
+        """Record a file from its first byte. If it is the one that was recorded before, recording goes on where it
+        was."""
+        if self._identity not in (None, identity) or length < self._recorded:
+            self.restart()
+        self._identity = identity
 
     def arrive(self, offset: int) -> None:
         """Record that this many bytes have been read."""
-        now = self._clock()
-        if now - self._written_at >= LEAST_MS:
+        if offset <= self._recorded:
+            return
+        self._recorded, now = offset, self._clock()
+        if now - self._written_at >= LEAST_MS or now < self._written_at:
             self._write_waiting()
             self._write({"b": offset, "t": now})
             self._written_at = now
@@ -109,12 +131,14 @@ class TimeRecorder:
         """Record that the input is read from its first byte again."""
         self._write_waiting()
         self._write({"reset": True})
+        self._recorded = 0
 
     def close(self) -> None:
-        """Write the last time that is still waiting."""
-        if not self._file.closed:
-            self._write_waiting()
-            self._file.close()
+        """Write the last time that is still waiting. Bytes that arrive later open the sidecar again."""
+        self._write_waiting()
+        if self._descriptor is not None:
+            os.close(self._descriptor)
+            self._descriptor = None
 
     def _write_waiting(self) -> None:
         if self._waiting:
@@ -123,9 +147,15 @@ class TimeRecorder:
             self._write({"b": offset, "t": ms})
 
     def _write(self, line: dict[str, int]) -> None:
-        self._file.write(json.dumps(line, separators=(",", ":")) + "\n")
-        self._file.flush()
+        if self.fault:
+            return
+        try:
+            if self._descriptor is None:
+                self._descriptor = self._opened()
+            os.write(self._descriptor, (json.dumps(line, separators=(",", ":")) + "\n").encode())
+        except OSError as error:
+            words = error.strerror or "output error"
+            self.fault = f"{self._path} cannot be written: {words}; times are no longer recorded"
 
-
-def _private(path: str, flags: int) -> int:
-    return os.open(path, flags, 0o600)
+    def _opened(self) -> int:
+        return os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)

@@ -5,10 +5,12 @@ from __future__ import annotations
 
 import asyncio
 import time
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
 from pathlib import PurePath
 from typing import ClassVar
 
+from msgspec.structs import replace
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.timer import Timer
@@ -16,14 +18,15 @@ from textual.timer import Timer
 from viewer.errors import ViewerError
 from viewer.insight.replay.arrivals import Arrivals
 from viewer.insight.replay.bar import Bar
-from viewer.insight.replay.player import Player, go_to_event
-from viewer.insight.replay.timeline import SPEEDS, USUAL_IDLE_LIMIT_MS, USUAL_SPEED, Timeline
+from viewer.insight.replay.player import Player, go_to, go_to_event
+from viewer.insight.replay.timeline import SPEEDS, At, ReplayRequest, Timeline
 from viewer.model.visibility import Audience
 from viewer.reading.format import ReadOptions
 from viewer.render.conversation import styled_end
 from viewer.render.number_format import duration
 from viewer.render.sanitize import sanitize_line
 from viewer.render.style import Line, Part, Style, StyleRole, trusted
+from viewer.sources.replay.recorded_times import read_recorded_times
 from viewer.tui.insight.work_screen import WorkScreen
 from viewer.tui.keys import ACTIONS, Action
 from viewer.tui.panes.head_line import HeadLine
@@ -76,8 +79,11 @@ class ReplayScreen(WorkScreen):
         audience: Audience,
         clock: Callable[[], float] = time.monotonic,
         *,
+        request: ReplayRequest | None = None,
+        is_first: bool = False,
         actions: Sequence[Action] = ACTIONS,
     ) -> None:
+        """With `is_first`, the command line asked for this moment: if it cannot be shown, the app ends."""
         audience = audience.of_messages
         title = PurePath(name).name
         super().__init__(painter, printing, title, audience.level.value, actions=actions, opener="replay")
@@ -91,7 +97,11 @@ class ReplayScreen(WorkScreen):
         """The last event on the screen."""
         self._wanted = -1
         self._is_seeking = False
-        self._speed = SPEEDS.index(USUAL_SPEED)
+        self._request = request or ReplayRequest()
+        self._is_first = is_first
+        self._is_past_end = False
+        """True if the requested moment is past the end, until the operator goes to another one."""
+        self._speed = self._request.speed
         self._limits_idle = True
         self._timer: Timer | None = None
         self._ticked_at = 0.0
@@ -108,10 +118,29 @@ class ReplayScreen(WorkScreen):
 
     def compute(self) -> None:
         document = self.read(self._file, self._format, self._reading, self._audience)
-        self._timeline = Timeline(Arrivals(document, self._audience, work=self.check_open), self._audience)
-        self._player = Player(document, self._audience, only_end=True)
-        self._event = self._wanted = len(self._timeline) - 1
-        go_to_event(self._player, self._timeline, self._event)
+        times = self._request.times
+        recorded = read_recorded_times(times, document.size) if times else None
+        timeline = Timeline(Arrivals(document, self._audience, recorded, self.check_open), self._audience)
+        player = Player(document, self._audience, only_end=True)
+        last = len(timeline)
+        at = At(event=min(1, last)) if self._request.plays else self._request.at or At(event=last)
+        moment = go_to(player, timeline, at)
+        self._event = self._wanted = moment.event - 1
+        self._is_past_end = moment.is_past_end
+        self._timeline, self._player = timeline, player
+
+    def draw(self) -> None:
+        """Draw, and begin to play if that was requested."""
+        super().draw()
+        if self._request.plays and not self.status:
+            self._request = replace(self._request, plays=False)
+            self.action_play()
+
+    def report_failure(self, error: ViewerError) -> None:
+        """Report why there is nothing to show. If the command line asked for it, end the app with the reason."""
+        super().report_failure(error)
+        if self._is_first:
+            self.app.exit(2, message=trusted(f"ocmlview: {error}"))
 
     def lay_out(self) -> None:
         """Show the end of the conversation as it was at this moment."""
@@ -125,7 +154,7 @@ class ReplayScreen(WorkScreen):
         self.bar_line.refresh()
 
     def summary(self) -> str:
-        return ""
+        return "This is the end." if self._is_past_end else ""
 
     @property
     def is_working(self) -> bool:
@@ -158,7 +187,7 @@ class ReplayScreen(WorkScreen):
         """Go to the event that is due; events between two frames are shown together."""
         assert self._timeline is not None
         now = self._clock()
-        self._waited_ms += (now - self._ticked_at) * 1000 * SPEEDS[self._speed]
+        self._waited_ms += (now - self._ticked_at) * 1000 * self._speed
         self._ticked_at = now
         event, last = self._wanted, len(self._timeline) - 1
         while event < last and self._waited_ms >= (pause := self._pause_after(event)):
@@ -172,7 +201,7 @@ class ReplayScreen(WorkScreen):
     def _pause_after(self, event: int) -> int:
         assert self._timeline is not None
         pause = self._timeline.pause_after(max(0, event))
-        return min(pause, USUAL_IDLE_LIMIT_MS) if self._limits_idle else pause
+        return min(pause, self._request.idle_limit_ms) if self._limits_idle else pause
 
     def action_event(self, step: int) -> None:
         """Go to another event."""
@@ -209,7 +238,8 @@ class ReplayScreen(WorkScreen):
 
     def action_speed(self, step: int) -> None:
         """Play faster or slower."""
-        self._speed = max(0, min(self._speed + step, len(SPEEDS) - 1))
+        faster, slower = bisect_right(SPEEDS, self._speed), bisect_left(SPEEDS, self._speed) - 1
+        self._speed = SPEEDS[max(0, min(faster if step > 0 else slower, len(SPEEDS) - 1))]
         self._refresh_title()
 
     def action_toggle_idle_limit(self) -> None:
@@ -226,7 +256,7 @@ class ReplayScreen(WorkScreen):
         """Go to an event and pause there."""
         if self._timeline is None or not len(self._timeline):
             return
-        self._waited_ms = 0.0
+        self._waited_ms, self._is_past_end = 0.0, False
         self._seek(max(0, min(event, len(self._timeline) - 1)))
 
     def _seek(self, event: int) -> None:
@@ -259,7 +289,7 @@ class ReplayScreen(WorkScreen):
         if timeline is None:
             return ""
         sign = (">" if self.is_playing else "||") if self.printing.ascii else ("▶" if self.is_playing else "❚❚")
-        speed = f"{sign} {SPEEDS[self._speed]:g}{'x' if self.printing.ascii else '×'}"
+        speed = f"{sign} {self._speed:g}{'x' if self.printing.ascii else '×'}"
         if not timeline.has_clock:
             return f"{speed} event {self._event + 1:,} of {len(timeline):,}"
         here = duration(timeline.clock[max(0, self._event)])

@@ -102,7 +102,7 @@ class WorkScreen(DismissOnce[int | None]):
         except ClosedError:
             return
         except ViewerError as error:
-            self.status = failure_words(error)
+            self.report_failure(error)
         else:
             self.status = ""
         if not self._is_closed:

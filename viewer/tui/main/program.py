@@ -27,6 +27,7 @@ from viewer.tui.startup import is_stream
 from viewer.tui.terminal.paint import Painter
 
 if TYPE_CHECKING:
+    from viewer.insight.replay.timeline import ReplayRequest
     from viewer.tui.dialogs.transcripts import TranscriptChoice
 
 TWICE_SECONDS = 2.0
@@ -66,10 +67,16 @@ class ProgramController:
         self._printing = printing
         self._actions = actions
         self._interrupted_at = 0.0
+        self._times = ""
+        """The sidecar with recorded times."""
 
     def set_files(self, paths: Sequence[str]) -> None:
         """Set the files that the file keys switch between."""
         self.files = tuple(paths)
+
+    def set_times(self, path: str) -> None:
+        """Set the sidecar with recorded times, for replays."""
+        self._times = path
 
     def next_file(self) -> None:
         self._open_file(1)
@@ -146,8 +153,16 @@ class ProgramController:
             )
             self._screen.app.push_screen(shown, self._go_to_message)
 
-    def open_replay(self) -> None:
+    def open_over(self, compared: str, replay: ReplayRequest | None) -> None:
+        """Open what the command line asked for over the first file."""
+        if compared:
+            self.compare(compared)
+        if replay is not None:
+            self.open_replay(replay)
+
+    def open_replay(self, request: ReplayRequest | None = None) -> None:
         """Open the replay, and go to the chosen message."""
+        from viewer.insight.replay.timeline import ReplayRequest
         from viewer.tui.insight.replay import ReplayScreen
 
         document = self._session.document
@@ -155,6 +170,8 @@ class ProgramController:
             audience = self._session.projection.audience
             shown = ReplayScreen(
                 *(self._painter, self._printing, document.name, document.named_format, document.options, audience),
+                request=request or ReplayRequest(times=self._times),
+                is_first=request is not None,
                 actions=self._actions,
             )
             self._screen.app.push_screen(shown, self._go_to_message)

@@ -179,6 +179,7 @@ def test_a_folded_card_reads_only_the_beginning_of_its_arguments(tmp_path: Path)
     assert lines_of(opened.open(2, depth=1).block(2))[-1] == "      └ ▸ 19,800 more"
 
 
+@pytest.mark.slow
 def test_every_line_fits_its_pane(tmp_path: Path) -> None:
     for width in (40, 60, 80, 100, 160, 300):
         for glyphs in (UNICODE, ASCII):

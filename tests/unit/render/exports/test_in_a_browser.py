@@ -82,6 +82,7 @@ def test_a_picture_is_well_formed(tab: Browser, tmp_path: Path) -> None:
         assert tab.value("document.getElementsByTagName('parsererror').length") == 0
 
 
+@pytest.mark.slow
 def test_links_lead_to_messages_and_problems_are_visible(tab: Browser, tmp_path: Path) -> None:
     seen(tab, export(projected(TOUR, EVERYTHING), "html"), tmp_path)
     tab.value("document.querySelector('#m6 .numbers a:last-child').click()")

@@ -10,11 +10,11 @@ import pytest
 from tests.support.converting import InMemory
 from viewer import native
 from viewer.document.document import Document
-from viewer.insight.file_end import has_events
 from viewer.model.messages import Message
 from viewer.model.visibility import is_user_safe
 from viewer.scan import end_proof
 from viewer.scan.end_proof import EndProof
+from viewer.tui.files.end import has_events
 
 PIECES = (
     "<|literal|>", "<|endliteral|>", "<<|literal|>", "<<|endliteral|>", "<|end|>", "<<|end|>", "<|start|>", "<",

@@ -11,11 +11,11 @@ from textual.pilot import Pilot
 from tests.screens.test_reading import ANSWER, HEAD, TURNS, press_at_once, until
 from tests.support.running import drawn, settled, view
 from viewer.document import document
-from viewer.insight import file_end
 from viewer.model.visibility import Reveal
 from viewer.scan import end_proof
 from viewer.tui.app import ViewerApp, ViewOptions
 from viewer.tui.dialogs.file_end import NOTE, FileEndScreen
+from viewer.tui.files import end as file_end
 from viewer.tui.main import file_end as controller
 from viewer.tui.main import read_worker as reading
 
@@ -30,7 +30,6 @@ def slowly(monkeypatch: pytest.MonkeyPatch) -> None:
     """Read a few messages per slice, and prove the end of small files, too."""
     monkeypatch.setattr(document, "PARSED_AT_ONCE", 400)
     monkeypatch.setattr(reading, "READ_FIRST", 400)
-    monkeypatch.setattr(file_end, "LEAST", 0)
     monkeypatch.setattr(file_end, "LEAST_END", 2000)
     monkeypatch.setattr(file_end, "ROWS", 10)
     monkeypatch.setattr(controller, "LEAST", 0)

@@ -27,11 +27,10 @@ class StoredInput:
         except OSError:
             return False
 
-    def snapshot(self, least: int) -> FileSnapshot | None:
-        """Return the file as it is now, or None if it has fewer bytes than `least` or cannot be read in place."""
+    def snapshot(self) -> FileSnapshot | None:
+        """Return the file as it is now, or None if it cannot be read in place."""
         source = self._source
-        is_whole = isinstance(source, FileSource) and not source.only and source.size >= least
-        return source.snapshot() if is_whole and isinstance(source, FileSource) else None
+        return source.snapshot() if isinstance(source, FileSource) and not source.only else None
 
     def replayed(self, head: int = 0, start: int = 0) -> ReplayedSource:
         """Return a source that replays the same bytes: the first `head` ones, and those from `start` on."""

@@ -23,12 +23,12 @@ from tests.support.leaks.planted import Planted
 from tests.support.running import settled
 from viewer.document import document
 from viewer.document.values import BriefCall
-from viewer.insight import file_end
 from viewer.model.visibility import BRIEF
 from viewer.reading.format import ReadOptions
 from viewer.tui.app import ViewerApp, ViewOptions
 from viewer.tui.dialogs.file_end import FileEndScreen
 from viewer.tui.dialogs.help import HelpScreen
+from viewer.tui.files import end as file_end
 from viewer.tui.files.screen import FilesScreen
 from viewer.tui.keys import Scope
 from viewer.tui.main import file_end as ends
@@ -324,7 +324,7 @@ async def session(
             patched.setattr(document, "PARSED_AT_ONCE", 29)
             patched.setattr(document, "CHECKED_AT_ONCE", 290)
             patched.setattr(reading, "READ_FIRST", 29)
-            for name, least in (("LEAST", 0), ("LEAST_END", 100), ("ROWS", 3)):  # the end of any file is proven
+            for name, least in (("LEAST_END", 100), ("ROWS", 3)):  # the end of any file is proven
                 patched.setattr(file_end, name, least)
             patched.setattr(ends, "LEAST", 0)
             patched.setattr(reading, "DRAW_AGAIN_SECONDS", 0.0)

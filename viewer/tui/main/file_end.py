@@ -4,23 +4,29 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 from textual.screen import Screen
 
 from viewer import native
 from viewer.document.live import LiveDocument
-from viewer.insight.file_end import LEAST, FileEnd, file_end
 from viewer.model.visibility import END_USER, Level
 from viewer.render.style import Style
 from viewer.render.title import TitleFacts
-from viewer.tui.dialogs.file_end import FileEndScreen
 from viewer.tui.host import Host, Task
 from viewer.tui.keys import Action
 from viewer.tui.main.navigator import Navigator
 from viewer.tui.session import Session
 from viewer.tui.settings.settings import Settings
 from viewer.tui.terminal.paint import Painter
+
+if TYPE_CHECKING:
+    from viewer.tui.dialogs.file_end import FileEndScreen
+    from viewer.tui.files.end import FileEnd
+
+LEAST = 128 * 1024 * 1024
+"""A file of fewer bytes is read before its end could be proven."""
 
 
 class EndController:
@@ -58,8 +64,12 @@ class EndController:
         """Prepare for a document that is about to be read. With the accelerator, the proof starts at once, because it
         does not slow down reading."""
         document = self._session.document
-        self._end = None if isinstance(document, LiveDocument) else file_end(document)
-        self._proof = None
+        self._end = self._proof = None
+        if isinstance(document, LiveDocument) or document.left < LEAST:
+            return
+        from viewer.tui.files.end import file_end  # only big files need it
+
+        self._end = file_end(document)
         if native.load() is not None:
             self._prove()
 
@@ -82,6 +92,8 @@ class EndController:
             return
         markdown = self._settings.markdown
         rendered = markdown if self._session.markdown is None else self._session.markdown
+        from viewer.tui.dialogs.file_end import FileEndScreen
+
         self._screen = FileEndScreen(
             *(self._painter, self._printing, self._title_line(), shown, self._settings.wrap, markdown, rendered),
             actions=self._actions,

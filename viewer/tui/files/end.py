@@ -12,8 +12,6 @@ from viewer.scan.end_proof import EndProof
 from viewer.sources.files import SpooledSource
 from viewer.sources.guarded_file import FileSnapshot
 
-LEAST = 128 * 1024 * 1024
-"""A file of fewer bytes is read before its end could be proven."""
 LEAST_END = 64 * 1024
 """The minimum length of an end in bytes."""
 ROWS = 256
@@ -85,8 +83,8 @@ def has_events(end: Document, text: bytes, start: int) -> bool:
 
 
 def file_end(document: Document) -> FileEnd | None:
-    """Return the end of a document, or None if it is small, cannot be read twice, or has a format without a proof."""
+    """Return the end of a document, or None if it cannot be read twice, or has a format without a proof."""
     if document.detection.format not in _FORMATS:
         return None
-    snapshot = document.stored.snapshot(LEAST)
+    snapshot = document.stored.snapshot()
     return None if snapshot is None else FileEnd(document, snapshot)

@@ -374,11 +374,6 @@ class Document:
         return 1.0 if self.is_complete else self._progress
 
     @property
-    def left(self) -> int:
-        """The number of bytes that have not been read yet."""
-        return max(0, self._source.size - self._reading.read_to)
-
-    @property
     def damage(self) -> str:
         """Why reading stopped early, as a reason of E-STREAM-TRUNCATED; empty if the whole input was read."""
         return self._reading.damage

@@ -20,6 +20,11 @@ class StoredInput:
     def __init__(self, source: Source) -> None:
         self._source = source
 
+    @property
+    def size(self) -> int:
+        """The size of the input in bytes, whether read or not."""
+        return self._source.size
+
     def is_rewritten(self) -> bool:
         """True if the file no longer holds the bytes that were read. Cheap enough to call every second."""
         try:

@@ -6,8 +6,8 @@ memory speed, without reading messages:
 
 - A literal block begins at `<|literal|>` and ends at the first `<|endliteral|>`. So if `<|endliteral|>` is the last of
   these tokens before an offset, or there is none, the offset is in no literal block.
-- A line between messages may begin a document header. A line in a message cannot. A line is in a message if an opening
-  token stands before it, with no stop token between them."""
+- A line between messages may begin a document header. A line in a message cannot. A line is in a message if there is an
+  opening token before it and no stop token between them."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class EndProof:
     """Proves for one text that its end can be read alone. It holds only the text of its beginning and its end."""
 
     def __init__(self, read: Callable[[int, int], bytes], size: int, *, is_harmony: bool) -> None:
-        """In Harmony, there are neither literal blocks nor later document headers."""
+        """Harmony has no literal blocks, and no document headers."""
         self._read = read
         self._size = size
         self._is_harmony = is_harmony
@@ -126,7 +126,7 @@ class EndProof:
         return [*self._places(self._tail, _ANY_LITERAL, max(0, self._tail_begin - len(_END_LITERAL)))]
 
     def _is_free(self, stop: int, at: int) -> bool:
-        """True if the stop token at an index of the tail ends a message, whatever stands before it."""
+        """True if the stop token at an index of the tail ends a message, whatever precedes it."""
         if self._is_harmony:
             return not _is_in_event(self._tail, stop)
         before = bisect_left(self._literals_in_tail, at)
@@ -147,7 +147,7 @@ class EndProof:
                     yield line
 
     def _places(self, data: bytes, token: bytes, first: int) -> Iterable[int]:
-        """Return where a token occurs, from an index on. A quotation mark stands for both kinds."""
+        """Return where a token occurs, from an index on. `"` matches `'` as well."""
         if self._native is None:
             return _places(data, token, first)
         found = self._native.find(memoryview(data)[first:], token, token.replace(b'"', b"'"))

@@ -15,7 +15,7 @@ from viewer.sources.guarded_file import FileSnapshot
 LEAST_END = 64 * 1024
 """The minimum length of an end in bytes."""
 ROWS = 256
-"""The rows to show, if there are so many: a few screens."""
+"""The rows to show, if the end has them: a few screens."""
 _MOST_TRIED = 4
 """How many starts are tried until there are enough rows. Each one is at least twice as far from the end as the one
 before."""

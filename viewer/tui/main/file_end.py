@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
-from textual.screen import Screen
 
 from viewer import native
 from viewer.document.live import LiveDocument
 from viewer.model.visibility import END_USER, Level
-from viewer.render.style import Style
 from viewer.render.title import TitleFacts
 from viewer.tui.host import Host, Task
-from viewer.tui.keys import Action
 from viewer.tui.main.navigator import Navigator
 from viewer.tui.session import Session
 from viewer.tui.settings.settings import Settings
@@ -24,6 +20,7 @@ from viewer.tui.terminal.paint import Painter
 if TYPE_CHECKING:
     from viewer.tui.dialogs.file_end import FileEndScreen
     from viewer.tui.files.end import FileEnd
+    from viewer.tui.main.screen import MainScreen
 
 LEAST = 128 * 1024 * 1024
 """A file of fewer bytes is read before its end could be proven."""
@@ -34,28 +31,19 @@ class EndController:
 
     def __init__(
         self,
+        screen: MainScreen,
         session: Session,
         host: Host,
-        screen: Screen[None],
         navigator: Navigator,
         settings: Settings,
         painter: Painter,
-        printing: Style,
-        actions: Sequence[Action],
-        title: Callable[[], TitleFacts],
-        run: Callable[[str], None],
     ) -> None:
-        """`title` returns the title line of the main screen, and `run` performs an action there."""
         self._main = screen
         self._session = session
         self._host = host
         self._navigator = navigator
         self._settings = settings
         self._painter = painter
-        self._printing = printing
-        self._actions = actions
-        self._title = title
-        self._run = run
         self._end: FileEnd | None = None
         self._proof: Task | None = None
         self._screen: FileEndScreen | None = None
@@ -65,7 +53,7 @@ class EndController:
         does not slow down reading."""
         document = self._session.document
         self._end = self._proof = None
-        if isinstance(document, LiveDocument) or document.left < LEAST:
+        if isinstance(document, LiveDocument) or self._left < LEAST:
             return
         from viewer.tui.files.end import file_end  # only big files need it
 
@@ -73,10 +61,15 @@ class EndController:
         if native.load() is not None:
             self._prove()
 
+    @property
+    def _left(self) -> int:
+        """The number of bytes that have not been read yet."""
+        document = self._session.document
+        return document.stored.size - document.size
+
     async def offer(self) -> None:
         """Show the end, if it can be proven before everything has been read."""
-        document = self._session.document
-        if self._end is None or self._screen is not None or document.left < LEAST // 2 or not self._host.is_current:
+        if self._end is None or self._screen is not None or self._left < LEAST // 2 or not self._host.is_current:
             return
         self._prove()
         while self._proof is not None and self._proof.is_running and self._navigator.waits_for_end:
@@ -95,8 +88,8 @@ class EndController:
         from viewer.tui.dialogs.file_end import FileEndScreen
 
         self._screen = FileEndScreen(
-            *(self._painter, self._printing, self._title_line(), shown, self._settings.wrap, markdown, rendered),
-            actions=self._actions,
+            *(self._painter, self._main.printing, self._title_line(), shown, self._settings.wrap, markdown, rendered),
+            actions=self._main.actions,
         )
         self._main.app.push_screen(self._screen, self._finish)
 
@@ -112,7 +105,7 @@ class EndController:
 
     def _title_line(self) -> TitleFacts:
         """Return the title without the place, whose numbers are not known."""
-        return replace(self._title(), turn=None, transcript=None)
+        return replace(self._main.widgets.title.facts, turn=None, transcript=None)
 
     def show_progress(self) -> None:
         """Show how much has been read."""
@@ -129,6 +122,6 @@ class EndController:
         self._screen = None
         if action:
             self._navigator.stop_waiting()
-            self._run(action)
+            self._main.action_do(action)
         elif action is not None:
             self._navigator.go_to_end()

@@ -53,6 +53,21 @@ class StoredInput:
         """True if a line begins at an offset."""
         return offset == 0 or self._source.read(offset - 1, offset) == b"\n"
 
+    def line_start(self, offset: int) -> int:
+        """Return where the line of an offset begins."""
+        while offset:
+            start = max(0, offset - BLOCK)
+            found = self._source.read(start, offset).rfind(b"\n")
+            if found >= 0:
+                return start + found + 1
+            offset = start
+        return 0
+
+    def count_lines(self, start: int, end: int) -> int:
+        """Return the number of line ends between two offsets."""
+        places = range(start, end, BLOCK)
+        return sum(self._source.read(place, min(place + BLOCK, end)).count(b"\n") for place in places)
+
     def line_after(self, offset: int, end: int) -> int:
         """Return where the line after this offset begins, or `end` if it does not begin before that."""
         for start in range(offset, end, BLOCK):

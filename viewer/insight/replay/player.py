@@ -15,7 +15,7 @@ from viewer.document.values import Skipped
 from viewer.errors import ViewerError
 from viewer.formats.detect import HEAD
 from viewer.insight.replay.timeline import At, Timeline
-from viewer.insight.replay.window import WHOLE, Window, Windows
+from viewer.insight.replay.window import WHOLE, ReadWindow, Window, Windows
 from viewer.model.messages import Header, Kind
 from viewer.model.visibility import Audience, Reveal
 from viewer.sources.files import CHUNK
@@ -53,6 +53,8 @@ class Player:
         format = final.named_format if window is WHOLE else final.detection.format
         self.document = LiveDocument(self._source, format, final.options, clock=lambda: 0.0, under=final.under)
         self._concealed = {}
+        is_compared = self._windows is not None and not self._windows.has_frames and window is not WHOLE
+        self._read_window = ReadWindow(final, window) if is_compared else None
         self.readings += 1
 
     @property
@@ -79,6 +81,16 @@ class Player:
         """Let exactly this many bytes arrive."""
         self._begin_near(at)
         self._restore()
+        self._read_to(at, work)
+        if self._read_window is not None and self._windows is not None:
+            is_right = self._read_window.is_right(self.document)
+            self._windows.note(is_right=is_right)
+            if not is_right:
+                self._begin(WHOLE)
+                self._read_to(at, work)
+        self._conceal()
+
+    def _read_to(self, at: int, work: Callable[[], None]) -> None:
         while self.at < at and not self.document.is_complete:
             before = self.at
             self._source.release(min(at - self._skipped, self._source.size + CHUNK))
@@ -88,7 +100,6 @@ class Player:
             if self.at == before:
                 break  # the file got shorter
             work()
-        self._conceal()
 
     def view(self, where: Filter | None = None) -> Projection:
         """Return what the audience saw at this moment, or those messages of it that match a filter."""
@@ -97,7 +108,8 @@ class Player:
     @property
     def skipped(self) -> Skipped:
         """What the input has before the messages that were read."""
-        return Skipped(self._before, self._window.turn - 1, self._window.lines)
+        omitted = self._read_window.omitted if self._read_window is not None else frozenset[str]()
+        return Skipped(self._window.label - 1, self._window.turn - 1, self._window.lines, omitted)
 
     def shows(self, number: int, end: int) -> bool:
         """True if this message is on the screen with everything that arrived before an offset."""

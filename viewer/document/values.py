@@ -232,12 +232,14 @@ class ShownCall(Struct, frozen=True, gc=False):
         return self.latency_ms if self.latency_ms is not None else self.observed_ms
 
 
-class Skipped(Struct, frozen=True, gc=False):
+class Skipped(Struct, frozen=True):
     """What an input has before the part that was read."""
 
     messages: int = 0
     turns: int = 0
     lines: int = 0
+    codes: frozenset[str] = frozenset()
+    """The codes whose diagnostics are no longer kept, because there are too many."""
 
 
 NOTHING_SKIPPED = Skipped()

@@ -8,6 +8,7 @@ from itertools import pairwise
 
 from viewer.document.document import Document
 from viewer.document.visibility_cache import VisibilityCache
+from viewer.index.messages import MessageIndex
 from viewer.model.messages import VERBATIM, Coding, Message
 from viewer.model.visibility import Audience, Reveal, is_preamble
 from viewer.sources.replay.recorded_times import RecordedTimes
@@ -69,6 +70,11 @@ class Arrivals:
 
     def __len__(self) -> int:
         return len(self.ends)
+
+    @property
+    def index(self) -> MessageIndex:
+        """The messages to which the parts belong."""
+        return self._document.index
 
     def is_seen(self, row: int) -> bool:
         """True if the audience sees the message."""

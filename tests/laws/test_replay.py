@@ -16,6 +16,7 @@ from tests.support.samples import Sample, samples
 from viewer.document.document import Document, open_document
 from viewer.document.live import LiveDocument
 from viewer.document.projection import Projection
+from viewer.document.values import ShownMessage
 from viewer.insight.replay import window
 from viewer.insight.replay.arrivals import Arrivals
 from viewer.insight.replay.player import Player, go_to_event
@@ -230,6 +231,21 @@ def test_the_safe_view_never_shows_what_the_rest_of_the_file_hides() -> None:
         for at in range(len(sample.path.read_bytes()) + 1):
             player.seek(at)
             assert "SECRET" not in str(seen(player.view())), (sample.name, at)
+
+
+def test_a_text_that_is_right_at_first_is_concealed_when_it_goes_wrong(tmp_path: Path) -> None:
+    sample = next(each for each in SAMPLES if each.name.endswith("corrected-text.sse"))
+    events = sample.path.read_text("utf-8").split("\n\n")
+    slip = next(number for number, event in enumerate(events) if "SECRET_SLIP" in event)
+    events.insert(slip, events[slip].replace("SECRET_SLIP", "The "))
+    file = tmp_path / "chat.sse"
+    file.write_text("\n\n".join(events), "utf-8")
+    player = Player(open_document(str(file)), END_USER)
+    texts = []
+    for at in range(len("\n\n".join(events[:slip])), file.stat().st_size + 1):
+        player.seek(at)
+        texts += [item.body for item in player.view().items() if isinstance(item, ShownMessage)]
+    assert dict.fromkeys(texts) == dict.fromkeys(["The ", "The corrected text."])
 
 
 def stream(hidden: str, pauses: tuple[int, ...]) -> tuple[str, str]:

@@ -12,9 +12,9 @@ from tests.laws.test_fast_records import as_lines, both, events, format_of, muta
 from tests.support.cases import each
 from tests.support.samples import Sample
 from viewer.formats.containers import regular_lines as lines
-from viewer.formats.engine import shapes
 from viewer.formats.engine.drafts import read_record
-from viewer.formats.engine.shapes import RecordShapes
+from viewer.formats.engine.known import shapes
+from viewer.formats.engine.known.shapes import RecordShapes
 from viewer.formats.hiding import FLAGS
 from viewer.formats.tables.model import Container, RecordFormat, RecordRule, has
 from viewer.formats.tables.rows import ROWS

@@ -122,6 +122,29 @@ def test_a_folded_turn_is_one_line() -> None:
     assert len(lines.table) == 23
 
 
+def test_cached_lines_equal_new_ones() -> None:
+    projection = tour().project(DEBUG)
+    rows, settled = projection.rows(), [False]
+    kept = OutlineLines(projection, rows, STYLE, is_settled=lambda: settled[0])
+    for is_settled in (False, True):
+        settled[0] = is_settled
+        for folded in ([], [1], [0, 1], []):
+            lines = outline(projection)
+            for group in range(lines.table.groups):
+                if (group in kept.table.folds) != (group in folded):
+                    kept.toggle(group)
+                if group in folded:
+                    lines.table.toggle(group)
+            for width in (30, 44, 30):
+                for row in range(len(lines.table)):
+                    for is_cursor in (False, True):
+                        given = row, width
+                        assert kept.line(*given, is_cursor=is_cursor) == lines.line(*given, is_cursor=is_cursor)
+    assert kept.line(0, 30) is kept.line(0, 30)
+    settled[0] = False
+    assert kept.line(0, 30) is not kept.line(0, 30)
+
+
 def test_every_message_leads_to_a_row_of_its_turn() -> None:
     projection = tour().project(ALL)
     lines = outline(projection)

@@ -12,7 +12,8 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from tests.support.running import press, running, view
-from viewer.tui.panes.plain_lines import PlainLines, Whole
+from viewer.render.style import Part, trusted
+from viewer.tui.panes.plain_lines import EvenLines, PlainLines, Whole
 
 
 def cells(strips: Iterable[Strip]) -> list[list[tuple[str, object]]]:
@@ -34,7 +35,8 @@ async def test_plain_lines_equal_those_of_textual(size: tuple[int, int], keys: t
             if selected:
                 pilot.app.screen.text_select_all()
                 await press(pilot, "J")
-            for widget in (each for each in view(pilot).query("*") if isinstance(each, PlainLines)):
+            screen = view(pilot)
+            for widget in (each for each in (screen, *screen.query("*")) if isinstance(each, PlainLines | EvenLines)):
                 whole = Region(0, 0, *widget.region.size)
                 inside = whole.shrink((1, 2, 1, 3)) if whole.height > 3 and whole.width > 9 else whole
                 for crop in (whole, inside, whole.grow((0, 0, 3, 0))):
@@ -71,3 +73,23 @@ async def test_lines_off_the_screen_are_freed_without_the_collector(keys: tuple[
             if collected:
                 gc.enable()
     assert counts[2] < counts[0] + 20
+
+
+@pytest.mark.slow
+async def test_a_long_list_draws_its_scrollbar_wherever_the_thumb_moves() -> None:
+    async with running(keys=("d",)) as pilot:
+        rows = view(pilot).widgets.outline.list
+        rows.show(1000, lambda row, width: (Part(trusted(f"{row}")),), 0)
+        await press(pilot, "J")
+        bar = rows.vertical_scrollbar
+        assert bar.display
+        drawn, pictures = 0, set()
+        for top in range(0, 960, 2):
+            rows.scroll_to(y=top, animate=False)
+            drawn += bool(bar._dirty_regions)
+            kept = [strip.text for strip in bar.render_lines(bar.size.region)]
+            bar.refresh()
+            assert kept == [strip.text for strip in bar.render_lines(bar.size.region)]
+            pictures.add(tuple(kept))
+        assert len(pictures) > 100
+        assert drawn < 300

@@ -8,13 +8,30 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Awaitable, Callable
+from functools import partial
 
 from textual.app import App
 from textual.dom import DOMNode
-from textual.events import Event, Key
+from textual.events import Callback, Event, Key
 
 ROUNDS = 3
 """How many messages in a row a key may cause before the next key: of the input, of the prompt, and of its screen."""
+
+
+class _Step:
+    """A callback without parameters. Textual need not inspect its signature, which takes longer than the call."""
+
+    _param_count = 0
+
+    def __init__(self, act: Callable[[], None]) -> None:
+        self._act = act
+
+    def __call__(self) -> None:
+        self._act()
+
+
+def _call_later(node: DOMNode, act: Callable[[], None]) -> bool:
+    return node.post_message(Callback(callback=_Step(act)))
 
 
 class InputQueue:
@@ -51,10 +68,10 @@ class InputQueue:
         """Follow a key from the first queue up to that of the app, and once more for each message it may cause."""
         if node is self._app:
             if rounds > 1:
-                node.call_later(self._climb, first, first, rounds - 1)
+                _call_later(node, partial(self._climb, first, first, rounds - 1))
             else:
                 node.call_later(self._go_on)
             return
         above = node.parent or self._app
-        if not node.call_later(self._climb, above, first, rounds):
+        if not _call_later(node, partial(self._climb, above, first, rounds)):
             self._climb(above, first, rounds)  # closed: nothing is handled there

@@ -15,10 +15,11 @@ from viewer.render.style import Line, Style, trusted
 from viewer.tui.bottom.call_lines import CallLines, SortKey
 from viewer.tui.panes.head_line import HeadLine
 from viewer.tui.panes.line_list import LineList
+from viewer.tui.panes.plain_lines import EvenLines
 from viewer.tui.terminal.paint import Painter
 
 
-class Calls(Vertical):
+class Calls(Vertical, EvenLines):
     """The calls table: column titles above the rows."""
 
     DEFAULT_CSS = "Calls LineList { scrollbar-gutter: stable; }"

@@ -13,10 +13,11 @@ from viewer.render.sanitize import SafeText
 from viewer.render.style import Line, Style, trusted
 from viewer.tui.bottom.problem_lines import Pending, ProblemLines
 from viewer.tui.panes.line_list import LineList
+from viewer.tui.panes.plain_lines import EvenLines
 from viewer.tui.terminal.paint import Painter
 
 
-class Problems(Vertical):
+class Problems(Vertical, EvenLines):
     """A list of problems."""
 
     class Followed(Message):

@@ -16,12 +16,13 @@ from viewer.tui.bottom.timeline_bars import Bars, bars_around
 from viewer.tui.bottom.timeline_lines import ROOMY, TimelineLines
 from viewer.tui.panes.head_line import HeadLine
 from viewer.tui.panes.line_list import LineList
+from viewer.tui.panes.plain_lines import EvenLines
 from viewer.tui.terminal.paint import Painter
 
 MOST_ZOOM = 12
 
 
-class Timeline(Vertical):
+class Timeline(Vertical, EvenLines):
     """The timeline: an axis above the bars."""
 
     class Followed(Message):

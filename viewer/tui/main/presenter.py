@@ -297,6 +297,7 @@ class Presenter:
                 problems=session.diagnostics,
                 usages=session.usages if session.display.usage else None,
                 live=live,
+                is_settled=lambda: not live and session.document.is_complete,
             )
         else:
             outline.clear()

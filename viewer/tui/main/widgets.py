@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from textual.containers import Horizontal, Vertical
+from textual.containers import Vertical
 from textual.widget import Widget
 
 from viewer.render.style import Style, trusted
@@ -21,6 +21,7 @@ from viewer.tui.panes.inspector import Inspector
 from viewer.tui.panes.line_list import LineList
 from viewer.tui.panes.outline import Outline
 from viewer.tui.panes.panel import Panel
+from viewer.tui.panes.plain_lines import Columns
 from viewer.tui.terminal.paint import Painter
 from viewer.tui.transcript.transcript import Transcript
 
@@ -55,7 +56,7 @@ class Widgets:
 
     def lines(self) -> list[Widget]:
         """Return the children of the screen, from top to bottom."""
-        columns = Horizontal(self.outline, self.conversation, self.side, self.inspector, id="panes")
+        columns = Columns(self.outline, self.conversation, self.side, self.inspector, id="panes")
         row = Vertical(self.prompt, self.status, id="status-row")
         return [self.title, columns, self.bottom, row, self.footer, self.completion]
 

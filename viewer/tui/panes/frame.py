@@ -11,12 +11,13 @@ from viewer.render.sanitize import SafeText
 from viewer.render.style import Line, Part, Style, StyleRole, trusted
 from viewer.render.width import cells, cut
 from viewer.tui.panes.panel import Panel
+from viewer.tui.panes.plain_lines import EvenLines
 
 _AROUND = 6
 """The width of the corners, one stroke, and one space at both ends of a title."""
 
 
-class Frame(Vertical):
+class Frame(Vertical, EvenLines):
     """The border around a pane. The class `-focused` marks the focused pane, even while a prompt asks."""
 
     SCOPED_CSS = False  # the class `-ascii` belongs to an ancestor of the frame

@@ -12,7 +12,9 @@ from textual import events
 from textual.geometry import Region, Size
 from textual.message import Message
 from textual.scroll_view import ScrollView
+from textual.scrollbar import ScrollBar, ScrollBarRender
 from textual.strip import Strip
+from textual.widget import Widget
 
 from viewer.render.style import Line, StyleRole
 from viewer.tui.panes.plain_lines import PlainLines
@@ -82,6 +84,11 @@ class LineList(ScrollView, PlainLines, can_focus=False, inherit_bindings=False):
         return self._count
 
     @property
+    def is_displayed(self) -> bool:
+        """True if no pane around the list is closed."""
+        return all(not isinstance(node, Widget) or node.display for node in self.ancestors_with_self)
+
+    @property
     def page(self) -> int:
         """The number of visible lines."""
         return max(1, self.size.height)
@@ -118,12 +125,13 @@ class LineList(ScrollView, PlainLines, can_focus=False, inherit_bindings=False):
         self.show(0, lambda row, width: ())
 
     def move_to(self, row: int) -> None:
-        """Put the cursor on a row."""
-        self.cursor = max(-1, min(row, self._count - 1))
+        """Put the cursor on a row. Do not draw a list that stays the same or is in a closed pane."""
+        before, self.cursor = self.cursor, max(-1, min(row, self._count - 1))
         if self._details is not None:
             self._measure()
         self.follow_cursor()
-        self.refresh()
+        if (self.cursor != before or self._details is not None) and self.is_displayed:
+            self.refresh()
 
     def go_to(self, row: int) -> None:
         """Put the cursor on a row, and post a message so that the rest of the screen follows."""
@@ -158,6 +166,13 @@ class LineList(ScrollView, PlainLines, can_focus=False, inherit_bindings=False):
             below = min(len(self._opened), max(self.size.height - 1, 0))
             self.scroll_to_region(Region(0, self.cursor, 1, 1 + below), animate=False, force=True, x_axis=False)
 
+    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
+        """Draw the scrollbar only if its thumb moves visibly. In a long list it rarely does."""
+        bar = self.vertical_scrollbar
+        if self.show_vertical_scrollbar and _thumb(bar, new_value) == _thumb(bar, bar.position):
+            bar.set_reactive(ScrollBar.position, bar.validate_position(new_value))
+        super().watch_scroll_y(old_value, new_value)
+
     def render_lines(self, crop: Region) -> list[Strip]:
         """Draw lines, and compute once what they share."""
         self._base, self._top = self.rich_style, self.scroll_offset.y
@@ -190,3 +205,12 @@ class LineList(ScrollView, PlainLines, can_focus=False, inherit_bindings=False):
             self.choose()
         else:
             self.go_to(row)
+
+
+def _thumb(bar: ScrollBar, position: float) -> int:
+    """Return where the thumb begins, in the smallest steps that Textual draws, with its arithmetic."""
+    height, rows, seen = bar.size.height, bar.window_virtual_size, bar.window_size
+    if not height or rows <= seen:
+        return 0
+    share = position / (rows - seen)
+    return int((height - max(1, seen / (rows / height))) * share * len(ScrollBarRender.VERTICAL_BARS))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from textual.app import ComposeResult
 from textual.message import Message
 
@@ -51,12 +53,18 @@ class Outline(Frame):
         problems: DiagnosticView | None = None,
         usages: UsageView | None = None,
         live: bool = False,
+        is_settled: Callable[[], bool] = lambda: False,
     ) -> None:
         """Show a projection. Folded turns stay folded. Calls and problems are looked up if not given. Without `usages`,
-        show no tokens."""
+        show no tokens. `is_settled` returns True once no line can change any more."""
         before = self._lines
         self._lines = OutlineLines(
-            projection, rows, self.printing, calls=calls, problems=problems, usages=usages, live=live
+            *(projection, rows, self.printing),
+            calls=calls,
+            problems=problems,
+            usages=usages,
+            live=live,
+            is_settled=is_settled,
         )
         if before is not None and before.shows(projection, rows):
             self._lines.table.use_folds(before.table.folds)
@@ -115,7 +123,7 @@ class Outline(Frame):
             return
         group = lines.table.at(row).group
         if (group in lines.table.folds) != event.folded:
-            lines.table.toggle(group)
+            lines.toggle(group)
             offset = self.list.scroll_offset.y
             self.list.show(len(lines.table), self._line, lines.table.row_of_turn(group))
             self.list.scroll_to(y=offset, animate=False)

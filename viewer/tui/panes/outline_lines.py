@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
+from collections.abc import Callable
+
 from viewer.document.calls import CallView
 from viewer.document.diagnostics import DiagnosticView
 from viewer.document.projection import Projection
@@ -24,10 +27,12 @@ from viewer.tui.panes.signs import KindSign, kind_sign, state_glyph, state_sign
 _LOOKS = {"error": StyleRole.ERROR, "warning": StyleRole.WARNING}
 _BEGINNING = 120
 """How many characters of a body to read for a line."""
+KEPT_LINES = 200
+"""The maximum number of cached lines: about four times the visible ones."""
 
 
 class OutlineLines:
-    """The lines of one projection. The text of a line is read when it is drawn, and is not cached."""
+    """The lines of one projection. The text of a line is read when it is drawn."""
 
     def __init__(
         self,
@@ -39,8 +44,12 @@ class OutlineLines:
         problems: DiagnosticView | None = None,
         usages: UsageView | None = None,
         live: bool = False,
+        is_settled: Callable[[], bool] = lambda: False,
     ) -> None:
+        """`is_settled` returns True once no line can change any more, so that lines can be cached."""
         self._usages = usages
+        self._is_settled = is_settled
+        self._made: OrderedDict[tuple[int, int, bool, int, int], Line] = OrderedDict()
         self.table = OutlineTable()
         self.focus = 0
         self._projection, self._rows, self._style = projection, rows, style
@@ -64,8 +73,18 @@ class OutlineLines:
         live: bool = False,
     ) -> None:
         """Extend the rows. Rows from `changed` on may have changed."""
+        self.forget()
         self._use_facts(calls, problems, live)
         self.table.extend(self._projection, self._rows, self._calls, changed)
+
+    def toggle(self, group: int) -> None:
+        """Fold or unfold a turn."""
+        self.forget()
+        self.table.toggle(group)
+
+    def forget(self) -> None:
+        """Drop the cached lines."""
+        self._made.clear()
 
     def _use_facts(self, calls: CallView | None, problems: DiagnosticView | None, live: bool) -> None:
         self._calls = self._projection.calls() if calls is None else calls
@@ -75,7 +94,18 @@ class OutlineLines:
         self._agents = Agents(self._projection, self._calls)
 
     def line(self, row: int, width: int, *, is_cursor: bool = False) -> Line:
-        """Return one line of the outline."""
+        """Return one line of the outline, from the cache if possible."""
+        if not self._is_settled():
+            return self._make(row, width, is_cursor)
+        key = row, width, is_cursor, len(self._problems), len(self._calls)
+        line = self._made.get(key)
+        if line is None:
+            line = self._made[key] = self._make(row, width, is_cursor)
+            if len(self._made) > KEPT_LINES:
+                self._made.popitem(last=False)
+        return line
+
+    def _make(self, row: int, width: int, is_cursor: bool) -> Line:
         found = self.table.at(row)
         if found.kind is OutlineKind.TURN:
             return self._turn_line(found.group, width, is_cursor)

@@ -1,4 +1,4 @@
-"""Base widget for plain lines: no border, padding, or effects."""
+"""Base widgets that draw cheaply: plain lines without border or effects, and containers with equal lines."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from abc import abstractmethod
 from collections.abc import Iterable, Sequence
 
 from rich.segment import Segment
+from textual.containers import Horizontal
 from textual.geometry import Region
 from textual.strip import Strip
 from textual.widget import Widget
@@ -19,7 +20,7 @@ class Whole(Strip):
 
     def divide(self, cuts: Iterable[int]) -> Sequence[Strip]:
         """Return the strip itself, or let Textual divide it."""
-        chosen = list(cuts)
+        chosen = [cut for cut in cuts if cut <= self.cell_length]
         return [self] if chosen == [self.cell_length] else super().divide(chosen)
 
 
@@ -52,6 +53,27 @@ class PlainLines(Widget):
             segments = self.segments(y) if y < height else [Segment(" " * self.line_width, self.rich_style)]
             for each in filters:
                 segments = each.apply(segments, background)
-            strips.append(Whole(segments, width))
+            strips.append(Whole(segments, self.line_width))  # without the scrollbar
         start, end = crop.column_span
         return strips if (start, end) == (0, width) else [strip.crop(start, end) for strip in strips]
+
+
+class EvenLines(Widget):
+    """A container whose lines are equal, except the top and bottom border: one is drawn for all of them.
+
+    Nearly all of it lies behind its children, but Textual draws and cuts each of its lines."""
+
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """Draw the borders and one line between them."""
+        (x, top, width, _), bottom = crop, crop.bottom
+        inner = range(max(top, 1), min(bottom, self.region.height - 1))
+        if len(inner) < 2:
+            return super().render_lines(crop)
+        line = super().render_lines(Region(x, 1, width, 1)) * len(inner)
+        above = super().render_lines(Region(x, top, width, inner.start - top)) if top < inner.start else []
+        below = super().render_lines(Region(x, inner.stop, width, bottom - inner.stop)) if inner.stop < bottom else []
+        return [*above, *line, *below]
+
+
+class Columns(Horizontal, EvenLines):
+    """A row of panes."""

@@ -19,6 +19,7 @@ from viewer.render.sanitize import sanitize_line
 from viewer.render.theme import theme_names
 from viewer.rules import RULES
 from viewer.tui.control.lists import ListController
+from viewer.tui.control.typed_count import TypedCount
 from viewer.tui.go_to import HELP, Place, parse
 from viewer.tui.host import Host, PromptKind
 from viewer.tui.keys import Action, Served, offered
@@ -27,7 +28,6 @@ from viewer.tui.main.filter import FilterController
 from viewer.tui.main.navigator import Navigator
 from viewer.tui.main.program import ProgramController
 from viewer.tui.main.search import SearchController
-from viewer.tui.main.typed_count import TypedCount
 from viewer.tui.main.view import ViewController
 from viewer.tui.offer import Offer
 from viewer.tui.palette import COMMANDS as PALETTE_GROUP

@@ -16,6 +16,7 @@ from tests.support.samples import Sample, samples
 from viewer.document.document import Document, open_document
 from viewer.document.live import LiveDocument
 from viewer.document.projection import Projection
+from viewer.document.values import ShownMessage
 from viewer.insight.replay import window
 from viewer.insight.replay.arrivals import Arrivals
 from viewer.insight.replay.player import Player, go_to_event
@@ -232,6 +233,21 @@ def test_the_safe_view_never_shows_what_the_rest_of_the_file_hides() -> None:
             assert "SECRET" not in str(seen(player.view())), (sample.name, at)
 
 
+def test_a_text_that_is_right_at_first_is_concealed_when_it_goes_wrong(tmp_path: Path) -> None:
+    sample = next(each for each in SAMPLES if each.name.endswith("corrected-text.sse"))
+    events = sample.path.read_text("utf-8").split("\n\n")
+    slip = next(number for number, event in enumerate(events) if "SECRET_SLIP" in event)
+    events.insert(slip, events[slip].replace("SECRET_SLIP", "The "))
+    file = tmp_path / "chat.sse"
+    file.write_text("\n\n".join(events), "utf-8")
+    player = Player(open_document(str(file)), END_USER)
+    texts = []
+    for at in range(len("\n\n".join(events[:slip])), file.stat().st_size + 1):
+        player.seek(at)
+        texts += [item.body for item in player.view().items() if isinstance(item, ShownMessage)]
+    assert dict.fromkeys(texts) == dict.fromkeys(["The ", "The corrected text."])
+
+
 def stream(hidden: str, pauses: tuple[int, ...]) -> tuple[str, str]:
     """Return a transcript with hidden text between and in shown messages, and the times at which its parts arrived."""
     parts = [
@@ -338,6 +354,24 @@ def test_the_clock_does_not_depend_on_the_lines_of_a_hidden_text_in_the_same_rec
         (tmp_path / "run.jsonl").write_text(text, "utf-8")
         results.append([run(*line, str(tmp_path / "run.jsonl")).out for line in MOMENTS])
     assert results[0] == results[1]
+
+
+def test_text_that_is_held_back_is_timed_in_the_debug_view_only(tmp_path: Path) -> None:
+    preamble = "<|start|>assistant<|channel|>commentary intent=preamble<|message|>Let me "
+    final = "<|start|>assistant<|channel|>final<|message|>"
+    parts = [("version: 2.2\n<|start|>user<|message|>Hi<|end|>\n", 0), (preamble, 1000), ("look.", 1500)]
+    parts += [("<|end|>\n", 4100), (f"{final}It is <", 4200), (" 3.", 4900), ("<|ret", 5000), ("urn|>\n", 9000)]
+    text, times = "", ""
+    for part, ms in parts:
+        text += part
+        times += json.dumps({"b": len(text), "t": 1_000_000 + ms}) + "\n"
+    (tmp_path / "run").write_text(text)
+    (tmp_path / "times").write_text(times)
+    files = ["--times", str(tmp_path / "times"), str(tmp_path / "run")]
+    held = [{"message": 2, "ms": 3100, "reason": "preamble"}, {"message": 3, "ms": 700, "reason": "incomplete"}]
+    assert json.loads(run("timing", "-d", "--json", *files).out)["held_back"] == held
+    assert json.loads(run("timing", "--json", *files).out)["held_back"] == []
+    assert "Text of #2 held back for 3.1 s: a preamble appears" in run("timing", "-d", *files).out
 
 
 def test_the_debug_clock_is_that_of_the_input_and_bytes_are_those_of_the_file(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from viewer.sources.checksums import BLOCK
 from viewer.sources.file_source import FileSource
 from viewer.sources.files import Source
+from viewer.sources.guarded_file import FileSnapshot
 
 if TYPE_CHECKING:
     from viewer.sources.replay.source import ReplayedSource
@@ -19,12 +20,22 @@ class StoredInput:
     def __init__(self, source: Source) -> None:
         self._source = source
 
+    @property
+    def size(self) -> int:
+        """The size of the input in bytes, whether read or not."""
+        return self._source.size
+
     def is_rewritten(self) -> bool:
         """True if the file no longer holds the bytes that were read. Cheap enough to call every second."""
         try:
             return isinstance(self._source, FileSource) and self._source.is_rewritten()
         except OSError:
             return False
+
+    def snapshot(self) -> FileSnapshot | None:
+        """Return the file as it is now, or None if it cannot be read in place."""
+        source = self._source
+        return source.snapshot() if isinstance(source, FileSource) and not source.only else None
 
     def replayed(self, head: int = 0, start: int = 0) -> ReplayedSource:
         """Return a source that replays the same bytes: the first `head` ones, and those from `start` on."""

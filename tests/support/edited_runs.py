@@ -66,13 +66,14 @@ class Piece:
     def item(self, prefix: str) -> dict[str, object]:
         """Return the message as an item of the Responses API."""
         id = f"{prefix}{self.call}"
-        return {
+        items: dict[str, dict[str, object]] = {
             "user": {"type": "message", "role": "user", "content": self.text},
             "thought": {"type": "reasoning", "content": [{"type": "reasoning_text", "text": self.text}]},
             "call": {"type": "function_call", "call_id": id, "name": self.tool, "arguments": self.text},
             "reply": {"type": "function_call_output", "call_id": id, "output": self.text},
             "final": {"type": "message", "role": "assistant", "content": self.text},
-        }[self.kind]
+        }
+        return items[self.kind]
 
 
 def a_run(chance: Random, turns: int) -> list[Piece]:

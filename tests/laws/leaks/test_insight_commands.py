@@ -17,7 +17,14 @@ COMMANDS = (
     *(["lens"], ["lens", "--json", "--exit-code"], ["next"], ["next", "--json"], ["leaks", "--json"]),
     *(["leaks", "--exit-code"], ["check", "--leaks"], ["check", "--lens", "--strict-safe"]),
 )
-DIFFS = ([], ["--json"], ["--stat"], ["--side"], ["--strict", "--strict-json", "--json"], ["--only", "calls"])
+DIFFS: tuple[list[str], ...] = (
+    [],
+    ["--json"],
+    ["--stat"],
+    ["--side"],
+    ["--strict", "--strict-json", "--json"],
+    ["--only", "calls"],
+)
 WORDS = ("alpha", "beta", "gamma", "雨が降る", "🙂", "مرحبا", "two\n\nlines")
 
 

@@ -3,7 +3,9 @@
 BIN := .venv/bin
 INSTALLED := .venv/.installed
 
-# Tests and benchmarks start the program hundreds of times, so it is compiled once.
+# Tests and benchmarks start the program hundreds of times, so it is compiled once. Some tests wait for other processes
+# most of the time, so there are more processes of tests than cores. The types take one core first: only one process can
+# check them, and the tests can use both cores afterwards.
 unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: demo test check docs coverage lab fuzz sanitize bench dist clean
@@ -12,12 +14,12 @@ demo: $(INSTALLED)          ## show the bundled tour
 	@$(BIN)/ocmlview demo
 
 test: $(INSTALLED)          ## all tests except the long campaigns
-	@$(BIN)/python -m pytest --processes 3 -m "not lab"
+	@$(BIN)/python -m pytest --processes 4 -m "not lab"
 
 check: $(INSTALLED)         ## format, lint, types and the quick tests
 	@$(BIN)/ruff format --quiet --check .
 	@$(BIN)/ruff check --quiet .
-	@$(BIN)/mypy & types=$$!; $(BIN)/python -m pytest --processes 3 -m "not slow and not lab"; tests=$$?; \
+	@$(BIN)/mypy & types=$$!; nice -n 5 $(BIN)/python -m pytest --processes 4 -m "not slow and not lab"; tests=$$?; \
 		wait $$types && exit $$tests
 
 docs: $(INSTALLED)          ## regenerate pages, man page, and pictures from the code

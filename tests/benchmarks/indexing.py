@@ -14,6 +14,7 @@ from tests.benchmarks.inputs import MEGABYTE, Input, generated
 from tests.benchmarks.reading import Reading
 from tests.benchmarks.scale import Report, Scale, megabytes
 from tests.benchmarks.timing import ROOT, environment, seconds
+from viewer import native
 
 CHAT = "chat"
 LEAST = 150
@@ -33,12 +34,15 @@ def measure(scale: Scale, report: Report) -> None:
         _growth(name, files, readings, report)
 
 
-def read_apart(scale: Scale, small: Input, file: Input) -> list[Reading]:
-    """Read a file several times, each time in a new process whose memory use is due to this file alone."""
+def read_apart(scale: Scale, small: Input, file: Input, *, is_native: bool = True) -> list[Reading]:
+    """Read a file several times, each time in a new process whose memory use is due to this file alone.
+
+    Each process reads the small file first, so that imports do not count."""
     command = [sys.executable, "-m", "tests.benchmarks.reading", str(small.path), str(file.path)]
+    variables = environment() | ({} if is_native else {native.SWITCH: "0"})
     readings = []
     for _ in range(scale.rounds):
-        done = subprocess.run(command, stdout=subprocess.PIPE, env=environment(), cwd=ROOT, check=True)
+        done = subprocess.run(command, stdout=subprocess.PIPE, env=variables, cwd=ROOT, check=True)
         readings.append(Reading(**json.loads(done.stdout)))
     return readings
 

@@ -126,7 +126,7 @@ def poison(folder: Path) -> dict[str, str]:
         "xz.ocml.xz": (b"\xfd7zXZ\0" + NOISE[:500], "unreadable"),
         "twice.ocml.gz.gz": (gzip.compress(gzip.compress(chat)), "not-a-transcript"),
         "gzips.ocml.gz": (gzip.compress(chat) + gzip.compress(b"<|start|>user<|message|>x<|end|>"), "ok"),
-        "bomb.ocml.gz": (gzip.compress(bytes(50_000_000)), "not-a-transcript"),
+        "bomb.ocml.gz": (gzip.compress(bytes(50_000_000)), "too-large"),
         "half-utf-16.ocml": (chat.decode().encode("utf-16")[:-1], "ok"),
         "surrogates.ocml": (chat.replace(b"Yes", b"\xed\xa0\x80"), "ok"),
         "nul.ocml": (chat.replace(b"Yes", b"\0"), "ok"),

@@ -7,10 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.docs.written import DOCS
+from tests.docs.written import DOCS, example_files
 from tests.support.program import run
 
-FILE = re.compile(r"^```text (\S+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 CONSOLE = re.compile(r"^```console\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 PAGES = [page for page in sorted(DOCS.glob("*.md")) if CONSOLE.search(page.read_text("utf-8"))]
 
@@ -22,14 +21,13 @@ def examples(page: str) -> list[tuple[list[str], str]]:
 
 
 def test_there_are_worked_examples() -> None:
-    assert {"next.md", "diff.md", "leaks.md", "replay.md"} <= {page.name for page in PAGES}
+    assert {"next.md", "lens.md", "diff.md", "leaks.md", "replay.md"} <= {page.name for page in PAGES}
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_each_command_prints_what_the_page_shows(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     text = page.read_text("utf-8")
-    for name, content in FILE.findall(text):
-        (tmp_path / name).write_text(content, "utf-8")
+    example_files(page.name, tmp_path)
     monkeypatch.chdir(tmp_path)
     found = examples(text)
     assert found

@@ -15,9 +15,10 @@ from tests.support.samples import Sample, samples
 from viewer.formats import FORMATS, RECORD_FORMATS, detect
 from viewer.formats.containers import arrays
 from viewer.formats.containers import regular_lines as lines
-from viewer.formats.engine import deltas, shapes, streams
+from viewer.formats.engine import deltas, streams
 from viewer.formats.engine.deltas import DeltaRun
 from viewer.formats.engine.drafts import StreamStep
+from viewer.formats.engine.known import shapes
 from viewer.formats.json import messages
 from viewer.formats.json.items import MessageObjects
 from viewer.formats.json.messages import MessageLists

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from random import Random
 from zlib import crc32
@@ -16,6 +16,7 @@ from tests.support.samples import Sample, samples
 from viewer.document.document import Document, open_document
 from viewer.document.live import LiveDocument
 from viewer.document.projection import Projection
+from viewer.document.values import ShownMessage
 from viewer.insight.replay import window
 from viewer.insight.replay.arrivals import Arrivals
 from viewer.insight.replay.player import Player, go_to_event
@@ -103,23 +104,117 @@ CHAT = (
 TOOLS = "<|start|>system<|message|>namespace functions {{ type look = () => any; }}<|end|>\n"
 
 
+OFTEN_WHOLE = {"claude-code"}
+"""Formats whose records name the record before them, so that a window can begin only with a turn."""
+
+
+def of_event_stream(turn: int) -> list[object]:
+    """Return the events of a turn, with a thought between the deltas of an answer."""
+    texts = [
+        ("analysis", f"Thought {turn}, "),
+        ("final", f"Answer {turn} "),
+        ("analysis", "more."),
+        ("final", "is yes."),
+    ]
+    return [
+        {
+            "type": "response.delta",
+            "message_id": f"{channel}{turn}",
+            "channel": channel,
+            "delta": text,
+            "ts": turn + 1e9,
+        }
+        for channel, text in texts
+    ]
+
+
+def of_claude_code(turn: int) -> list[object]:
+    """Return the records of a turn of a session with a call."""
+    call = {"type": "tool_use", "id": f"c{turn}", "name": "look", "input": {"at": turn}}
+    reply = {"type": "tool_result", "tool_use_id": f"c{turn}", "content": f"Found {turn}."}
+    messages: list[tuple[str, object]] = [
+        ("user", f"Question {turn}?"),
+        ("assistant", [{"type": "thinking", "thinking": f"Hm {turn}."}, call]),
+        ("user", [reply]),
+        ("assistant", [{"type": "text", "text": f"Answer {turn}."}]),
+    ]
+    return [
+        {
+            "type": role,
+            "uuid": f"{turn}-{place}",
+            "parentUuid": f"{turn}-{place - 1}" if place else (f"{turn - 1}-3" if turn else None),
+            "sessionId": "s",
+            "timestamp": f"2026-01-02T03:{turn:02}:{place:02}.000Z",
+            "message": {"role": role, "id": f"m{turn}-{place}", "content": content},
+        }
+        for place, (role, content) in enumerate(messages)
+    ]
+
+
+def of_codex(turn: int) -> list[object]:
+    """Return the records of a turn of a session that begins with its metadata."""
+    time = f"2026-01-02T03:{turn:02}:00.000Z"
+    meta = {"timestamp": time, "type": "session_meta", "payload": {"id": "s", "timestamp": time, "cwd": "/"}}
+    items: list[dict[str, object]] = [
+        {"type": "message", "role": "user", "content": [{"type": "input_text", "text": f"Question {turn}?"}]},
+        {"type": "reasoning", "summary": [{"type": "summary_text", "text": f"Hm {turn}."}]},
+        {"type": "function_call", "name": "look", "arguments": "{}", "call_id": f"c{turn}"},
+        {"type": "function_call_output", "call_id": f"c{turn}", "output": f"Found {turn}."},
+        {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": f"Answer {turn}."}]},
+    ]
+    records: list[object] = [{"timestamp": time, "type": "response_item", "payload": item} for item in items]
+    return records if turn else [meta, *records]
+
+
+def of_chunks(turn: int) -> list[object]:
+    """Return the chunks of a response."""
+    texts = [{"reasoning_content": f"Hm {turn}."}, {"content": f"Answer {turn} "}, {"content": "is yes."}, {}]
+    return [
+        {
+            "id": f"r{turn}",
+            "object": "chat.completion.chunk",
+            "created": 1_700_000_000 + turn,
+            "model": "m",
+            "choices": [{"index": 0, "delta": text, "finish_reason": None if text else "stop"}],
+        }
+        for text in texts
+    ]
+
+
+def lines_of(turns: int, records: Callable[[int], list[object]], lead: str = "") -> str:
+    end = "\n\n" if lead else "\n"
+    return "".join(lead + json.dumps(record) + end for turn in range(turns) for record in records(turn))
+
+
+LONG = {
+    "openchatml-2.2": "version: 2.2\n" + TOOLS + "".join(map(CHAT.format, range(40))),
+    "events": lines_of(40, of_event_stream),
+    "claude-code": lines_of(40, of_claude_code),
+    "codex": lines_of(40, of_codex),
+    "chunks": lines_of(40, of_chunks, "data: "),
+}
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("audience", [END_USER, EVERYTHING], ids=["safe", "debug"])
-def test_the_end_of_a_long_text_is_read_from_an_earlier_turn(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, audience: Audience
+@pytest.mark.parametrize("audience", [END_USER, EVERYTHING, Audience(strict=True)], ids=["safe", "debug", "strict"])
+@pytest.mark.parametrize("format", LONG)
+def test_the_end_of_a_long_text_is_read_from_an_earlier_place(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, format: str, audience: Audience
 ) -> None:
-    monkeypatch.setattr(window, "ROWS", 6)
+    monkeypatch.setattr(window, "ROWS", 24)
     monkeypatch.setattr(window, "LEAST", 500)
-    (tmp_path / "run").write_text("version: 2.2\n" + TOOLS + "".join(map(CHAT.format, range(40))), "utf-8")
-    document = open_document(str(tmp_path / "run"), format="openchatml-2.2")
+    monkeypatch.setattr(window, "MOST_FAILURES", 99)
+    (tmp_path / "run").write_text(LONG[format], "utf-8")
+    document = open_document(str(tmp_path / "run"), format="events" if format == "chunks" else format)
     whole, end = Player(document, audience), Player(document, audience, only_end=True)
-    for at in Random(7).choices(range(document.size + 1), k=60):
+    for at in Random(7).choices(range(document.size + 1), k=12):
         whole.seek(at)
         end.seek(at)
-        assert last_rows(end, 6) == last_rows(whole, 6), at
+        assert last_rows(end, 4) == last_rows(whole, 4), at
         assert end.at == at
-        assert end.document.message_count < 40 or at < 1000
-    assert end.skipped.turns > 1
+        assert end.document.message_count < 0.8 * len(document.index) or format in OFTEN_WHOLE
+    end.seek(document.size - 10)
+    assert end.skipped.messages > 10
 
 
 def last_rows(player: Player, count: int) -> list[Line]:
@@ -136,6 +231,21 @@ def test_the_safe_view_never_shows_what_the_rest_of_the_file_hides() -> None:
         for at in range(len(sample.path.read_bytes()) + 1):
             player.seek(at)
             assert "SECRET" not in str(seen(player.view())), (sample.name, at)
+
+
+def test_a_text_that_is_right_at_first_is_concealed_when_it_goes_wrong(tmp_path: Path) -> None:
+    sample = next(each for each in SAMPLES if each.name.endswith("corrected-text.sse"))
+    events = sample.path.read_text("utf-8").split("\n\n")
+    slip = next(number for number, event in enumerate(events) if "SECRET_SLIP" in event)
+    events.insert(slip, events[slip].replace("SECRET_SLIP", "The "))
+    file = tmp_path / "chat.sse"
+    file.write_text("\n\n".join(events), "utf-8")
+    player = Player(open_document(str(file)), END_USER)
+    texts = []
+    for at in range(len("\n\n".join(events[:slip])), file.stat().st_size + 1):
+        player.seek(at)
+        texts += [item.body for item in player.view().items() if isinstance(item, ShownMessage)]
+    assert dict.fromkeys(texts) == dict.fromkeys(["The ", "The corrected text."])
 
 
 def stream(hidden: str, pauses: tuple[int, ...]) -> tuple[str, str]:
@@ -244,6 +354,24 @@ def test_the_clock_does_not_depend_on_the_lines_of_a_hidden_text_in_the_same_rec
         (tmp_path / "run.jsonl").write_text(text, "utf-8")
         results.append([run(*line, str(tmp_path / "run.jsonl")).out for line in MOMENTS])
     assert results[0] == results[1]
+
+
+def test_text_that_is_held_back_is_timed_in_the_debug_view_only(tmp_path: Path) -> None:
+    preamble = "<|start|>assistant<|channel|>commentary intent=preamble<|message|>Let me "
+    final = "<|start|>assistant<|channel|>final<|message|>"
+    parts = [("version: 2.2\n<|start|>user<|message|>Hi<|end|>\n", 0), (preamble, 1000), ("look.", 1500)]
+    parts += [("<|end|>\n", 4100), (f"{final}It is <", 4200), (" 3.", 4900), ("<|ret", 5000), ("urn|>\n", 9000)]
+    text, times = "", ""
+    for part, ms in parts:
+        text += part
+        times += json.dumps({"b": len(text), "t": 1_000_000 + ms}) + "\n"
+    (tmp_path / "run").write_text(text)
+    (tmp_path / "times").write_text(times)
+    files = ["--times", str(tmp_path / "times"), str(tmp_path / "run")]
+    held = [{"message": 2, "ms": 3100, "reason": "preamble"}, {"message": 3, "ms": 700, "reason": "incomplete"}]
+    assert json.loads(run("timing", "-d", "--json", *files).out)["held_back"] == held
+    assert json.loads(run("timing", "--json", *files).out)["held_back"] == []
+    assert "Text of #2 held back for 3.1 s: a preamble appears" in run("timing", "-d", *files).out
 
 
 def test_the_debug_clock_is_that_of_the_input_and_bytes_are_those_of_the_file(tmp_path: Path) -> None:

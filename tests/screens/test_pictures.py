@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.docs.written import example_files
 from tests.support.moving_picture import Shot, moving_picture, texts_of
 from tests.support.program import ROOT
 from tests.support.running import drawn as drawn_text
@@ -22,10 +23,21 @@ PICTURES = {
     "replay-80x24": ((80, 24), ["at", "5", "comma"]),
     "served": ((100, 24), ["J", "d"]),
     "tap-80x24": ((80, 24), ["g", "g"]),
+    "next-100x24": ((100, 24), ["d", "S", *["right_square_bracket"] * 2]),
+    "lens-100x24": ((100, 24), ["d", "V"]),
+    "diff-100x24": ((100, 24), ["d", "colon", *"diff", "space", *"tuesday", "full_stop", *"json", "enter", "e"]),
+    "leaks-100x24": ((100, 24), ["d", "L", "right_square_bracket", "right_square_bracket"]),
 }
 SERVED = ViewOptions(sealed=True, settings=Settings(scope=Scope.SERVED_SAFE))
 FILES = {"tap-80x24": "samples/valid/tap/exchanges.jsonl"}
 """The files of those pictures that do not show the tour."""
+EXAMPLES = {
+    "next-100x24": ("next.md", "two-turns.harmony"),
+    "lens-100x24": ("lens.md", "forged.ocml"),
+    "diff-100x24": ("diff.md", "monday.harmony"),
+    "leaks-100x24": ("leaks.md", "club.ocml"),
+}
+"""The pages of those pictures that show a file of the worked example, and the file."""
 DEMO: list[tuple[list[str], float]] = [
     ([], 1.6),
     (["right_curly_bracket"], 0.7),
@@ -49,12 +61,15 @@ LARGEST_DEMO = 400_000
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", PICTURES)
-async def test_pictures_show_the_current_code(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(ROOT)
+async def test_pictures_show_the_current_code(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    page, opened = EXAMPLES.get(name, ("", FILES.get(name, "samples/tour.ocml")))
+    if page:
+        example_files(page, tmp_path)
+    monkeypatch.chdir(tmp_path if page else ROOT)
     monkeypatch.delenv("NO_COLOR", raising=False)
     size, keys = PICTURES[name]
     options = SERVED if name == "served" else None
-    async with running(FILES.get(name, "samples/tour.ocml"), size=size, options=options) as pilot:
+    async with running(opened, size=size, options=options) as pilot:
         for key in keys:
             await press(pilot, key)
             await finished(pilot)

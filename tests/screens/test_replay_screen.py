@@ -15,6 +15,7 @@ from viewer.insight.replay.timeline import At, ReplayRequest
 from viewer.model.visibility import Reveal
 from viewer.tui.app import ViewOptions
 from viewer.tui.insight.replay import ReplayScreen
+from viewer.tui.insight.timing import TimingScreen
 
 STREAM = "".join(
     f'{{"type":"response.delta","message_id":"{channel}","channel":"{channel}","delta":"{text}","ts":{1e9 + second}}}\n'
@@ -134,3 +135,27 @@ async def test_other_hidden_words_do_not_change_it(tmp_path: Path) -> None:
                 assert each.finder.plain(text) == []
                 seen.append(text)
     assert seen[: len(seen) // 2] == seen[len(seen) // 2 :]
+
+
+@pytest.mark.slow
+async def test_the_timing_screen_has_the_facts_of_the_command_line_and_no_hidden_time(tmp_path: Path) -> None:
+    path, seen = tmp_path / "run.jsonl", []
+    for thought, later in (("A plum, ", 0), ("A very long thought about plums, ", 3)):
+        path.write_text(STREAM.replace("A plum, ", thought).replace("1000000040", f"100000004{later}"), "utf-8")
+        async with running(path, size=SMALL) as pilot:
+            seen.append(await timed(pilot))
+    assert seen[0] == seen[1]
+    assert "final: 11 characters in 9.0 s, 1 per second." in seen[0]
+    assert "Stall" not in seen[0]
+    assert "analysis" not in seen[0]
+    async with running(path, size=SMALL, options=ViewOptions(revealed=frozenset({Reveal.ALL}))) as pilot:
+        text = await timed(pilot)
+        assert "First visible answer after 50.0 s." in text
+        assert "analysis" in text
+
+
+async def timed(pilot: Pilot[int]) -> str:
+    await press(pilot, "colon", *"timing", "enter")
+    await until(lambda: isinstance(pilot.app.screen, TimingScreen) and not pilot.app.screen.is_working)
+    await press(pilot)
+    return drawn(pilot)

@@ -70,9 +70,9 @@ class Comparison(Struct, frozen=True):
         return next(whole, 0)
 
 
-def compare(document: Document, limit: int | None = LIMIT) -> Comparison:
+def compare(document: Document, limit: int | None = LIMIT, *, skips_refused: bool = False) -> Comparison:
     """Read the document as each text format, one after another."""
-    steps = readings(document, limit)
+    steps = readings(document, limit, skips_refused=skips_refused)
     while True:
         try:
             next(steps)
@@ -84,7 +84,7 @@ def add_difference(document: Document) -> None:
     """Add W-FORMAT-DIFFERS to the problems of a document, at the first span that formats show differently."""
     if document.detection.format not in READERS:
         return
-    comparison = compare(document)
+    comparison = compare(document, skips_refused=True)
     row = first_difference(comparison.readings, comparison.chosen)
     if row is None:
         return
@@ -156,7 +156,7 @@ def command(
     for document in inputs:
         if document.detection.format not in READERS:
             raise ViewerError(f"{document.name}: lens compares text formats only")
-        comparison = retried(document, partial(compare, document, None if whole else LIMIT))
+        comparison = retried(document, partial(compare, document, None if whole else LIMIT, skips_refused=not is_debug))
         if is_debug and not as_json and not has_said:
             say("DEBUG view: the columns include hidden messages.")
             has_said = True

@@ -18,9 +18,9 @@ from viewer.document.document import Document
 from viewer.insight.replay.timeline import Timeline
 from viewer.insight.replay.timing import Timing, time_transcript
 from viewer.model.visibility import Audience, Reveal
+from viewer.render.insight.timing import timing_lines
 from viewer.render.json_lines import encode
-from viewer.render.number_format import counted, duration
-from viewer.render.style import Line, Part, StyleRole, trusted
+from viewer.render.style import Line, trusted
 from viewer.render.title import rule
 
 _RATES = ("channel", "characters", "ms", "per second")
@@ -73,29 +73,8 @@ def _timing(document: Document, audience: Audience, times: str) -> Timing:
 
 
 def _lines(timing: Timing, output: Output) -> Iterator[Line]:
-    style = output.style
-    if not timing.has_times:
-        yield (Part(trusted("No times: record them with `ocmlview show -f --record-times PATH`.")),)
-    else:
-        words = f"{counted(timing.events, 'event')} in {duration(timing.length_ms)}, times from the {timing.source}"
-        yield (Part(style.words(words)),)
-        if timing.first_visible_ms is not None:
-            yield (Part(style.words(f"First visible answer after {duration(timing.first_visible_ms)}.")),)
-    if timing.rates:
-        rows: list[list[Cell]] = [
-            [style.name(name), rate.characters, rate.ms, round(1000 * rate.characters / rate.ms)]
-            for name, rate in timing.rates.items()
-        ]
-        yield ()
-        yield from table_lines(_RATES, rows, output.width, style)
-    if timing.gaps:
-        yield ()
-        for gap in timing.gaps:
-            yield (Part(style.words(f"Stall of {duration(gap.ms)} at {duration(gap.from_ms)}, after #{gap.after}.")),)
-    for lost in timing.retractions:
-        count = counted(lost.characters, "character")
-        words = f"{count} of #{lost.message} retracted at byte {lost.at:,}: a closing think tag made them a thought."
-        yield (Part(style.words(words)),)
-    if timing.backwards:
-        words = f"{counted(timing.backwards, 'time')} ran backwards; each counts as equal to the time before it."
-        yield (Part(style.words(words), StyleRole.QUIET),)
+    rows: list[list[Cell]] = [
+        [output.style.name(name), rate.characters, rate.ms, round(1000 * rate.characters / rate.ms)]
+        for name, rate in timing.rates.items()
+    ]
+    yield from timing_lines(timing, output.style, table_lines(_RATES, rows, output.width, output.style))

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from itertools import groupby
 
 from viewer.corpus.listing import Entry, Keyed, sample
-from viewer.corpus.part import encode_part, read_entry, table_rows
+from viewer.corpus.part import encode_part, read_entry, row_count, table_columns
 from viewer.corpus.tables import Contents
 
 WORKERS = (1, 16, 64, 256)
@@ -20,8 +20,8 @@ def estimate_lines(entries: Iterable[Entry], contents: Contents, max_size: int) 
     for level, group in groupby(chosen, lambda entry: entry.size.bit_length()):
         began = time.process_time()
         found = [(Keyed(entry, ""), read_entry(entry, contents, max_size)) for entry in group]
-        tables = table_rows(found, "", "")
-        written[level] = sum(len(encode_part(contents, name, rows)) for name, rows in tables.items() if rows)
+        tables = table_columns(found, contents, "", "")
+        written[level] = sum(len(encode_part(contents, name, each)) for name, each in tables.items() if row_count(each))
         seconds[level] = time.process_time() - began
         read[level] = sum(file.entry.size for file, _ in found)
     files, size = sum(count for count, _ in strata.values()), sum(total for _, total in strata.values())

@@ -32,7 +32,7 @@ _OF_MESSAGE = {"d": "d.message = m.message", "c": "m.message in (c.call, c.reply
 _TABLES = {"d": "diagnostics d", "c": "calls c"}
 
 _TEXTS: dict[str, tuple[str, ...]] = {
-    "role": ("m.role",),
+    "role": ("nullif(m.role, '')",),
     "channel": ("nullif(m.channel, '')", "nullif(m.channel_given, '')"),
     "to": ("nullif(m.recipient, '')",),
     "from": ("coalesce(nullif(m.name, ''), nullif(m.role, ''))",),

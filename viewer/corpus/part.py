@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from viewer import __version__
 from viewer.corpus.listing import MEMBER, Batch, Entry, Keyed
-from viewer.corpus.rows import FileRows, Row, failed_rows, read_rows
+from viewer.corpus.rows import Columns, FileRows, Row, failed_rows, read_rows
 from viewer.corpus.store import LocalStore, ObjectStore, file_system, is_url, open_store
 from viewer.corpus.tables import OF_FILES, TABLES, Contents, FileState
 from viewer.corpus.views import schema_of
@@ -121,66 +121,83 @@ def open_remote(url: str) -> Source:
 def write_parts(batch: Batch, job: Job, found: list[FileRows]) -> Outcome:
     """Write the rows of a batch."""
     part = batch.part
-    tables = table_rows(list(zip(batch.files, found, strict=True)), part, job.run_id)
+    tables = table_columns(list(zip(batch.files, found, strict=True)), job.contents, part, job.run_id)
     store = open_store(job.place, private=bool(job.contents.reveal))
-    written = sum(write_part(store, job.contents, name, part, rows) for name, rows in tables.items() if rows)
+    written = sum(write_part(store, job.contents, name, part, each) for name, each in tables.items() if row_count(each))
     codes: Counter[str] = Counter()
     for each in found:
         codes.update(each.codes)
     listed = tables["files"]
     return Outcome(
-        len(listed),
+        len(found),
         batch.size,
-        dict(Counter(row["state"] for row in listed)),
-        sum(row["errors"] for row in listed),
-        sum(row["warnings"] for row in listed),
+        dict(Counter(listed["state"])),
+        sum(listed["errors"]),
+        sum(listed["warnings"]),
         dict(codes),
         written=written,
     )
 
 
-def table_rows(found: list[tuple[Keyed, FileRows]], part: str, run_id: str) -> dict[str, list[Row]]:
-    """Return the rows of all tables, with `files` last. The keys are added to the given rows in place."""
-    tables: dict[str, list[Row]] = {"messages": [], "calls": [], "diagnostics": [], "files": []}
-    for file, rows in found:
-        key = {"file_key": file.key, "part": part}
-        for name in OF_FILES:
-            made = getattr(rows, name)
-            for row in made:
-                row.update(key)  # a copy of each would double the memory of a batch
-            tables[name] += made
-        entry = file.entry
-        tables["files"].append(
-            {
-                **rows.file,
-                **key,
-                "path": entry.name,
-                "size": entry.size,
-                "mtime_ms": entry.mtime_ms,
-                "scanned_ms": time.time_ns() // 10**6,
-                "tool_version": __version__,
-                "run_id": run_id,
-                "content_hash": entry.content_hash,
-            }
-        )
+def table_columns(
+    found: list[tuple[Keyed, FileRows]], contents: Contents, part: str, run_id: str
+) -> dict[str, Columns]:
+    """Return the columns of all tables, with `files` last."""
+    tables: dict[str, Columns] = {}
+    for name in OF_FILES:
+        columns = tables[name] = {column.name: [] for column in contents.columns(name)}
+        for file, rows in found:
+            made = rows.messages if name == "messages" else columns_of(contents, name, getattr(rows, name))
+            count = row_count(made)
+            for key, values in columns.items():
+                values += (
+                    [file.key] * count if key == "file_key" else [part] * count if key == "part" else made.get(key, [])
+                )
+    now = time.time_ns() // 10**6
+    listed = [
+        {
+            **rows.file,
+            "file_key": file.key,
+            "part": part,
+            "path": file.entry.name,
+            "size": file.entry.size,
+            "mtime_ms": file.entry.mtime_ms,
+            "scanned_ms": now,
+            "tool_version": __version__,
+            "run_id": run_id,
+            "content_hash": file.entry.content_hash,
+        }
+        for file, rows in found
+    ]
+    tables["files"] = columns_of(contents, "files", listed)
     return tables
 
 
-def write_part(store: LocalStore | ObjectStore, contents: Contents, table: str, part: str, rows: list[Row]) -> int:
+def columns_of(contents: Contents, table: str, rows: list[Row]) -> Columns:
+    """Return rows as columns. Their keys may be missing."""
+    return {column.name: [row.get(column.name) for row in rows] for column in contents.columns(table)}
+
+
+def row_count(columns: Columns) -> int:
+    """Return the number of rows."""
+    return len(next(iter(columns.values()), ()))
+
+
+def write_part(store: LocalStore | ObjectStore, contents: Contents, table: str, part: str, columns: Columns) -> int:
     """Write the part of a table, and return its size."""
-    data = encode_part(contents, table, rows)
+    data = encode_part(contents, table, columns)
     store.write(f"{table}/{part}.parquet", data)
     return len(data)
 
 
-def encode_part(contents: Contents, table: str, rows: list[Row]) -> bytes:
+def encode_part(contents: Contents, table: str, columns: Columns) -> bytes:
     """Encode the rows of a table as Parquet, with the contents of the directory in the metadata."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     schema = schema_of(contents, table).with_metadata({METADATA: msgspec.json.encode(contents)})
-    columns = [pa.array([row[field.name] for row in rows], _plain(field.type)) for field in schema]
-    plain = pa.Table.from_arrays(columns, schema.names)
+    arrays = [pa.array(columns[field.name], _plain(field.type)) for field in schema]
+    plain = pa.Table.from_arrays(arrays, schema.names)
     sink = pa.BufferOutputStream()
     dictionary = [column.name for column in TABLES[table] if column.type == "dict"]
     with pq.ParquetWriter(sink, schema, compression="zstd", use_dictionary=dictionary) as writer:

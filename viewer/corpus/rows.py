@@ -18,7 +18,7 @@ from msgspec import Struct
 from viewer.corpus.tables import TABLES, Contents, FileState
 from viewer.document.document import MOST_REVISIONS, Document
 from viewer.document.projection import Projection
-from viewer.document.rows import RowKind, Rows
+from viewer.document.rows import Rows
 from viewer.document.values import ShownMessage
 from viewer.errors import FileRewrittenError, ViewerError
 from viewer.index.findings import MOST_PER_CODE
@@ -43,13 +43,16 @@ _UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _REASONS = {errno.EACCES: "permission", errno.EPERM: "permission", errno.ENOENT: "missing", errno.ELOOP: "missing"}
 
 Row = dict[str, Any]
+Columns = dict[str, list[Any]]
+"""Rows as one list per column."""
 
 
 class FileRows(Struct):
     """The rows of one file. Rows of messages, calls and diagnostics have no key yet."""
 
     file: Row
-    messages: list[Row] = []
+    messages: Columns = {}
+    """The messages, one list per column. A file that is not a transcript has none."""
     calls: list[Row] = []
     diagnostics: list[Row] = []
     codes: dict[str, int] = {}
@@ -158,6 +161,8 @@ class _DocumentRows:
             document.read_some(4 * CHUNK if document.unknown is None else NOISE)
             if document.unknown and (document.size >= NOISE or self._has_nul()):
                 break
+        if document.unknown and document.damage == TOO_LARGE:
+            return failed_rows(FileState.TOO_LARGE)
         if document.unknown and document.damage not in (TRUNCATED, DAMAGED):
             return self._noise()
         return self._transcript()
@@ -175,7 +180,7 @@ class _DocumentRows:
         found.diagnostics = [_diagnostic(finding) for finding in listed[:MOST_IN_NOISE]]
         self._count(found, Counter(each["severity"] for each in found.diagnostics))
         found.file["dropped"] = len(listed) - len(found.diagnostics) + sum(self._document.tally.unlisted.values())
-        found.codes = _codes(found.diagnostics)
+        found.codes = _codes(found.diagnostics, {})
         return found
 
     @staticmethod
@@ -188,18 +193,18 @@ class _DocumentRows:
         rows = projection.rows()
         found = FileRows(failed_rows(FileState.OK).file)
         transcripts = {each.number: each for each in projection.transcripts()}
-        found.messages = list(self._messages(projection, rows, transcripts))
+        found.messages = self._messages(projection, rows, transcripts)
         if self._contents.has_calls:
             found.calls = list(_calls(projection, found.messages))
         self._diagnose(found, projection)
-        hidden = projection.omissions.messages
+        shown, hidden = len(found.messages["message"]), projection.omissions.messages
         first = next(iter(transcripts.values()), None)
         found.file |= {
             "format": document.detection.format,
             "model": first.model if first else None,
             "transcripts": len(transcripts),
-            "messages": len(found.messages) + hidden,
-            "shown": len(found.messages),
+            "messages": shown + hidden,
+            "shown": shown,
             "hidden": hidden,
         }
         found.file["state"], found.file["reason"] = self._state(found)
@@ -218,52 +223,34 @@ class _DocumentRows:
         cut = next((row for row in found.diagnostics if row["code"] == E_STREAM_TRUNCATED.code), None)
         return (FileState.TRUNCATED.value, cut["reason"]) if cut else (FileState.OK.value, None)
 
-    def _messages(self, projection: Projection, rows: Rows, transcripts: dict[int, Any]) -> Iterator[Row]:
-        is_revealed, has_text = bool(self._contents.reveal), self._contents.text
-        is_short = not (is_revealed or has_text)
-        known: dict[tuple[int, int], Row] = {}  # a transcript has few kinds of messages that differ in more than place
-        for row in range(len(rows)):
-            if rows.kind(row) is not RowKind.MESSAGE:
-                continue
-            key = rows.header_key(row), rows.transcript(row)
-            like = known.get(key) if is_short else None
-            if like is not None:
-                place = {"message": rows.label(row), "turn": rows.turn(row), "time_ms": rows.time_ms(row)}
-                yield {**like, **place}
-                continue
-            message = projection.item(rows, row) if has_text else projection.unread(rows, row)
-            assert isinstance(message, ShownMessage)
-            transcript = transcripts.get(message.transcript)
-            made: Row = {
-                "transcript": message.transcript,
-                "message": message.number,
-                "turn": message.turn,
-                "role": message.role,
-                "channel": message.channel,
-                "channel_given": message.channel_given,
-                "ending": message.ending,
-                "format": transcript.format if transcript else None,
-                "model": transcript.model if transcript else None,
-                "time_ms": rows.time_ms(row),
-                "visible": message.visible,
-                "preamble": message.intent == "preamble",
-            }
-            known[key] = made
-            if is_revealed:
-                span = message.body_span
-                made |= {
-                    "recipient": message.recipient,
-                    "name": message.name,
-                    "intent": message.intent,
-                    "call_id": message.call_id,
-                    "bytes": span[1] - span[0] if span else None,
-                    "start": message.span[0] if message.span else None,
-                    "line": message.line,
-                    "json": message.content_type == "json" or message.constrained or message.is_value,
-                }
-            if has_text:
-                made["text"] = message.body
-            yield made
+    def _messages(self, projection: Projection, rows: Rows, transcripts: dict[int, Any]) -> Columns:
+        """Return the shown messages as columns: an object per message would take longer than reading it."""
+        table = projection.message_table(rows)
+        shown, places = table.columns, table.places
+        kinds = {
+            kind: (each.role, each.channel, each.channel_given, each.ending, each.visible, each.intent == "preamble")
+            for kind, each in shown.examples.items()
+        }
+        found: Columns = {
+            "transcript": shown.transcripts,
+            "message": shown.numbers,
+            "turn": shown.turns,
+            "time_ms": shown.times,
+            "format": [transcripts[each].format for each in shown.transcripts],
+            "model": [transcripts[each].model for each in shown.transcripts],
+        }
+        for place, name in enumerate(("role", "channel", "channel_given", "ending", "visible", "preamble")):
+            found[name] = _of_kinds(shown.kinds, {kind: facts[place] for kind, facts in kinds.items()})
+        if places is not None:
+            for name in ("recipient", "name", "intent"):
+                found[name] = _of_kinds(shown.kinds, {kind: getattr(one, name) for kind, one in shown.examples.items()})
+            found |= {"call_id": places.call_ids, "bytes": places.sizes, "start": places.starts, "line": places.lines}
+            is_json = {kind: each.content_type == "json" or each.constrained for kind, each in shown.examples.items()}
+            found["json"] = [is_json[kind] or at in places.values for at, kind in enumerate(shown.kinds)]
+        if self._contents.text:
+            messages = (projection.item(rows, row) for row in rows.of_messages)
+            found["text"] = [each.body for each in messages if isinstance(each, ShownMessage)]
+        return found
 
     def _diagnose(self, found: FileRows, projection: Projection) -> None:
         """Add the diagnostics with the places and codes that `check --json` prints. For a strict audience, add only
@@ -274,6 +261,7 @@ class _DocumentRows:
             found.diagnostics = [_diagnostic(finding) for finding in self._document.findings()]
             self._count(found, Counter({each: tally.diagnostics(each) for each in ("error", "warning")}))
             found.file["dropped"] = sum(tally.unlisted.values())
+            found.codes = _codes(found.diagnostics, tally.unlisted)
         else:
             for shown in projection.diagnostics():
                 if not shown.hidden:
@@ -281,11 +269,19 @@ class _DocumentRows:
                     row |= dict.fromkeys(("start", "end", "line", "column"))
                     found.diagnostics.append({**row, "message": shown.message, "count": shown.count})
             self._count(found, Counter(each["severity"] for each in found.diagnostics))
-        found.codes = _codes(found.diagnostics)
+            found.codes = _codes(found.diagnostics, {})
 
 
-def _codes(diagnostics: list[Row]) -> dict[str, int]:
-    return Counter(each["code"] for each in diagnostics if each["severity"] != "info")
+def _of_kinds(kinds: list[int], values: dict[int, Any]) -> list[Any]:
+    """Return the value of the kind of each message."""
+    return [values[kind] for kind in kinds]
+
+
+def _codes(diagnostics: list[Row], dropped: dict[str, int]) -> dict[str, int]:
+    """Count errors and warnings by code, including those without a row."""
+    codes = Counter(each["code"] for each in diagnostics if each["severity"] != "info")
+    codes.update({code: count for code, count in dropped.items() if not code.startswith("I-")})
+    return codes
 
 
 def _diagnostic(finding: Finding) -> Row:
@@ -303,21 +299,20 @@ def _diagnostic(finding: Finding) -> Row:
     }
 
 
-def _calls(projection: Projection, messages: list[Row]) -> Iterator[Row]:
-    known = {row["message"]: row for row in messages}
+def _calls(projection: Projection, messages: Columns) -> Iterator[Row]:
+    turns = dict(zip(messages["message"], messages["turn"], strict=True))
+    times = dict(zip(messages["message"], messages["time_ms"], strict=True))
     for call in projection.calls():
-        made, answered = known.get(call.call), known.get(call.reply)
-        first = made or answered
         yield {
             "transcript": call.transcript,
-            "turn": first["turn"] if first else None,
+            "turn": turns.get(call.call, turns.get(call.reply)),
             "tool": call.tool,
             "call_id": call.call_id,
             "call": call.call,
             "reply": call.reply,
             "state": call.state,
             "inferred": call.inferred,
-            "call_ms": made["time_ms"] if made else None,
+            "call_ms": times.get(call.call),
             "latency_ms": call.latency_ms,
             "deadline_ms": call.deadline_ms,
         }

@@ -300,7 +300,8 @@ class Scan:
             "tool_version": __version__,
             "arguments": self._arguments,
         }
-        write_part(self._directory.store, self._job.contents, "runs", self._job.run_id, [row])
+        columns = {name: [value] for name, value in row.items()}
+        write_part(self._directory.store, self._job.contents, "runs", self._job.run_id, columns)
         self._recorded = time.monotonic()
 
 

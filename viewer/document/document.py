@@ -148,6 +148,10 @@ class Quotes:
         return before + place + rest, len(before), len(before) + len(place)
 
 
+Problem = tuple[str, str | None, int, int]
+"""A diagnostic for comparisons: code, reason, message, and offset."""
+
+
 class Tally:
     """The counts of one reading, including hidden content. No view may show them."""
 
@@ -193,6 +197,15 @@ class Tally:
     def last_declaring(self) -> int:
         """The last message that declares tools, or 0 if none does."""
         return self._analysis.last_declaring
+
+    def problems(self, after: int, start: int) -> set[Problem]:
+        """Return the diagnostics of the messages after one, and those that belong to no message, from an offset on,
+        with message numbers and offsets counted from there."""
+        return {
+            (each.code, each.reason, each.message - after if each.message else 0, each.start - start)
+            for each in self._analysis.findings
+            if each.start >= start and (each.message is None or each.message > after)
+        }
 
     def diagnostics(self, severity: str) -> int:
         """Return how many diagnostics have this severity, including those not kept."""

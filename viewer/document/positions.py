@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from itertools import pairwise
 
 from viewer.columns.api import Columns
@@ -52,6 +52,19 @@ class Positions:
     def line(self, offset: int) -> int:
         """Return the line of an offset, counted from 1."""
         return self._before(offset)[0] + 1
+
+    def lines(self, offsets: Iterable[int]) -> Iterator[int]:
+        """Yield the lines of these offsets. Each block is read once if they ascend."""
+        block, at, lines, data = -1, 0, 0, b""
+        for offset in offsets:
+            wanted = min(offset // BLOCK, len(self._lines) - 1)
+            if wanted != block or offset < at:
+                block, at, lines = wanted, wanted * BLOCK, self._lines[wanted]
+                data = self._read(at, max(at + BLOCK, offset))
+            first = block * BLOCK
+            lines += data.count(b"\n", at - first, offset - first)
+            at = offset
+            yield lines + 1
 
     def line_and_column(self, offset: int) -> tuple[int, int]:
         """Return the line and column of an offset."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -35,6 +36,8 @@ from viewer.document.values import (
     Headline,
     HiddenRun,
     Item,
+    MessageColumns,
+    MessagePlaces,
     Placed,
     ShownCall,
     ShownDiagnostic,
@@ -209,6 +212,11 @@ class Projection(Struct, frozen=True):
         transcript = rows.transcript_label(message.transcript)
         return self._shown(message, rows.label(row), rows.turn(row), transcript, reads=False)
 
+    def message_table(self, rows: Rows) -> MessageTable:
+        """Return all shown messages as columns."""
+        places = None if self.audience.is_safe else self._places
+        return MessageTable(self._analysis.index, rows, lambda row: self.unread(rows, row), places, self._header)
+
     def folded(self, rows: Rows, row: int) -> FoldedBranch | FoldedAgent | None:
         """Return the content of a folded row, or None for any other row."""
         kind, index, last = rows.kind(row), self._analysis.index, rows.last_number(row)
@@ -292,7 +300,7 @@ class Projection(Struct, frozen=True):
             thread=header.thread,
             is_superseded=self._analysis.index.is_superseded(message.number),
             usage=self._analysis.index.usages.by_message.get(message.number) if self.audience.sees_usage else None,
-            is_value=len(message.pieces) == 1 and message.pieces[0].coding is Coding.JSON_VALUE,
+            is_value=_is_value(message),
         )
 
     def _shown_stray(self, stray: Stray, transcript: int) -> ShownStray:
@@ -507,6 +515,85 @@ class Projection(Struct, frozen=True):
         return self._redactor.call(shown_call(link)) if self._redactor else shown_call(link)
 
 
+class MessageTable:
+    """The messages in the rows of a projection as columns, which takes less time than an object per message."""
+
+    def __init__(
+        self,
+        index: MessageIndex,
+        rows: Rows,
+        unread: Callable[[int], ShownMessage],
+        places: Positions | None,
+        header: Callable[[Message], Header],
+    ) -> None:
+        """`places` is None for an end user, who may not know where messages are."""
+        self._index = index
+        self._rows = rows
+        self._unread = unread
+        self._positions = places
+        self._header = header
+        self._numbers: list[int] = list(rows.values_at(rows.of_messages))
+        self._kinds = list(map(index.header_key, self._numbers))
+
+    @property
+    def columns(self) -> MessageColumns:
+        """The messages without their bodies and places."""
+        rows, numbers = self._rows, self._numbers
+        places = rows.of_messages
+        examples: dict[int, ShownMessage] = {}
+        for place, kind in zip(places, self._kinds, strict=True):
+            if kind not in examples:
+                examples[kind] = self._unread(place)
+        spans = self._index.transcripts(numbers[0], numbers[-1]) if numbers else []
+        transcripts: list[int] = []
+        for (_, transcript), (after, _) in pairwise([*spans, (len(self._index) + 1, 0)]):
+            if count := bisect_left(numbers, after) - len(transcripts):
+                transcripts += [rows.transcript_label(transcript)] * count
+        return MessageColumns(
+            list(map(rows.label, places)),
+            transcripts,
+            list(map(rows.turn, places)),
+            list(map(self._index.time_ms, numbers)),
+            self._kinds,
+            examples,
+        )
+
+    @property
+    def places(self) -> MessagePlaces | None:
+        """The places and call ids of the messages, or None for an end user."""
+        if self._positions is None:
+            return None
+        index, numbers = self._index, self._numbers
+        first, last = (numbers[0], numbers[-1]) if numbers else (1, 0)
+        starts, (body_starts, body_ends) = index.bounds(first, last)[0], index.bodies(first, last)
+        sizes: list[int | None] = []
+        values = set()
+        for at, (number, kind) in enumerate(zip(numbers, self._kinds, strict=True)):
+            if index.regular_kinds[kind]:
+                sizes.append(body_ends[number - first] - body_starts[number - first])
+                continue
+            message = index[number]
+            span = message.body_span
+            sizes.append(span[1] - span[0] if span else None)
+            if _is_value(message):
+                values.add(at)
+        offsets = [starts[number - first] for number in numbers]
+        return MessagePlaces(offsets, sizes, list(self._positions.lines(offsets)), self._call_ids(first, last), values)
+
+    def _call_ids(self, first: int, last: int) -> list[str | None]:
+        """Return the call ids as the audience sees them."""
+        known = self._index.call_ids(first, last)
+        examples = {kind: self._index.example(kind) for kind in set(self._kinds)}
+        found = []
+        for number, kind in zip(self._numbers, self._kinds, strict=True):
+            call_id = known[number - first]
+            if call_id is not None:
+                example = examples[kind]
+                call_id = self._header(replace(example, header=example.header.with_call_id(call_id))).call_id
+            found.append(call_id)
+        return found
+
+
 class Omissions:
     """Counts the content of an input that is hidden from one audience, for notices."""
 
@@ -632,6 +719,11 @@ def _first_question(index: MessageIndex, transcript: int, last: int) -> int | No
         return None
     asks = VisibilityCache(index, lambda message: message.header.role == "user" and is_user_safe(message))
     return asks.first(span[0], min(span[1], last))
+
+
+def _is_value(message: Message) -> bool:
+    """True if the body is a JSON value other than a string."""
+    return len(message.pieces) == 1 and message.pieces[0].coding is Coding.JSON_VALUE
 
 
 def _time_of(message: Message) -> str | None:

@@ -378,6 +378,11 @@ class Rows:
         """Return the shown messages in these rows."""
         return MessageSet(self.values_at(self.columns.take(rows, self.are_messages(rows))))
 
+    @property
+    def of_messages(self) -> Column:
+        """The rows that show a message, in order."""
+        return self.columns.where(self._kinds, {RowKind.MESSAGE.value}, 0, len(self))
+
     def label(self, row: int) -> int:
         """Return the number in this view of the message in a row."""
         if self._audience.strict:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from viewer.sources.checksums import BLOCK
 from viewer.sources.file_source import FileSource
 from viewer.sources.files import Source
+from viewer.sources.guarded_file import FileSnapshot
 
 if TYPE_CHECKING:
     from viewer.sources.replay.source import ReplayedSource
@@ -19,12 +20,22 @@ class StoredInput:
     def __init__(self, source: Source) -> None:
         self._source = source
 
+    @property
+    def size(self) -> int:
+        """The size of the input in bytes, whether read or not."""
+        return self._source.size
+
     def is_rewritten(self) -> bool:
         """True if the file no longer holds the bytes that were read. Cheap enough to call every second."""
         try:
             return isinstance(self._source, FileSource) and self._source.is_rewritten()
         except OSError:
             return False
+
+    def snapshot(self) -> FileSnapshot | None:
+        """Return the file as it is now, or None if it cannot be read in place."""
+        source = self._source
+        return source.snapshot() if isinstance(source, FileSource) and not source.only else None
 
     def replayed(self, head: int = 0, start: int = 0) -> ReplayedSource:
         """Return a source that replays the same bytes: the first `head` ones, and those from `start` on."""
@@ -41,6 +52,21 @@ class StoredInput:
     def begins_line(self, offset: int) -> bool:
         """True if a line begins at an offset."""
         return offset == 0 or self._source.read(offset - 1, offset) == b"\n"
+
+    def line_start(self, offset: int) -> int:
+        """Return where the line of an offset begins."""
+        while offset:
+            start = max(0, offset - BLOCK)
+            found = self._source.read(start, offset).rfind(b"\n")
+            if found >= 0:
+                return start + found + 1
+            offset = start
+        return 0
+
+    def count_lines(self, start: int, end: int) -> int:
+        """Return the number of line ends between two offsets."""
+        places = range(start, end, BLOCK)
+        return sum(self._source.read(place, min(place + BLOCK, end)).count(b"\n") for place in places)
 
     def line_after(self, offset: int, end: int) -> int:
         """Return where the line after this offset begins, or `end` if it does not begin before that."""

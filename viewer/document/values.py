@@ -183,6 +183,32 @@ class ShownDiagnostic(Struct, frozen=True, gc=False):
         return rule.template(self.reason)
 
 
+class MessageColumns(Struct, frozen=True):
+    """Many shown messages as columns, with one entry per message."""
+
+    numbers: list[int]
+    transcripts: list[int]
+    turns: list[int]
+    times: list[int | None]
+    kinds: list[int]
+    """Keys into `examples`."""
+    examples: dict[int, ShownMessage]
+    """One message of each kind, without its body. Messages of a kind differ only in their place, time, call id, and
+    body."""
+
+
+class MessagePlaces(Struct, frozen=True):
+    """The places and call ids of many messages as columns. Not for an end user."""
+
+    starts: list[int]
+    sizes: list[int | None]
+    """The bytes of each body, or None if it has several parts."""
+    lines: list[int]
+    call_ids: list[str | None]
+    values: set[int]
+    """The entries whose body is a JSON value."""
+
+
 class ShownCall(Struct, frozen=True, gc=False):
     """A call and its reply. Only for an audience that sees tools."""
 
@@ -206,12 +232,14 @@ class ShownCall(Struct, frozen=True, gc=False):
         return self.latency_ms if self.latency_ms is not None else self.observed_ms
 
 
-class Skipped(Struct, frozen=True, gc=False):
+class Skipped(Struct, frozen=True):
     """What an input has before the part that was read."""
 
     messages: int = 0
     turns: int = 0
     lines: int = 0
+    codes: frozenset[str] = frozenset()
+    """The codes whose diagnostics are no longer kept, because there are too many."""
 
 
 NOTHING_SKIPPED = Skipped()

@@ -66,6 +66,8 @@ _MAY_BE_TEMPLATE = lazy_regex(
     rb"|<start_of_turn>|\]~|\[gMASK\]|\[(?:INST|SYSTEM_PROMPT|AVAILABLE_TOOLS|MODEL_SETTINGS)\]|" + "<｜".encode()
 )
 """A pattern that matches every text in a chat template."""
+_SPOKEN = ("content", "parts", "text", "message", "tool_calls", "function_call", "value", "request", "input", "output")
+"""Members that hold what a message says."""
 _EVENT_TYPE = lazy_regex(r"response\..*|tool\.cancel|conversation\.item\..*|session\.(?:created|updated)")
 
 
@@ -216,8 +218,24 @@ def _by_value(value: JsonNode) -> Detection | None:
     if choices and choices.items and choices.items[0].get("delta") and not choices.items[0].get("message"):
         return Detection("events", "chunks of a chat completion", 0.9)
     if choices or value.get("messages") or value.get("role") or _carries_message(value) or _is_exchange(value):
-        return Detection("json", "objects with `role` or `messages`", 0.9)
+        reason = "objects with `role` or `messages`"
+        if _may_hold_messages(value):
+            return Detection("json", reason, 0.9)
+        return Detection("json", reason, 0.9, "json", tuple(member.key for member in value.members))
     return Detection("json", "errors in place of responses", 0.8) if _is_failed(value) else None
+
+
+def _may_hold_messages(value: JsonNode) -> bool:
+    """False for JSON that is a transcript only if a message is found in it: schemas, profiles, and settings also have
+    members with these names."""
+    listed = value.get("messages")
+    if listed is not None:
+        return listed.kind is not JsonKind.ARRAY or any(map(_is_spoken, listed.items)) or not listed.items
+    return any(value.get(key) for key in ("choices", "author", *_SPOKEN)) or _is_failed(value)
+
+
+def _is_spoken(item: JsonNode) -> bool:
+    return item.kind is not JsonKind.OBJECT or any(item.get(key) for key in ("role", "author", "from", "kwargs"))
 
 
 def _is_failed(value: JsonNode) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
@@ -33,6 +33,7 @@ _QUOTES = lazy_regex(
     re.DOTALL,
 )
 """Quoted and fenced text."""
+_OPENED = lazy_regex(r':[ \t]*"')
 _DRAFT = lazy_regex(
     r"(?im)^[ \t>*#_-]*(?:final |the |my |suggested |possible )?"
     r"(?:answer|draft|reply|response|antwort|entwurf|réponse|brouillon|respuesta|borrador|回答|回复|草稿|答案|返信|下書き|返答|답변|초안)"
@@ -61,12 +62,23 @@ def source_of(message: int, kind: str, text: str) -> Source:
     """Return a source with its drafts. Only an analysis has drafts."""
     drafts: list[Span] = []
     if kind == "analysis":
-        drafts = [found.span() for found in _QUOTES.finditer(text)]
+        drafts = [*(found.span() for found in _QUOTES.finditer(text)), *_quoted_ends(text)]
         announced = _DRAFT.search(text)
         if announced:
             drafts = [(start, min(end, announced.end())) for start, end in drafts if start < announced.end()]
             drafts.append((announced.end(), len(text)))
     return Source(message, kind, text, drafts)
+
+
+def _quoted_ends(text: str) -> Iterator[Span]:
+    """Yield the ends of lines that are quoted after a colon. Quotation marks inside one would end a quotation early."""
+    start = 0
+    for line in text.splitlines(keepends=True):
+        body = line.rstrip()
+        opened = _OPENED.search(body) if body.endswith('"') else None
+        if opened and opened.end() < len(body):
+            yield start + opened.start(), start + len(body)
+        start += len(line)
 
 
 class Passage(Struct, frozen=True):

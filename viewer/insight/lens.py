@@ -22,6 +22,8 @@ READERS = ("openchatml-0.1", "openchatml-1.x", "openchatml-2.0", "openchatml-2.2
 """The text formats to compare, in the order of their columns."""
 LIMIT = 64 * 1024 * 1024
 """The number of bytes to compare by default."""
+_FIRST_STEP = 64 * 1024
+"""The number of bytes after which a reader may already have refused the text."""
 
 READS, LAX, REFUSES = "reads", "reads-lax", "refuses"
 """Verdicts: a strict reader also reads the text; it refuses something that is tolerated here; or the text is not of
@@ -112,17 +114,28 @@ class Row(Struct, frozen=True):
     """How the readers that do not refuse the text disagree; None if they agree."""
 
 
-def readings(document: Document, limit: int | None = LIMIT) -> Generator[None, None, tuple[Reading, ...]]:
-    """Read the document in each text format, one after another, in small steps. Return the readings."""
+def readings(
+    document: Document, limit: int | None = LIMIT, *, skips_refused: bool = False
+) -> Generator[None, None, tuple[Reading, ...]]:
+    """Read the document in each text format, one after another, in small steps. Return the readings.
+
+    With `skips_refused`, a reader other than the chosen one stops when it refuses the text, and has no messages."""
     found = []
     for name in READERS:
         other = document.as_format(name)
-        while not other.is_read and (limit is None or other.size < limit):
-            other.read_some(other.step_size if limit is None else min(other.step_size, limit - other.size))
+        everything, shown = (other.project(each, withholds=False) for each in (EVERYTHING, END_USER))
+        may_stop = skips_refused and name != document.detection.format and bool(STRICT[name].refuses)
+        is_refused = False
+        while not (is_refused or other.is_read) and (limit is None or other.size < limit):
+            size = other.step_size if other.size or not may_stop else _FIRST_STEP
+            other.read_some(size if limit is None else min(size, limit - other.size))
+            is_refused = may_stop and bool(_problems(everything) & STRICT[name].refuses)
             yield
+        if is_refused:
+            found.append(Reading(name, REFUSES, ()))
+            continue
         while other.check_some(other.step_size):
             yield
-        everything, shown = (other.project(each, withholds=False) for each in (EVERYTHING, END_USER))
         found.append((yield from _reading(name, everything, shown, other.size)))
     return tuple(found)
 
@@ -133,8 +146,13 @@ def _reading(format: str, everything: Projection, shown: Projection, size: int) 
         text = _checksum(shown, each)
         found.append(Read(each.number, each.span[0], each.body, each.span[1], each.header, each.is_shown, text))
         yield
-    problems = {each for code, reason in whole.problem_codes() for each in (code, f"{code}/{reason}")}
-    return Reading(format, _verdict(format, problems, is_empty=bool(size) and not found), found)
+    return Reading(format, _verdict(format, _problems(everything), is_empty=bool(size) and not found), found)
+
+
+def _problems(projection: Projection) -> set[str]:
+    """Return the codes of the problems so far, each with and without its reason."""
+    found = projection.whole_input().problem_codes()
+    return {each for code, reason in found for each in (code, f"{code}/{reason}")}
 
 
 def _checksum(shown: Projection, placed: Placed) -> bytes:

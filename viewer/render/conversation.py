@@ -122,7 +122,7 @@ class Conversation:
         if not grows:
             first = self._tail.first_label
             is_whole = first <= 1 and not skipped.messages
-            found = projection.diagnostics()
+            found = [one for one in projection.diagnostics() if one.code not in skipped.codes]
             self._page.note(found if is_whole else [one for one in found if (one.message or 0) >= first])
 
     def lines(self) -> Iterator[Line]:

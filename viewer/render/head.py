@@ -186,15 +186,23 @@ def body_lead(look: StyleRole, glyphs: Glyphs) -> Part:
     return Part(trusted(f"{glyphs.gutter} "), look)
 
 
-def name_line(head: MessageHead, width: int, glyphs: Glyphs, *, is_growing: bool = False, time: str = "") -> Line:
-    """Return the speaker on a screen, and a time; for a developer, also the number and whether the end user saw the
-    message."""
+def name_line(
+    head: MessageHead,
+    width: int,
+    glyphs: Glyphs,
+    *,
+    is_growing: bool = False,
+    time: str = "",
+    has_number: bool = True,
+) -> Line:
+    """Return the speaker on a screen, and a time; for a developer, also the number, if it is known, and whether the end
+    user saw the message."""
     parts = _speaker(head)
     if head.is_plan:
         parts.append(Part(trusted(f" {glyphs.dot} {_PLAN}"), head.look))
-    number = "" if head.safe else f"#{head.number}"
+    number = "" if head.safe or not has_number else f"#{head.number}"
     state = "(cancelled)" if head.cancelled else "live" if is_growing else "seen" if head.visible else ""
-    words = f" {glyphs.dot} ".join(filter(None, (time, state if number or head.cancelled else "", number)))
+    words = f" {glyphs.dot} ".join(filter(None, (time, state if not head.safe or head.cancelled else "", number)))
     return between(parts, [Part(trusted(words), StyleRole.QUIET)] if words else [], width, glyphs)
 
 

@@ -390,7 +390,8 @@ class BlockMaker:
         head = head_of(message, self.projection.audience, self._cards.calls_of(number) if self.debug else ())
         is_growing = number in self.facts.growing
         time = self._times.of_message(row, message.time)
-        line = name_line(head, self.width, self.signs, is_growing=is_growing, time=time)
+        has_number = self.facts.has_numbers
+        line = name_line(head, self.width, self.signs, is_growing=is_growing, time=time, has_number=has_number)
         return [BlockLine((self.margin, *line), link=head.link)]
 
     def _turn_rule(self, row: int, time: str | None, is_superseded: bool) -> list[BlockLine]:
@@ -402,7 +403,8 @@ class BlockMaker:
         branch = self._branch_rule(before, is_superseded)
         if before >= 0 and (self.rows.transcript(before), self.rows.turn(before)) == here:
             return branch
-        line = _turn_rule(here[1], self._turn_facts(row, time), self.width, self.signs)
+        turn = here[1] if self.facts.has_numbers else 0
+        line = _turn_rule(turn, self._turn_facts(row, time), self.width, self.signs)
         return [*branch, BlockLine((self.margin, *line)), SPACE]
 
     def _turn_facts(self, row: int, time: str | None) -> list[str]:
@@ -429,8 +431,9 @@ def hidden_words(count: int, faulty: int) -> str:
 
 
 def _turn_rule(turn: int, facts: Sequence[str], width: int, glyphs: Glyphs) -> Line:
-    words = f" {glyphs.dot} ".join(filter(None, (f"turn {turn}", *facts)))
-    return _rule(Part(trusted(f" {words} "), StyleRole.QUIET), width, glyphs)
+    """Return the rule before a turn, whose number is 0 if it is not known."""
+    words = f" {glyphs.dot} ".join(filter(None, (f"turn {turn}" if turn else "", *facts)))
+    return _rule(Part(trusted(f" {words} " if words else ""), StyleRole.QUIET), width, glyphs)
 
 
 def _rule(words: Part, width: int, glyphs: Glyphs) -> Line:

@@ -83,16 +83,16 @@ _decode_known: Callable[[str, int], tuple[Any, int]] = json.JSONDecoder(
 ).scan_once  # type: ignore[attr-defined]
 
 
-def read_known(data: bytes, base: int) -> LazyNode | None:
-    """Like `read_regular`, for an object that is known to have no repeated key and no deep nesting."""
-    try:
-        text = data.decode()
-        value, end = _decode_known(text, 0)
-    except (ValueError, StopIteration):
-        return None
-    if end != len(text) or not _is_paired(data):
-        return None
-    return LazyNode(value, _Line(data, base, len(data)), None, 0)
+def known_object(data: bytes, base: int, strings: dict[str, str | None]) -> LazyNode:
+    """Return an object that is known to be regular. It is decoded on first access to its value. `strings` holds what is
+    known to be at some paths."""
+    node = LazyNode.__new__(LazyNode)
+    node.line = _Line(data, base, len(data))
+    node.kind, node.text, node.strings = JsonKind.OBJECT, "", strings
+    node._start, node._end = base, base + len(data)
+    node._parent = node._items = node._members = node._starts = None
+    node._place = 0
+    return node
 
 
 def read_regular(data: bytes, base: int) -> LazyNode | None:
@@ -155,18 +155,18 @@ def _tree(value: Any, data: bytes, at: int, base: int) -> JsonNode:
     if kind is str:
         end = _QUOTED.match(data, at).end()  # type: ignore[union-attr]
         plain = data.find(b"\\", at, end) < 0
-        return JsonNode(JsonKind.STRING, base + at, base + end, value, plain, body_end=base + end - 1)
+        return JsonNode(JsonKind.STRING, base + at, base + end, value, plain, _NONE, _NONE, True, base + end - 1)
     if kind is dict:
         return _object_tree(value, data, at, base)
     if kind is list:
         return _array_tree(value, data, at, base)
     if kind is JsonNumber:
-        return JsonNode(JsonKind.NUMBER, base + at, base + at + len(value), str(value))
-    return JsonNode(kind_of(value), base + at, base + at + (5 if value is False else 4))
+        return JsonNode(JsonKind.NUMBER, base + at, base + at + len(value), str(value), False, _NONE, _NONE)
+    return JsonNode(kind_of(value), base + at, base + at + (5 if value is False else 4), "", False, _NONE, _NONE)
 
 
 def _object_tree(value: dict[str, Any], data: bytes, at: int, base: int) -> JsonNode:
-    node = JsonNode(JsonKind.OBJECT, base + at, 0, members=[])
+    node = JsonNode(JsonKind.OBJECT, base + at, 0, "", False, _NONE, [])
     at = _FIRST.match(data, at).end()  # type: ignore[union-attr]
     for key, each in value.items():
         found = _KEY.match(data, at)
@@ -179,7 +179,7 @@ def _object_tree(value: dict[str, Any], data: bytes, at: int, base: int) -> Json
 
 
 def _array_tree(value: list[Any], data: bytes, at: int, base: int) -> JsonNode:
-    node = JsonNode(JsonKind.ARRAY, base + at, 0, items=[])
+    node = JsonNode(JsonKind.ARRAY, base + at, 0, "", False, [], _NONE)
     at = _FIRST.match(data, at).end()  # type: ignore[union-attr]
     for each in value:
         inner = _tree(each, data, at, base)
@@ -187,6 +187,31 @@ def _array_tree(value: list[Any], data: bytes, at: int, base: int) -> JsonNode:
         at = _NEXT.match(data, inner.end - base).end()  # type: ignore[union-attr]
     node.end = base + (data.rindex(b"]", 0, at) if value else at) + 1
     return node
+
+
+def note_decoded(node: JsonNode) -> Any:
+    """Set `decoded` of the objects in a value, which then must not change. Return the value as decoded.
+
+    The value of an object with a repeated key or a missing end stays unknown, and so do those around it: for them,
+    `_UNKNOWN` is returned."""
+    kind = node.kind
+    if kind is JsonKind.STRING:
+        return node.text if node.closed else _UNKNOWN
+    if kind is JsonKind.OBJECT:
+        found = {member.key: note_decoded(member.value) for member in node.members}
+        is_known = (
+            len(found) == len(node.members) and node.closed and not any(each is _UNKNOWN for each in found.values())
+        )
+        node.decoded = found if is_known else None
+        return found if is_known else _UNKNOWN
+    if kind is JsonKind.ARRAY:
+        items = [note_decoded(item) for item in node.items]
+        return items if node.closed and not any(item is _UNKNOWN for item in items) else _UNKNOWN
+    return JsonNumber(node.text) if kind is JsonKind.NUMBER else _CONSTANTS[kind]
+
+
+_UNKNOWN = object()
+_CONSTANTS = {JsonKind.TRUE: True, JsonKind.FALSE: False, JsonKind.NULL: None}
 
 
 class _Line:
@@ -225,7 +250,7 @@ class LazyNode(_Node):
 
     __slots__ = (
         *("_end", "_items", "_members", "_parent", "_place", "_start", "_starts"),
-        *("kind", "line", "text", "value"),
+        *("kind", "line", "strings", "text", "value"),
     )
 
     closed = True
@@ -235,6 +260,8 @@ class LazyNode(_Node):
     def __init__(self, value: Any, line: _Line, parent: LazyNode | None, place: tuple[str, ...] | int) -> None:
         self.value = value
         self.line = line
+        self.strings: dict[str, str | None] | None = None
+        """The strings and numbers at some paths, if they are known. None is the absence of any."""
         self._parent = parent
         self._place = place
         self._start = -1
@@ -255,6 +282,13 @@ class LazyNode(_Node):
                 self.text = str(value)
             elif parent is None:
                 self._start, self._end = line.base, line.base + line.size
+
+    def __getattr__(self, name: str) -> Any:
+        """Decode an object from `known_object`. Every other node has its value."""
+        if name != "value":
+            raise AttributeError(name)
+        self.value, _ = _decode_known(self.line.data.decode(), 0)
+        return self.value
 
     def get(self, key: str) -> JsonNode | None:
         """Return the member with this name, or None if there is none or this is not an object."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import Enum
+from typing import Any
 
 from msgspec import Struct, field
 
@@ -44,6 +45,8 @@ class JsonNode(Struct):
     """True if this value, or one inside it, is an object with a duplicate key."""
     _by_key: dict[str, JsonNode] | None = None
     """The members of a large object by key, built on first access after the object was read."""
+    decoded: dict[str, Any] | None = None
+    """The value of an object as `JSONDecoder` would return it, with numbers as source text. None if it is not known."""
 
     def get(self, key: str) -> JsonNode | None:
         """Return the last member with this name, or None if there is none or if this is not an object."""
@@ -58,7 +61,7 @@ class JsonNode(Struct):
 
     def forget_index(self) -> None:
         """Drop the index of members, because one of them was replaced."""
-        self._by_key = None
+        self._by_key = self.decoded = None
 
     def to_python(self) -> object:
         """Return the value as a Python object. Of duplicate keys, the last one wins."""

@@ -9,12 +9,15 @@ from collections.abc import Iterator
 
 from viewer.cache import lazy_regex
 from viewer.syntax.json_string import opening_length, string_body
+from viewer.syntax.utf8 import is_utf8
 
 _HIGH = rb"\\u[dD][89abAB][0-9a-fA-F]{2}"
 _LOW = rb"\\u[dD][c-fC-F][0-9a-fA-F]{2}"
 _ESCAPE = lazy_regex(_HIGH + _LOW + rb"|\\u[0-9a-fA-F]{4}|\\.", re.DOTALL)
 
 
+_SHORT_ESCAPE = lazy_regex(rb'\\["\\/bfnrt]')
+_BACKSLASH = ord("\\")
 _SHORT = frozenset(b"\\" + bytes([each]) for each in b'"\\/bfnrt')
 """Escapes that represent one byte."""
 
@@ -29,12 +32,27 @@ class StringMap:
         """Where an escape ends in the source; 0 for a verbatim segment."""
         self._end = len(raw)
         at, meant = opening_length(raw), 0
+        if self._is_short(raw, at):
+            return
         for escape in _ESCAPE.finditer(raw, at):
             if escape.start() > at:
                 meant = self._add(meant, at, 0, _size(raw[at : escape.start()]))
             meant = self._add(meant, escape.start(), escape.end(), _meant_size(escape[0]))
             at = escape.end()
         self._add(meant, at, 0, 0)
+
+    def _is_short(self, raw: bytes, at: int) -> bool:
+        """Map a well-formed string with escapes of one byte, which is almost every one. Return False for any other."""
+        escapes = [found.start() for found in _SHORT_ESCAPE.finditer(raw, at)]
+        backslashes = sum(raw[start + 1] == _BACKSLASH for start in escapes) + len(escapes)
+        if raw.count(b"\\", at) != backslashes or not (raw.isascii() or is_utf8(raw)):
+            return False
+        firsts = range(at, at + len(escapes))
+        meants = [start - first for start, first in zip(escapes, firsts, strict=True)]
+        self._meant.extend([0, *(each for meant in meants for each in (meant, meant + 1))])
+        self._source.extend([at, *(each for start in escapes for each in (start, start + 2))])
+        self._escape_ends.extend([0, *(each for start in escapes for each in (start + 2, 0))])
+        return True
 
     def _add(self, meant: int, source: int, escape_end: int, size: int) -> int:
         self._meant.append(meant)

@@ -174,7 +174,14 @@ def _levels(pilot: Pilot[int]) -> set[str]:
 
 
 async def type_ahead(pilot: Pilot[int], keys: Sequence[str]) -> None:
-    """Press keys without a pause between them."""
+    """Press keys without a pause between them, and wait for their effect."""
+    send_keys(pilot, keys)
+    await asyncio.sleep(0)
+    await settled(pilot)
+
+
+def send_keys(pilot: Pilot[int], keys: Sequence[str]) -> None:
+    """Press keys, and do not wait."""
     driver = pilot.app._driver
     assert driver is not None
     for key in keys:
@@ -182,8 +189,6 @@ async def type_ahead(pilot: Pilot[int], keys: Sequence[str]) -> None:
         event = Key(name, character(name))
         event.set_sender(pilot.app)
         driver.send_message(event)
-    await asyncio.sleep(0)
-    await settled(pilot)
 
 
 def _typed(kind: str, given: list[str]) -> list[list[str]]:

@@ -17,7 +17,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from tests.support.converting import InMemory
-from tests.support.leaks.acting import LISTED, REVEALED, Act, is_brief, is_debug, perform, type_ahead
+from tests.support.leaks.acting import LISTED, REVEALED, Act, is_brief, is_debug, perform, send_keys, type_ahead
 from tests.support.leaks.finder import Leak
 from tests.support.leaks.planted import Planted
 from tests.support.running import settled
@@ -26,9 +26,12 @@ from viewer.document.values import BriefCall
 from viewer.model.visibility import BRIEF
 from viewer.reading.format import ReadOptions
 from viewer.tui.app import ViewerApp, ViewOptions
+from viewer.tui.dialogs.file_end import FileEndScreen
 from viewer.tui.dialogs.help import HelpScreen
+from viewer.tui.files import end as file_end
 from viewer.tui.files.screen import FilesScreen
 from viewer.tui.keys import Scope
+from viewer.tui.main import file_end as ends
 from viewer.tui.main import read_worker as reading
 from viewer.tui.main.screen import MainScreen
 from viewer.tui.merged.screen import MergedScreen
@@ -321,6 +324,9 @@ async def session(
             patched.setattr(document, "PARSED_AT_ONCE", 29)
             patched.setattr(document, "CHECKED_AT_ONCE", 290)
             patched.setattr(reading, "READ_FIRST", 29)
+            for name, least in (("LEAST_END", 100), ("ROWS", 3)):  # the end of any file is proven
+                patched.setattr(file_end, name, least)
+            patched.setattr(ends, "LEAST", 0)
             patched.setattr(reading, "DRAW_AGAIN_SECONDS", 0.0)
             patched.setattr(reading, "LOOK_AGAIN_SECONDS", 0.01)
         state = StateFile(folder / "state" / "state.json")
@@ -328,8 +334,10 @@ async def session(
         app = Recorded(paths, options, state=state)
         async with app.run_test(size=size) as pilot:
             run = Session(planted, pilot, folder)
+            if slowly:
+                send_keys(pilot, ["G"])  # shows the proven end of the file
             while slowly and not run.has_read:
-                await asyncio.sleep(0.001)
+                await asyncio.sleep(0 if isinstance(app.screen, FileEndScreen) else 0.001)
                 run.look("a part")
             if growing:
                 await run.grow()

@@ -56,3 +56,25 @@ def test_a_session_of_claude_code_may_be_mostly_metadata(kind: str) -> None:
     asides = [{"type": kind, "uuid": f"p{number}", "sessionId": "s"} for number in range(40)]
     found = detect("\n".join(map(json.dumps, [*asides, PROMPT])).encode())
     assert found.format == "claude-code"
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"title": "Body", "body": {"content": {"application/json": {"schema": {"type": "object"}}}}},
+        {"watches": [], "request": {"url": "https://example.org/"}, "response": {"status": 200}},
+        {"messages": [{"direction": "send", "note": "Hello"}]},
+    ],
+)
+def test_json_with_the_members_of_messages_but_without_any_is_no_transcript(value: object, tmp_path: Path) -> None:
+    path = tmp_path / "settings.json"
+    path.write_text(json.dumps(value), "utf-8")
+    assert (run("show", path).code, run("check", path).code) == (2, 1)
+
+
+def test_json_with_weak_signs_is_a_transcript_if_it_holds_a_message(tmp_path: Path) -> None:
+    path = tmp_path / "exchange.json"
+    path.write_text(json.dumps({"request": {"messages": [ASKED]}, "response": {"status": 200}}), "utf-8")
+    shown = run("show", path)
+    assert shown.code == 0
+    assert "Where is the key?" in shown.out

@@ -97,6 +97,8 @@ def test_a_draft_in_the_analysis_is_no_leak() -> None:
     text = sentences()[5]
     for draft in (f'I will say: "{text}"', f"Hmm.\n\nAnswer: {text}", f"**Draft:**\n{text}", f"```\n{text}\n```"):
         assert leaks((USER, "Hi"), (THOUGHT, draft), (FINAL, text)) == [], draft
+    quoted = f'The mark " is a quote. {text}'
+    assert leaks((USER, "Hi"), (THOUGHT, f'I will say: "{quoted}"'), (FINAL, quoted)) == []
     assert leaks((USER, "Hi"), (THOUGHT, " ".join(sentences()[5:8])), (FINAL, " ".join(sentences()[5:8])))
 
 
@@ -125,6 +127,15 @@ def test_hidden_text_of_an_earlier_turn_or_after_the_answer_is_no_source() -> No
 def test_a_thought_inside_an_answer_is_a_source() -> None:
     found = only((USER, "Hi"), (FINAL, f"<think>Never {RULE} code AB-99123</think>Well, AB-99123 it is."))
     assert found.kinds == ["secret"]
+
+
+def test_emoji_separate_words_and_do_not_shift_places() -> None:
+    hidden = RULE.replace(" ", " 👍🏽 ")
+    found = only((DEVELOPER, f"🙂 Rule: {hidden}."), (USER, "Hi"), (FINAL, f"👩\u200d👧 So we {RULE} 🙂."))
+    (span,) = found.spans
+    assert span.words == 11
+    assert span.shown == (10, 10 + len(RULE))
+    assert span.source_span == (8, 8 + len(hidden))
 
 
 def test_escaped_json_is_compared_by_its_strings() -> None:

@@ -8,8 +8,9 @@ from random import Random
 import pytest
 
 from tests.support.cases import each
-from tests.support.lenses import letters, readings, safe_view
+from tests.support.lenses import document, letters, readings, safe_view
 from tests.support.samples import Sample, samples
+from viewer.cli.lens import compare
 from viewer.insight.lens import (
     LAX,
     READERS,
@@ -156,6 +157,21 @@ def test_ten_thousand_random_texts() -> None:
     for number in range(10_000):
         assert_disagreements_are_listed_once(chance_text(number))
         assert_agreement_is_shown_by_every_reader(chance_text(number))
+
+
+@pytest.mark.slow
+def test_a_reader_that_stops_when_it_refuses_changes_no_safe_result() -> None:
+    stopped = 0
+    for text in (*PROBES, *map(chance_text, range(30)), 3000 * USER + LITERAL + 3000 * USER):
+        whole, short = readings(text), [*compare(document(text), skips_refused=True).readings]
+        chosen = document(text).detection.format
+        assert [each.verdict for each in short] == [each.verdict for each in whole], text
+        if chosen in READERS:
+            assert agreed(short, chosen) == agreed(whole, chosen), text
+            one, other = (first_difference(each, chosen) for each in (short, whole))
+            assert (one and (one.span, one.rank)) == (other and (other.span, other.rank)), text
+        stopped += sum(len(each.messages) for each in short) < sum(len(each.messages) for each in whole)
+    assert stopped > 5
 
 
 def test_verdicts_wait_for_the_checks(monkeypatch: pytest.MonkeyPatch) -> None:

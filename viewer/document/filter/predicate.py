@@ -269,7 +269,7 @@ def _possessions(facts: Facts) -> Iterator[str]:
 
 
 _VALUES: dict[str, Callable[[Facts], Values]] = {
-    "role": lambda facts: [facts.message.role],
+    "role": lambda facts: given(facts.message.role),
     "channel": lambda facts: given(facts.message.channel, facts.message.channel_given),
     "msg": lambda facts: [facts.message.number],
     "turn": lambda facts: [facts.message.turn],

@@ -35,16 +35,22 @@ def first_rule(rules: tuple[Rule, ...], node: JsonNode) -> Rule | None:
 
 def holding(rules: tuple[Rule, ...], node: JsonNode) -> Iterator[Rule]:
     """Yield the rules whose conditions all hold, in order."""
-    if type(node) is not LazyNode:
-        return (each.rule for each in _among_nodes(rules, node) if all_hold(each.when, node))
-    return _lazily_holding(rules, node.value)
+    if type(node) is LazyNode:
+        return _lazily_holding(rules, node.value)
+    if node.decoded is not None:
+        return _lazily_holding(rules, node.decoded)
+    return (each.rule for each in _among_nodes(rules, node) if all_hold(each.when, node))
 
 
 def holding_each(rules: tuple[Rule, ...], node: JsonNode) -> Iterator[Rule]:
     """Like `holding`, but a repeated key makes the record unreadable at the first rule that looks for it."""
-    if type(node) is not LazyNode:
-        return (each for each in rules if all_hold(each.when, node))
-    return _lazily_holding(rules, node.value) if rules else iter(())
+    if not rules:
+        return iter(())
+    if type(node) is LazyNode:
+        return _lazily_holding(rules, node.value)
+    if node.decoded is not None:
+        return _lazily_holding(rules, node.decoded)
+    return (each for each in rules if all_hold(each.when, node))
 
 
 def _lazily_holding(rules: tuple[Rule, ...], value: Any) -> Iterator[Rule]:
@@ -58,8 +64,10 @@ def _lazily_holding(rules: tuple[Rule, ...], value: Any) -> Iterator[Rule]:
 
 def all_hold(conditions: tuple[When, ...], node: JsonNode) -> bool:
     """True if all conditions hold."""
-    if type(node) is LazyNode:
-        value = node.value
+    if not conditions:
+        return True
+    value = node.value if type(node) is LazyNode else node.decoded
+    if value is not None or type(node) is LazyNode:
         return all(test(value) for test in _tests(conditions))
     return all(holds(condition, node) for condition in conditions)
 
@@ -68,6 +76,8 @@ def holds(when: When, node: JsonNode) -> bool:
     """True if a condition holds. Raise `Unreadable` if it cannot be decided."""
     if type(node) is LazyNode:
         return _test(when)(node.value)
+    if node.decoded is not None:
+        return _test(when)(node.decoded)
     value = _value(path(when.path), node)
     if when.true is not None and not _is_flag(value, when.true):
         return False

@@ -13,9 +13,10 @@ from viewer.formats.engine.lookups import look_up
 from viewer.formats.engine.paths import Path, path, string_at
 from viewer.formats.engine.repeats import is_repeated, repeated_length
 from viewer.formats.engine.tree import branch_order
+from viewer.formats.engine.usage import Stated
 from viewer.formats.hiding import is_flagged, is_in_hidden_phase
 from viewer.formats.json.content_parts import ContentPart
-from viewer.formats.json.fields import is_empty, piece_of
+from viewer.formats.json.fields import Source, header_value, is_empty, piece_of
 from viewer.formats.json.parts import is_hidden_type
 from viewer.formats.json.times import unreadable_time
 from viewer.formats.json.unread import first_text_member
@@ -140,8 +141,10 @@ class RecordReading(Struct):
     """The drafts of each superseded branch: the index of the first one, and the index after the last one."""
     unknown: JsonNode | None = None
     """The record, if no rule covers it and it holds no text."""
-    usage_starts: dict[int, int] | None = None
-    """The offsets of the values that state a token usage, by rule, if they are known."""
+    fields: dict[str, object] | None = None
+    """The members of the record that are not part of a message, if they are known and none of them holds messages."""
+    stated: list[Stated] | None = None
+    """The token usage that the record states, if it is known."""
 
     def only_step(self) -> StreamStep | None:
         """Return the step on a reply in blocks, if the record did nothing else."""
@@ -158,6 +161,18 @@ def read_record(rules: tuple[RecordRule, ...], node: JsonNode) -> RecordReading:
     _read(rules, node, None, reading)
     _report_each_time_once(reading)
     return reading
+
+
+def fields_of(node: JsonNode, source: Source, reading: RecordReading) -> dict[str, object]:
+    """Return the members of a record that are not part of a message."""
+    starts = [piece.start for draft in reading.drafts for piece in draft.pieces]
+    if type(node) is LazyNode:
+        node.place_members()
+    return {
+        member.key: header_value(member.value, source)
+        for member in node.members
+        if not any(member.value.start <= start < member.value.end for start in starts)
+    }
 
 
 def _report_each_time_once(reading: RecordReading) -> None:

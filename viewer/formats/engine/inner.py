@@ -8,13 +8,13 @@ from functools import cache
 
 from viewer.cache import lazy_regex
 from viewer.formats.engine.conditions import Unreadable, all_hold
-from viewer.formats.engine.paths import EACH, MEMBERS, REST, Step, all_at, change, path
+from viewer.formats.engine.paths import EACH, MEMBERS, REST, Step, all_at, change, exists, path
 from viewer.formats.json.fields import Source
 from viewer.formats.tables.model import Inner
 from viewer.model.diagnostic import Problem
 from viewer.rules.errors import E_BODY_CONSTRAINT_VIOLATION, E_STREAM_TRUNCATED
 from viewer.syntax.json_in_string import InnerNode, read_inner
-from viewer.syntax.json_lines import LazyNode
+from viewer.syntax.json_lines import LazyNode, note_decoded
 from viewer.syntax.json_string import string_body
 from viewer.syntax.json_text import JsonKind, JsonNode, JsonReading
 
@@ -32,12 +32,21 @@ def read_inner_strings(inner: Iterable[str | Inner], node: JsonNode, source: Sou
     reader = _InnerReader(source)
     for each in inner:
         if isinstance(each, str):
-            change(each, node, reader.read)
-            continue
-        for holder in path(each.holders).all(node):
-            if _applies(each, holder):
-                change(each.path, holder, reader.read_any if each.always else reader.read)
+            if node.decoded is None or _is_anywhere(each, node.decoded):
+                change(each, node, reader.read)
+        else:
+            for holder in path(each.holders).all(node):
+                if _applies(each, holder):
+                    change(each.path, holder, reader.read_any if each.always else reader.read)
+        if node.decoded is not None and reader.has_changed:
+            note_decoded(node)
+            reader.has_changed = False
     return reader.problems
+
+
+def _is_anywhere(at: str, value: object) -> bool:
+    """True if a decoded value has a value at any choice of a path."""
+    return any(exists(value, steps) for steps in path(at).choices)
 
 
 def has_inner_strings(inner: tuple[str | Inner, ...], node: JsonNode) -> bool:
@@ -97,6 +106,8 @@ class _InnerReader:
     def __init__(self, source: Source) -> None:
         self._source = source
         self.problems: list[Problem] = []
+        self.has_changed = False
+        """True if a string was replaced."""
 
     def read_any(self, value: JsonNode) -> JsonNode | None:
         """Return the JSON value of any type in a string, or None if there is none."""
@@ -104,6 +115,7 @@ class _InnerReader:
             return None
         if _begins_json(value):
             return self.read(value)
+        self.has_changed = True
         reading = read_inner(value, self._raw(value))
         return None if reading.faults or not self._is_all(reading, value) else reading.node
 
@@ -113,6 +125,7 @@ class _InnerReader:
             return None
         if not _begins_json(value):
             return None
+        self.has_changed = True
         reading = read_inner(value, self._raw(value))
         if reading.faults and reading.may_go_on:
             self.problems.append(Problem(E_STREAM_TRUNCATED, "log", value.start, value.end))

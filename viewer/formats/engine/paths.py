@@ -39,8 +39,8 @@ class Path:
         if self.keys is not None and type(node) is LazyNode:
             value = self._lazy_first(node, self.keys)
             return [] if value is None else [value]
-        if type(node) is LazyNode and not any(_exists(node.value, steps, 0) for steps in self.choices):
-            return [value for each in self._joined for value in each.all(node)]
+        if not self.is_in(node):
+            return []
         if self._joined:
             return [value for each in self._joined for value in each.all(node)]
         for steps in self.choices:
@@ -54,11 +54,14 @@ class Path:
                 return found
         return []
 
-    def is_in(self, node: LazyNode) -> bool:
-        """True if a regular record has, or may have, a value at the path."""
+    def is_in(self, node: JsonNode) -> bool:
+        """True if a record has, or may have, a value at the path."""
+        value = node.value if type(node) is LazyNode else node.decoded
+        if value is None:
+            return type(node) is not LazyNode
         if self.read is not None:
-            return self.read(node.value) is not None
-        return bool(self._joined) or any(_exists(node.value, steps, 0) for steps in self.choices)
+            return self.read(value) is not None
+        return bool(self._joined) or any(exists(value, steps) for steps in self.choices)
 
     def first(self, node: JsonNode) -> JsonNode | None:
         """Return the first value at the path that is not null."""
@@ -86,9 +89,12 @@ def string_at(node: JsonNode, text: str) -> str | None:
     """Return the string or number at a path, or None if there is none."""
     if not text:
         return None
+    if type(node) is LazyNode and node.strings is not None and text in node.strings:
+        return node.strings[text]
     at = path(text)
-    if at.read is not None and type(node) is LazyNode:
-        value = at.read(node.value)
+    decoded = node.value if type(node) is LazyNode else node.decoded
+    if at.read is not None and (decoded is not None or type(node) is LazyNode):
+        value = at.read(decoded)
         return value if type(value) is str else str(value) if type(value) is JsonNumber else None
     found = at.first(node)
     if found is None or found.kind not in (JsonKind.STRING, JsonKind.NUMBER) or not found.closed:
@@ -96,7 +102,7 @@ def string_at(node: JsonNode, text: str) -> str | None:
     return found.text
 
 
-def _exists(value: Any, steps: tuple[Step, ...], at: int) -> bool:
+def exists(value: Any, steps: tuple[Step, ...], at: int = 0) -> bool:
     """True if a decoded value has a value other than null at a path. In most records, most paths have none."""
     for index in range(at, len(steps)):
         step = steps[index]
@@ -105,7 +111,7 @@ def _exists(value: Any, steps: tuple[Step, ...], at: int) -> bool:
                 inner = [*value.values()] if type(value) is dict else []
             else:
                 inner = (value[1:] if step == REST else value) if type(value) is list else []
-            return any(_exists(each, steps, index + 1) for each in inner)
+            return any(exists(each, steps, index + 1) for each in inner)
         if isinstance(step, int):
             value = value[step] if type(value) is list and -len(value) <= step < len(value) else None
         else:

@@ -6,17 +6,17 @@ from functools import cached_property
 
 from viewer.formats.containers.arrays import ArrayDocuments, Items
 from viewer.formats.engine.deltas import DeltaRuns, all_rules
-from viewer.formats.engine.drafts import RecordReading, StreamStep, read_record
+from viewer.formats.engine.drafts import RecordReading, StreamStep, fields_of, read_record
 from viewer.formats.engine.history import Conversation
 from viewer.formats.engine.inner import has_inner_strings, read_inner_strings
+from viewer.formats.engine.known.shapes import RecordShapes
 from viewer.formats.engine.narrowing import Narrowings
 from viewer.formats.engine.paths import members_of, string_at
 from viewer.formats.engine.repeats import repeated_keys
-from viewer.formats.engine.shapes import RecordShapes
 from viewer.formats.engine.spans import SpanCollector, TraceSpan
 from viewer.formats.engine.tree import RecordTree
 from viewer.formats.engine.writing.writer import DraftWriter
-from viewer.formats.json.fields import Source, header_value
+from viewer.formats.json.fields import Source
 from viewer.formats.json.unread import unread_messages
 from viewer.formats.tables.model import RecordFormat
 from viewer.model.diagnostic import Problem
@@ -110,6 +110,13 @@ class Records:
         if self._tree is not None:
             self._grow_tree(self._tree, reading, node, first)
         self._step = reading.only_step()
+
+    def read_lines(self, data: bytes, at: int, base: int) -> int:
+        """Read the lines from an index on that have known shapes. Return the index after them."""
+        after = self._read_shapes(data, at, base, b"", b"\n")
+        if after > at:
+            self._deltas.note_other()
+        return after
 
     def read_run(self, data: bytes, start: int, at: int, base: int, node: JsonNode) -> int:
         """Read the events after a regular one that differ only in the text they add, or the records after it that have
@@ -217,9 +224,11 @@ class Records:
                 self._session = session
                 return
             keeps = self._format.keeps_fields and reading.starts and source is not None
-            fields = _fields(node, source, reading) if keeps and source is not None else None
+            fields = reading.fields if keeps else None
+            if keeps and fields is None and source is not None:
+                fields = fields_of(node, source, reading)
             self._start(node, node.start, fields, session)
-            if keeps:
+            if keeps and reading.fields is None:
                 self._report_unread(node)
         self._session = session or self._session
 
@@ -237,18 +246,6 @@ class Records:
             if member.key not in self._read_members:
                 for message in unread_messages(member.value):
                     self._record.report(W_SIBLING_UNREAD, None, message.start, message.end)
-
-
-def _fields(node: JsonNode, source: Source, reading: RecordReading) -> dict[str, object]:
-    """Return the members of a record that are not part of a message."""
-    starts = [piece.start for draft in reading.drafts for piece in draft.pieces]
-    if type(node) is LazyNode:
-        node.place_members()
-    return {
-        member.key: header_value(member.value, source)
-        for member in node.members
-        if not any(member.value.start <= start < member.value.end for start in starts)
-    }
 
 
 class DocumentReader(ArrayDocuments):

@@ -18,6 +18,7 @@ from viewer.formats.tables.model import RecordFormat, Spans, When
 from viewer.model.diagnostic import Problem
 from viewer.model.messages import Kind
 from viewer.rules.structure import W_SIBLING_UNREAD, W_THREAD_BROKEN
+from viewer.syntax.json_lines import note_decoded
 from viewer.syntax.json_text import JsonKind, JsonMember, JsonNode
 
 MOST_WAITING = 65_536
@@ -109,6 +110,7 @@ class SpanCollector:
         if node.closed and node.kind is JsonKind.OBJECT and spans.attributes:
             node = _with_trees(node, spans)
         if node.closed:
+            note_decoded(node)  # from here on, only inner strings change
             problems = read_inner_strings(self._format.inner, node, source) if source is not None else []
         reading = read_record(self._format.records, node)
         reading.faults = [*problems, *reading.faults]

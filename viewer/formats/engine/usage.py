@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import OrderedDict
+from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
@@ -36,6 +37,18 @@ class _Known(Struct):
     model: str | None = None
 
 
+class Stated(Struct, frozen=True):
+    """A usage that a record states."""
+
+    rule: int
+    """The place of its rule in the table."""
+    place: JsonNode | int
+    """The value that states it, or where that begins."""
+    usage: Usage
+    key: str | None
+    model: str | None
+
+
 class UsageLedger:
     """Counts the usage of the replies in a transcript. Each change is an event."""
 
@@ -43,7 +56,7 @@ class UsageLedger:
         """`model` is the path of the model name in a record."""
         self._record = record
         self._rules = rules
-        self._model_path = f"{model}|{_MODEL}" if model else _MODEL
+        self._model_path = model_path(model)
         self._keeps_model = any(rule.counts is Counting.COUNTER for rule in rules)
         """True if records with the numbers of a counter do not name the model."""
         self._model: str | None = None
@@ -64,40 +77,43 @@ class UsageLedger:
         self._counter, self._open, self._model = Usage(), None, None
         self._before = self._record.last_number
 
-    def take(self, node: JsonNode, placed: list[tuple[Span, int]], starts: dict[int, int] | None = None) -> None:
+    def take(self, node: JsonNode, placed: list[tuple[Span, int]], stated: list[Stated] | None = None) -> None:
         """Add the usage that a record states.
 
-        `placed` holds the spans and numbers of its messages. `starts` holds the offsets of the values that state a
-        usage, by rule, if they are known."""
+        `placed` holds the spans and numbers of its messages. `stated` is the usage, if it is known."""
         self.has_stated = False
-        if not self._rules:
-            return
         self.settle()
         if self._keeps_model:
             self._model = string_at(node, self._model_path) or self._model
-        if starts is not None and not starts:
+        found = [*self._stated(node)] if stated is None else stated
+        if not found:
             return
+        self.has_stated = True
         placed = sorted(placed) if len(placed) > 1 else placed
         is_spread = len(placed) > 1 and placed[0][0] != placed[-1][0]
-        last = placed[-1][1] if placed else 0
+        for each in found:
+            number = placed[-1][1] if placed else 0
+            if is_spread:
+                number = _number_at(each.place if isinstance(each.place, int) else each.place.start, placed)
+            number = number or self._record.last_number
+            if not self._keeps_model:
+                self._model = each.model
+            self._add(self._rules[each.rule], (each.rule, each.key or f"#{number}"), each.usage, number)
+
+    def _stated(self, node: JsonNode) -> Iterator[Stated]:
+        """Yield the usages that a record states."""
         for index, rule in enumerate(self._rules):
-            if starts is not None and index not in starts:
-                continue
-            if starts is None and type(node) is LazyNode and not path(rule.each or rule.at).is_in(node):
+            if not path(rule.each or rule.at).is_in(node):
                 continue
             for item in path(rule.each).all(node) if rule.each else [node]:
                 values = path(rule.at).all(item) if rule.at else [item]
                 for value in values if values and _holds(rule, item) else ():
                     usage = read_usage(rule, value)
                     if usage is not None:
-                        self.has_stated = True
-                        number = last
-                        if is_spread:
-                            number = _number_at(value.start if starts is None else starts[index], placed)
-                        number = number or self._record.last_number
+                        model = None
                         if not self._keeps_model:
-                            self._model = string_at(item, self._model_path) or string_at(node, self._model_path)
-                        self._add(rule, (index, string_at(item, rule.key) or f"#{number}"), usage, number)
+                            model = string_at(item, self._model_path) or string_at(node, self._model_path)
+                        yield Stated(index, value, usage, string_at(item, rule.key), model)
 
     def settle(self) -> None:
         """Assign an announced usage to its reply, if the first message has arrived."""
@@ -138,6 +154,11 @@ class UsageLedger:
         known.usage = after
 
 
+def model_path(model: str) -> str:
+    """Return the path of the model that the numbers of a record belong to. `model` is the one of its format."""
+    return f"{model}|{_MODEL}" if model else _MODEL
+
+
 def _holds(rule: Tokens, node: JsonNode) -> bool:
     """True if the conditions of a rule hold. A repeated member may mean anything, so it does not count."""
     try:
@@ -161,30 +182,31 @@ def read_usage(rule: Tokens, node: JsonNode) -> Usage | None:
         return None
     if type(node) is LazyNode:
         return _usage(rule, node.value)
-    usage = Usage(*(_sum(paths, node) for paths in _numbers(rule)))
+    usage = Usage(*(_sum(paths, node) for paths in number_paths(rule)))
     return usage if usage != _NOTHING else None
 
 
 def _usage(rule: Tokens, given: Any) -> Usage | None:
     """Return the numbers that a decoded object states, or None if it states none."""
-    usage = Usage(*(_decoded_sum(paths, given) if paths else None for paths in _numbers(rule)))
+    usage = Usage(*(_decoded_sum(paths, given) if paths else None for paths in number_paths(rule)))
     return usage if usage != _NOTHING else None
 
 
-def _numbers(rule: Tokens) -> tuple[tuple[str, ...], ...]:
+def number_paths(rule: Tokens) -> tuple[tuple[str, ...], ...]:
     """Return the paths of the numbers, in the order of the fields of a usage."""
     return rule.input, rule.output, rule.cached, rule.reasoning, rule.total
 
 
 def _decoded_sum(paths: tuple[str, ...], given: Any) -> int | None:
     total = None
-    for choices in _steps(paths):
+    for choices in number_steps(paths):
         for steps in choices:
             found = given
             for step in steps:
                 found = found.get(step) if type(found) is dict else None
-            if isinstance(found, str) and _is_count(found):
-                total = (total or 0) + int(found)
+            count = token_count(found) if isinstance(found, str) else None
+            if count is not None:
+                total = (total or 0) + count
                 break
     return total
 
@@ -192,7 +214,7 @@ def _decoded_sum(paths: tuple[str, ...], given: Any) -> int | None:
 def _sum(paths: tuple[str, ...], node: JsonNode) -> int | None:
     """Return the sum of the numbers at these paths, or None if there is none."""
     total = None
-    for choices in _steps(paths):
+    for choices in number_steps(paths):
         for first, *others in choices:
             value = node.get(first)
             for step in others:
@@ -205,17 +227,17 @@ def _sum(paths: tuple[str, ...], node: JsonNode) -> int | None:
 
 
 @cache
-def _steps(paths: tuple[str, ...]) -> tuple[tuple[tuple[str, ...], ...], ...]:
+def number_steps(paths: tuple[str, ...]) -> tuple[tuple[tuple[str, ...], ...], ...]:
     """Return the names of each choice of each path."""
     return tuple(tuple(tuple(choice.split(".")) for choice in each.split("|")) for each in paths)
 
 
 def _number(value: JsonNode | None) -> int | None:
     """Return a token count, possibly given as a string of digits."""
-    if value is None or value.kind not in (JsonKind.NUMBER, JsonKind.STRING):
-        return None
-    return int(value.text) if _is_count(value.text) else None
+    is_text = value is not None and value.kind in (JsonKind.NUMBER, JsonKind.STRING)
+    return token_count(value.text) if value is not None and is_text else None
 
 
-def _is_count(text: str) -> bool:
-    return len(text) <= _MOST_DIGITS and text.isascii() and text.isdecimal()
+def token_count(text: str) -> int | None:
+    """Return the token count that a text states, or None if it states none."""
+    return int(text) if len(text) <= _MOST_DIGITS and text.isascii() and text.isdecimal() else None

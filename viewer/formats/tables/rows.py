@@ -214,6 +214,7 @@ ROWS = RecordFormat(
             for name in _MESSAGES
             for holder in ("", _CELLS)
         ),
+        *(f"{holder}{name}[].tool_calls[]" for name in _MESSAGES for holder in ("", f"{_CELLS}.")),
         *(Inner(f"{holder}{name}[]", "value", (_CALLS,)) for name in _LISTS for holder in ("", f"{_CELLS}.")),
     ),
     alternates=True,

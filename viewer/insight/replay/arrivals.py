@@ -8,6 +8,7 @@ from itertools import pairwise
 
 from viewer.document.document import Document
 from viewer.document.visibility_cache import VisibilityCache
+from viewer.index.messages import MessageIndex
 from viewer.model.messages import VERBATIM, Coding, Message
 from viewer.model.visibility import Audience, Reveal, is_preamble
 from viewer.sources.replay.recorded_times import RecordedTimes
@@ -42,7 +43,8 @@ class Arrivals:
         """The time at which each part arrived, in milliseconds since 1970; -1 if unknown."""
         self._flags = bytearray()
         self._document = document
-        self._recorded = recorded
+        self.recorded = recorded
+        """The recorded times; None if the times are those in the records."""
         self._work = work
         index = document.index
         self._cut = frozenset() if audience.reveals(Reveal.ALL) else document.tally.cut
@@ -69,6 +71,11 @@ class Arrivals:
 
     def __len__(self) -> int:
         return len(self.ends)
+
+    @property
+    def index(self) -> MessageIndex:
+        """The messages to which the parts belong."""
+        return self._document.index
 
     def is_seen(self, row: int) -> bool:
         """True if the audience sees the message."""
@@ -106,9 +113,9 @@ class Arrivals:
     def _add_run(self, number: int, start: int, end: int, message_end: int, flags: int) -> None:
         """Add a body that is one run of bytes. If its arrival was recorded, add the parts in which it arrived."""
         time_ms = self._document.index.time_ms(number)
-        if self._recorded:
-            for at in self._recorded.between(start, end):
-                self._add(at, at - start, number, self._recorded.at(at), flags)
+        if self.recorded:
+            for at in self.recorded.between(start, end):
+                self._add(at, at - start, number, self.recorded.at(at), flags)
                 start = at
         self._add(message_end, end - start, number, self._time(end, time_ms), flags)
 
@@ -123,7 +130,7 @@ class Arrivals:
             self._add(end, 0, message.number, self._time(end, message.time_ms), flags)
 
     def _time(self, end: int, stated: int | None) -> int | None:
-        return self._recorded.at(end) if self._recorded else stated
+        return self.recorded.at(end) if self.recorded else stated
 
     def _sort(self) -> None:
         """Sort the parts into input order, because the parts of messages that arrived at the same time are

@@ -8,6 +8,7 @@ from bisect import bisect_left, bisect_right
 from msgspec import Struct
 
 from viewer.insight.replay.timeline import Timeline
+from viewer.model.messages import Header
 
 JUMP = 3
 """The width, in cells, of a pause in which hidden text arrived, however long it was."""
@@ -24,6 +25,24 @@ class Cell(Struct):
     is_jump: bool = False
     number: int = 0
     """The first message that begins here; 0 for none."""
+
+
+def lanes(timeline: Timeline, bar: Bar) -> dict[str, list[int]]:
+    """Return for each channel how much of its text arrived in each cell of a bar, from 0 to 8."""
+    index, found = timeline.arrivals.index, dict[str, list[int]]()
+    for event in range(len(timeline)):
+        size = timeline.totals[event] - (timeline.totals[event - 1] if event else 0)
+        sizes = found.setdefault(lane_of(index[timeline.number(event)].header), [0] * len(bar.cells))
+        sizes[bar.place(event)] += size
+    most = max((max(sizes) for sizes in found.values()), default=0)
+    return {name: [-(-size * _LEVELS // most) if most else 0 for size in sizes] for name, sizes in found.items()}
+
+
+def lane_of(header: Header) -> str:
+    """Return the name of the lane of a message: the channel of an answer, or the role."""
+    if header.role != "assistant":
+        return header.role or "unclear"
+    return header.channel.value if header.channel else "unclear"
 
 
 class Bar:

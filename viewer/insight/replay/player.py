@@ -15,8 +15,8 @@ from viewer.document.values import Skipped
 from viewer.errors import ViewerError
 from viewer.formats.detect import HEAD
 from viewer.insight.replay.timeline import At, Timeline
-from viewer.insight.replay.window import WHOLE, Window, Windows
-from viewer.model.messages import Header, Kind
+from viewer.insight.replay.window import WHOLE, ReadWindow, Window, Windows
+from viewer.model.messages import Header, Kind, Message
 from viewer.model.visibility import Audience, Reveal
 from viewer.sources.files import CHUNK
 
@@ -34,13 +34,19 @@ class Player:
     a text hidden, such as a thought whose opening mark is missing, the text was on the screen for a moment. An audience
     that does not see everything does not see it here, because the text is hidden in the file as it is now."""
 
-    def __init__(self, final: Document, audience: Audience, *, only_end: bool = False) -> None:
-        """With `only_end`, the view of a long text may have only its last rows, which takes no longer than a page."""
+    def __init__(
+        self, final: Document, audience: Audience, *, only_end: bool = False, knows_format: bool = False
+    ) -> None:
+        """With `only_end`, the view of a long text may have only its last rows, which takes no longer than a page. With
+        `knows_format`, the format is certain from the first byte, so that many short steps cost little."""
+        self._knows_format = knows_format
         self.audience = audience
         self.final = final
         self._final_view = final.project(audience, withholds=False)
         self._concealed: dict[int, Header] = {}
         """The headers of messages that are hidden here although a live view showed them."""
+        self._kept: dict[int, Message] = {}
+        """The messages that had ended, and whose text was found at the end of the input, too, in this reading."""
         self.readings = 0
         """The number of times that reading started, for a seek backwards or for another format."""
         self._windows = Windows(final, self._final_view) if only_end else None
@@ -50,9 +56,16 @@ class Player:
         self._window = window
         self._source = self.final.stored.replayed(window.head, window.start)
         final = self.final
-        format = final.named_format if window is WHOLE else final.detection.format
+        is_certain = window is not WHOLE or self._knows_format
+        format = final.detection.format if is_certain else final.named_format
         self.document = LiveDocument(self._source, format, final.options, clock=lambda: 0.0, under=final.under)
         self._concealed = {}
+        is_compared = self._windows is not None and not self._windows.has_frames and window is not WHOLE
+        self._read_window = ReadWindow(final, window) if is_compared else None
+        self._start_reading()
+
+    def _start_reading(self) -> None:
+        self._kept = {}
         self.readings += 1
 
     @property
@@ -79,16 +92,25 @@ class Player:
         """Let exactly this many bytes arrive."""
         self._begin_near(at)
         self._restore()
+        self._read_to(at, work)
+        if self._read_window is not None and self._windows is not None:
+            is_right = self._read_window.is_right(self.document)
+            self._windows.note(is_right=is_right)
+            if not is_right:
+                self._begin(WHOLE)
+                self._read_to(at, work)
+        self._conceal()
+
+    def _read_to(self, at: int, work: Callable[[], None]) -> None:
         while self.at < at and not self.document.is_complete:
             before = self.at
             self._source.release(min(at - self._skipped, self._source.size + CHUNK))
             while self.document.size < self._source.length and not self.document.is_complete:
                 if self.document.step().restarted:
-                    self.readings += 1
+                    self._start_reading()
             if self.at == before:
                 break  # the file got shorter
             work()
-        self._conceal()
 
     def view(self, where: Filter | None = None) -> Projection:
         """Return what the audience saw at this moment, or those messages of it that match a filter."""
@@ -97,7 +119,8 @@ class Player:
     @property
     def skipped(self) -> Skipped:
         """What the input has before the messages that were read."""
-        return Skipped(self._before, self._window.turn - 1, self._window.lines)
+        omitted = self._read_window.omitted if self._read_window is not None else frozenset[str]()
+        return Skipped(self._window.label - 1, self._window.turn - 1, self._window.lines, omitted)
 
     def shows(self, number: int, end: int) -> bool:
         """True if this message is on the screen with everything that arrived before an offset."""
@@ -123,11 +146,16 @@ class Player:
         view = self.view()
         index = self.document.index
         is_settled = self.at >= HEAD or self.final.named_format is not None
-        for number in self.document.open_numbers if is_settled else range(1, len(index) + 1):
+        open_numbers = set(self.document.open_numbers)
+        for number in sorted(open_numbers) if is_settled else range(1, len(index) + 1):
             message = index[number]
+            if self._kept.get(number) == message:
+                continue
             if self.audience.sees(message) and not self._stays(view, number):
                 self._concealed[number] = message.header
                 index.put(replace(message, header=replace(message.header, kind=Kind.UNKNOWN)))
+            elif not is_settled and number not in open_numbers:
+                self._kept[number] = message
 
     def _stays(self, view: Projection, number: int) -> bool:
         """True if everything that is shown of this message now is still shown at the end of the input."""

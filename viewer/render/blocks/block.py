@@ -174,6 +174,8 @@ class BlockFacts(Struct):
     """How the times of messages are shown."""
     usages: UsageView | None = None
     """Tokens and cost for the rules between turns; None to show none."""
+    has_numbers: bool = True
+    """False if the numbers of messages and turns are not known yet."""
 
     def update_growing(self, numbers: frozenset[int]) -> None:
         """Set the messages that are growing."""

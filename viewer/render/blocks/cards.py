@@ -293,7 +293,7 @@ class CardMaker:
             words = f"reading {byte_size(headline.body_bytes)}"
         left += [Part(trusted(f" {signs.dot} {words}"), StyleRole.QUIET)] if words else []
         aside = f"{signs.running} open" if grows else byte_size(headline.body_bytes)
-        shown_number = f"#{number}"
+        shown_number = f"#{number}" if self._facts.has_numbers else ""
         mark = signs.unfolded if is_open else signs.folded
         right = f"{aside}{shown_number:>{max(_NUMBER_ROOM, len(shown_number) + 2)}} {mark}"
         aside_parts = [*self._time(row, number), Part(trusted(right), StyleRole.QUIET)]

@@ -326,6 +326,7 @@ COMMANDS: tuple[Command, ...] = (
             lambda own, word: own.choose(word), lambda own: list(own.choices)),
     Command("theme", "NAME", "use a theme", lambda own, name: own.program.use_theme(name),
             lambda own: own.themes()),
+    Command("timing", "", "show stalls, rates and delays", lambda own, _: own.program.open_timing()),
 )  # fmt: skip
 """The commands by name."""
 

@@ -88,7 +88,7 @@ class DiffScreen(WorkScreen):
             self.show_lines([])
             return
         rows = [*with_context(comparison, comparison.rows)] if self._totals.differ else []
-        has_sides = self._has_sides and self.room >= LEAST_FOR_SIDES
+        has_sides = self._has_sides and self.size.width >= LEAST_FOR_SIDES
         drawing = replace(drawing_of(comparison, self.printing, self.room), by_lines=self._by_lines)
         self._starts = []
         lines = self._sides(comparison, rows, drawing) if has_sides else self._column(comparison, rows, drawing)

@@ -77,7 +77,7 @@ class LeaksScreen(WorkScreen):
             self.show_lines(centered_notes(words, self.room, self.listing.size.height), -1)
             return
         found, span = self._found[self._at]
-        has_sides = self.room >= LEAST_FOR_SIDES
+        has_sides = self.size.width >= LEAST_FOR_SIDES
         left = self.room // 2 if has_sides else self.room
         right = self.room - left if has_sides else self.room
         shown = self._marked(found.body, [each.shown for each in self._of(found)], span.shown, left - 3)

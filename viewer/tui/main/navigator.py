@@ -241,6 +241,10 @@ class Navigator:
         """True if the operator went to the end before it had been read, and has not moved since."""
         return self._end == self.standing
 
+    def stop_waiting(self) -> None:
+        """Stay here when the end has been read."""
+        self._end = _NOT_AT_END
+
     # Messages, turns, transcripts.
 
     def next_message(self) -> None:

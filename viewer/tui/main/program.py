@@ -176,6 +176,20 @@ class ProgramController:
             )
             self._screen.app.push_screen(shown, self._go_to_message)
 
+    def open_timing(self) -> None:
+        """Show stalls, rates, and delays of what this view shows."""
+        from viewer.tui.insight.timing import TimingScreen
+
+        document = self._session.document
+        if self._can_read_again():
+            audience = self._session.projection.audience
+            shown = TimingScreen(
+                *(self._painter, self._printing, document.name, document.named_format, document.options, audience),
+                times=self._times,
+                actions=self._actions,
+            )
+            self._screen.app.push_screen(shown, self._go_to_message)
+
     def _can_read_again(self) -> bool:
         """False for a pipe, which these screens cannot read again."""
         if self._session.document.path == "-":

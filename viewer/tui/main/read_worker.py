@@ -9,6 +9,7 @@ from viewer.document.live import LiveDocument
 from viewer.sources.changes import Reason
 from viewer.tui.go_to import Place, Target, parse
 from viewer.tui.host import Host, Notice, as_sentence
+from viewer.tui.main.file_end import EndController
 from viewer.tui.main.filter import FilterController
 from viewer.tui.main.follow import FollowMachine, Reading
 from viewer.tui.main.navigator import Navigator
@@ -37,6 +38,7 @@ class ReadWorker:
         navigator: Navigator,
         search: SearchController,
         filter: FilterController,
+        end: EndController,
         machine: FollowMachine,
         start_at: str,
         resume_at: int = 0,
@@ -48,6 +50,7 @@ class ReadWorker:
         self._navigator = navigator
         self._search = search
         self._filter = filter
+        self._end = end
         self._machine = machine
         self._start_at = start_at
         self.resume_at = 0 if start_at else resume_at
@@ -63,6 +66,7 @@ class ReadWorker:
         loop = asyncio.get_running_loop()
         if self._host.is_whole and not self._session.document.is_complete:
             await self._read_first()
+        self._end.begin()
         everything_at = drawn_at = loop.time()
         while not self._session.document.is_complete:
             if not self._host.is_whole:
@@ -70,6 +74,8 @@ class ReadWorker:
             document, hurries = self._session.document, self._navigator.waits_for_end
             if document.needs_backend:
                 await asyncio.to_thread(document.load_backend)
+            if hurries:
+                await self._end.offer()
             was_read = document.is_read
             self._read_some(document.step_size * (HURRY if hurries else 1))
             now, has_reached_end = loop.time(), document.is_read and not was_read
@@ -79,9 +85,12 @@ class ReadWorker:
             elif has_reached_end or now - drawn_at > (LOOK_AGAIN_SECONDS if hurries else DRAW_AGAIN_SECONDS):
                 drawn_at = now
                 self.draw_growth()
+            if has_reached_end:
+                self._end.close()
             await self._host.yield_to_input()
         self.draw_all()
         self.finish()
+        self._end.close()
 
     async def _read_first(self) -> None:
         """Fill and paint the screen before importing what reading on needs, which takes a tenth of a second."""
@@ -104,6 +113,7 @@ class ReadWorker:
             self._host.redraw(self._filter.extend() | changed)
             self._go_where_wanted()
             self._host.redraw(Changed.TITLE)
+            self._end.show_progress()
 
     def draw_all(self) -> None:
         """Draw all rows with their calls and problems, and all lists."""
@@ -112,6 +122,7 @@ class ReadWorker:
             self._session.refresh_lists()
             self._host.redraw(changed | VIEW)
             self._go_where_wanted()
+            self._end.show_progress()
 
     def finish(self) -> None:
         """Finish after everything has been read and drawn."""
@@ -172,6 +183,7 @@ class ReadWorker:
         if self._session.document.revision == self._revision:
             return
         self._revision = self._session.document.revision
+        self._end.close()
         self._host.viewport.go_back()
         changed = self._session.restart()
         self._search.repeat()

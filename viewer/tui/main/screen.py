@@ -27,6 +27,7 @@ from viewer.tui.display_state import DisplayState
 from viewer.tui.keys import COUNTED, DEBUG_ONLY, bindings, by_id, offered
 from viewer.tui.main.copy import CopyController
 from viewer.tui.main.export import ExportController
+from viewer.tui.main.file_end import EndController
 from viewer.tui.main.filter import FilterController
 from viewer.tui.main.follow import FollowMachine
 from viewer.tui.main.follow_worker import FollowOptions, FollowWorker
@@ -79,7 +80,6 @@ class MainScreen(Screen[None]):
         settings, state = settings or Settings(), state or StateFile()
         before, options = state.of(document.name), following or FollowOptions()
         self.actions = settings.actions
-        """All actions with the configured keys."""
         self.printing = Style(color=True, ascii=ascii_only, wrapped=True)
         self.widgets = Widgets(painter, self.printing, self.actions)
         self.session = session = Session(document, display, before.marks, settings.prices)
@@ -97,8 +97,11 @@ class MainScreen(Screen[None]):
             *(session, host, settings, self.navigator, self.problems, self.panes),
             *(self.search, self.filter, self.export, self.stick),
         )
-        resume_at = 0 if options.follow else before.at
-        self.reader = ReadWorker(session, host, self.navigator, self.search, self.filter, machine, start_at, resume_at)
+        end = EndController(self, session, host, self.navigator, settings, painter)
+        self.reader = ReadWorker(
+            *(session, host, self.navigator, self.search, self.filter, end, machine),
+            *(start_at, 0 if options.follow else before.at),
+        )
         self._keeper = StateKeeper(state, session, settings, self.navigator, self.panes, self.reader)
         self.follow = FollowWorker(session, host, self.search, self.filter, self.reader, self.stick, machine, options)
         self.program = ProgramController(
@@ -188,13 +191,10 @@ class MainScreen(Screen[None]):
         if self.widgets.prompt.is_asking:
             return self.widgets.prompt.take_key(event)
         if self.copy.pending_yank:
-            chosen = self.copy.finish_yank(event.key)
-            if chosen:
+            if chosen := self.copy.finish_yank(event.key):
                 self.action_do(chosen)
             return True
-        if event.key in ARROWS and self.view.take_arrow(event.key):
-            return True
-        if self.navigator.type_digit(event.key):
+        if (event.key in ARROWS and self.view.take_arrow(event.key)) or self.navigator.type_digit(event.key):
             return True
         if not any(event.key in by_id(id, self.actions).keys for id in COUNTED):
             self.navigator.forget_count()

@@ -130,7 +130,7 @@ class DraftWriter:
         for rule, key in reading.done:
             self._growing.end_same(rule, key, node.end)
         if self._format.usage:
-            self._usage.take(node, placed, reading.usage_starts)
+            self._usage.take(node, placed, reading.stated)
 
     def _take_steps(self, reading: RecordReading, first: int, until: int | None) -> int:
         """Perform the stream steps of a record up to a place in it. Return the number of steps performed so far."""

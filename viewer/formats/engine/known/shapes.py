@@ -14,24 +14,29 @@ from copy import copy
 from functools import cached_property
 from typing import Any
 
+import msgspec
 from msgspec import Struct
 
 from viewer.formats.engine.conditions import Unreadable
 from viewer.formats.engine.deciding import DECIDING_NAMES, DECIDING_NUMBERS, HOLDERS, Deciding, deciding, inner_names
 from viewer.formats.engine.deltas import all_rules
-from viewer.formats.engine.drafts import Draft, RecordReading, read_record
+from viewer.formats.engine.drafts import Draft, RecordReading, fields_of, read_record
 from viewer.formats.engine.inner import has_inner_strings
-from viewer.formats.engine.paths import MEMBERS, all_at, path
+from viewer.formats.engine.known.facts import FactFinder, Text, UsageAt
+from viewer.formats.engine.known.shape_tree import Parts, Regs, ShapeTree
+from viewer.formats.engine.paths import MEMBERS, all_at, members_of, path
+from viewer.formats.engine.usage import Stated
+from viewer.formats.json.fields import Source
 from viewer.formats.tables.model import Exchange, RecordFormat
 from viewer.model.diagnostic import Problem, Rule
 from viewer.model.messages import Coding, Piece
 from viewer.model.time_order import TimePlace
-from viewer.syntax.json_lines import LazyNode, read_known, read_regular, whole_tree
-from viewer.syntax.json_text import JsonKind, JsonNode
+from viewer.syntax.json_lines import JsonNumber, LazyNode, known_object, read_regular, whole_tree
+from viewer.syntax.json_text import JsonKind, JsonNode, plain_object
+from viewer.syntax.json_tree import JsonText
 from viewer.syntax.times import parse_decoded_time
+from viewer.syntax.utf8 import is_utf8
 
-MOST_SHAPES = 64
-"""The maximum number of shapes of one input. Beyond that, the oldest one is dropped."""
 MOST_TRIALS = 128
 """The maximum number of records that are tried as shapes. An input that needs more gets no shapes."""
 SEEN_BEFORE = 2
@@ -45,8 +50,12 @@ LONGEST_LEARNED = 256 * 1024
 LONGEST_KNOWN = 1024 * 1024
 """The maximum length in bytes. A longer record takes the slow path."""
 MOST_HOLES = 96
-_STRING = rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
-"""A string, which the decoder checks later."""
+_ESCAPE = (
+    rb'\\(?:["\\/bfnrt]|u(?:(?![dD][89a-fA-F])[0-9a-fA-F]{4}|[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}))'
+)
+_VERBATIM = rb'[^"\\\x00-\x1f]*+'
+_STRING = rb'"' + _VERBATIM + rb"(?:" + _ESCAPE + _VERBATIM + rb')*+"'
+"""A valid string, in which every surrogate belongs to a pair, if its bytes are UTF-8."""
 _TEXT = rb'(?!"")' + _STRING
 _PLAIN_TEXT = rb'"(?=[!#-\[\]-~]|\\["\\])' + _STRING[1:]
 """A string that is certainly not blank."""
@@ -56,6 +65,8 @@ _CONTAINER = rb"[\[{]" + _INSIDE
 for _ in range(5):
     _CONTAINER = rb"[\[{]" + _INSIDE + rb"(?:(?:" + _STRING + rb"|" + _CONTAINER + rb"[\]}])" + _INSIDE + rb")*+"
 _OBJECT = rb"(?=\{)" + _CONTAINER + rb"[\]}]"
+"""Text in brackets. Whether it is an object is found out later."""
+_decode_string = msgspec.json.Decoder(str).decode
 _Path = tuple[str | int, ...]
 _Place = tuple[int, int]
 """A hole, or 0 for the start of the record, and the distance from the end of the hole."""
@@ -114,55 +125,89 @@ class _Check(Struct, frozen=True):
 
 
 class _Shape:
-    """A pattern for the bytes of a record, and the drafts that matching bytes become."""
+    """The drafts that the records of a shape become."""
 
     def __init__(
         self,
-        pattern: bytes,
         holes: list[_Hole],
         said: list[_Said],
         reading: RecordReading,
-        usage: dict[int, _Place] | None,
+        strings: dict[str, Text],
+        usage: list[tuple[UsageAt, _Place]] | None,
+        fields: dict[str, object] | None,
     ) -> None:
-        self._match = re.compile(pattern, re.DOTALL).match
-        self.next = self
-        """The shape that followed this one the last time."""
         self._said = said
-        self._paths = [(), *(hole.path for hole in holes)]
+        self._numbers = {number for number, hole in enumerate(holes, 1) if hole.node.kind is JsonKind.NUMBER}
+        self._objects = [number for number, hole in enumerate(holes, 1) if hole.node.kind is JsonKind.OBJECT]
         self._exchanges: set[Exchange] = reading.exchanges
         self._is_aside = reading.is_aside
         self._starts = reading.starts
+        self._strings = {at: text for at, text in strings.items() if not isinstance(text, int)}
+        self._string_holes = [(at, text) for at, text in strings.items() if isinstance(text, int)]
         self._usage = usage
-        """Where the values that state a token usage begin, by rule; None if that differs between records."""
+        """The token usages, and where their values begin. None if that differs between records."""
+        self._fields = fields
+        """The members that are not part of a message, or their holes. None if they are not kept, or must be read."""
         self._checks = [
             _Check(number, _sign(hole.node.text), _beginning(hole.node.text, hole.beginnings), hole.beginnings)
             for number, hole in enumerate(holes, 1)
             if hole.is_read
         ]
-        self._read_node = read_regular if any(hole.node.kind is JsonKind.OBJECT for hole in holes) else read_known
-        """A function that reads a record. If an object can be in a hole, repeated keys in it must be found."""
+        needed = {hole for _, hole in self._string_holes}
+        for one in said:
+            needed.update(hole for mix in (*(mix for _, mix in one.facts), *one.texts) for hole in _holes(mix))
+            needed.add(one.time)
+        for each, _ in usage or ():
+            needed.update(each.holes)
+        needed.update(value for value in (fields or {}).values() if isinstance(value, int))
+        self._needed = sorted(needed - {0})
+        """The holes whose text is part of the reading."""
+        self._count = len(holes) + 1
 
-    def read(self, data: bytes | bytearray, at: int, base: int) -> tuple[LazyNode, RecordReading] | None:
-        """Return the record at an index and its reading, or None if it has another shape or a value that may be
-        deciding."""
-        found = self._match(data, at)
-        if found is None or found.end() - at > LONGEST_KNOWN:
+    def read(
+        self, data: bytes | bytearray, at: int, end: int, base: int, spans: Regs
+    ) -> tuple[LazyNode, RecordReading] | None:
+        """Return a record of the shape and its reading, or None if it has a value that may be deciding. `spans` are
+        those of its holes."""
+        if end - at > LONGEST_KNOWN:
             return None
-        if any(_SIGNS.get(data[found.start(check.hole) + 1], check.sign) != check.sign for check in self._checks):
-            return None
-        node = self._read_node(bytes(found[0]), base + at)
-        reading = self._reading(node, found, base) if node is not None else None
-        return (node, reading) if node is not None and reading is not None else None
-
-    def _reading(self, node: LazyNode, found: re.Match[bytes], base: int) -> RecordReading | None:
-        """Return the reading of a record, or None if it has a value that may be deciding."""
-        value, paths, regs = node.value, self._paths, found.regs
+        uncertain: list[_Check] = []
         for check in self._checks:
-            if _beginning(_at(value, paths[check.hole]), check.beginnings) != check.beginning:
+            sign = _SIGNS.get(data[spans[check.hole - 1][0] + 1])
+            if sign is None or check.beginnings:
+                uncertain.append(check)
+            elif sign != check.sign:
                 return None
-        ends = [base + end for _, end in regs]
-        ends[0] = base + regs[0][0]
-        data = found.string
+        raw = bytes(data[at:end])
+        if not raw.isascii() and not is_utf8(raw):
+            return None
+        for hole in self._objects:
+            start, stop = spans[hole - 1]
+            if plain_object(bytes(data[start:stop])) is None:
+                return None
+        texts: list[str | None] = [None] * self._count
+        for hole in self._needed:
+            start, stop = spans[hole - 1]
+            texts[hole] = JsonNumber(data[start:stop].decode()) if hole in self._numbers else _text(data, start, stop)
+        for check in uncertain:
+            text = texts[check.hole]
+            if _beginning(_text(data, *spans[check.hole - 1]) if text is None else text, check.beginnings) != (
+                check.beginning
+            ):
+                return None
+        strings = self._strings
+        if self._string_holes:
+            strings = dict(strings)
+            for name, hole in self._string_holes:
+                strings[name] = texts[hole]
+        reading = self._reading(data, at, base, spans, texts)
+        return (known_object(raw, base + at, strings), reading) if reading is not None else None
+
+    def _reading(
+        self, data: bytes | bytearray, at: int, base: int, spans: Regs, texts: list[str | None]
+    ) -> RecordReading | None:
+        """Return the reading of a record, or None if it has a value that may be deciding."""
+        ends = [base + at, *[base + end for _, end in spans]]
         drafts: list[Draft] = []
         for said in self._said:
             draft: Draft = said.draft.__copy__()  # type: ignore[attr-defined]
@@ -175,26 +220,25 @@ class _Shape:
                     (first, start), (last, end) = piece.start, piece.end
                     pieces.append(Piece(ends[first] + start, ends[last] + end, piece.coding))
                     continue
-                start, end = regs[hole]
+                start, end = spans[hole - 1]
                 is_plain = data.find(b"\\", start, end) < 0
                 if piece.coding is not Coding.PLAIN:
-                    at = base + start + (is_plain and piece.coding is Coding.LINE)
-                    pieces.append(Piece(at, at, piece.coding))
+                    place = base + start + (is_plain and piece.coding is Coding.LINE)
+                    pieces.append(Piece(place, place, piece.coding))
                 elif is_plain:
                     pieces.append(Piece(base + start + 1, base + end - 1, Coding.PLAIN))
                 else:
                     pieces.append(Piece(base + start, base + end, Coding.JSON_STRING))
             draft.pieces = pieces
             for name, mix in said.facts:
-                setattr(draft, name, _at(value, paths[mix]) if type(mix) is int else _mixed(mix, value, paths))
-            draft.texts = [
-                _at(value, paths[mix]) if type(mix) is int else _mixed(mix, value, paths) for mix in said.texts
-            ]
+                setattr(draft, name, texts[mix] if type(mix) is int else _mixed(mix, texts))
+            draft.texts = [(texts[mix] or "") if type(mix) is int else _mixed(mix, texts) for mix in said.texts]
             if said.time:
-                draft.time_ms = parse_decoded_time(_at(value, paths[said.time]))
+                draft.time_ms = parse_decoded_time(texts[said.time])
                 if not draft.time_ms:
                     return None
-                draft.time_at = TimePlace(base + regs[said.time][0], base + regs[said.time][1])
+                start, end = spans[said.time - 1]
+                draft.time_at = TimePlace(base + start, base + end)
             if said.outcome_span is not None:
                 (first, start), (last, end) = said.outcome_span
                 draft.outcome_span = ends[first] + start, ends[last] + end
@@ -203,9 +247,32 @@ class _Shape:
                 draft.problems.append(Problem(rule, reason, ends[first] + start, ends[last] + end, count))
             drafts.append(draft)
         reading = RecordReading(drafts, starts=self._starts, exchanges=set(self._exchanges), is_aside=self._is_aside)
+        if self._fields is not None:
+            reading.fields = {
+                key: self._field(value, texts) if isinstance(value, int) else value
+                for key, value in self._fields.items()
+            }
         if self._usage is not None:
-            reading.usage_starts = {rule: ends[hole] + start for rule, (hole, start) in self._usage.items()}
+            reading.stated = []
+            for each, (first, start) in self._usage:
+                usage = each.read(texts)
+                if usage is None:
+                    reading.stated = None
+                    break
+                key, model = (texts[text] if isinstance(text, int) else text for text in (each.key, each.model))
+                reading.stated.append(Stated(each.rule, ends[first] + start, usage, key, model))
         return reading
+
+    def _field(self, hole: int, texts: list[str | None]) -> str:
+        text = texts[hole] or ""
+        return JsonText(text) if hole in self._numbers else text
+
+
+def _text(data: bytes | bytearray, start: int, end: int) -> str:
+    """Return the text of the string with these quotes. Its bytes are known to be valid."""
+    if data.find(b"\\", start, end) < 0:
+        return data[start + 1 : end - 1].decode()
+    return _decode_string(data[start:end])
 
 
 class RecordShapes:
@@ -213,10 +280,7 @@ class RecordShapes:
 
     def __init__(self, format: RecordFormat) -> None:
         self._format = format
-        self._shapes: list[_Shape] = []
-        """The shapes, those that were just made or used first."""
-        self._last: _Shape | None = None
-        """The shape of the last record."""
+        self._shapes = ShapeTree[_Shape]()
         self._trials = 0
         self._outlines: dict[object, int] = {}
         """The number of occurrences of records with the same members."""
@@ -235,22 +299,11 @@ class RecordShapes:
 
     def read(self, data: bytes | bytearray, at: int, base: int) -> tuple[LazyNode, RecordReading] | None:
         """Return the record at an index and its reading, or None if it needs the slow path."""
-        last = self._last
-        if last is None:
-            return None
-        likely = last.next
-        known = likely.read(data, at, base)
-        if known is not None:
-            self._last = likely
-            return known
-        for place, shape in enumerate(self._shapes):
-            if shape is not likely:
-                known = shape.read(data, at, base)
-                if known is not None:
-                    last.next = self._last = shape
-                    self._shapes.insert(0, self._shapes.pop(place))
-                    return known
-        return None
+
+        def take(shape: _Shape, spans: Regs, end: int) -> tuple[LazyNode, RecordReading] | None:
+            return shape.read(data, at, end, base, spans)
+
+        return self._shapes.find(data, at, take)
 
     def learn(self, node: JsonNode, reading: RecordReading) -> None:
         """Make a shape from a record and its reading by the slow path, if similar records have come before."""
@@ -265,13 +318,9 @@ class RecordShapes:
         if count <= SEEN_BEFORE:
             return
         self._trials += 1
-        shape = _Learner(self._format, self._inner_names, node, reading).shape()
-        if shape is not None:
-            if self._last is not None:
-                self._last.next = shape
-            self._last = shape
-            self._shapes.insert(0, shape)
-            del self._shapes[MOST_SHAPES:]
+        known = _Learner(self._format, self._inner_names, node, reading).shape()
+        if known is not None:
+            self._shapes.add(*known)
 
 
 def _is_usual(reading: RecordReading) -> bool:
@@ -314,10 +363,15 @@ def _at(value: Any, at: _Path) -> Any:
     return value
 
 
-def _mixed(mix: _Mix, value: Any, paths: list[_Path]) -> str:
+def _mixed(mix: _Mix, texts: list[str | None]) -> str:
     if not isinstance(mix, tuple):
         return mix if isinstance(mix, str) else ""
-    return "".join(_at(value, paths[each]) if isinstance(each, int) else each for each in mix)
+    return "".join((texts[each] or "") if isinstance(each, int) else each for each in mix)
+
+
+def _holes(mix: _Mix) -> Iterator[int]:
+    """Yield the holes in a text."""
+    yield from (each for each in (mix if isinstance(mix, tuple) else (mix,)) if isinstance(each, int))
 
 
 def _containers(node: JsonNode) -> Iterator[int]:
@@ -351,8 +405,8 @@ class _Learner:
         self._inner: set[int] = set()
         self._holes: list[_Hole] = []
 
-    def shape(self) -> _Shape | None:
-        """Return the shape, or None if the record cannot have one."""
+    def shape(self) -> tuple[Parts, _Shape] | None:
+        """Return the shape with the parts of its pattern, or None if the record cannot have one."""
         try:
             self._deciding = deciding(self._format.records, self._tree)
         except Unreadable:
@@ -378,27 +432,30 @@ class _Learner:
                 return None
         except _DiffersError:
             return None
-        pattern = self._pattern()
-        return _Shape(pattern, self._holes, said, self._reading, self._usage()) if pattern is not None else None
-
-    def _usage(self) -> dict[int, _Place] | None:
-        """Return where the values that state a token usage begin, by rule, or None if an object in a hole may hold
-        others."""
-        if any(hole.node.kind is JsonKind.OBJECT for hole in self._holes):
+        parts = self._parts()
+        if parts is None:
             return None
-        found: dict[int, _Place] = {}
-        for index, rule in enumerate(self._format.usage):
-            if not path(rule.each or rule.at).is_in(self._node):
-                continue
-            value = path(rule.at).first(self._tree) if path(rule.at).read is not None else None
-            if rule.each or value is None:
-                return None
-            last, end = 0, self._base
-            for number, hole in enumerate(self._holes, 1):
-                if hole.node.end <= value.start:
-                    last, end = number, hole.node.end
-            found[index] = last, value.start - end
-        return found
+        facts = FactFinder(
+            self._format, self._tree, {hole.node.start: number for number, hole in enumerate(self._holes, 1)}
+        )
+        usage = facts.usage()
+        stated = None if usage is None else [(each, self._place_of(each.start)) for each in usage]
+        return parts, _Shape(self._holes, said, self._reading, facts.strings(), stated, self._fields(facts))
+
+    def _fields(self, facts: FactFinder) -> dict[str, object] | None:
+        """Return the members that are not part of a message, or their holes, if the format keeps them."""
+        if not self._format.keeps_fields or not self._reading.starts:
+            return None
+        fields = fields_of(self._tree, Source(self._data, self._base), self._reading)
+        return facts.fields(fields, frozenset(members_of(self._format.records)))
+
+    def _place_of(self, start: int) -> _Place:
+        """Return the place in the shape of an offset outside the holes."""
+        last, end = 0, self._base
+        for number, hole in enumerate(self._holes, 1):
+            if hole.node.end <= start:
+                last, end = number, hole.node.end
+        return last, start - end
 
     def _find_holes(self, node: JsonNode, at: _Path, name: str) -> None:
         """Find the values that may differ. `name` is the name of the nearest member."""
@@ -432,16 +489,16 @@ class _Learner:
         read = self._deciding.values | self._deciding.beginnings.keys() | self._deciding.holders
         return not any(node.start <= start < node.end for start in read)
 
-    def _pattern(self) -> bytes | None:
-        """Return a pattern for the bytes of a record with a subpattern for each hole."""
-        parts: list[bytes] = []
+    def _parts(self) -> Parts | None:
+        """Return the parts of a pattern for the bytes of a record, or None if it would be too long."""
+        parts: list[tuple[bytes, bytes]] = []
         at, size = self._base, 0
         for hole in self._holes:
-            parts += [re.escape(self._data[at - self._base : hole.node.start - self._base]), b"(", _value(hole), b")"]
+            parts.append((self._data[at - self._base : hole.node.start - self._base], _value(hole)))
             size += hole.node.start - at
             at = hole.node.end
-        parts.append(re.escape(self._data[at - self._base : self._size]))
-        return b"".join(parts) if size + self._base + self._size - at <= LONGEST_SHAPE else None
+        parts.append((self._data[at - self._base : self._size], b""))
+        return tuple(parts) if size + self._base + self._size - at <= LONGEST_SHAPE else None
 
     def _said(self, probe: _Probed) -> list[_Said]:
         """Return the drafts with the holes in them."""
@@ -638,7 +695,11 @@ class _Probe:
 
     def _split(self, text: str) -> list[str | int]:
         """Split a text into marks and the text between them."""
-        if not self._marks:
+        if not self._marks or not ("qZ" in text or "-02-03T04:" in text):
             return [text] if text else []
-        found = re.split("(" + "|".join(map(re.escape, self._marks)) + ")", text)
-        return [self._marks.get(part, part) for part in found if part]
+        return [self._marks.get(part, part) for part in self._splitter.split(text) if part]
+
+    @cached_property
+    def _splitter(self) -> re.Pattern[str]:
+        """A pattern for any mark."""
+        return re.compile("(" + "|".join(map(re.escape, self._marks)) + ")")

@@ -1,0 +1,1 @@
+"""Fast path for records whose shape is known."""

@@ -1,0 +1,190 @@
+"""End proof: where the end of a big text can be read without everything before it.
+
+After a stop token that ends a message, a reader is between messages, unless the token is quoted in a literal block, and
+the grammar is known, unless a later document header changes it. The proof searches the text for signs of both, at
+memory speed, without reading messages:
+
+- A literal block begins at `<|literal|>` and ends at the first `<|endliteral|>`. So if `<|endliteral|>` is the last of
+  these tokens before an offset, or there is none, the offset is in no literal block.
+- A line between messages may begin a document header. A line in a message cannot. A line is in a message if there is an
+  opening token before it and no stop token between them."""
+
+from __future__ import annotations
+
+import re
+from array import array
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Iterator
+from functools import cached_property
+
+from viewer import native
+from viewer.reading.document_header import LONGEST as LONGEST_HEADER
+from viewer.reading.grammar import LONGEST_LINE
+
+BLOCK = 1024 * 1024
+"""The number of bytes that are searched at a time."""
+MOST_TAIL = 8 * BLOCK
+"""The maximum length of an end that is read alone."""
+FIRST_REACH = 256 * 1024
+"""How much of the tail is searched first for a place to start."""
+_BACK = 64 * 1024
+"""How far before a line an opening token is searched."""
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_END_LITERAL, _ANY_LITERAL = b"<|endliteral|>", b"literal|>"
+_SIGNS = (b"version", b"\n---")
+_NATIVE_SIGNS = (b"\nversion", b'\n"version', b"\n---")
+"""Signs of a line that may begin a document header. Without the accelerator, fewer searches with more results are
+faster."""
+_HEADER_BEGINS = (b"---", b"version", b'"version"', b"'version'")
+_OPENING = (b"<|start|>", b"<|channel|>", b"<|message|>")
+_STOPS = (b"<|end|>", b"<|return|>", b"<|call|>")
+_FIRST_START = re.compile(rb"^<\|start\|>", re.MULTILINE)
+_BETWEEN = re.compile(rb"(?<!<)<\|(?:end|return|call)\|>[ \t\r\n]*\n(?=<\|start\|>)")
+_BETWEEN_HARMONY = re.compile(rb"(?<!<)<\|(?:end|return|call)\|>[ \t\r\n]*(?=<\|start\|>)")
+
+
+class EndProof:
+    """Proves for one text that its end can be read alone. It holds only the text of its beginning and its end."""
+
+    def __init__(self, read: Callable[[int, int], bytes], size: int, *, is_harmony: bool) -> None:
+        """Harmony has no literal blocks, and no document headers."""
+        self._read = read
+        self._size = size
+        self._is_harmony = is_harmony
+        self._tail_at = max(0, size - MOST_TAIL)
+        self._tail = b""
+        self._at = 0
+        self._native = native.load()
+        self._last_is_literal = False
+        """True if the last literal token so far begins a block."""
+        self._has_failed = False
+        self.head = b""
+        """The first document header, which is read before the end."""
+
+    @property
+    def is_complete(self) -> bool:
+        """True if there is nothing left to search."""
+        return self._has_failed or bool(self._tail)
+
+    def step(self) -> None:
+        """Search the next block."""
+        if not self._at and not self._is_harmony:
+            self._read_head()
+        if self._at < self._tail_at and not self._is_harmony and not self._has_failed:
+            low = max(0, self._at - _BACK)
+            end = min(self._at + BLOCK, self._tail_at)
+            data = self._read(low, end)
+            self._has_failed = len(data) != end - low or any(True for _ in self._headers(data, self._at - low))
+            self._note_literals(data, self._at - low)
+            self._at = end
+        elif not self._has_failed:
+            self._tail = self._read(max(0, self._tail_at - LONGEST_LINE), self._size)
+            self._has_failed = len(self._tail) != self._size - max(0, self._tail_at - LONGEST_LINE)
+
+    def starts(self, least: int) -> Iterator[int]:
+        """Yield the offsets from which the end can be read alone, the last one first. At least this many bytes follow
+        each."""
+        if self._has_failed or not self._tail:
+            return
+        tail, begin = self._tail, self._tail_begin
+        pattern = _BETWEEN_HARMONY if self._is_harmony else _BETWEEN
+        header = len(tail) if self._is_harmony else self._header_in_tail
+        last, reach = min(len(tail) - least, header), FIRST_REACH
+        while last > begin:
+            first = max(begin, last - reach)
+            for match in reversed([*pattern.finditer(tail, first, last + len(b"<|start|>"))]):
+                if match.end() <= last and self._is_free(match.start(), match.end()):
+                    yield self._size - len(tail) + match.end()
+            last, reach = first, 2 * reach
+
+    def text_from(self, start: int) -> bytes:
+        """Return the end from one of these offsets."""
+        return self._tail[start - (self._size - len(self._tail)) :]
+
+    def _read_head(self) -> None:
+        head = self._read(0, LONGEST_HEADER)
+        text = head.removeprefix(_BYTE_ORDER_MARK)
+        first = _FIRST_START.search(text)
+        lead = text[: first.start()].lstrip(b" \t\r\n") if first else b"{"
+        self._has_failed = bool(lead) and not lead.startswith(_HEADER_BEGINS)
+        self._at = len(head) - len(text) + first.start() if first else 0
+        self.head = head[: self._at]
+
+    @property
+    def _tail_begin(self) -> int:
+        """Where the bytes that were not searched yet begin in the tail."""
+        return max(self._at, self._tail_at) - (self._size - len(self._tail))
+
+    @cached_property
+    def _header_in_tail(self) -> int:
+        """The index in the tail of the first line that may begin a document header, or the length of the tail."""
+        return min(self._headers(self._tail, self._tail_begin), default=len(self._tail))
+
+    @cached_property
+    def _literals_in_tail(self) -> list[int]:
+        """The indexes of all literal tokens in the tail."""
+        return [*self._places(self._tail, _ANY_LITERAL, max(0, self._tail_begin - len(_END_LITERAL)))]
+
+    def _is_free(self, stop: int, at: int) -> bool:
+        """True if the stop token at an index of the tail ends a message, whatever precedes it."""
+        if self._is_harmony:
+            return not _is_in_event(self._tail, stop)
+        before = bisect_left(self._literals_in_tail, at)
+        if not before:
+            return not self._last_is_literal
+        return self._tail.endswith(b"<|end", 0, self._literals_in_tail[before - 1])
+
+    def _note_literals(self, data: bytes, begin: int) -> None:
+        for at in self._places(data, _ANY_LITERAL, max(0, begin - len(_END_LITERAL))):
+            self._last_is_literal = not data.endswith(b"<|end", 0, at)
+
+    def _headers(self, data: bytes, begin: int) -> Iterator[int]:
+        """Yield the lines from an index on that may begin a document header."""
+        for sign in _NATIVE_SIGNS if self._native else _SIGNS:
+            for at in self._places(data, sign, max(0, begin - len(sign) + 1)):
+                line = _line_of(data, at)
+                if line >= 0 and not _is_in_message(data, line):
+                    yield line
+
+    def _places(self, data: bytes, token: bytes, first: int) -> Iterable[int]:
+        """Return where a token occurs, from an index on. `"` matches `'` as well."""
+        if self._native is None:
+            return _places(data, token, first)
+        found = self._native.find(memoryview(data)[first:], token, token.replace(b'"', b"'"))
+        return (first + at for at in array("q", found))
+
+
+def _line_of(data: bytes, at: int) -> int:
+    """Return where the line begins that begins with the sign at an index, or -1 if the sign begins no line."""
+    if data[at] == ord("\n"):
+        return at + 1
+    if data[at - 1 : at] in (b'"', b"'"):
+        at -= 1
+    return at if data[at - 1 : at] == b"\n" else -1
+
+
+def _is_in_message(data: bytes, line: int) -> bool:
+    """True if a line certainly belongs to the header or the body of a message."""
+    opening = max(data.rfind(token, max(0, line - _BACK), line) for token in _OPENING)
+    if opening < 1 or data[opening - 1] == ord("<"):
+        return False
+    if any(data.find(token, opening, line) >= 0 for token in _STOPS):
+        return False
+    begin = data.rfind(b"\n", 0, opening)
+    return begin >= 0 and not data[begin + 1 : opening].lstrip(b" \t\r").startswith(b"{")
+
+
+def _is_in_event(data: bytes, at: int) -> bool:
+    """True if the line of this index may be an event."""
+    begin = data.rfind(b"\n", max(0, at - LONGEST_LINE), at)
+    if begin < 0:
+        return at < LONGEST_LINE
+    return data[begin + 1 : at].lstrip(b" \t\r").startswith(b"{")
+
+
+def _places(data: bytes, token: bytes, first: int) -> Iterator[int]:
+    """Yield where a token occurs, from an index on."""
+    at = data.find(token, first)
+    while at >= 0:
+        yield at
+        at = data.find(token, at + 1)

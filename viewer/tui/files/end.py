@@ -1,0 +1,90 @@
+"""The end of a big file as a document of its own, shown while the file is still being read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from viewer.document.document import Document
+from viewer.document.projection import Projection
+from viewer.document.rows import RowKind
+from viewer.model.visibility import Audience
+from viewer.scan.end_proof import EndProof
+from viewer.sources.files import SpooledSource
+from viewer.sources.guarded_file import FileSnapshot
+
+LEAST_END = 64 * 1024
+"""The minimum length of an end in bytes."""
+ROWS = 256
+"""The rows to show, if the end has them: a few screens."""
+_MOST_TRIED = 4
+"""How many starts are tried until there are enough rows. Each one is at least twice as far from the end as the one
+before."""
+_FORMATS = ("openchatml-2.2", "openchatml-2.0", "openchatml-1.x", "harmony")
+
+
+class FileEnd:
+    """The end of a file. `prove` may run in another thread; everything else belongs to the thread of the screen."""
+
+    def __init__(self, document: Document, snapshot: FileSnapshot) -> None:
+        format = document.detection.format
+        self._document = document
+        self._snapshot = snapshot
+        self._proof = EndProof(snapshot.read, snapshot.size, is_harmony=format == "harmony")
+        self._is_proven = False
+
+    def prove(self, is_wanted: Callable[[], bool]) -> None:
+        """Search the text until its end is proven or no longer wanted."""
+        try:
+            while not self._proof.is_complete and is_wanted():
+                self._proof.step()
+        finally:
+            self._is_proven = self._proof.is_complete and self._snapshot.is_current
+            self._snapshot.close()
+
+    def view(self, audience: Audience) -> Projection | None:
+        """Return the end for an audience, or None as long as nothing is proven, or if nothing can be."""
+        if not self._is_proven:
+            return None
+        least = LEAST_END
+        shown = None
+        for _ in range(_MOST_TRIED):
+            start = next(self._proof.starts(least), None)
+            if start is None:
+                break
+            end = self._read(start)
+            if end is None:
+                break
+            shown = end.project(audience)
+            rows = shown.rows()
+            if sum(rows.kind(row) is RowKind.MESSAGE for row in range(len(rows))) >= ROWS:
+                break
+            least = 4 * (self._snapshot.size - start)
+        return shown
+
+    def _read(self, start: int) -> Document | None:
+        """Read the text from an offset, after the first document header. Return None if it has events: those may
+        continue messages that began before."""
+        before, text = self._proof.head, self._proof.text_from(start)
+        format, options, name = self._document.detection.format, self._document.options, self._document.name
+        end = Document(SpooledSource(name, iter([before + text]), False), format, options, under=self._document.under)
+        end.load()
+        return None if has_events(end, before + text, len(before)) else end
+
+
+def has_events(end: Document, text: bytes, start: int) -> bool:
+    """True if a line outside the messages may be an event."""
+    at, count = start, len(end.index)
+    begins, ends = end.index.bounds(1, count) if count else ((), ())
+    for begin, stop in zip(begins, ends, strict=True):
+        if text.startswith(b"{", begin) or text.find(b"{", at, begin) >= 0:
+            return True
+        at = stop
+    return text.find(b"{", at) >= 0
+
+
+def file_end(document: Document) -> FileEnd | None:
+    """Return the end of a document, or None if it cannot be read twice, or has a format without a proof."""
+    if document.detection.format not in _FORMATS:
+        return None
+    snapshot = document.stored.snapshot()
+    return None if snapshot is None else FileEnd(document, snapshot)

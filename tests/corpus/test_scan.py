@@ -338,3 +338,28 @@ def uses_columns_of(path: Path, name: str) -> bool:
     document = Document(open_source(str(path)))
     document.read_in_blocks(BLOCKS)
     return document.index.columns.name == name
+
+
+def test_a_compressed_archive_is_a_row_and_no_transcript(tmp_path: Path) -> None:
+    folder = tmp_path / "runs"
+    folder.mkdir()
+    (tmp_path / "a.ocml").write_text(CHAT)
+    for name in ("shard.tar.gz", "shard.TGZ"):
+        with tarfile.open(folder / name, "w:gz") as archive:
+            archive.add(tmp_path / "a.ocml", "a.ocml")
+    with tarfile.open(folder / "outer.tar", "w") as archive:
+        archive.add(tmp_path / "a.ocml", "a.ocml")
+        archive.add(folder / "shard.tar.gz", "inner.tar.gz")
+    (folder / "chat.tar.gz.ocml").write_text(CHAT)
+    scan(folder, "--to", tmp_path / "out", code=2)
+    rows = {row["path"].rpartition("/")[2]: (row["state"], row["reason"]) for row in rows_in(tmp_path / "out", "files")}
+    refused = ("unreadable", "archive-compressed")
+    read = ("ok", None)
+    assert rows == {
+        "shard.tar.gz": refused,
+        "shard.TGZ": refused,
+        "outer.tar::inner.tar.gz": refused,
+        "outer.tar::a.ocml": read,
+        "chat.tar.gz.ocml": read,
+    }
+    assert not [row for row in rows_in(tmp_path / "out", "messages") if row["message"] > 6]

@@ -356,6 +356,24 @@ def test_the_clock_does_not_depend_on_the_lines_of_a_hidden_text_in_the_same_rec
     assert results[0] == results[1]
 
 
+def test_text_that_is_held_back_is_timed_in_the_debug_view_only(tmp_path: Path) -> None:
+    preamble = "<|start|>assistant<|channel|>commentary intent=preamble<|message|>Let me "
+    final = "<|start|>assistant<|channel|>final<|message|>"
+    parts = [("version: 2.2\n<|start|>user<|message|>Hi<|end|>\n", 0), (preamble, 1000), ("look.", 1500)]
+    parts += [("<|end|>\n", 4100), (f"{final}It is <", 4200), (" 3.", 4900), ("<|ret", 5000), ("urn|>\n", 9000)]
+    text, times = "", ""
+    for part, ms in parts:
+        text += part
+        times += json.dumps({"b": len(text), "t": 1_000_000 + ms}) + "\n"
+    (tmp_path / "run").write_text(text)
+    (tmp_path / "times").write_text(times)
+    files = ["--times", str(tmp_path / "times"), str(tmp_path / "run")]
+    held = [{"message": 2, "ms": 3100, "reason": "preamble"}, {"message": 3, "ms": 700, "reason": "incomplete"}]
+    assert json.loads(run("timing", "-d", "--json", *files).out)["held_back"] == held
+    assert json.loads(run("timing", "--json", *files).out)["held_back"] == []
+    assert "Text of #2 held back for 3.1 s: a preamble appears" in run("timing", "-d", *files).out
+
+
 def test_the_debug_clock_is_that_of_the_input_and_bytes_are_those_of_the_file(tmp_path: Path) -> None:
     text, times = stream("Plums", (400, 9000, 700))
     (tmp_path / "run").write_text(text, "utf-8")

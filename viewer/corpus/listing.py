@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
 from collections.abc import Iterable, Iterator
 from hashlib import blake2b
@@ -33,6 +34,11 @@ MANIFEST = "@"
 ARCHIVE, MEMBER = ".tar", "::"
 """The suffix of an archive whose members are files of the scan, and the separator between its path and the name of a
 member."""
+PACKED = re.compile(r"\.(?:tar\.(?:gz|bz2|xz|zst)|tgz|tbz2?|txz|tzst)\Z", re.IGNORECASE)
+"""The suffix of a compressed archive. Its members cannot be read without all before them, and as one text they would be
+a wrong transcript."""
+COMPRESSED_ARCHIVE = "archive-compressed"
+"""Why a compressed archive is not read."""
 
 
 class Entry(Struct, frozen=True, gc=False):
@@ -50,7 +56,7 @@ class Entry(Struct, frozen=True, gc=False):
     start: int | None = None
     """Where the content of a member of a tar archive starts in the archive."""
     fault: str = ""
-    """Why the archive cannot be listed."""
+    """Why an archive cannot be read."""
 
     def key(self, contents: Contents) -> str:
         """Return the key of the file in the tables. It changes with the size, the time, and the audience."""
@@ -121,6 +127,9 @@ class Listing:
     def _files(self, path: str) -> Iterator[Entry]:
         """Yield a file, or the members of an archive."""
         file = self._file(path)
+        if is_packed(path) and os.path.isfile(path):
+            yield msgspec.structs.replace(file, fault=COMPRESSED_ARCHIVE)
+            return
         if not path.lower().endswith(ARCHIVE) or not os.path.isfile(path):
             yield file
             return
@@ -143,6 +152,7 @@ class Listing:
                 name = f"{MEMBER}{os.fsencode(member.name).decode('utf-8', 'backslashreplace')}"
                 found[name] = msgspec.structs.replace(
                     archive,
+                    fault=COMPRESSED_ARCHIVE if is_packed(member.name) else "",
                     path=archive.path + name,
                     name=archive.name + name,
                     size=member.size,
@@ -189,6 +199,9 @@ class Listing:
                 file = Entry(
                     f"{base}{each.path}", f"{base}{each.path}", each.size, str(nanoseconds), nanoseconds // 10**6
                 )
+                if is_packed(each.base_name):
+                    yield msgspec.structs.replace(file, fault=COMPRESSED_ARCHIVE)
+                    continue
                 if not each.base_name.lower().endswith(ARCHIVE):
                     yield file
                     continue
@@ -208,9 +221,10 @@ class Listing:
                 yield from self._remote(path) if is_url(path) else self._files(path)
                 continue
             name = path if is_url(path) else self._name(path)
-            yield Entry(
+            file = Entry(
                 path, name, int(size), str(etag or int(mtime or 0) * 10**6), int(mtime) if mtime is not None else None
             )
+            yield msgspec.structs.replace(file, fault=COMPRESSED_ARCHIVE) if is_packed(path) else file
 
 
 def _tar_members(stream: IO[bytes]) -> Iterator[TarInfo | None]:
@@ -227,6 +241,11 @@ def _tar_members(stream: IO[bytes]) -> Iterator[TarInfo | None]:
                 yield None
     except (tarfile.TarError, EOFError, ValueError, OverflowError):
         yield None
+
+
+def is_packed(name: str) -> bool:
+    """True if this is the name of a compressed archive."""
+    return PACKED.search(name) is not None
 
 
 def _is_listed(name: str) -> bool:

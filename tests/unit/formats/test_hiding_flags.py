@@ -16,7 +16,7 @@ from viewer.formats import hiding, tables
 from viewer.formats.tables.model import PartRule, RecordFormat, RecordRule
 from viewer.model.messages import Kind
 
-OF_ANSWERS = {"is_error", "done", "stop"}
+OF_ANSWERS = {"is_error", "done", "stop", "partial"}
 """Flags of results and streams. By themselves, they hide nothing."""
 WITHOUT_OBJECTS = {"otel", "rows"}
 """Formats with texts that are not inside an object: attributes with numbers in their names, and pairs of texts."""

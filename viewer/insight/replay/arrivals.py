@@ -43,7 +43,8 @@ class Arrivals:
         """The time at which each part arrived, in milliseconds since 1970; -1 if unknown."""
         self._flags = bytearray()
         self._document = document
-        self._recorded = recorded
+        self.recorded = recorded
+        """The recorded times; None if the times are those in the records."""
         self._work = work
         index = document.index
         self._cut = frozenset() if audience.reveals(Reveal.ALL) else document.tally.cut
@@ -112,9 +113,9 @@ class Arrivals:
     def _add_run(self, number: int, start: int, end: int, message_end: int, flags: int) -> None:
         """Add a body that is one run of bytes. If its arrival was recorded, add the parts in which it arrived."""
         time_ms = self._document.index.time_ms(number)
-        if self._recorded:
-            for at in self._recorded.between(start, end):
-                self._add(at, at - start, number, self._recorded.at(at), flags)
+        if self.recorded:
+            for at in self.recorded.between(start, end):
+                self._add(at, at - start, number, self.recorded.at(at), flags)
                 start = at
         self._add(message_end, end - start, number, self._time(end, time_ms), flags)
 
@@ -129,7 +130,7 @@ class Arrivals:
             self._add(end, 0, message.number, self._time(end, message.time_ms), flags)
 
     def _time(self, end: int, stated: int | None) -> int | None:
-        return self._recorded.at(end) if self._recorded else stated
+        return self.recorded.at(end) if self.recorded else stated
 
     def _sort(self) -> None:
         """Sort the parts into input order, because the parts of messages that arrived at the same time are

@@ -34,8 +34,12 @@ class Player:
     a text hidden, such as a thought whose opening mark is missing, the text was on the screen for a moment. An audience
     that does not see everything does not see it here, because the text is hidden in the file as it is now."""
 
-    def __init__(self, final: Document, audience: Audience, *, only_end: bool = False) -> None:
-        """With `only_end`, the view of a long text may have only its last rows, which takes no longer than a page."""
+    def __init__(
+        self, final: Document, audience: Audience, *, only_end: bool = False, knows_format: bool = False
+    ) -> None:
+        """With `only_end`, the view of a long text may have only its last rows, which takes no longer than a page. With
+        `knows_format`, the format is certain from the first byte, so that many short steps cost little."""
+        self._knows_format = knows_format
         self.audience = audience
         self.final = final
         self._final_view = final.project(audience, withholds=False)
@@ -52,7 +56,8 @@ class Player:
         self._window = window
         self._source = self.final.stored.replayed(window.head, window.start)
         final = self.final
-        format = final.named_format if window is WHOLE else final.detection.format
+        is_certain = window is not WHOLE or self._knows_format
+        format = final.detection.format if is_certain else final.named_format
         self.document = LiveDocument(self._source, format, final.options, clock=lambda: 0.0, under=final.under)
         self._concealed = {}
         is_compared = self._windows is not None and not self._windows.has_frames and window is not WHOLE

@@ -11,6 +11,7 @@ from msgspec import Struct
 from viewer.document.document import Document
 from viewer.document.live import LiveDocument
 from viewer.document.projection import Projection
+from viewer.insight.replay.held import HeldBack, held_back
 from viewer.insight.replay.player import Player
 from viewer.insight.replay.timeline import Timeline
 from viewer.model.visibility import END_USER, EVERYTHING, Audience, is_user_safe
@@ -63,6 +64,7 @@ class Timing(Struct, frozen=True):
     rates: dict[str, Rate]
     retractions: tuple[Retraction, ...]
     backwards: int
+    held_back: tuple[HeldBack, ...] = ()
 
 
 def time_transcript(
@@ -82,6 +84,7 @@ def time_transcript(
         _rates(timeline, view, work) if has_times else {},
         tuple(_retractions(document, work)) if timeline.is_raw else (),
         timeline.backwards,
+        tuple(held_back(document, timeline, work)) if timeline.is_raw and has_times else (),
     )
 
 

@@ -25,6 +25,9 @@ def timing_lines(timing: Timing, style: Style, rates: Iterable[Line]) -> Iterato
         yield ()
         for gap in timing.gaps:
             yield (Part(style.words(f"Stall of {duration(gap.ms)} at {duration(gap.from_ms)}, after #{gap.after}.")),)
+    for held in timing.held_back:
+        words = f"Text of #{held.message} held back for {duration(held.ms)}: {_WHY_HELD[held.reason]}."
+        yield (Part(style.words(words)),)
     for lost in timing.retractions:
         count = counted(lost.characters, "character")
         words = f"{count} of #{lost.message} retracted at byte {lost.at:,}: a closing think tag made them a thought."
@@ -32,6 +35,12 @@ def timing_lines(timing: Timing, style: Style, rates: Iterable[Line]) -> Iterato
     if timing.backwards:
         words = f"{counted(timing.backwards, 'time')} ran backwards; each counts as equal to the time before it."
         yield (Part(style.words(words), StyleRole.QUIET),)
+
+
+_WHY_HELD = {
+    "preamble": "a preamble appears when it is closed",
+    "incomplete": "it could have begun a mark, or its record was not complete",
+}
 
 
 def rate_lines(timing: Timing, style: Style) -> Iterator[Line]:

@@ -136,6 +136,26 @@ def test_almost_all_records_of_a_session_have_a_known_shape(monkeypatch: pytest.
     assert read.count(True) >= 45
 
 
+def test_a_line_that_arrives_in_parts_has_a_known_shape(monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[bool] = []
+    known = RecordShapes.read
+
+    def counted(self: RecordShapes, *given: Any) -> Any:
+        found = known(self, *given)
+        read.append(found is not None)
+        return found
+
+    text = b"".join(answer(number, f'Say "{number}"\n') for number in range(50))
+    both(text, "claude-code", monkeypatch, tuple(range(1, len(text))))
+    monkeypatch.setattr(RecordShapes, "read", counted)
+    both(text, "claude-code", monkeypatch, tuple(range(1, len(text), 90)))
+    assert read.count(True) >= 20
+    read.clear()
+    monkeypatch.setattr(lines, "MOST_HELD", 0)
+    both(text, "claude-code", monkeypatch, tuple(range(1, len(text), 90)))
+    assert not any(read)
+
+
 def test_no_flag_or_phase_hides_in_a_known_shape(monkeypatch: pytest.MonkeyPatch) -> None:
     for flag in ("isMeta", "isSidechain", "isApiErrorMessage", "is_hidden", "thought"):
         for value in (True, 1, "x"):

@@ -132,6 +132,11 @@ class LineReader:
         is_open = self._line or self._data or self._after_return or self._skipping is not None
         return not is_open and self._value is None and self._name is None
 
+    @property
+    def has_stray(self) -> bool:
+        """True if the last lines are stray text, which the next line may continue."""
+        return self._stray is not None
+
     def skip(self, size: int) -> None:
         """Skip this many bytes: a line, with its end, that was read elsewhere."""
         self._flush_stray()

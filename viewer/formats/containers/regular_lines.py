@@ -18,6 +18,12 @@ LONG = 1024 * 1024
 """The minimum length in bytes of a line whose value is read part by part, if its parts allow that."""
 
 
+LONGEST_HELD = 256 * 1024
+"""The maximum length in bytes of an incomplete line that waits for its end, so that it can be decoded in one step."""
+MOST_HELD = 32
+"""The maximum number of parts of such a line, because each part copies it."""
+
+
 class Records(Values, Protocol):
     """Receives the values of the lines."""
 
@@ -27,6 +33,10 @@ class Records(Values, Protocol):
 
     def read_long(self, data: bytes, at: int, end: int, base: int) -> bool:
         """Read a long value part by part. Return False if it must be read as a whole."""
+        ...
+
+    def read_lines(self, data: bytes, at: int, base: int) -> int:
+        """Read the lines from an index on that have known shapes. Return the index after them."""
         ...
 
     def read_run(self, data: bytes, start: int, at: int, base: int, node: JsonNode) -> int:
@@ -46,13 +56,23 @@ class RecordLines:
         self._longest = longest
         self._has_events = whole is None
         self._at = 0
+        self._held = b""
+        """The incomplete line at the end of the bytes so far. The slow path would only collect it, too."""
+        self._parts = 0
+        """The number of parts in which this line has arrived."""
 
     def feed(self, data: bytes) -> None:
+        if self._held:
+            data, self._held = self._held + data, b""
         at = 0
         while at < len(data):
             is_worth_it = self._at >= READ_WITH_CARE or len(data) - at >= LONG
             if is_worth_it and self._careful.is_between_lines:
                 at = self._feed_regular(data, at)
+                self._parts = 1 if at else self._parts + 1
+                if self._parts <= MOST_HELD and _may_be_held(data, at):
+                    self._held = data[at:]
+                    break
             end = data.find(b"\n", at) + 1 or len(data)
             self._careful.read(data[at:end])
             self._at += end - at
@@ -63,6 +83,10 @@ class RecordLines:
         """Read regular lines and events, and return where the first other line begins."""
         records, careful = self._records, self._careful
         base = self._at - at
+        if not careful.has_stray:
+            after = records.read_lines(data, at, base)
+            careful.skip(after - at)
+            at = after
         while True:
             is_line = data.startswith(b"{", at)
             if not is_line and not self._has_events:
@@ -93,7 +117,16 @@ class RecordLines:
         return at
 
     def close(self) -> None:
+        if self._held:
+            self._careful.read(self._held)
+            self._held = b""
         self._careful.close()
+
+
+def _may_be_held(data: bytes, at: int) -> bool:
+    """True if the rest of the bytes is the start of a line that may become regular."""
+    is_begun = at < len(data) and len(data) - at <= LONGEST_HELD and data.startswith((b"{", b"data:"), at)
+    return is_begun and data.find(b"\n", at) < 0 and data.find(b"\r", at) < 0
 
 
 _LINE = re.compile(rb"(\{[^\n]*)\n")

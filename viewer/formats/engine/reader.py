@@ -111,6 +111,13 @@ class Records:
             self._grow_tree(self._tree, reading, node, first)
         self._step = reading.only_step()
 
+    def read_lines(self, data: bytes, at: int, base: int) -> int:
+        """Read the lines from an index on that have known shapes. Return the index after them."""
+        after = self._read_shapes(data, at, base, b"", b"\n")
+        if after > at:
+            self._deltas.note_other()
+        return after
+
     def read_run(self, data: bytes, start: int, at: int, base: int, node: JsonNode) -> int:
         """Read the events after a regular one that differ only in the text they add, or the records after it that have
         known shapes. Return the index after them. The regular event begins at index `start` and ends at index `at`;

@@ -59,6 +59,10 @@ class EventLines:
         """Return False, because no value is read part by part."""
         return False
 
+    def read_lines(self, data: bytes, at: int, base: int) -> int:
+        """Do nothing, because lines are read only after a similar one. Return the index."""
+        return at
+
     def read_run(self, data: bytes, start: int, at: int, base: int, node: JsonNode) -> int:
         """Read the events after a regular one that differ only in the text they add to the same message. Return the
         index after them."""

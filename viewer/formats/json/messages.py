@@ -90,6 +90,10 @@ class MessageLists:
         """Return False, because no value is replaced."""
         return False
 
+    def read_lines(self, data: bytes, at: int, base: int) -> int:
+        """Do nothing, because lines are read only after a similar one. Return the index."""
+        return at
+
     def read_run(self, data: bytes, start: int, at: int, base: int, node: JsonNode) -> int:
         """Read the following lines as long as they are messages of a known shape. Return the index after them."""
         while True:

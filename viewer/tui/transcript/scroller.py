@@ -38,6 +38,8 @@ class Scroller:
 
     def settle(self, viewport: int) -> None:
         """Scroll back if there is empty space below the last line."""
+        if self._has_below(viewport):
+            return
         last = self.last(viewport)
         if (self.row, self.line) > last:
             self.row, self.line = last
@@ -52,7 +54,16 @@ class Scroller:
 
     def at_end(self, viewport: int) -> bool:
         """True if the last line is on the screen."""
-        return (self.row, self.line) >= self.last(viewport)
+        return not self._has_below(viewport + 1) and (self.row, self.line) >= self.last(viewport)
+
+    def _has_below(self, lines: int) -> bool:
+        """True if at least this number of lines begin here. Far from the end, the last rows need no measuring."""
+        room = lines + self.line
+        for row in range(self.row, self._count()):
+            room -= self._height(row)
+            if room <= 0:
+                return True
+        return False
 
     def reset(self) -> None:
         """Go to the first line."""

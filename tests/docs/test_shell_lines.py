@@ -14,6 +14,7 @@ NOT_RUN = {
     'eval "$(ocmlview completion zsh)"': "needs zsh; tests/cli/test_completion.py runs it if installed",
     "ocmlview tap --to https://api.openai.com": "listens until Ctrl-C; tests/cli/test_tap.py runs it",
     "ocmlview tap --to http://localhost:11434 -o log.jsonl": "listens until Ctrl-C; tests/cli/test_tap.py runs it",
+    "ocmlview -f --merge a.jsonl b.jsonl": "needs a terminal; tests/screens/test_merged.py runs it",
     "ocmlview serve chat.ocml": "serves until Ctrl-C; tests/unit/serve runs it",
     "ocmlview serve transcripts/ --open": "serves until Ctrl-C; tests/unit/serve runs it",
     "ocmlview serve chat.ocml --goto t3 --idle 10m": "serves until Ctrl-C; tests/unit/serve runs it",

@@ -117,7 +117,7 @@ async def test_the_command_line_opens_it_at_a_moment_or_playing(tmp_path: Path) 
         await until(lambda: "event 3 of 3" in drawn(pilot))
     times.write_text('{"b":1,"t":5}\n{"b":9999,"t":6}\n')
     async with running(path, size=SMALL, options=without_clock) as pilot:
-        await until(lambda: pilot.app.return_code == 2)
+        await until(lambda: pilot.app.return_value == 2)
 
 
 @pytest.mark.slow

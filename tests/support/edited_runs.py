@@ -63,6 +63,18 @@ class Piece:
         }[self.kind]
         return f"<|start|>{head}{self.text}{'<|call|>' if self.kind == 'call' else '<|end|>'}\n"
 
+    def item(self, prefix: str) -> dict[str, object]:
+        """Return the message as an item of the Responses API."""
+        id = f"{prefix}{self.call}"
+        items: dict[str, dict[str, object]] = {
+            "user": {"type": "message", "role": "user", "content": self.text},
+            "thought": {"type": "reasoning", "content": [{"type": "reasoning_text", "text": self.text}]},
+            "call": {"type": "function_call", "call_id": id, "name": self.tool, "arguments": self.text},
+            "reply": {"type": "function_call_output", "call_id": id, "output": self.text},
+            "final": {"type": "message", "role": "assistant", "content": self.text},
+        }
+        return items[self.kind]
+
 
 def a_run(chance: Random, turns: int) -> list[Piece]:
     """Return turns with a question, thoughts, parallel calls, their replies, and an answer."""
@@ -144,20 +156,33 @@ def reworded(text: str, chance: Random) -> str:
     return "".join(words)
 
 
-def side(run: list[Piece], prefix: str, numbers: Numbers) -> Side:
+def side(run: list[Piece], prefix: str, numbers: Numbers, format: str) -> Side:
     """Return one side of a comparison, which shows everything of a run."""
-    data = "version: 2.2\n" + "".join(piece.harmony(prefix) for piece in run)
-    document = Document(SpooledSource("run", iter([data.encode()]), False), "openchatml-2.2").load()
-    return Side(document.project(EVERYTHING), numbers, Spelling())
+    if format == "responses":
+        data = json.dumps({"model": "m", "input": [piece.item(prefix) for piece in run]})
+    else:
+        data = "version: 2.2\n" * (format != "harmony") + "".join(piece.harmony(prefix) for piece in run)
+    if format == "harmony":
+        data = re.sub(r" call_id=\w+|tool name=", "", data)
+    document = Document(SpooledSource("run", iter([data.encode()]), False), format).load()
+    found = Side(document.project(EVERYTHING), numbers, Spelling())
+    assert len(found) == len(run), format
+    return found
 
 
-def precision_and_recall(rate: float, seed: int, turns: int = 60) -> tuple[float, float]:
+FORMATS = ("openchatml-2.2", "harmony", "responses")
+"""The formats in which a run is written."""
+
+
+def precision_and_recall(
+    rate: float, seed: int, turns: int = 60, formats: tuple[str, str] = (FORMATS[0], FORMATS[0])
+) -> tuple[float, float]:
     """Return the share of the found pairs that are true, and the share of the true pairs that are found."""
     chance = Random(seed)
     run = a_run(chance, turns)
     other = edited(run, rate, chance)
     numbers = Numbers()
-    rows = align(side(run, "a", numbers), side(other, "b", numbers))
+    rows = align(side(run, "a", numbers, formats[0]), side(other, "b", numbers, formats[1]))
     found = {(run[row.a].own, row.b) for row in rows if row.a >= 0 and row.b >= 0}
     true = {(piece.own, place) for place, piece in enumerate(other) if piece.own >= 0}
     return len(found & true) / max(1, len(found)), len(found & true) / max(1, len(true))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from itertools import chain
 
 from msgspec import Struct
 
@@ -13,6 +14,8 @@ from viewer.insight.words import plain_words
 LEAST_SIMILAR = 0.4
 _SAME_TOOL = 0.35
 """The weight of equal recipients. The words have the remaining weight."""
+_NEAR = 8
+"""Replies this far apart, or up to twice as far, may have exchanged their order."""
 MOST_WORDS = 20_000
 """The number of words of a body that are compared."""
 
@@ -76,7 +79,7 @@ def _align_parts(a: Side, b: Side, first: Part, second: Part, work: Work) -> Pai
         work()
         pairs += _similar(a, b, in_a[gap[0] : gap[1]], in_b[gap[2] : gap[3]], work)
     pairs += [*_moved_calls(a, b, first, second, pairs)]
-    return [*pairs, *_replies(a, b, first, second, dict(pairs))]
+    return [*pairs, *_by_content(a, b, [*_replies(a, b, first, second, dict(pairs))])]
 
 
 def _moved_calls(a: Side, b: Side, first: Part, second: Part, pairs: Pairs) -> Iterator[tuple[int, int]]:
@@ -121,6 +124,28 @@ def _replies(a: Side, b: Side, first: Part, second: Part, pairs: dict[int, int])
         left = of_call.get(pairs.get(call, NO_MESSAGE)) if call is not None else None
         if left:
             yield i, left.pop()
+
+
+def _by_content(a: Side, b: Side, pairs: Pairs) -> Pairs:
+    """Exchange the partners of neighboring replies if equal ones meet. Without call ids, their order says little."""
+    found = dict(pairs)
+    at_b = {j: i for i, j in pairs}
+    odd = [(i, j) for i, j in pairs if a.key[i] != b.key[j] and not (_has_id(a, i) and _has_id(b, j))]
+    open_b: dict[tuple[int, int], list[int]] = {}
+    for _, j in odd:
+        open_b.setdefault((b.key[j], j // _NEAR), []).append(j)
+    for i, _ in odd:
+        j = found[i]
+        near = (open_b.get((a.key[i], j // _NEAR + step), ()) for step in (0, -1, 1))
+        other = next((each for each in chain(*near) if a.key[at_b[each]] != b.key[each]), None)
+        if other is not None and a.key[i] != b.key[j]:
+            at_b[j], at_b[other] = at_b[other], i
+            found[i], found[at_b[j]] = other, j
+    return [*found.items()]
+
+
+def _has_id(side: Side, reply: int) -> bool:
+    return side.replies[reply] in side.call_ids
 
 
 def _similar(a: Side, b: Side, in_a: Sequence[int], in_b: Sequence[int], work: Work) -> Pairs:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import pytest
 
-from tests.support.edited_runs import precision_and_recall
+from tests.support.edited_runs import FORMATS, precision_and_recall
 from viewer.document.document import Document
 from viewer.insight.align import LEAST_SIMILAR
 from viewer.insight.compared import Spelling
@@ -33,6 +35,15 @@ def test_the_true_pairs_are_found_at_every_rate_of_edits(rate: float) -> None:
     found = [precision_and_recall(rate, seed, turns=30) for seed in (11, 12)]
     assert min(precision for precision, _ in found) >= 0.98, found
     assert min(recall for _, recall in found) >= 0.95, found
+
+
+@pytest.mark.lab
+@pytest.mark.parametrize("formats", [*product(FORMATS, FORMATS)], ids="-".join)
+def test_the_true_pairs_are_found_in_all_formats(formats: tuple[str, str]) -> None:
+    for rate in (0.1, 0.2, 0.4, 0.6):
+        found = [precision_and_recall(rate, seed, 40, formats) for seed in range(200, 206)]
+        assert sum(precision for precision, _ in found) / len(found) >= 0.98, (rate, found)
+        assert sum(recall for _, recall in found) / len(found) >= 0.95, (rate, found)
 
 
 @pytest.mark.lab
@@ -75,6 +86,19 @@ def test_replies_in_another_order_pair_through_their_calls() -> None:
     pairs = {comparison.numbers(row) for row in comparison.rows}
     assert pairs == {(1, 1), (2, 2), (3, 3), (4, 5), (5, 4)}
     assert sum(row.moved for row in comparison.rows) == 1
+
+
+def test_replies_without_ids_pair_by_content_if_their_order_differs() -> None:
+    head = "<|start|>user<|message|>Go<|end|>"
+    calls = "".join(
+        f'<|start|>assistant to=functions.f<|channel|>commentary<|constrain|>json<|message|>{{"a":{each}}}<|call|>'
+        for each in (1, 2)
+    )
+    replies = [
+        f"<|start|>functions.f to=assistant<|channel|>commentary<|message|>{each}<|end|>" for each in ("one", "other")
+    ]
+    comparison = compared(head + calls + "".join(replies), head + calls + "".join(reversed(replies)))
+    assert {comparison.numbers(row) for row in comparison.rows} == {(1, 1), (2, 2), (3, 3), (4, 5), (5, 4)}
 
 
 def test_call_ids_may_have_other_names_but_only_one_each() -> None:

@@ -19,6 +19,7 @@ from textual.screen import Screen
 from tests.benchmarks.figures import Bound, Row
 from tests.benchmarks.timing import milliseconds, percentile
 from tests.support.running import ROOMY, drawn, view
+from tests.support.strips import lines_with_caches
 from viewer.sources.watcher import FolderWatcher, Watch
 from viewer.tui.app import COLLECTOR, ViewerApp, ViewOptions
 
@@ -37,10 +38,11 @@ async def viewing(
     app = ViewerApp([str(path)], options, watch=watch, tunes_memory=True)
     gc.freeze()
     gc.set_threshold(*COLLECTOR)
-    async with app.run_test(size=ROOMY) as pilot:
-        while first not in drawn(pilot):
-            await asyncio.sleep(0.001)
-        yield pilot
+    with lines_with_caches():
+        async with app.run_test(size=ROOMY) as pilot:
+            while first not in drawn(pilot):
+                await asyncio.sleep(0.001)
+            yield pilot
 
 
 async def frame(pilot: Pilot[int], key: str) -> float:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import textual.strip
+from textual.cache import FIFOCache
 
 
 class NoCache:
@@ -28,3 +31,14 @@ NO_CACHE: Any = object.__new__(NoCache)
 
 def make_lines_without_caches() -> None:
     setattr(textual.strip, "FIFOCache", NoCache)  # noqa: B010
+
+
+@contextmanager
+def lines_with_caches() -> Iterator[None]:
+    """Draw as users do, with the caches of Textual, for measurements."""
+    before = vars(textual.strip)["FIFOCache"]
+    setattr(textual.strip, "FIFOCache", FIFOCache)  # noqa: B010
+    try:
+        yield
+    finally:
+        setattr(textual.strip, "FIFOCache", before)  # noqa: B010

@@ -49,7 +49,7 @@ def test_a_leak_is_printed_with_its_sources(file: Path) -> None:
     assert done.code == 0
     assert done.err == "DEBUG view: the output quotes hidden messages.\n"
     assert done.out.splitlines() == [
-        f"{file}: #3  leak 100  W-LEAK secret, copied  9 words copied, longest 9, 50 % of #3",
+        f"{file}: #3  leak 100  W-LEAK secret, copied  9 words copied, longest 9, 50% of #3",
         "  secret      #1 developer    ZX-4471",
         "  copied      #1 developer    offer ten percent to customers who threaten to leave",
         "1 answer searched: 1 W-LEAK, 0 I-LEAK. A paraphrase is not found.",

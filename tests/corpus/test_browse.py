@@ -189,6 +189,8 @@ async def test_keys_walk_through_the_levels(browser: Browser) -> None:
             raise AssertionError(text())
 
         await shows("E-PARSE-HEADER")
+        head = app.query_one("#head").render_line(0).text
+        assert (len(head), head.split(), head[-6:]) == (98, ["safe", "›", "problems", "[SAFE]"], "[SAFE]")
         await shows("again.ocml", "caf␛[31mé[b].ocml", keys=("down", "enter"))
         await shows("path ▼", keys=("s", "s"))
         assert (browser.listing.sort, browser.listing.is_descending) == ("path", True)

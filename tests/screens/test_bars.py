@@ -66,7 +66,7 @@ class TestTitle:
     def test_the_level_is_in_the_last_cells(self, width: int) -> None:
         many = replace(DEBUG_FACTS, errors=12345, warnings=67890, turn=(99999, 99999), calls=10**6, failed=10**5)
         for facts in (FACTS, DEBUG_FACTS, TitleFacts(), many, replace(FACTS, name="n" * 300),
-                      replace(FACTS, level="brief"), replace(FACTS, busy="reading 41 %", is_reading=True)):  # fmt: skip
+                      replace(FACTS, level="brief"), replace(FACTS, busy="reading 41%", is_reading=True)):  # fmt: skip
             line = title(facts, width)
             assert cells(line) == width
             assert line.endswith(f"[{facts.level.upper()}] ")
@@ -100,8 +100,8 @@ class TestTitle:
             assert title(facts, 80).endswith(f" {wanted}  [SAFE] ")
 
     def test_work_in_progress_takes_the_place_of_the_format(self) -> None:
-        assert title(replace(FACTS, busy="reading 41 %", is_reading=True), 80) == (
-            " weather.ocm  reading 41 %".ljust(70) + "…  [SAFE] "
+        assert title(replace(FACTS, busy="reading 41%", is_reading=True), 80) == (
+            " weather.ocm  reading 41%".ljust(70) + "…  [SAFE] "
         )
         assert title(replace(FACTS, busy="checking…"), 80) == (
             " weather.ocm  checking…                                     turn 2 of 3  [SAFE] "

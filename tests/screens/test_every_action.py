@@ -726,7 +726,10 @@ async def test_a_filter_with_fields() -> None:
         await type_in(pilot, "&", "tool:get_*")
         assert said(pilot) == "debug view only: press d"
         assert not view(pilot).filter.is_active
-        await press(pilot, "d")
+        await press(pilot, "d", "t")
+        await type_in(pilot, "&", "tool:get_*")
+        assert said(pilot) == "tool is off: press t."
+        await press(pilot, "t")
         await type_in(pilot, "&", "tool:get_*")
         assert view(pilot).filter.is_active
         assert "get_weather" in drawn(pilot)

@@ -170,12 +170,12 @@ def title(
 @each(
     "status, facts, expected",
     [
-        (FollowStatus(), {"live": False}, FollowTitle(FollowState.STILL, busy="reading 25 %")),
+        (FollowStatus(), {"live": False}, FollowTitle(FollowState.STILL, busy="reading 25%")),
         (FollowStatus(), {"live": False, "complete": True}, FollowTitle(FollowState.STILL)),
         (FollowStatus(), {}, FollowTitle(FollowState.STILL)),
         (FollowStatus(Reading.ENDED), {"complete": True}, FollowTitle(FollowState.ENDED)),
-        (FollowStatus(Reading.CATCHING_UP), {}, FollowTitle(FollowState.STILL, busy="reading 25 %")),
-        (FollowStatus(Reading.CATCHING_UP), {"live": False}, FollowTitle(FollowState.STILL, busy="reading 25 %")),
+        (FollowStatus(Reading.CATCHING_UP), {}, FollowTitle(FollowState.STILL, busy="reading 25%")),
+        (FollowStatus(Reading.CATCHING_UP), {"live": False}, FollowTitle(FollowState.STILL, busy="reading 25%")),
         (LIVE, {}, FollowTitle(FollowState.LIVE, "live")),
         (replace(LIVE, place=EndPlace.AWAY), {}, FollowTitle(FollowState.PAUSED, "paused, 3 new")),
         (LIVE, {"stalled_for": 10.0}, FollowTitle(FollowState.LIVE, "live")),

@@ -86,7 +86,7 @@ async def test_the_diff_of_a_debug_view_goes_from_change_to_change(files: tuple[
         assert isinstance(screen, DiffScreen)
         lines = drawn(pilot).splitlines()
         assert "[DEBUG]" in lines[0]
-        assert lines[1].startswith("┏━ A a.ocml ━")
+        assert lines[1].startswith("┏━ ▸A a.ocml ━")
         assert "6 messages ━┓╭─ B b.ocml ─" in lines[1]
         assert "Diff 1 of 3 · 3 same, 3 changed" in lines[-1]
         await press(pilot, "e", "e", "e")

@@ -65,7 +65,6 @@ def test_a_click_on_a_tab() -> None:
 
 def test_header_in_a_pane() -> None:
     assert tab_of(15, Tab.HEADER, 38) == [
-        "",
         " role       tool",
         " name       functions.get_weather",
         " channel    commentary",
@@ -176,17 +175,17 @@ def test_links_show_state_deadline_and_provenance(tmp_path: Path) -> None:
         " tool       functions.f",
         " call       #3 (this one)",
         " reply      #4",
-        " state      ok",
+        " state      ✓ ok",
         " deadline   0.5 s",
         " linked by  call_id",
         "",
-        " PROVENANCE  from the reply",
+        " Provenance  from the reply",
         " source     https://x.example␛]8;;",
         " page       7",
         "",
         " Call graph",
-        "▸a  #3 ──► #4  ok",
-        " —  #7 ┄┄► #8  ok (order)",
+        "▸a  #3 ──► #4  ✓ ok",
+        " —  #7 ┄┄► #8  ✓ by order",
     ]
     assert [entry.follows for entry in found if entry.follows] == [4, 4, 7]
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from tests.support.running import press, running, said, type_in, view
+from tests.support.running import SMALL, finished, press, running, said, type_in, view
 from viewer.tui.cursor import Cursor
 from viewer.tui.jump_list import MOST, JumpList, JumpPlace
+from viewer.tui.keys import ACTIONS
 from viewer.tui.main.navigator import Standing
 
 
@@ -65,3 +66,24 @@ async def test_the_places_of_the_debug_view_are_forgotten_with_it() -> None:
         await type_in(pilot, ":", "12")
         await press(pilot, "e", "d", "ctrl+o")
         assert said(pilot) == "No earlier place."
+
+
+@pytest.mark.slow
+async def test_every_place_and_action_works_where_a_filter_matches_nothing() -> None:
+    leaving = {"leave", "suspend", "copy_or_quit", "edit", "debug", "brief", "filter", "clear"}
+    async with running(size=SMALL) as pilot:
+        for level in ("", "d"):
+            await press(pilot, *level)
+            await type_in(pilot, "&", "is:marked")
+            assert len(view(pilot).session.rows) == 0
+            for place in ("3", "t2", "x1", "50%", "L5", "B9", "2>1"):
+                await type_in(pilot, ":", place)
+            assert len(view(pilot).session.rows) == 0
+        for action in ACTIONS:
+            if action.id not in leaving and action.keys:
+                await press(pilot, "2", action.keys[0])
+                await finished(pilot)
+                await press(pilot, "escape")
+                if not view(pilot).filter.is_active:
+                    await type_in(pilot, "&", "is:marked")
+                assert len(view(pilot).session.rows) == 0, action.id

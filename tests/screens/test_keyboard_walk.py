@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import importlib
 import json
+import pkgutil
 from pathlib import Path
 
 import pytest
@@ -10,28 +12,46 @@ from textual.binding import Binding
 from textual.pilot import Pilot
 from textual.screen import Screen
 
-from tests.support.running import drawn, press, running, view
+from tests.support.running import TOUR, drawn, finished, press, running, view
+from tests.support.walks import keys_of
+from viewer.tui import dialogs, files, insight, main, merged
 from viewer.tui.control.commands import COMMANDS
 from viewer.tui.dialogs.help import HelpScreen
 from viewer.tui.dialogs.marks import MarksScreen
 from viewer.tui.dialogs.palette import PaletteScreen
-from viewer.tui.dialogs.themes import ThemeScreen
 from viewer.tui.dialogs.transcripts import TranscriptsScreen
+from viewer.tui.dialogs.welcome import WelcomeScreen
 from viewer.tui.files.keys import list_actions, merged_actions, transcript_actions
 from viewer.tui.files.screen import FilesScreen
-from viewer.tui.insight.diff import DiffScreen
-from viewer.tui.insight.leaks import LeaksScreen
-from viewer.tui.insight.lens import LensScreen
-from viewer.tui.insight.next_prompt import NextPromptScreen
 from viewer.tui.keys import ACTIONS
 from viewer.tui.main.screen import MainScreen
+from viewer.tui.merged.screen import MergedScreen
 from viewer.tui.panes.panel import BottomTab, Panel
 
 SIZES = [(80, 24), (100, 30), (120, 40), (160, 48)]
-SCREENS: tuple[type[Screen], ...] = (  # type: ignore[type-arg]
-    *(HelpScreen, MarksScreen, ThemeScreen, TranscriptsScreen, FilesScreen),
-    *(DiffScreen, LeaksScreen, LensScreen, NextPromptScreen),
-)
+PACKAGES = (dialogs, files, insight, main, merged)
+
+
+def screens() -> set[type[Screen]]:  # type: ignore[type-arg]
+    """Return all screens of the app, from the modules of their packages."""
+    modules = [
+        importlib.import_module(f"{package.__name__}.{each.name}")
+        for package in PACKAGES
+        for each in pkgutil.iter_modules(package.__path__)
+    ]
+    found = {value for module in modules for value in vars(module).values() if isinstance(value, type)}
+    return {
+        each for each in found if issubclass(each, Screen) and each.__module__.startswith("viewer.") and _is_own(each)
+    }
+
+
+def _is_own(screen: type[Screen]) -> bool:  # type: ignore[type-arg]
+    """True for a screen that is used itself, not only as a base."""
+    return not any(other.__base__ is screen or screen in other.__bases__ for other in screen.__subclasses__())
+
+
+ELSEWHERE = {MainScreen, FilesScreen, TranscriptsScreen, MergedScreen, WelcomeScreen}
+"""Screens that the app begins with."""
 CALLS = 60
 
 
@@ -87,25 +107,27 @@ async def test_the_keyboard_reaches_every_pane_tab_list_and_dialog(size: tuple[i
             assert await walk(pilot, "|") is Panel.SIDE
             assert await walk(pilot, "|") is Panel.TRANSCRIPT
         await walk(pilot, "escape", "d")
-        dialogs: dict[str, tuple[tuple[str, ...], type[Screen]]] = {  # type: ignore[type-arg]
+        overlays: dict[str, tuple[tuple[str, ...], type[Screen]]] = {  # type: ignore[type-arg]
             "?": (("G", "g", "/", "x"), HelpScreen),
             "ctrl+p": (("down", "up", "end", "home", "a"), PaletteScreen),
             "'": (("j", "k", "G"), MarksScreen),
         }
-        for key, (inside, screen) in dialogs.items():
+        for key, (inside, screen) in overlays.items():
             await press(pilot, key, *inside)
             assert type(pilot.app.screen) is screen
             assert drawn(pilot).splitlines()[0].rstrip().endswith("[SAFE]"), key
             await press(pilot, "escape", "escape")
             check_focus(pilot, f"{key} closed")
-        await press(pilot, "ctrl+p", *"theme", "enter", "j", "escape")
-        check_focus(pilot, "themes")
+        visited: set[type[Screen]] = {each for _, each in overlays.values()}  # type: ignore[type-arg]
         await press(pilot, "d")
-        for key, insight in (("S", NextPromptScreen), ("V", LensScreen), ("L", LeaksScreen)):
-            await press(pilot, key)
-            assert type(pilot.app.screen) is insight
+        for keys in ('ctrl+p "theme enter j', "S", "V", "L", "@", f': "diff~{TOUR} enter'):
+            for key in keys_of(keys):
+                await press(pilot, key)
+            await finished(pilot)
+            visited.add(type(pilot.app.screen))
             await press(pilot, "escape")
-            check_focus(pilot, key)
+            check_focus(pilot, keys)
+        assert visited == screens() - ELSEWHERE
 
 
 @pytest.mark.slow
@@ -136,7 +158,8 @@ def test_no_key_has_two_actions_in_one_place() -> None:
         assert sorted(keys) == sorted(set(keys)), name
         after = [key for action in actions for key in action.after_yank]
         assert sorted(after) == sorted(set(after)), name
-    for screen in SCREENS:
+    assert len(screens()) >= 13
+    for screen in screens():
         bindings = [each for each in screen.__dict__.get("BINDINGS", ()) if isinstance(each, Binding)]
         keys = [key.strip() for each in bindings for key in each.key.split(",")]
         assert sorted(keys) == sorted(set(keys)), screen.__name__

@@ -11,8 +11,8 @@ import pytest
 from textual.pilot import Pilot
 
 from tests.support.app_following import Live
-from tests.support.running import drawn, finished, press, running
-from tests.support.walks import SIZES, WALKS, Step, Walk, keys_of, write_files
+from tests.support.running import drawn, finished, press, running, until
+from tests.support.walks import SIZES, WALKS, Step, Walk, held, keys_of, write_files, write_sessions
 from viewer.render.sanitize import SafeText
 from viewer.render.width import cells
 from viewer.tui.settings.state_file import StateFile
@@ -44,6 +44,8 @@ async def test_each_state_equals_its_approved_screen(
     monkeypatch.delenv("NO_COLOR", raising=False)
     monkeypatch.chdir(ROOT if WALKS[name].file.startswith("samples") else tmp_path)
     write_files(tmp_path)
+    if WALKS[name].sessions:
+        write_sessions(tmp_path, monkeypatch)
     text = await walked(WALKS[name], size, tmp_path)
     golden = GOLDEN / f"{case}.txt"
     if os.environ.get("OCML_UPDATE"):
@@ -55,24 +57,37 @@ async def test_each_state_equals_its_approved_screen(
 async def walked(walk: Walk, size: tuple[int, int], folder: Path) -> str:
     """Return the screens of a walk, one after another."""
     state = StateFile(folder / "state.json") if walk.welcomes else None
+    files = [] if walk.sessions else [walk.file, *walk.more]
     screens: list[str] = []
     before: list[str] = []
-    async with running(walk.file, *walk.more, size=size, options=walk.options, state=state) as pilot:
-        for name, step in walk.steps.items():
-            for key in keys_of(step):
-                await press(pilot, key)
-                await finished(pilot)
-            if isinstance(step, Step) and step.then:
-                await Live(pilot, folder / walk.file).write(step.then)
-            keys = step if isinstance(step, str) else step.keys
-            shown = drawn(pilot).splitlines()
-            if not walk.has_bar:
-                shown = [line.rstrip(THUMB) if cells(SafeText(line)) == size[0] else line for line in shown]
-                shown = [line.rstrip() for line in shown]
-            assert_every_line_is_full(pilot)
-            screens += [f"{HEAD}{name}: {keys}".rstrip(), *elided(shown, before)]
-            before = shown
+    with held(walk):
+        async with running(*files, size=size, options=walk.options, state=state, tour=not walk.sessions) as pilot:
+            if walk.held is not None:
+                says = walk.held.value
+                await until(lambda: says in drawn(pilot))
+            for name, step in walk.steps.items():
+                await _take(pilot, step, folder / walk.file)
+                keys = step if isinstance(step, str) else step.keys
+                shown = drawn(pilot).splitlines()
+                if not walk.has_bar:
+                    shown = [line.rstrip(THUMB) if cells(SafeText(line)) == size[0] else line for line in shown]
+                    shown = [line.rstrip() for line in shown]
+                assert_every_line_is_full(pilot)
+                screens += [f"{HEAD}{name}: {keys}".rstrip(), *elided(shown, before)]
+                before = shown
     return "\n".join(screens) + "\n"
+
+
+async def _take(pilot: Pilot[int], step: str | Step, file: Path) -> None:
+    """Press the keys of a step, then change the file."""
+    for key in keys_of(step):
+        await press(pilot, key)
+        await finished(pilot)
+    if isinstance(step, Step) and step.then:
+        await Live(pilot, file).write(step.then)
+    if isinstance(step, Step) and step.removes:
+        file.unlink()
+        await until(lambda: "source lost" in drawn(pilot))
 
 
 def assert_every_line_is_full(pilot: Pilot[int]) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.running import ROOMY, drawn, press, running, said, type_in, view
+from tests.support.running import ROOMY, SMALL, drawn, press, running, said, type_in, view
 
 TEXT = (
     "version: 2.2\n\n"
@@ -100,3 +100,31 @@ async def test_the_next_match_belongs_to_the_current_view(fruit: Path) -> None:
         assert view(pilot).search.current_match in list(view(pilot).search.searcher.matches)  # type: ignore[union-attr]
         await press(pilot, "a", "n", "n")
         assert view(pilot).navigator.focused_number == 4
+
+
+@pytest.mark.slow
+async def test_the_prompt_counts_while_a_text_is_typed_and_only_what_the_view_shows(fruit: Path) -> None:
+    async with running(fruit, size=SMALL) as pilot:
+
+        def prompt() -> str:
+            return drawn(pilot).splitlines()[-2]
+
+        await press(pilot, "/", *"plu")
+        assert prompt().endswith(" 1 of 1 · text, or //regex · enter find · esc cancel")
+        await press(pilot, "x")
+        assert " no matches · text" in prompt()
+        await press(pilot, "backspace", "backspace", "backspace", "backspace")
+        assert prompt().endswith(" text, or //regex · enter find · ↑ history · esc cancel")
+        await press(pilot, "/", "(")
+        assert prompt().endswith("column 2: missing )")
+        await press(pilot, *"a|p)l")
+        assert " 1 of 2 · text" in prompt()
+        assert total(pilot) is None
+        await press(pilot, "escape", "d", "/", *"plums, plums, plums. And a long text")
+        assert prompt().endswith(" no matches")
+        await press(pilot, "ctrl+u", *"plums")
+        assert " 1 of 4 · text" in prompt()
+        await press(pilot, "escape", "&", *"channel:analysis")
+        assert " 1 of 3 messages · tab complete · enter apply · esc cancel" in prompt()
+        await press(pilot, "escape", "d", "&", *"channel:analysis")
+        assert "messages" not in prompt()

@@ -15,8 +15,10 @@ from viewer.tui.dialogs.help import HelpScreen
 from viewer.tui.dialogs.marks import MarksScreen
 from viewer.tui.dialogs.palette import PaletteScreen
 from viewer.tui.dialogs.themes import ThemeScreen
-from viewer.tui.keys import remapped
+from viewer.tui.keys import Scope, remapped
 from viewer.tui.panes.list_keys import add_list_keys
+from viewer.tui.settings.file import read_settings
+from viewer.tui.settings.places import config_file
 from viewer.tui.settings.settings import Pane, Settings
 
 MINE = Settings(
@@ -207,7 +209,10 @@ class TestThemes:
             assert pilot.app.theme == "viewer-ember"
 
     @pytest.mark.slow
-    async def test_are_shown_as_the_cursor_goes_and_kept_or_not(self) -> None:
+    async def test_are_shown_as_the_cursor_goes_and_kept_or_not(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
         async with running(keys=("d",)) as pilot:
             before = background(pilot.app)
             assert before == load_theme("dark").colors["background"]
@@ -225,7 +230,25 @@ class TestThemes:
             await press(pilot, "j", "enter")
             assert pilot.app.theme == "viewer-ember"
             assert background(pilot.app) == load_theme("ember").colors["background"]
-            assert said(pilot).startswith("Theme ember. To keep it, write ")
+            assert said(pilot).startswith("Theme ember. To keep it, press s")
+            assert not config_file().exists()
+            await pilot.app.screen.run_action("do('theme')")
+            await settled(pilot)
+            await press(pilot, "j", "s")
+            assert said(pilot) == f"Saved the theme heather in {config_file()}."
+            assert read_settings().theme == "heather"
+            config_file().write_bytes(b"\xff")
+            await pilot.app.screen.run_action("do('theme')")
+            await settled(pilot)
+            await press(pilot, "s")
+            assert said(pilot) == f"Theme not saved: {config_file()} cannot be changed."
+        served = ViewOptions(settings=Settings(scope=Scope.SERVED))
+        async with running(options=served, keys=("ctrl+p", *"choose a theme", "enter")) as pilot:
+            assert "s save" not in drawn(pilot)
+            await press(pilot, "j", "s")
+            assert isinstance(pilot.app.screen, ThemeScreen)
+            await press(pilot, "enter")
+            assert said(pilot) == "Theme ember."
 
     @pytest.mark.slow
     async def test_every_screen_changes_its_colors(self, tmp_path: Path) -> None:

@@ -8,7 +8,9 @@ import pytest
 
 from tests.support.cases import each
 from tests.support.program import ROOT
+from viewer.errors import ViewerError
 from viewer.tui.settings.file import NEVER, WHY_NEVER, read_settings
+from viewer.tui.settings.saving import save_theme
 from viewer.tui.settings.settings import Chosen, Pane, Settings, theme_in_force
 
 ALL_OF_IT = """\
@@ -165,8 +167,39 @@ def test_the_effective_theme_is_chosen_in_order(monkeypatch: pytest.MonkeyPatch)
     assert theme_in_force(chosen, "ember") == Chosen("ember", "--theme")
 
 
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("", "theme: ember\n"),
+        ("wrap: 90", "wrap: 90\ntheme: ember\n"),
+        ("# mine\ntheme : light  # bright\nwrap: 90\n", "# mine\ntheme: ember\nwrap: 90\n"),
+        ("#theme: dark\nkeymap:\n  theme: f2\n", "theme: ember\nkeymap:\n  theme: f2\n"),
+        ("#theme: dark\nwrap: 90\ntheme: light\n", "#theme: dark\nwrap: 90\ntheme: ember\n"),
+        ("{theme: light}\n", None),
+        ("theme:\n  light\n", None),
+        ("- a\n", None),
+    ],
+)
+def test_saving_a_theme_changes_one_line_or_nothing(before: str, after: str | None, tmp_path: Path) -> None:
+    file = tmp_path / "config.yaml"
+    file.write_text(before, "utf-8")
+    if after is None:
+        with pytest.raises(ViewerError, match="has a mistake; it was not changed"):
+            save_theme(file, "ember", tmp_path / "themes")
+    else:
+        save_theme(file, "ember", tmp_path / "themes")
+    assert file.read_text("utf-8") == (before if after is None else after)
+
+
+def test_a_saved_theme_begins_the_settings_file(tmp_path: Path) -> None:
+    file = tmp_path / "new" / "config.yaml"
+    save_theme(file, "light", tmp_path / "themes")
+    assert (read_settings(file).theme, file.stat().st_mode & 0o777) == ("light", 0o600)
+    assert "#keymap:" in file.read_text("utf-8")
+
+
 def test_the_settings_code_never_mentions_revealing() -> None:
-    for name in ("settings.py", "file.py", "template.py"):
+    for name in ("settings.py", "file.py", "saving.py", "template.py"):
         text = (ROOT / "viewer" / "tui" / "settings" / name).read_text("utf-8")
         assert "Reveal" not in text
         assert "DisplayState" not in text

@@ -9,19 +9,22 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from rich.color import blend_rgb
 from rich.style import Style
 from textual.app import App, ComposeResult
 from textual.widgets import Input
 
 from tests.support.cases import each
-from tests.support.running import ROOMY, drawn, running
+from tests.support.running import ROOMY, drawn, finished, press, running, settled
+from tests.support.walks import keys_of
 from viewer.render.style import StyleRole
 from viewer.render.theme import ANSI, COLORS, DEFAULT, DERIVED, Theme, ThemeError, load_theme, read_theme, theme_names
 from viewer.resources import bundled
-from viewer.tui.app import ViewOptions
 from viewer.tui.themes.textual_theme import textual_theme
 
-COLORED = ["ansi", "colorblind", "contrast", "dark", "ember", "heather", "light"]
+FIXED = ["colorblind", "contrast", "dark", "ember", "heather", "light"]
+"""Themes whose colors do not depend on the terminal."""
+COLORED = ["ansi", *FIXED]
 ALL = [*COLORED, "plain"]
 XTERM_COLORS = """
     #000000 #cd0000 #00cd00 #cdcd00 #0000ee #cd00cd #00cdcd #e5e5e5
@@ -200,15 +203,57 @@ async def test_textual_accepts_the_theme(name: str) -> None:
         assert app.theme == f"viewer-{name}"
 
 
+SCREENS = {
+    "panes": "d e e i p",
+    "without-focus": "escape T",
+    "calls": "escape C",
+    "timeline": "H",
+    "side-panes": "escape |",
+    "search": 'escape | / "osaka enter',
+    "palette": "escape ctrl+p",
+    "help": "escape ?",
+    "themes": 'escape : "theme enter',
+    "marks": "escape escape m '",
+    "command": 'escape : "ex',
+    "fault": 'escape / "/(a',
+    "filter-offers": "escape escape &",
+    "next": "escape S",
+    "lens": "escape V",
+    "leaks": "escape L",
+    "safe": "escape d g e",
+    "brief": "D",
+}
+"""Keys that lead from screen to screen; together they show every style of text."""
+
+
 @pytest.mark.slow
-async def test_the_titles_of_panes_without_the_focus_are_readable() -> None:
-    async with running(size=ROOMY, keys=("d",), options=ViewOptions(theme="light")) as pilot:
-        assert "1 Outline" in drawn(pilot)
-        strips = pilot.app.screen._compositor.render_strips()
-        style = next(segment.style for strip in strips for segment in strip if "Outline" in segment.text)
-        assert style and style.color and style.bgcolor
-        colors = [color.get_truecolor().hex for color in (style.color, style.bgcolor)]
-        assert contrast(*colors) >= 4.5
+async def test_every_word_on_every_screen_is_readable_in_every_theme() -> None:
+    weak: dict[tuple[str, str], set[str]] = {}
+    async with running(size=ROOMY) as pilot:
+        themes = pilot.app.themes  # type: ignore[attr-defined]
+        for screen, keys in SCREENS.items():
+            for key in keys_of(keys):
+                await press(pilot, key)
+                await finished(pilot)
+            for name in FIXED:
+                themes.preview(name)
+                await settled(pilot)
+                drawn(pilot)
+                for strip in pilot.app.screen._compositor.render_strips():
+                    words = {each.text.strip() for each in strip if _is_weak(each.text, each.style)}
+                    if words:
+                        weak.setdefault((name, screen), set()).update(words)
+    assert weak == {}
+
+
+def _is_weak(text: str, style: Style | None) -> bool:
+    """True if a text has letters or digits, and less contrast than WCAG AA asks for."""
+    if not any(map(str.isalnum, text)):
+        return False
+    if style is None or style.color is None or style.bgcolor is None:
+        return True
+    fore, back = (color.get_truecolor() for color in (style.color, style.bgcolor))
+    return contrast(*(blend_rgb(back, fore, 0.6 if style.dim else 1.0).hex, back.hex)) < 4.5
 
 
 WRITE = "write '#rrggbb' in quotes, default, or one of the 16 colors of the terminal, such as bright-cyan"

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 from tests.support.panes import ALL, DEBUG, PLAIN, SAFE, STYLE, read, texts, tour
+from tests.support.running import drawn, press, running, settled, view
 from viewer.document.projection import Projection
 from viewer.render.width import cells
 from viewer.tui.bottom.timeline_bars import Bar, Bars, bars_around, critical_path, parallel_calls
@@ -110,3 +111,26 @@ def test_lines_fit_at_every_width_and_zoom_and_have_ascii_forms() -> None:
                 for line in texts([*lines.head(width), *(lines.line(row, width) for row in range(len(lines)))]):
                     assert cells(line) <= width, (width, zoom, line)
                     assert style is STYLE or line.isascii()
+
+
+def test_the_axis_has_units_that_fit_its_length(tmp_path: Path) -> None:
+    words = [
+        _message(f"{hour:02}:{minute:02}:00", role, f"At {hour}:{minute}.")
+        for hour in range(1, 13)
+        for minute, role in ((10, "user"), (50, "assistant"))
+    ]
+    for most, label in ((1, "20 min"), (12, "2 h")):
+        document = read(tmp_path, "\n".join(words[: 2 * most]))
+        lines = TimelineLines(bars_of(document.project(DEBUG)), document.project(DEBUG), STYLE)
+        assert label in texts(lines.head(120))[0]
+
+
+async def test_it_opens_at_the_message_under_the_cursor() -> None:
+    async with running(keys=("d", "G", "H")) as pilot:
+        timeline = view(pilot).widgets.bottom.timeline
+        assert timeline.list.cursor == timeline.list.count - 1 > 10
+        assert "turn 1–5" in drawn(pilot)
+        await press(pilot, "k")
+        await pilot.resize_terminal(100, 30)
+        await settled(pilot)
+        assert timeline.list.text(timeline.list.cursor).split()[:2] == ["▌", "●"]

@@ -43,9 +43,15 @@ async def running(
     options: ViewOptions | None = None,
     watch: Watch | None = None,
     state: StateFile | None = None,
+    tour: bool = True,
 ) -> AsyncIterator[Pilot[int]]:
-    """Run the app on these files, or on the tour. Read everything, then press keys."""
-    app = ViewerApp([str(path) for path in paths] or [TOUR], options, watch=watch or FakeWatcher().watch, state=state)
+    """Run the app on these files, or on the tour or without files. Read everything, then press keys."""
+    app = ViewerApp(
+        [str(path) for path in paths] or ([TOUR] if tour else []),
+        options,
+        watch=watch or FakeWatcher().watch,
+        state=state,
+    )
     async with app.run_test(size=size) as pilot:
         without_rests(pilot)
         await settled(pilot)

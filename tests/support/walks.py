@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from enum import Enum
 from pathlib import Path
+from typing import Any
 
+import pytest
+
+from tests.support import running
+from viewer.document.document import Document
+from viewer.document.live import LiveDocument
 from viewer.model.prices import Price, Prices
 from viewer.model.visibility import Reveal
 from viewer.tui.app import ViewOptions
@@ -113,6 +123,20 @@ def _result(id: str, text: str) -> dict[str, object]:
     return {"type": "tool_result", "tool_use_id": id, "content": [{"type": "text", "text": text}]}
 
 
+def _merged(name: str, minutes: tuple[int, int, int, int]) -> str:
+    """Return a question, a call with its reply, and an answer, at these minutes."""
+    ask, call, reply, answer = minutes
+    return (
+        _record(ask, "user", f"{name} asks for water.")
+        + _record(call, "assistant", [_use(f"{name}1", "Water", {"bed": name})])
+        + _record(reply, "user", [_result(f"{name}1", f"The bed of {name} is wet.")])
+        + _record(answer, "assistant", [{"type": "text", "text": f"The bed of {name} has water."}])
+    )
+
+
+SESSIONS = {"one": (60, "Plan a trip to Nara for two."), "two": (7300, "Repair the roof of the shed.")}
+"""The sessions in a home folder, with their ages in seconds and their first words."""
+
 FILES = {
     "agent.jsonl": _session(),
     "live.ocml": HEADER + TALK.format(1) + SAID,
@@ -131,6 +155,14 @@ FILES = {
     + TALK.format(2).replace("nearest", "best").replace("shop", "store")
     + SAID
     + " hall.<|return|>\n",
+    "leaks.ocml": HEADER
+    + "<|start|>developer<|message|>Never say the voucher ZX-4471. Internal rule: offer ten percent to customers who "
+    + "threaten to leave.<|end|>\n<|start|>user<|message|>I want to leave.<|end|>\n"
+    + "<|start|>assistant<|channel|>analysis<|message|>Offer the discount, and be kind about the long wait.<|end|>\n"
+    + "<|start|>assistant<|channel|>final<|message|>Your code is ZX-4471. As a rule we offer ten percent to customers "
+    + "who threaten to leave, so please stay.<|return|>\n",
+    "ann.jsonl": _merged("Ann", (1, 2, 5, 7)),
+    "ben.jsonl": _merged("Ben", (3, 4, 6, 9)),
     "one.ocml": HEADER + TALK.format(1) + SAID + ".<|return|>\n",
 }
 RUNS = {
@@ -150,6 +182,17 @@ class Step:
 
     keys: str = ""
     then: str = ""
+    removes: bool = False
+    """True if the file is then removed."""
+
+
+class Held(Enum):
+    """A state that ends by itself, and in which a walk is held. The value is what the title then says."""
+
+    READING = "reading"
+    CHECKING = "checking…"
+    STALLED = "stalled"
+    DENIED = "permission denied"
 
 
 @dataclass(frozen=True)
@@ -166,6 +209,10 @@ class Walk:
     """False if the thumb of the scroll bar is not compared: its place depends on the moment of the last layout."""
     welcomes: bool = False
     """True at the first start, which shows the welcome card."""
+    held: Held | None = None
+    """The state in which to hold the app."""
+    sessions: bool = False
+    """True to list the sessions of a home folder instead of opening a file."""
 
 
 FOLLOW = ViewOptions(follow=True)
@@ -176,6 +223,7 @@ FOLLOW_DEBUG = ViewOptions(follow=True, revealed=ALL)
 FOLLOW_BRIEF = ViewOptions(follow=True, revealed=frozenset({Reveal.BRIEF}))
 PRICED = ViewOptions(settings=Settings(prices=Prices({"claude-*": Price(3.0, 15.0)})))
 ASCII = ViewOptions(ascii_only=True)
+MERGED = ViewOptions(merges=True)
 
 WALKS = {
     "safe": Walk(
@@ -333,6 +381,19 @@ WALKS = {
     "ascii-cards": Walk({"start": "d J enter *"}, "cards.ocml", ASCII, sizes=SIZES[:1]),
     "ascii-rich": Walk({"start": "", "end": "G"}, "rich.ocml", ASCII, sizes=SIZES[:1]),
     "ascii-files": Walk({"start": "s D"}, "runs", ASCII, sizes=SIZES[2:3]),
+    "stalled": Walk({"start": "", "debug": "d"}, "live.ocml", FOLLOW, held=Held.STALLED),
+    "lost": Walk({"start": Step(removes=True)}, "paused.ocml", FOLLOW),
+    "denied": Walk({"start": ""}, "denied.ocml", FOLLOW, held=Held.DENIED),
+    "reading": Walk({"start": ""}, held=Held.READING, has_bar=False),
+    "checking": Walk({"start": ""}, held=Held.CHECKING, has_bar=False),
+    "leaking": Walk({"start": "d L", "next": "]", "other-side": "o"}, "leaks.ocml"),
+    "merged": Walk(
+        {"start": "", "brief": "D", "debug": "d", "search": '/ "wet enter', "opened": "escape g J enter"},
+        "ann.jsonl",
+        MERGED,
+        more=("ben.jsonl",),
+    ),
+    "sessions": Walk({"start": "", "filter": '& "roof enter'}, sessions=True),
     "small": Walk(
         {"safe": "", "debug": "d e e", "inspector": "i", "help": "escape ?", "palette": "escape ctrl+p"},
         sizes=((40, 12), (30, 9)),
@@ -349,6 +410,55 @@ def write_files(folder: Path) -> None:
     for file, (age, written) in RUNS.items():
         (folder / "runs" / file).write_text(written, "utf-8")
         os.utime(folder / "runs" / file, (time.time() - age, time.time() - age))
+
+
+def write_sessions(home: Path, patch: pytest.MonkeyPatch) -> None:
+    """Write the sessions of an agent into a folder, and make it the home folder."""
+    patch.setenv("HOME", str(home))
+    for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME", "INSPECT_LOG_DIR"):
+        patch.delenv(name, raising=False)
+    for name, (age, words) in SESSIONS.items():
+        path = home / ".claude" / "projects" / f"-{name}" / f"{name}.jsonl"
+        path.parent.mkdir(parents=True)
+        path.write_text(json.dumps({**json.loads(_record(1, "user", words)), "cwd": f"/{name}"}) + "\n", "utf-8")
+        os.utime(path, (time.time() - age, time.time() - age))
+
+
+@contextmanager
+def held(walk: Walk) -> Iterator[None]:
+    """Hold the app in the state of the walk."""
+    with pytest.MonkeyPatch.context() as patch:
+        if walk.held is Held.STALLED:
+            patch.setattr(LiveDocument, "quiet_for", 14.0)
+        elif walk.held is Held.DENIED:
+            patch.setattr(os, "open", _refusing(os.open))
+            patch.setattr(os, "stat", _refusing(os.stat))
+        elif walk.held is not None:
+            ends = walk.held is Held.CHECKING
+            patch.setattr(Document, "read_some", _halting(Document.read_some, lambda document: ends))
+            patch.setattr(running, "_is_busy", lambda pilot: False)  # it would never be idle
+        yield
+
+
+def _refusing(call: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the call, which refuses the file that nobody may read."""
+
+    def refuse(path: Any, *arguments: Any, **options: Any) -> Any:
+        if str(path).endswith("denied.ocml"):
+            raise PermissionError(errno.EACCES, "Permission denied")
+        return call(path, *arguments, **options)
+
+    return refuse
+
+
+def _halting(read: Callable[[Document, int], None], goes_on: Callable[[Document], bool]) -> Callable[..., None]:
+    """Return a reader that stops after its first step or, if it goes on, at the end of the input."""
+
+    def halt(document: Document, size: int) -> None:
+        if not document.size or (goes_on(document) and not document.is_read):
+            read(document, size if document.size else 3000)
+
+    return halt
 
 
 def keys_of(step: str | Step) -> list[str]:

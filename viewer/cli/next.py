@@ -269,7 +269,7 @@ def _reused(outcome: Outcome) -> SafeText:
     cache = outcome.cache
     if cache is None or not cache.previous:
         return trusted("")
-    share = f"{100 * cache.shared // cache.previous} %"
+    share = f"{100 * cache.shared // cache.previous}%"
     return trusted(share if cache.first_difference is None else f"{share} to #{cache.first_difference}")
 
 

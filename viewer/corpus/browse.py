@@ -104,6 +104,8 @@ class Browser:
     ) -> None:
         self._database = database
         self._contents = contents
+        self.level = contents.audience.level
+        """How much the tables reveal."""
         self._root = root
         self._condition: Condition | None = None
         self.where = ""

@@ -32,6 +32,6 @@ def estimate_lines(entries: Iterable[Entry], contents: Contents, max_size: int) 
         yield "nothing to extrapolate from"
         return
     yield f"{size / cores / 1e6:,.1f} MB/s per core, {cores / 3600:,.3f} core-hours"
-    yield f"{tables_size / 1e6:,.1f} MB of tables ({100 * tables_size / size:.1f} % of the files)"
+    yield f"{tables_size / 1e6:,.1f} MB of tables ({100 * tables_size / size:.1f}% of the files)"
     for workers in WORKERS:
         yield f"{workers:>4} workers: {cores / workers / 3600:,.3f} h"

@@ -22,6 +22,7 @@ from viewer.document.values import (
     ShownStray,
 )
 from viewer.formats import FORMATS
+from viewer.model.visibility import Reveal
 from viewer.render.blocks.agents import Agents
 from viewer.render.blocks.block import SPACE, Block, BlockFacts, BlockLine, Joined, RowLines, Source, styled_row
 from viewer.render.blocks.call_words import brief_parts
@@ -217,7 +218,8 @@ class BlockMaker:
     def _hidden(self, row: int, run: HiddenRun) -> Block:
         """Return a line about hidden messages, centered in the column."""
         sign = self.signs.hidden
-        words = trusted(f"{sign} {hidden_words(run.count, self._faulty(row))} {sign}")
+        elsewhere = self.projection.audience.reveals(Reveal.ALL)
+        words = trusted(f"{sign} {hidden_words(run.count, self._faulty(row), elsewhere=elsewhere)} {sign}")
         left = Part(trusted(" " * ((self.width - cells(words)) // 2)))
         return Block(0, [BlockLine((self.margin, left, Part(words, StyleRole.QUIET))), SPACE])
 
@@ -422,9 +424,11 @@ class BlockMaker:
         return [BlockLine((self.margin, *_rule(words, self.width, self.signs))), SPACE]
 
 
-def hidden_words(count: int, faulty: int) -> str:
-    """Describe how many messages are hidden, and how many of them have problems."""
-    words = f"{count:,} hidden message{'' if count == 1 else 's'}"
+def hidden_words(count: int, faulty: int, *, elsewhere: bool = False) -> str:
+    """Describe how many messages are hidden, and how many of them have problems.
+
+    `elsewhere`: only messages of other threads are left out."""
+    words = f"{counted(count, 'message')} in other threads" if elsewhere else counted(count, "hidden message")
     if count == faulty == 1:
         return f"{words} with a problem"
     return f"{words}, {faulty:,} with {'a problem' if faulty == 1 else 'problems'}" if faulty else words

@@ -70,7 +70,7 @@ class TitleFacts(Struct, frozen=True, gc=False):
     sources: str = ""
     """Which of several followed inputs this is, and how many are live."""
     busy: str = ""
-    """Work in progress, such as `reading 41 %`; shown instead of the format."""
+    """Work in progress, such as `reading 41%`; shown instead of the format."""
     is_reading: bool = False
     """True if the position is not known yet."""
     agent: str = ""

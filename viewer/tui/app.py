@@ -7,7 +7,6 @@ import os
 import sys
 import time
 from collections.abc import Callable, Sequence
-from difflib import get_close_matches
 from functools import partial
 from pathlib import PurePath
 from typing import TYPE_CHECKING, ClassVar
@@ -157,7 +156,8 @@ class ViewerApp(App[int], inherit_bindings=False):
         self._bindings = BindingsMap([Binding(palette, "command_palette", show=False, priority=True)])
         theme = self.options.theme or theme_in_force(self.settings).value
         redraw = partial(redraw_screens, self)
-        self.themes = ThemeSwitcher(self, theme, self.settings.theme_folders, notify=self.remark, redraw=redraw)
+        folders, can_save = self.settings.theme_folders, not self.settings.scope.is_served
+        self.themes = ThemeSwitcher(self, theme, folders, notify=self.remark, redraw=redraw, can_save=can_save)
         self.last_key_at = 0.0
         """The time of the last key or mouse event."""
         self.paths = list(paths)
@@ -496,16 +496,12 @@ class ViewerApp(App[int], inherit_bindings=False):
         """Apply a theme, or show the list of themes. If none is chosen there, restore the previous theme."""
         from viewer.tui.dialogs.themes import ThemeScreen
 
-        if event.name:
-            if event.name in self.themes.names:
-                self.themes.choose(event.name)
-            else:
-                near = get_close_matches(event.name, self.themes.names, 1)
-                self.remark(f"Unknown theme: {event.name}." + (f" Did you mean {near[0]}?" if near else ""))
-            return
-
         themes, printing = self.themes, Style(color=True, ascii=self.screen.has_class("-ascii"))
-        self.push_screen(ThemeScreen(themes.painter, themes.names, themes.wanted, printing), themes.choose)
+        if event.name:
+            themes.choose_named(event.name)
+        else:
+            own = themes.painter, themes.names, themes.wanted, printing
+            self.push_screen(ThemeScreen(*own, can_save=themes.can_save), themes.take)
 
     def on_theme_screen_previewed(self, event: ThemeScreen.Previewed) -> None:
         self.themes.preview(event.name)

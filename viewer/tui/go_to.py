@@ -65,14 +65,17 @@ def parse(typed: str) -> Target | str:
     return HELP
 
 
+_NOTHING = "No messages are shown."
+
+
 def resolve(target: Target, projection: Projection, rows: Rows, here: int = 0) -> int | str:
     """Return the number of the message to go to, or a sentence that explains why there is none.
 
     Turns are counted within the transcript of the row `here`."""
     if target.place in (Place.LINE, Place.BYTE, Place.AGENT) and projection.audience.is_safe:
         return DEBUG_ONLY
-    if not rows.shown_count:
-        return "No messages are shown."
+    if not len(rows) or not rows.shown_count:  # a filter that matches nothing leaves no row
+        return _NOTHING
     match target.place:
         case Place.MESSAGE:
             return _message(target.value, projection, rows)
@@ -135,11 +138,11 @@ def _in_agent(target: Target, projection: Projection) -> int | str:
     return f"Message {target.value:,} started no sub-agent."
 
 
-def _nearest(rows: Rows, row: int) -> int:
+def _nearest(rows: Rows, row: int) -> int | str:
     """Return the message of a row or one that it folds, or else the nearest message after it, or before it."""
     for near in chain(range(row, len(rows)), range(row - 1, -1, -1)):
         if rows.kind(near) is RowKind.MESSAGE:
             return rows.value(near)
         if rows.kind(near) in FOLDED_KINDS:
             return rows.last_number(near)
-    raise LookupError
+    return _NOTHING

@@ -80,6 +80,10 @@ class PromptLine(Protocol):
         """Show a hint at the right edge while the prompt asks."""
         ...
 
+    def count(self, typed: str, words: str) -> None:
+        """Show a count for this text next to the hint, if the prompt still asks for it."""
+        ...
+
     def complete(self, text: str) -> None:
         """Replace the typed text with its completion."""
         ...

@@ -210,7 +210,7 @@ class CardMaker:
         left += [Part(trusted(f"  {arguments}"), StyleRole.QUIET)] if arguments else []
         state, look = call_state(call, [one for found in notes.values() for one in found], signs)
         columns = self._columns(state, look, time_words(call), call_numbers(call, signs), is_open)
-        return between(left, [*self._time(row, call.call or 0), *columns], self._width + 1 - indent, signs)
+        return between(left, [*self._time(row, call.call or 0), *columns], self._width - indent, signs)
 
     def _time(self, row: int, number: int) -> list[Part]:
         """Return the time of a message, if times are on."""
@@ -286,7 +286,7 @@ class CardMaker:
         if answered is not None and not is_open:
             tool = tool_words(answered.tool)
             remark = Part(trusted(f"{signs.reply} reply of {tool} #{number}"), StyleRole.QUIET)
-            line = between([remark], [], self._width + 1, signs)
+            line = between([remark], [], self._width, signs)
             return Entry([BlockLine((self._margin, *line), link=answered.call or 0)])
         left = [Part(trusted(f"{sign} {name}"), look)]
         if grows:
@@ -297,7 +297,7 @@ class CardMaker:
         mark = signs.unfolded if is_open else signs.folded
         right = f"{aside}{shown_number:>{max(_NUMBER_ROOM, len(shown_number) + 2)}} {mark}"
         aside_parts = [*self._time(row, number), Part(trusted(right), StyleRole.QUIET)]
-        line = between(left, aside_parts, self._width + 1, signs)
+        line = between(left, aside_parts, self._width, signs)
         return Entry([BlockLine((self._margin, *line), folds=True)], shows_body=is_open)
 
     def _opens(self, number: int) -> bool:

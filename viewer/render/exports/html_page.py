@@ -114,7 +114,7 @@ class _Page:
             element("h1", name(self._title)),
             element("span", joined([name(each) for each in said], " · "), class_="about"),
             element("span", class_="gap"),
-            element("span", words(counts_words(self.rows)), class_="counts"),
+            element("span", words(counts_words(self.rows, self._audience)), class_="counts"),
             link("problems", self._tally(), class_="tally"),
             class_="banner",
         )
@@ -157,7 +157,12 @@ class _Page:
 
     def _hidden(self, count: int, faulty: int) -> Html:
         """Return the number of messages hidden here. The table at the end lists their problems."""
-        said = element("p", words(f"┄ {hidden_words(count, faulty)} ┄"), Html("\n"), class_="hidden-run")
+        said = element(
+            "p",
+            words(f"┄ {hidden_words(count, faulty, elsewhere=self._audience.reveals(Reveal.ALL))} ┄"),
+            Html("\n"),
+            class_="hidden-run",
+        )
         return joined([self._begin_section(None), said])
 
     def _step(self, step: Step) -> Iterator[Html]:

@@ -15,6 +15,7 @@ from viewer.render.diagnostic import described, full_code
 from viewer.render.exports.html_message import SIGNS
 from viewer.render.exports.steps import PlacedMessage, Step, TurnBegins, steps_of
 from viewer.render.exports.view_words import (
+    absent_words,
     badge,
     counts_words,
     revealed_names,
@@ -39,7 +40,7 @@ def markdown_page(projection: Projection, title: str) -> Iterator[str]:
     revealed = revealed_names(audience)
     reveals = f" (reveals {', '.join(revealed)})" if revealed else ""
     yield f"# {code(title)}\n\n> **{badge(audience)} view**{reveals}: {escaped(view_sentence(audience))}\n"
-    yield f"> {counts_words(projection.rows())}.\n"
+    yield f"> {counts_words(projection.rows(), audience)}.\n"
     for step in steps_of(projection, projection.diagnostics(), projection.calls()):
         yield from _step(step, projection)
 
@@ -80,7 +81,7 @@ def _step(step: Step, projection: Projection) -> Iterator[str]:
     elif isinstance(step, ShownStray):
         yield f"\n### Text outside any message\n\n{fenced(_body(step.body, trim=False), 'text')}"
     elif isinstance(step, HiddenRun):
-        yield f"\n*{step.count:,} hidden*\n"
+        yield f"\n*{absent_words(step.count, projection.audience)}*\n"
     elif isinstance(step, BriefCall):
         yield f"\n{_brief_call(step)}\n"
     else:

@@ -45,7 +45,7 @@ def _head(projection: Projection, title: str) -> list[Line]:
     audience = projection.audience
     revealed = revealed_names(audience)
     said = f" reveals {', '.join(revealed)} " if revealed else " "
-    counts = counts_words(projection.rows())
+    counts = counts_words(projection.rows(), audience)
     mark = Part(trusted(f" {badge(audience)} "), LEVELS[audience.level.value])
     return [
         (

@@ -31,16 +31,23 @@ def view_sentence(audience: Audience) -> str:
         return "What the end user saw, and one line per call: its tool, state and duration."
     if audience.is_safe:
         return "What the end user saw: user messages, final answers and flagged preambles."
+    if audience.reveals(Reveal.ALL) and audience.thread:
+        return "The messages of one sub-agent, including private reasoning and tool data that the end user did not see."
     if audience.reveals(Reveal.ALL):
         return "Everything, including private reasoning and tool data that the end user did not see."
     said = ", ".join(_OTHERS.get(each, each.value) for each in Reveal if each in audience.revealed)
     return f"What the end user saw, and some of what they did not see: {said}."
 
 
-def counts_words(rows: Rows) -> str:
+def counts_words(rows: Rows, audience: Audience) -> str:
     """Return counts such as `12 messages, 21 hidden`. A strict audience gets no hidden count."""
     hidden = rows.hidden_count
-    return counted(rows.shown_count, "message") + (f", {hidden:,} hidden" if hidden else "")
+    return counted(rows.shown_count, "message") + (f", {absent_words(hidden, audience)}" if hidden else "")
+
+
+def absent_words(count: int, audience: Audience) -> str:
+    """Return a count such as `21 hidden`. Where everything is revealed, only other threads are left out."""
+    return f"{count:,} {'in other threads' if audience.reveals(Reveal.ALL) else 'hidden'}"
 
 
 def transcript_words(transcript: ShownTranscript) -> list[str]:

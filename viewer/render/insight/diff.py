@@ -238,7 +238,7 @@ def _marked(sign: str, text: SafeText) -> list[Part]:
 def _text_lines(item: ShownMessage | ShownStray, change: TextChange, drawing: Drawing, signs: str) -> list[list[Part]]:
     is_thought = isinstance(item, ShownMessage) and group_of(item) == ("assistant", "analysis")
     if is_thought and change.removed + change.added > _NOISE:
-        return [[_quiet(f"changed, {round(100 * change.alike)} % alike", drawing)]]
+        return [[_quiet(f"changed, {round(100 * change.alike)}% alike", drawing)]]
     lines: list[list[Part]] = [[]]
     changed: set[int] = set()
     for run in change.runs:

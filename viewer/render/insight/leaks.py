@@ -66,7 +66,7 @@ def share_words(leak: Leak) -> str:
     if not leak.counted:
         return ""
     copied = counted(round(sum(span.words for span in leak.counted)), "word")
-    return f"{copied} copied, longest {leak.longest}, {round(100 * leak.copied)} % of #{leak.message}"
+    return f"{copied} copied, longest {leak.longest}, {round(100 * leak.copied)}% of #{leak.message}"
 
 
 def source_words(span: LeakSpan) -> str:

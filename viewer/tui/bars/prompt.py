@@ -27,6 +27,8 @@ HINTS = {
     PromptKind.ROWS: "words of a title or a name · enter apply · esc cancel",
 }
 """The key hints for each kind of prompt."""
+_RECALLS = " · ↑ history"
+"""The part of a hint that gives its place to a count."""
 MOST_REMEMBERED = 50
 """How many earlier texts of each kind the arrow keys can recall."""
 
@@ -121,6 +123,7 @@ class Prompt(Horizontal):
         self._sign = Static(Content(""), id="prompt-sign", markup=False)
         self._input = SafeInput(compact=True, select_on_focus=False)
         self._note = Static(Content(""), id="prompt-note", markup=False)
+        self._hint = self._count = ""
 
     def compose(self) -> ComposeResult:
         """Yield the sign, the input, and a hint."""
@@ -166,19 +169,31 @@ class Prompt(Horizontal):
         return True
 
     def note(self, words: str) -> None:
-        """Show a note next to the resting search: `2 of 3`, `no matches`, `searching 41 %`."""
+        """Show a note next to the resting search: `2 of 3`, `no matches`, `searching 41%`."""
         if self._resting:
             self._show_rest(self._resting, words)
 
     def hint(self, words: str) -> None:
         """Show a hint at the right edge while the prompt asks."""
+        self._hint, self._count = words, ""
         _show(self._note, self._printing.words(words))
 
+    def count(self, typed: str, words: str) -> None:
+        """Show a count for this text next to the hint, if the prompt still asks for it."""
+        if self.is_asking and typed == self._input.value and not self.has_class("-fault"):
+            self._count = words
+            self._make_room()
+
     def _make_room(self) -> None:
-        """Hide the hint while the text needs its space, but never hide a fault."""
-        hint = self._note
-        used = len(self.kind.value) + len(self._input.value) + len(str(hint.visual)) + 5
-        hint.display = self.has_class("-fault") or used <= self.app.size.width
+        """Shorten or hide the hint while the text needs its space, but never hide a fault."""
+        room = self.app.size.width - len(self.kind.value) - len(self._input.value) - 5
+        hints = [self._hint]
+        if self._count:
+            hints = [f"{self._count} · {self._hint.replace(_RECALLS, '')}", self._count]
+        fitting = hints[:1] if self.has_class("-fault") else [each for each in hints if len(each) <= room]
+        self._note.display = bool(fitting)
+        if fitting:
+            _show(self._note, self._printing.words(fitting[0]))
 
     def _show_fault(self, text: str, *, is_complete: bool) -> bool:
         """Show what is wrong with a typed search or filter in place of the hint; True if anything is."""
@@ -188,7 +203,7 @@ class Prompt(Horizontal):
 
             is_search = self.kind is PromptKind.SEARCH
             fault = faults.fault_of_search(text) if is_search else faults.fault_of_filter(text, is_complete=is_complete)
-        if fault or self.has_class("-fault"):
+        if fault or self._count or self.has_class("-fault"):
             self.hint(fault or HINTS[self.kind])
         self.set_class(bool(fault), "-fault")
         return bool(fault)

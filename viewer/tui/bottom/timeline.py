@@ -95,6 +95,7 @@ class Timeline(Vertical, EvenLines):
         """Show only one turn if the pane is narrow."""
         if self._source is not None:
             self._make()
+            self.post_message(self.Rescaled())
 
     def on_line_list_moved(self, event: LineList.Moved) -> None:
         """Let the transcript follow the cursor."""
@@ -130,11 +131,12 @@ class Timeline(Vertical, EvenLines):
 
     def _use(self, bars: Bars) -> None:
         assert self._source is not None
+        before, at = self._lines, self.list.cursor
         lines = TimelineLines(bars, self._source[0], self.drawn_style, zoom=self.zoom, pan=self.pan)
         self._lines = lines
         self.head.show(lambda width: lines.head(self.list.size.width or width))
-        row = lines.row_of(self._focus) if self._follows or self.list.cursor < 0 else self.list.cursor
-        self.list.show(len(lines), self._line, row)
+        stays = not self._follows and before is not None and 0 <= at < len(before)
+        self.list.show(len(lines), self._line, lines.row_of(before.number(at) if stays and before else self._focus))
 
     @property
     def _width(self) -> int:

@@ -17,7 +17,12 @@ from viewer.tui.panes.signs import KindSign
 
 ROOMY = 98
 """The minimum width at which turns have a column."""
-_STEPS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 30_000, 60_000, 300_000, 600_000, 3_600_000)
+_MINUTE, _HOUR, _DAY = 60_000, 3_600_000, 86_400_000
+_STEPS = (
+    *(1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 30_000),
+    *(_MINUTE, 2 * _MINUTE, 5 * _MINUTE, 10 * _MINUTE, 30 * _MINUTE, _HOUR, 2 * _HOUR, 6 * _HOUR, 12 * _HOUR),
+    *(_DAY, 7 * _DAY, 30 * _DAY, 365 * _DAY),
+)
 """The possible intervals between two ticks, in milliseconds or messages."""
 _NAMES = {KindSign.THOUGHT: "thought", KindSign.COMMENTARY: "commentary", KindSign.ANSWER: "answer"}
 _BARS = {KindSign.THOUGHT: ("▒", "-"), KindSign.CALL: ("█", "#"), KindSign.ANSWER: ("▓", "=")}
@@ -125,7 +130,11 @@ class TimelineLines:
             return str(tick)
         if step < 100:
             return f"{tick} ms"
-        return f"{tick / 1000:.1f} s" if step < 1000 else f"{tick // 1000} s"
+        if step < 1000:
+            return f"{tick / 1000:.1f} s"
+        units = ((_DAY, "d"), (_HOUR, "h"), (_MINUTE, "min"), (1000, "s"))
+        size, unit = next((size, unit) for size, unit in units if step >= size)
+        return f"{tick // size} {unit}"
 
     def _name(self, bar: Bar) -> SafeText:
         if bar.call is not None:

@@ -18,6 +18,9 @@ from viewer.document.filter.tree import FilterError
 from viewer.errors import ViewerError
 from viewer.render.crash import report_crash
 from viewer.render.sanitize import sanitize_line
+from viewer.render.style import trusted
+from viewer.render.title import LEVELS
+from viewer.render.width import cells, cut
 from viewer.signals import TerminalGuard
 from viewer.tui.crash_handler import fault_of, handle_faults, handle_signals
 from viewer.tui.settings.settings import Settings, theme_in_force
@@ -51,6 +54,7 @@ class BrowseApp(App[int], inherit_bindings=False):
     #status { height: 1; padding: 0 1; }
     #filter { height: 1; border: none; padding: 0 1; display: none; }
     #keys { height: 1; background: $surface; padding: 0 1; }
+    #head, #keys { text-wrap: nowrap; }
     """
 
     def __init__(
@@ -135,10 +139,24 @@ class BrowseApp(App[int], inherit_bindings=False):
         if page.rows:
             at, column = listing.cursor
             table.move_cursor(row=min(at, len(page.rows) - 1), column=min(column, len(page.columns) - 1))
-        self.query_one("#head", Static).update(Text(self._head(page)))
+        self._draw_head()
         self.say(self.browser.take_notice() or self._count(page))
 
-    def _head(self, page: Page) -> str:
+    def on_resize(self) -> None:
+        """Keep the level at the right edge."""
+        self._draw_head()
+
+    def _draw_head(self) -> None:
+        """Show the place and, in the last cells, the level of the tables."""
+        level = self.browser.level.value
+        badge = trusted(f"[{level.upper()}]")
+        room = max(self.size.width - len(badge) - 3, 0)
+        place = cut(sanitize_line(self._place()), room, trusted("…"))
+        head = Text(place + " " * (room - cells(place) + 1))
+        head.append(badge, self.themes.painter.style(LEVELS[level]))
+        self.query_one("#head", Static).update(head)
+
+    def _place(self) -> str:
         names = []
         for listing in self.browser.stack:
             of_files = listing.name or "all files"

@@ -19,6 +19,7 @@ from viewer.render.sanitize import sanitize_line
 from viewer.render.theme import theme_names
 from viewer.rules import RULES
 from viewer.tui.control.lists import ListController
+from viewer.tui.control.typed_count import TypedCount
 from viewer.tui.go_to import HELP, Place, parse
 from viewer.tui.host import Host, PromptKind
 from viewer.tui.keys import Action, Served, offered
@@ -77,6 +78,7 @@ class CommandController:
         self.session = session
         self.host = host
         self.navigator = navigator
+        self._typed_count = TypedCount(session, host, navigator)
         self.view = view
         self.search = search
         self.filter = filter
@@ -151,6 +153,11 @@ class CommandController:
     def _named_actions(self) -> list[Action]:
         """Return the actions that can be run by their ids. Only `:level` reveals hidden messages."""
         return [each for each in self._actions if each.id not in NO_COMMANDS]
+
+    def handle_typed(self, typed: str, kind: PromptKind) -> list[Offer]:
+        """Count the matches of a search or filter as it is typed, and return the completions."""
+        self._typed_count.start(kind, typed)
+        return self.offers(typed, kind)
 
     def offers(self, typed: str, kind: PromptKind = PromptKind.COMMAND) -> list[Offer]:
         """Return the completions of the typed text, commands before actions; none for a place."""

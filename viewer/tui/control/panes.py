@@ -23,8 +23,9 @@ ROOMY, WIDE = 100, 140
 LEAST_TRANSCRIPT = 60
 """The minimum width of the transcript."""
 INSPECTOR_WIDTH = 40
-SHEET_ROWS = 9
-"""The maximum height of a pane below the transcript on a narrow screen."""
+LEAST_SHEET, SHEET_ROWS = 6, 9
+"""The minimum height of a pane below the transcript on a narrow screen, if three rows of the transcript remain; and the
+maximum height."""
 BOTTOM_ROWS = (6, 12)
 """The minimum and maximum height of the bottom pane. In between, it takes `BOTTOM_SHARE` of the screen."""
 BOTTOM_SHARE = 0.3
@@ -100,7 +101,7 @@ class PaneController:
         """Return the height of the bottom pane or of a sheet."""
         height = self._host.size[1]
         if not self.is_roomy:
-            return max(3, min(SHEET_ROWS, (height - 3) // 2))
+            return max(3, min(SHEET_ROWS, max((height - 3) // 2, min(LEAST_SHEET, height - 6))))
         least, most = BOTTOM_ROWS
         own = self.sizes.get(Panel.BOTTOM) or self._settings.problems.size
         return own or max(min(max(least, round(BOTTOM_SHARE * height)), most, height // 2), 3)

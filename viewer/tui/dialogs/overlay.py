@@ -78,6 +78,6 @@ class Overlay(ModalScreen[Result], DismissOnce[Result]):
         gap = self.box_width - _EDGES - cells(words) - cells(more) - 2
         frame = self._frame
         if aside and gap > 0:
-            frame.border_title = Content.assemble((words, "bold"), f" {stroke * gap} ", (more, "dim"))
+            frame.border_title = Content.assemble((words, "bold"), f" {stroke * gap} ", (more, "$secondary"))
         else:
             frame.border_title = Content.assemble((words, "bold"))

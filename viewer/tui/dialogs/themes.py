@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar
 
+from msgspec import Struct
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
@@ -17,13 +18,20 @@ from viewer.tui.panes.line_list import LineList
 from viewer.tui.terminal.paint import Painter
 
 
-class ThemeScreen(ModalScreen[str | None], DismissOnce[str | None]):
-    """Theme list; returns the chosen name, or None."""
+class ThemeChoice(Struct, frozen=True):
+    """A chosen theme, and whether to write it to the settings file."""
+
+    name: str
+    is_saved: bool = False
+
+
+class ThemeScreen(ModalScreen[ThemeChoice | None], DismissOnce[ThemeChoice | None]):
+    """Theme list; returns the choice, or None."""
 
     DEFAULT_CSS = """
     ThemeScreen { align: right middle; }
     ThemeScreen > Vertical {
-        width: 32; height: auto; max-height: 100%; margin: 0 1;
+        width: 38; height: auto; max-height: 100%; margin: 0 1;
         border: heavy $primary; border-title-color: $primary; border-subtitle-color: $secondary; background: $surface;
     }
     ThemeScreen LineList { height: auto; max-height: 100%; background: $surface; scrollbar-size-vertical: 1; }
@@ -35,6 +43,7 @@ class ThemeScreen(ModalScreen[str | None], DismissOnce[str | None]):
         Binding("home", "move(-1000)", show=False),
         Binding("end", "move(1000)", show=False),
         Binding("enter,space", "choose", show=False),
+        Binding("s", "save", show=False),
         Binding("escape,q", "back", show=False),
     ]
 
@@ -45,8 +54,17 @@ class ThemeScreen(ModalScreen[str | None], DismissOnce[str | None]):
             super().__init__()
             self.name = name
 
-    def __init__(self, painter: Painter, names: Sequence[str], current: str, printing: Style | None = None) -> None:
+    def __init__(
+        self,
+        painter: Painter,
+        names: Sequence[str],
+        current: str,
+        printing: Style | None = None,
+        *,
+        can_save: bool = True,
+    ) -> None:
         super().__init__()
+        self._can_save = can_save
         self._names = list(names)
         self._current = current
         self._list = LineList(painter, id="theme-names")
@@ -58,7 +76,9 @@ class ThemeScreen(ModalScreen[str | None], DismissOnce[str | None]):
         with Vertical() as frame:
             yield self._list
         frame.border_title = trusted(">Themes" if self._printing.ascii else "▸Themes")
-        frame.border_subtitle = self._printing.words("enter apply · esc cancel")
+        frame.border_subtitle = self._printing.words(
+            "enter apply · s save · esc cancel" if self._can_save else "enter apply · esc cancel"
+        )
 
     def on_mount(self) -> None:
         """Put the cursor on the current theme."""
@@ -86,7 +106,12 @@ class ThemeScreen(ModalScreen[str | None], DismissOnce[str | None]):
 
     def action_choose(self) -> None:
         """Choose the theme under the cursor."""
-        self.dismiss(self._names[self._list.cursor])
+        self.dismiss(ThemeChoice(self._names[self._list.cursor]))
+
+    def action_save(self) -> None:
+        """Choose the theme under the cursor, and write it to the settings file."""
+        if self._can_save:
+            self.dismiss(ThemeChoice(self._names[self._list.cursor], is_saved=True))
 
     def action_back(self) -> None:
         """Close the list without a choice."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from functools import partial
+from pathlib import Path
 
 from msgspec import Struct
 from textual import events, on
@@ -46,6 +47,7 @@ from viewer.tui.main.messages import ThemeWanted
 from viewer.tui.main.program import TWICE_SECONDS
 from viewer.tui.panes.head_line import HeadLine
 from viewer.tui.panes.line_list import LineList
+from viewer.tui.settings.places import tilde
 from viewer.tui.terminal.clipboard import copy
 from viewer.tui.terminal.paint import Painter
 
@@ -225,7 +227,7 @@ class FilesScreen(DismissOnce[Choice | None]):
         entry, total = self._entry, len(self.catalog.entries)
         place = self.catalog.entries.index(entry) + 1 if entry else 0
         self._status.show(
-            StatusFacts(name=entry.path if entry else "", place=f"{place:,} of {total:,}" if place else "")
+            StatusFacts(name=tilde(Path(entry.path)) if entry else "", place=f"{place:,} of {total:,}" if place else "")
         )
         self._preview.refresh()
         self._note_search()

@@ -155,7 +155,7 @@ class Comparison:
         if cache is None or not cache.previous:
             return ["cache: no answer yet" if outcome and not policy.template else "cache: -"]
         share = 100 * cache.shared // cache.previous
-        lines = [f"cache: {share} % of {cache.previous:,} {cache.unit} reused"]
+        lines = [f"cache: {share}% of {cache.previous:,} {cache.unit} reused"]
         if cache.first_difference is not None:
             lines.append(f"lost from #{cache.first_difference} ({(cache.cause or '').replace('-', ' ')})")
         return lines

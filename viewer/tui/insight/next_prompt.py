@@ -47,6 +47,7 @@ class NextPromptScreen(DismissOnce[int | None]):
     NextPromptScreen { layout: vertical; }
     NextPromptScreen LineList { height: 1fr; width: 1fr; scrollbar-size-vertical: 1; }
     NextPromptScreen #next-middle { height: 1fr; }
+    NextPromptScreen Vertical { border-title-color: $foreground; }
     NextPromptScreen #next-left { width: 36; border: round $border; }
     NextPromptScreen #next-cache { height: 3; }
     NextPromptScreen .next-pane { width: 1fr; border: round $border; border-subtitle-align: right; }

@@ -19,6 +19,10 @@ from viewer.tui.session import Changed, Session
 SLICE_SECONDS = 0.01
 NOTE_SECONDS = 0.2
 """Seconds between two progress updates, each of which is a redraw."""
+_ACTIONS = {
+    "analysis": "analysis", "commentary": "commentary", "tool": "tools", "system": "system", "developer": "system",
+}  # fmt: skip
+"""The action of the debug view that shows what a term of a filter needs."""
 
 
 class FilterController:
@@ -61,12 +65,20 @@ class FilterController:
             sentence = str(error)
             self._refuse(f"{sentence[0].upper()}{sentence[1:]}")
             return
-        if where.refusal(self._session.projection.audience) is not None:
-            self._refuse(DEBUG_ONLY)
+        missing = where.missing(self._session.projection.audience)
+        if missing is not None:
+            self._refuse(self._refusal(*missing[1:]))
         elif where.searched is not None or not where.terms:
             self._search.search_for(where.searched or "", PromptKind.FILTER, partial(self._begin, where))
         else:
             self._host.start_worker(partial(self._match, where), "search", exclusive=True)
+
+    def _refusal(self, words: str, need: str) -> str:
+        """Return why a filter is not allowed: it needs the debug view, or a kind that is off there."""
+        action = _ACTIONS.get(need)
+        if not self._session.display.debug or action is None:
+            return DEBUG_ONLY if not self._session.display.debug else f"{words} needs --reveal {need}."
+        return f"{words} is off: press {self._host.key_of(action)}."
 
     def _refuse(self, sentence: str) -> None:
         self._search.end()

@@ -230,9 +230,9 @@ def follow_title(
     if not is_reading:
         if is_live:
             return FollowTitle(FollowState.ENDED if is_complete else FollowState.STILL)
-        return FollowTitle(FollowState.STILL, busy="" if is_complete else f"reading {100 * progress:.0f} %")
+        return FollowTitle(FollowState.STILL, busy="" if is_complete else f"reading {100 * progress:.0f}%")
     if status.reading is Reading.CATCHING_UP:
-        return FollowTitle(FollowState.STILL, busy=f"reading {100 * progress:.0f} %")
+        return FollowTitle(FollowState.STILL, busy=f"reading {100 * progress:.0f}%")
     if status.place is EndPlace.AWAY:
         return FollowTitle(FollowState.PAUSED, f"paused{new}")
     where = f"  #{number}" if number else ""

@@ -239,7 +239,7 @@ class MainScreen(Screen[None]):
         self.redraw(Changed.LAYOUT)
 
     def on_prompt_changed(self, event: Prompt.Changed) -> None:
-        self.widgets.show_offers(self.commands.offers(event.text, event.kind))
+        self.widgets.show_offers(self.commands.handle_typed(event.text, event.kind))
 
     def on_prompt_completion_wanted(self, event: Prompt.CompletionWanted) -> None:
         if text := self.commands.completion(event.text, event.kind):

@@ -21,6 +21,8 @@ from viewer.tui.terminal.paint import Painter
 
 _SHEET_WIDTH = 60
 """A wider inspector is a sheet."""
+_LOW, _TALL = 5, 10
+"""A lower inspector has no rule below its tabs; a column of at least the second height has a blank row below it."""
 
 
 class Inspector(Frame):
@@ -138,17 +140,25 @@ class Inspector(Frame):
         if inspected is not None and width:
             tab, room = self.active_tab, max(width - 1, 10)
             self._entries = entries(inspected, tab, room, self.printing, sheet=self.is_sheet)
-        self.head.styles.height = 2 if inspected is not None else 1
+        self.head.styles.height = self._head_rows
         self.head.show(self._head)
         self.caption(trusted(f"Inspector #{inspected.number}" if inspected is not None else "Inspector"))
         self.list.show(len(self._entries), self._line, cursor)
         if keep_place:
             self.list.scroll_to(y=offset, animate=False)
 
+    @property
+    def _head_rows(self) -> int:
+        """Return the height of the tabs with their rule and, if there is room, a blank row."""
+        height = self.size.height
+        if self._inspected is None or height < _LOW:
+            return 1
+        return 2 if self.is_sheet or height < _TALL else 3
+
     def _head(self, width: int) -> list[Line]:
         if self._inspected is None:
             return []
-        return tab_lines(self.tabs, self.active_tab, width, self.printing)
+        return [*tab_lines(self.tabs, self.active_tab, width, self.printing), ()][: self._head_rows]
 
     def _line(self, row: int, width: int) -> Line:
         return self._entries[row].line if row < len(self._entries) else ()

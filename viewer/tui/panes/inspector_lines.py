@@ -77,7 +77,7 @@ def entries(inspected: Inspected, tab: Tab, width: int, style: Style, *, sheet: 
     if tab is Tab.HEADER:
         return list(_header_entries(inspected, message, width, style, sheet))
     if tab is Tab.LINKS:
-        around = inspected.calls, inspected.all_problems.faulty if inspected.all_problems is not None else ()
+        around = inspected.calls, inspected.all_problems
         return list(link_entries(inspected.projection, inspected.number, *around, width, style))
     return list(_raw_entries(inspected, message, width, style))
 
@@ -140,7 +140,6 @@ def _header_entries(
     if sheet:
         yield from _two_columns(fields, width, style)
         return
-    yield Entry(())
     for label, value, look, follows in fields:
         yield from field(label, value, width, look, follows)
 
@@ -196,7 +195,7 @@ def _fields(inspected: Inspected, message: ShownMessage, style: Style) -> Iterat
 def _sizes(inspected: Inspected, message: ShownMessage, style: Style) -> Iterator[Field]:
     """Yield the size of the body and the token count of the reply."""
     size = inspected.projection.headline(message.number).body_bytes
-    share = f", {100 * size / inspected.size:.1f} % of the file" if inspected.size else ""
+    share = f", {100 * size / inspected.size:.1f}% of the file" if inspected.size else ""
     yield "size", trusted(f"{byte_size(size)}{share}"), StyleRole.PLAIN, None
     spent = inspected.spent
     if spent is not None:

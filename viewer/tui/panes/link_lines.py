@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
 from viewer.document.calls import CallView
+from viewer.document.diagnostics import DiagnosticView
 from viewer.document.projection import Projection
 from viewer.document.values import ShownCall
-from viewer.render.blocks.call_words import state_words
 from viewer.render.number_format import duration
 from viewer.render.sanitize import SafeText
 from viewer.render.style import Line, Part, Style, StyleRole, trusted
 from viewer.render.width import wrap
 from viewer.syntax.json_text import JsonKind, JsonNode, read_json
 from viewer.tui.panes.columns import fitted
+from viewer.tui.panes.signs import state_sign
 
 MOST_LINKS = 200
 _LABEL = 11
@@ -41,40 +42,30 @@ def field(
         yield Entry((Part(name, StyleRole.QUIET), Part(row, look)), follows)
 
 
-def state_part(call: ShownCall, style: Style) -> Part:
-    """Return the state of a call as a mark and a word, so that it does not depend on color."""
-    _, look = state_words(call.state)
-    marks = {
-        StyleRole.ERROR: style.signs.error,
-        StyleRole.WARNING: style.signs.warning,
-        StyleRole.PENDING: style.signs.ellipsis,
-    }
-    mark = f"{marks[look]} " if look in marks else ""
-    return Part(trusted(f"{mark}{call.state}"), look)
-
-
 def link_entries(
-    projection: Projection, number: int, calls: CallView, faulty: Container[int], width: int, style: Style
+    projection: Projection, number: int, calls: CallView, problems: DiagnosticView | None, width: int, style: Style
 ) -> Iterator[Entry]:
     """Yield the calls of a message, then all calls around it."""
     mine = calls.of(number)
     for call in mine:
-        yield from _call_entries(call, number, width, style)
+        yield from _call_entries(call, number, problems, width, style)
         yield from _provenance(projection, call, width, style)
     if not mine:
         yield Entry((Part(trusted(" no call here"), StyleRole.QUIET),))
     yield Entry(())
-    yield from graph_entries(number, calls, faulty, style, MOST_LINKS)
+    yield from graph_entries(number, calls, problems, style, MOST_LINKS)
 
 
-def _call_entries(call: ShownCall, number: int, width: int, style: Style) -> Iterator[Entry]:
+def _call_entries(
+    call: ShownCall, number: int, problems: DiagnosticView | None, width: int, style: Style
+) -> Iterator[Entry]:
     title = style.name(f" Call {call.call_id}") if call.call_id else trusted(" Call without an ID")
     yield Entry((Part(title, StyleRole.HEADING),))
     yield from field("tool", style.name(call.tool), width)
     for label, end in (("call", call.call), ("reply", call.reply)):
         here = " (this one)" if end == number else ""
         yield from field(label, trusted(f"#{end}{here}" if end else "none"), width, follows=end if not here else None)
-    state = state_part(call, style)
+    state = state_sign(call, style, problems=problems, words=True)
     yield from field("state", state.text, width, state.look)
     if call.latency_ms is not None:
         yield from field("latency", trusted(duration(call.latency_ms)), width)
@@ -125,7 +116,7 @@ def _provenance(projection: Projection, call: ShownCall, width: int, style: Styl
     if found is None:
         return
     yield Entry(())
-    yield Entry((Part(trusted(" PROVENANCE"), StyleRole.HEADING), Part(trusted("  from the reply"), StyleRole.QUIET)))
+    yield Entry((Part(trusted(" Provenance"), StyleRole.HEADING), Part(trusted("  from the reply"), StyleRole.QUIET)))
     for key, value in _claims(found, data):
         yield from _claim(key, value, width, style)
 
@@ -152,11 +143,9 @@ def _claim(key: str, value: str, width: int, style: Style) -> Iterator[Entry]:
 
 
 def graph_entries(
-    number: int, calls: Sequence[ShownCall], faulty: Container[int], style: Style, most: int
+    number: int, calls: Sequence[ShownCall], problems: DiagnosticView | None, style: Style, most: int
 ) -> Iterator[Entry]:
-    """Yield calls with arrows to their replies: those nearest to the message.
-
-    A successful call has a mark if one of its messages has an error (`faulty`)."""
+    """Yield calls with arrows to their replies: those nearest to the message."""
     if not calls:
         return
     first, near = _nearest(number, calls, most)
@@ -165,16 +154,8 @@ def graph_entries(
     ids = min(_WIDEST_ID, max(len(call.call_id or "-") for call in near))
     digits = max(len(str(max(call.call or 0, call.reply or 0))) for call in near) + 1
     for call in near:
-        fault = (_fault(style),) if _is_faulty(call, faulty) else ()
-        yield Entry((*_graph_line(call, number, ids, digits, style), *fault), _other_end(call, number))
-
-
-def _is_faulty(call: ShownCall, faulty: Container[int]) -> bool:
-    return call.state == "ok" and (call.call in faulty or call.reply in faulty)
-
-
-def _fault(style: Style) -> Part:
-    return Part(trusted(f" {style.signs.error}"), StyleRole.ERROR)
+        state = state_sign(call, style, problems=problems, words=True)
+        yield Entry((*_graph_line(call, number, ids, digits, style), state), _other_end(call, number))
 
 
 def _nearest(number: int, calls: Sequence[ShownCall], most: int) -> tuple[int, Sequence[ShownCall]]:
@@ -200,15 +181,12 @@ def _graph_line(call: ShownCall, number: int, ids: int, digits: int, style: Styl
     name = style.name(call.call_id) if call.call_id else style.words("—")
     ends = Part(trusted(arrow(call, digits, style)), StyleRole.STRONG if here else StyleRole.PLAIN)
     latency = latency_words(call) and f"{latency_words(call):>7}"
-    order = Part(trusted(" (order)"), StyleRole.QUIET) if call.inferred else Part(trusted(""))
     mark = trusted(("> " if style.ascii else "▸ ") if here else "  ")
     cell = fitted(name, ids, style)
     return (
         Part(SafeText(f"{mark[:1]}{cell}  "), StyleRole.STRONG if here else StyleRole.QUIET),
         ends,
         Part(trusted(f" {latency}  " if latency else "  "), StyleRole.QUIET),
-        state_part(call, style),
-        order,
     )
 
 

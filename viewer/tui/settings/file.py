@@ -52,7 +52,12 @@ def read_settings(path: Path | None = None, themes: Path | None = None) -> Setti
     except (OSError, UnicodeDecodeError):
         problem = f"{sanitize_line(tilde(path))} cannot be read as UTF-8 text; it is ignored"
         return Settings(folder=folder, problems_found=(problem,))
-    return _Reading(text, tilde(path), folder).settings()
+    return settings_in(text, tilde(path), folder)
+
+
+def settings_in(text: str, source: str, themes: Path) -> Settings:
+    """Return the settings in the text of a settings file."""
+    return _Reading(text, source, themes).settings()
 
 
 class _Reading:

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
+from difflib import get_close_matches
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from textual.app import App
 
+from viewer.errors import ViewerError
+from viewer.render.sanitize import sanitize_line
 from viewer.render.theme import Theme, ThemeError, find_theme, load_theme, theme_names, theme_path
 from viewer.sources.watcher import FolderWatcher
 from viewer.tui.host import as_sentence
@@ -16,6 +20,9 @@ from viewer.tui.themes.textual_theme import textual_theme
 
 LOOK_AGAIN_SECONDS = 1.0
 """Seconds between two checks of the files, in case no file event arrives."""
+
+if TYPE_CHECKING:
+    from viewer.tui.dialogs.themes import ThemeChoice
 
 Stamps = tuple[tuple[int, int, int] | None, ...]
 
@@ -31,6 +38,7 @@ class ThemeSwitcher:
         *,
         notify: Callable[[str], None],
         redraw: Callable[[], None],
+        can_save: bool = True,
     ) -> None:
         """`folders` hold the operator's own themes; they take precedence over the bundled ones. `redraw` redraws all
         screens."""
@@ -42,6 +50,8 @@ class ThemeSwitcher:
         self._app = app
         self._folders = folders
         self._notify = notify
+        self.can_save = can_save
+        """True if the settings file belongs to the operator of the screen."""
         self._redraw = redraw
         self._watcher: asyncio.Task[None] | None = None
         self._apply_colors(first)
@@ -68,8 +78,32 @@ class ThemeSwitcher:
             return
         self.wanted = name
         if self.preview(name):
-            self._notify(f"Theme {name}. To keep it, write `theme: {name}` in the settings file (see ocmlview config).")
+            self._notify(f"Theme {name}.{' To keep it, press s in the list of themes.' if self.can_save else ''}")
         self.watch()
+
+    def choose_named(self, name: str) -> None:
+        """Apply the theme with this name, or suggest a similar one."""
+        if name in self.names:
+            self.choose(name)
+            return
+        near = get_close_matches(name, self.names, 1)
+        self._notify(f"Unknown theme: {name}." + (f" Did you mean {near[0]}?" if near else ""))
+
+    def take(self, choice: ThemeChoice | None) -> None:
+        """Apply the choice of the list of themes and, if wanted, write it to the settings file."""
+        self.choose(choice.name if choice is not None else None)
+        if choice is None or not choice.is_saved:
+            return
+        from viewer.tui.settings.places import config_file, themes_folder, tilde
+        from viewer.tui.settings.saving import save_theme
+
+        path = config_file()
+        try:
+            save_theme(path, choice.name, next(iter(self._folders), themes_folder()))
+        except ViewerError as refusal:
+            self._notify(as_sentence(f"Theme not saved: {refusal}"))
+        else:
+            self._notify(f"Saved the theme {choice.name} in {sanitize_line(tilde(path))}.")
 
     def watch(self) -> None:
         """Reload one of the operator's own themes whenever its file changes."""

@@ -65,15 +65,15 @@ def tour(audience: Audience = DEBUG, glyphs: Glyphs = UNICODE) -> Page:
 
 def test_a_call_and_its_reply_are_one_line() -> None:
     assert tour().lines((12, 13, 14, 15)) == [
-        "  ƒ get_weather  location=Osaka format=kelvin        ✖ failed          #12→13 ▸",
-        "  ƒ get_weather  location=Osaka format=celsius       ✖ bad JSON        #14→15 ▸",
+        "  ƒ get_weather  location=Osaka format=kelvin       ✖ failed          #12→13 ▸",
+        "  ƒ get_weather  location=Osaka format=celsius      ✖ bad JSON        #14→15 ▸",
         "",
     ]
 
 
 def test_an_open_card_shows_arguments_reply_and_problems_under_their_values() -> None:
     assert tour().open(12).lines((12, 13)) == [
-        "  ƒ get_weather  location=Osaka format=kelvin        ✖ failed          #12→13 ▾",
+        "  ƒ get_weather  location=Osaka format=kelvin       ✖ failed          #12→13 ▾",
         "  ├ location  Osaka",
         "  ├ format    kelvin",
         "  │           ~~~~~~  ✖ The value is not allowed for the argument.",
@@ -123,7 +123,7 @@ def test_thoughts_and_instructions_are_one_dim_line() -> None:
 def test_an_open_thought_is_italic_text_below_its_line(tmp_path: Path) -> None:
     shown = page(tmp_path, USER, THOUGHT.format("\n".join(f"line {number}" for number in range(30)))).open(2)
     block = shown.block(2)
-    assert lines_of(block)[:2] == ["  ∴ thought" + " " * 53 + "229 B      #2 ▾", "    line 0"]
+    assert lines_of(block)[:2] == ["  ∴ thought" + " " * 52 + "229 B      #2 ▾", "    line 0"]
     assert block.lines[1].parts[-1].look is StyleRole.ASIDE
     assert lines_of(block)[-2:] == ["    ▸ 18 more lines", ""]
     assert lines_of(shown.open(2, depth=1).block(2))[-2] == "    line 29"

@@ -16,6 +16,7 @@ from tests.support.running import TOUR, drawn, finished, press, running, view
 from tests.support.walks import keys_of
 from viewer.tui import dialogs, files, insight, main, merged
 from viewer.tui.control.commands import COMMANDS
+from viewer.tui.dialogs.file_end import FileEndScreen
 from viewer.tui.dialogs.help import HelpScreen
 from viewer.tui.dialogs.marks import MarksScreen
 from viewer.tui.dialogs.palette import PaletteScreen
@@ -50,8 +51,8 @@ def _is_own(screen: type[Screen]) -> bool:  # type: ignore[type-arg]
     return not any(other.__base__ is screen or screen in other.__bases__ for other in screen.__subclasses__())
 
 
-ELSEWHERE = {MainScreen, FilesScreen, TranscriptsScreen, MergedScreen, WelcomeScreen}
-"""Screens that the app begins with."""
+ELSEWHERE = {MainScreen, FilesScreen, TranscriptsScreen, MergedScreen, WelcomeScreen, FileEndScreen}
+"""Screens that the app begins with, and the end of a big file, which has other tests."""
 CALLS = 60
 
 
@@ -120,7 +121,7 @@ async def test_the_keyboard_reaches_every_pane_tab_list_and_dialog(size: tuple[i
             check_focus(pilot, f"{key} closed")
         visited: set[type[Screen]] = {each for _, each in overlays.values()}  # type: ignore[type-arg]
         await press(pilot, "d")
-        for keys in ('ctrl+p "theme enter j', "S", "V", "L", "@", f': "diff~{TOUR} enter'):
+        for keys in ('ctrl+p "theme enter j', "S", "V", "L", "@", f': "diff~{TOUR} enter', ': "timing enter'):
             for key in keys_of(keys):
                 await press(pilot, key)
             await finished(pilot)

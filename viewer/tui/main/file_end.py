@@ -15,12 +15,12 @@ from viewer.tui.host import Host, Task
 from viewer.tui.main.navigator import Navigator
 from viewer.tui.session import Session
 from viewer.tui.settings.settings import Settings
-from viewer.tui.terminal.paint import Painter
 
 if TYPE_CHECKING:
     from viewer.tui.dialogs.file_end import FileEndScreen
     from viewer.tui.files.end import FileEnd
     from viewer.tui.main.screen import MainScreen
+    from viewer.tui.terminal.paint import Painter
 
 LEAST = 128 * 1024 * 1024
 """A file of fewer bytes is read before its end could be proven."""

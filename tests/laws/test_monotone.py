@@ -14,7 +14,7 @@ import viewer.document.vault
 from tests.support.cases import each
 from tests.support.event_cases import CASES, Json, lines
 from tests.support.late_cases import FOUND_CASES, HIDDEN_CASES, LATE_CASES
-from tests.support.samples import Sample, samples
+from tests.support.samples import KNOWN_TOO_LATE, Sample, samples
 from tests.unit.document.test_live import Log
 from tests.unit.formats.test_events import EVENT
 from viewer.document.projection import Projection
@@ -56,13 +56,6 @@ def _withdrawn(log: Log, data: bytes, size: int) -> Iterator[str]:
         before = now
 
 
-KNOWN_TOO_LATE = {
-    "broken/E-PERM-VISIBILITY-cot-in-final.7.ocml",
-    "broken/W-COPY-DIFFERS.jsonl",
-    "valid/responses-stream/corrected-text.sse",
-}
-"""Samples in which no reader can know the result in time: an unmatched end mark makes the text before it a thought, or
-a final text replaces its deltas."""
 SAMPLES = [
     sample for sample in samples() if sample.path.stat().st_size <= LARGEST and sample.name not in KNOWN_TOO_LATE
 ]

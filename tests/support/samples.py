@@ -17,6 +17,14 @@ ENDINGS = (
     *(".chat.history.md", ".traj"),
 )
 
+KNOWN_TOO_LATE = {
+    "broken/E-PERM-VISIBILITY-cot-in-final.7.ocml",
+    "broken/W-COPY-DIFFERS.jsonl",
+    "valid/responses-stream/corrected-text.sse",
+}
+"""Samples in which no reader can know the result in time: an unmatched end mark makes the text before it a thought, or
+a final text replaces its deltas."""
+
 _ASKED = re.compile(r"\.as-([a-z-]+(?:-[0-9]\.[0-9x])?)$")
 _BROKEN = re.compile(r"([EWI]-[A-Z0-9-]+)(?:-([a-z0-9-]+))?(?:\.\d+)?(?:\.as-.*)?")
 

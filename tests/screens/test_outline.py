@@ -145,6 +145,17 @@ def test_cached_lines_equal_new_ones() -> None:
     assert kept.line(0, 30) is not kept.line(0, 30)
 
 
+def test_the_table_of_the_same_rows_is_used_again() -> None:
+    projection = tour().project(DEBUG)
+    rows = projection.rows()
+    table = outline(projection).table
+    first = OutlineLines(projection, rows, STYLE, tables=[table], is_settled=lambda: True)
+    assert first.table is not table, "the table of other rows"
+    again = OutlineLines(projection, rows, STYLE, tables=[table, first.table], is_settled=lambda: True)
+    assert again.table is first.table
+    assert OutlineLines(projection, rows, STYLE, tables=[first.table]).table is not first.table, "rows may still grow"
+
+
 def test_every_message_leads_to_a_row_of_its_turn() -> None:
     projection = tour().project(ALL)
     lines = outline(projection)
@@ -207,7 +218,8 @@ async def test_a_click_moves_the_cursor_and_a_double_click_chooses() -> None:
     pane = Outline(PAINTER, STYLE)
     app = OnePane(pane)
     async with app.run_test(size=(30, 20)) as pilot:
-        pane.show(projection, projection.rows(), 3)
+        rows = projection.rows()
+        pane.show(projection, rows, 3, is_settled=lambda: True)
         await pilot.pause()
         assert "╭─ 1 Outline ─" in screen(app)
         await pilot.click(pane.list, offset=(8, 1))
@@ -227,3 +239,6 @@ async def test_a_click_moves_the_cursor_and_a_double_click_chooses() -> None:
         await pilot.pause()
         assert "What's" not in screen(app)
         assert pane._lines is None
+        pane.show(projection, rows, 3, is_settled=lambda: True)
+        await pilot.pause()
+        assert "▾ 1 What's" in screen(app), "the table is used again, but without folds"

@@ -84,7 +84,7 @@ class NumpyColumns:
         return dict(zip(distinct.tolist(), counts.tolist(), strict=True))
 
     def distinct(self, columns: Sequence[Column]) -> Column:
-        found = np.zeros(max((max(column) for column in columns if column), default=-1) + 1, bool)
+        found = np.zeros(max((int(values_of(column).max()) for column in columns if column), default=-1) + 1, bool)
         for column in columns:
             found[values_of(column)] = True
         return column_of("I", np.flatnonzero(found))

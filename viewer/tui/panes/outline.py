@@ -15,7 +15,9 @@ from viewer.document.usage import UsageView
 from viewer.render.style import Line, Style, trusted
 from viewer.tui.panes.frame import Frame
 from viewer.tui.panes.line_list import LineList
+from viewer.tui.panes.outline_folds import Folds
 from viewer.tui.panes.outline_lines import OutlineLines
+from viewer.tui.panes.outline_table import OutlineTable
 from viewer.tui.panes.panel import Panel
 from viewer.tui.terminal.paint import Painter
 
@@ -37,6 +39,9 @@ class Outline(Frame):
         super().__init__(Panel.OUTLINE, style or Style(color=True, wrapped=True), id=id)
         self.list = LineList(painter, focusable=True)
         self._lines: OutlineLines | None = None
+        self._tables: list[OutlineTable] = []
+        """The last two tables, because operators switch back and forth, and computing one for millions of messages
+        takes time. They are only numbers, without text."""
         self.caption(trusted("Outline"))
 
     def compose(self) -> ComposeResult:
@@ -65,9 +70,12 @@ class Outline(Frame):
             usages=usages,
             live=live,
             is_settled=is_settled,
+            tables=self._tables,
         )
-        if before is not None and before.shows(projection, rows):
-            self._lines.table.use_folds(before.table.folds)
+        table = self._lines.table
+        self._tables = [table, *(each for each in self._tables[:1] if each is not table)]
+        keeps = before is not None and before.shows(projection, rows)
+        table.use_folds(before.table.folds if before is not None and keeps else Folds())
         self._lines.focus_on(focus)
         self._draw(focus)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from viewer.document.calls import CallView
 from viewer.document.diagnostics import DiagnosticView
@@ -45,16 +45,20 @@ class OutlineLines:
         usages: UsageView | None = None,
         live: bool = False,
         is_settled: Callable[[], bool] = lambda: False,
+        tables: Sequence[OutlineTable] = (),
     ) -> None:
-        """`is_settled` returns True once no line can change any more, so that lines can be cached."""
+        """`is_settled` returns True once no line can change any more, so that lines can be cached, and one of `tables`
+        can be used again if it is that of these rows."""
         self._usages = usages
         self._is_settled = is_settled
         self._made: OrderedDict[tuple[int, int, bool, int, int], Line] = OrderedDict()
-        self.table = OutlineTable()
         self.focus = 0
         self._projection, self._rows, self._style = projection, rows, style
         self._use_facts(calls, problems, live)
-        self.table.extend(projection, rows, self._calls)
+        again = next((each for each in tables if each.is_of(rows)), None) if is_settled() else None
+        self.table = OutlineTable() if again is None else again
+        if again is None:
+            self.table.extend(projection, rows, self._calls)
 
     def shows(self, projection: Projection, rows: Rows) -> bool:
         """True if these are the lines of these rows."""

@@ -49,6 +49,8 @@ class OutlineTable:
     def __init__(self) -> None:
         self.folds = Folds()
         self._rows: Rows | None = None
+        self._reach = 0, 0
+        """How many rows and messages there were."""
         self._firsts = array("I")
         """The first row of the view in each turn."""
         self._turns = array("I")
@@ -63,9 +65,13 @@ class OutlineTable:
         """The number of entries."""
         return self._before(len(self._rows)) if self._rows is not None else 0
 
+    def is_of(self, rows: Rows) -> bool:
+        """True if this is the table of these rows as they are now."""
+        return self._rows is rows and self._reach == (len(rows), rows.reach)
+
     def extend(self, projection: Projection, rows: Rows, calls: CallView, changed: int = 0) -> None:
         """Update the table to these rows. Rows from `changed` on are new or different."""
-        self._rows = rows
+        self._rows, self._reach = rows, (len(rows), rows.reach)
         groups = bisect_left(self._firsts, changed)
         if groups and not self._titles[groups - 1] and changed <= self._firsts[groups - 1] + 2:
             groups -= 1  # the question of this turn may only just have arrived

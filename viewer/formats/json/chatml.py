@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from viewer.formats.containers.documents import JsonDocuments
-from viewer.formats.json.chatml_frames import ChatMLFrames
+from viewer.formats.json.chatml_frames import ChatMLFrames, regular_frames
+from viewer.model.messages import Ending
 from viewer.reading.format import Channels, FormatTraits, ReadOptions
 from viewer.reading.recorder import Recorder
 from viewer.rules.errors import E_PARSE_HEADER
@@ -15,6 +16,16 @@ class ChatMLJsonReader(JsonDocuments):
 
     def __init__(self, record: Recorder, options: ReadOptions) -> None:
         super().__init__(record)
+
+    def read_in_place(self, at: int, end: int) -> bool:
+        """Read a regular array without a tree of its values."""
+        frames = regular_frames(self.data, at, end, self.base)
+        if frames is None:
+            return False
+        self.record.start(self.base + at)
+        for header, span, piece, stop in frames:
+            self.record.add(header, Ending.END, span, [piece], stop=stop)
+        return True
 
     def read_document(self, reading: JsonReading, data: bytes, base: int) -> None:
         node = reading.node

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections.abc import Callable
 
@@ -9,7 +10,7 @@ from msgspec.structs import replace
 
 from viewer.formats.json.fields import piece_of
 from viewer.model.diagnostic import Rule
-from viewer.model.messages import Channel, Ending, Header, Kind, Message, Piece, Span
+from viewer.model.messages import Channel, Coding, Ending, Header, Kind, Message, Piece, Span
 from viewer.model.visibility import is_user_safe
 from viewer.reading.recorder import Recorder
 from viewer.rules.errors import E_BODY_CONSTRAINT_VIOLATION, E_PARSE_HEADER, E_STREAM_TRUNCATED
@@ -38,6 +39,54 @@ ROLES = frozenset(
 )
 _SPEAKERS = frozenset({*ROLES, "Assistant"})
 Handler = Callable[[JsonNode, "str | None"], None]
+
+_SPACE = rb"[ \t\r\n]*+"
+_TOKEN = _SPACE.join([rb"\{", rb'"token"', b":", rb'"<\|%s\|>"', rb"\}"])
+_FRAME = re.compile(
+    _SPACE.join(
+        [
+            rb"(?P<frame>" + _TOKEN % b"start",
+            b",",
+            rb'"(?P<role>' + b"|".join(re.escape(role).encode() for role in sorted(_SPEAKERS, reverse=True)) + rb')"',
+            b",",
+            _TOKEN % b"message",
+            b",",
+            rb'"(?P<body>[^"\\\x00-\x1f]*+(?:\\(?:["\\/bfnrt]|u[0-9A-Fa-f]{4})[^"\\\x00-\x1f]*+)*+)"',
+            b",",
+            rb"(?P<stop>" + _TOKEN % b"end_message" + b"))",
+            rb"(?P<after>[,\]])" + _SPACE,
+        ]
+    )
+)
+"""A message with one text, and what follows it in the array."""
+_BEGIN = re.compile(rb"\[" + _SPACE)
+_HEADERS = {
+    role.encode(): Header("assistant" if role == "Assistant" else role, channel=Channel.FINAL)
+    for role in sorted(_SPEAKERS)
+}
+Frame = tuple[Header, Span, Piece, Span]
+
+
+def regular_frames(data: bytes | bytearray, start: int, end: int, base: int) -> list[Frame] | None:
+    """Return the header, span, body and stop token of each message of a complete array, or None if it contains anything
+    that needs the careful reader. `base` is the offset of the data."""
+    begin = _BEGIN.match(data, start, end)
+    at, found = begin.end() if begin else end, []
+    while frame := _FRAME.match(data, at, end):
+        at = frame.end()
+        body, last = frame.span("body")
+        plain = data.find(b"\\", body, last) < 0
+        piece = (
+            Piece(base + body, base + last, Coding.PLAIN)
+            if plain
+            else Piece(base + body - 1, base + last + 1, Coding.JSON_STRING)
+        )
+        (first, stop), (stops, stopped) = frame.span("frame"), frame.span("stop")
+        header = _HEADERS[bytes(frame["role"])]
+        found.append((header, (base + first, base + stop), piece, (base + stops, base + stopped)))
+        if frame["after"] == b"]":
+            return found if at >= end else None
+    return None
 
 
 class ChatMLFrames:

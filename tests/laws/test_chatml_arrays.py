@@ -1,0 +1,95 @@
+"""A ChatML array that is read without a tree of its values gives the events of the careful reader."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+
+from tests.support.samples import samples
+from viewer.formats import FORMATS
+from viewer.formats.json.chatml import ChatMLJsonReader
+from viewer.formats.json.chatml_frames import regular_frames
+from viewer.model.events import Event
+from viewer.reading.parser import Parser
+
+ROLES = ("user", "assistant", "Assistant", "system", "system:example_user", "assistant:example_assistant")
+ODD_ROLES = ("tool", " user", "", "us\\u0065r", "assistant:", "User")
+TEXTS = (
+    *("", "Hello", 'a\\nb \\"c\\" \\\\', "\\u00e9\\ud83d\\ude00", "\\ud83d", "\u4f60\u597d", "]", "<|end_message|>"),
+    *('{\\"token\\": \\"<|start|>\\"}', "\u201cq\u201d"),
+)
+ODD_TEXTS = ("\t", "\\x", "\\u12", "line\nend", "\x00", "\x7f")
+SPACES = ("", "", "", " ", "\n", " \t\r\n ")
+
+
+def array_of(chance: Random) -> bytes:
+    """Return an array of a few messages, some with something that is not regular."""
+    odd = chance.random() < 0.5
+
+    def space() -> str:
+        return chance.choice(SPACES)
+
+    def token(name: str) -> str:
+        name = chance.choice(["start", "message", "end_message", "other"]) if odd and chance.random() < 0.05 else name
+        return space().join(["{", '"token"', ":", f'"<|{name}|>"', "}"])
+
+    parts = []
+    for _ in range(chance.randint(0, 5)):
+        role = chance.choice(ODD_ROLES if odd and chance.random() < 0.1 else ROLES)
+        text = "".join(chance.choice(TEXTS) for _ in range(chance.randint(0, 3)))
+        text += chance.choice(ODD_TEXTS) if odd and chance.random() < 0.1 else ""
+        items = [token("start"), f'"{role}"', token("message"), f'"{text}"', token("end_message")]
+        if odd and chance.random() < 0.2:
+            items.insert(chance.randrange(6), chance.choice(['"more"', "1", "null", token("start"), '{"a": 1}']))
+        if odd and chance.random() < 0.1:
+            del items[chance.randrange(len(items))]
+        parts += items
+    after = "," if odd and chance.random() < 0.1 else ""
+    text = space() + "[" + space() + f"{space()},{space()}".join(parts) + after + space() + "]" + space()
+    return (text * chance.choice((1, 1, 2))).encode()
+
+
+def events_of(data: bytes, cuts: list[int]) -> list[Event]:
+    parser = Parser(FORMATS["chatml-json"])
+    events = [
+        event
+        for start, end in zip([0, *cuts], [*cuts, len(data)], strict=True)
+        for event in parser.feed(data[start:end])
+    ]
+    return [*events, *parser.close()]
+
+
+def careful(data: bytes, cuts: list[int]) -> list[Event]:
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(ChatMLJsonReader, "read_in_place", lambda reader, at, end: False)
+        return events_of(data, cuts)
+
+
+def test_random_arrays_are_read_as_with_care() -> None:
+    in_place = 0
+    for seed in range(3000):
+        chance = Random(seed)
+        data = array_of(chance)
+        cuts = sorted(chance.randrange(len(data) + 1) for _ in range(chance.choice((0, 0, 1, 3))))
+        assert events_of(data, cuts) == careful(data, cuts), (seed, data)
+        in_place += is_regular(data)
+    assert in_place > 600
+
+
+def is_regular(data: bytes) -> bool:
+    """True if an array is read in place."""
+    bare = data.strip(b" \t\r\n")
+    return regular_frames(bare, 0, len(bare), 0) is not None
+
+
+def test_mutated_samples_are_read_as_with_care() -> None:
+    found = [sample for sample in samples() if sample.name.startswith("valid/chatml-json/")]
+    assert found
+    for number, sample in enumerate(found):
+        for seed in range(60):
+            chance, data = Random(1000 * number + seed), bytearray(sample.text)
+            for _ in range(chance.randint(0, 3)):
+                at = chance.randrange(len(data))
+                data[at : at + chance.randint(0, 2)] = chance.choice((b'"', b"\\", b",", b"]", b" ", b"\x01", b"x"))
+            assert events_of(bytes(data), []) == careful(bytes(data), []), (sample.name, bytes(data))

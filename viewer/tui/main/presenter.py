@@ -76,6 +76,7 @@ class Presenter:
         """Draw what changed, the conversation first. The caller wraps this in one batch of updates."""
         if Changed.DOCUMENT in changed:
             self._layouts = None
+            self._widgets.outline.forget_reading()
         if Changed.LAYOUT in changed:
             self._draw_layout()
         self._draw_transcript(changed)

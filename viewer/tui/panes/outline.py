@@ -73,7 +73,8 @@ class Outline(Frame):
             tables=self._tables,
         )
         table = self._lines.table
-        self._tables = [table, *(each for each in self._tables[:1] if each is not table)]
+        kept = [table, *(each for each in self._tables[:1] if each is not table)]
+        self._tables = kept if is_settled() else []
         keeps = before is not None and before.shows(projection, rows)
         table.use_folds(before.table.folds if before is not None and keeps else Folds())
         self._lines.focus_on(focus)
@@ -107,6 +108,10 @@ class Outline(Frame):
             self._lines.focus_on(number)
             if not self.has_focus_mark:
                 self.list.move_to(self._lines.table.row_of(number))
+
+    def forget_reading(self) -> None:
+        """Release the reading of a document that is read again."""
+        self._tables = []
 
     def clear(self) -> None:
         """Drop the projection."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from viewer.sources.checksums import BLOCK
 from viewer.sources.file_source import FileSource
 from viewer.sources.files import Source
-from viewer.sources.guarded_file import FileSnapshot
+from viewer.sources.guarded_file import GuardedFile
 
 if TYPE_CHECKING:
     from viewer.sources.replay.source import ReplayedSource
@@ -32,7 +32,7 @@ class StoredInput:
         except OSError:
             return False
 
-    def snapshot(self) -> FileSnapshot | None:
+    def snapshot(self) -> GuardedFile | None:
         """Return the file as it is now, or None if it cannot be read in place."""
         source = self._source
         return source.snapshot() if isinstance(source, FileSource) and not source.only else None

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from viewer.errors import FileRewrittenError, UnprovenError
 from viewer.model.messages import Span
 from viewer.sources.checksums import BLOCK
-from viewer.sources.guarded_file import COMPARED_AT_ONCE, FileSnapshot, GuardedFile, Unproven
+from viewer.sources.guarded_file import COMPARED_AT_ONCE, GuardedFile, Unproven
 
 
 class FileSource:
@@ -74,9 +74,9 @@ class FileSource:
             return self._is_over
         return self._file.is_shorter or not self._file.compare_some(COMPARED_AT_ONCE // BLOCK)
 
-    def snapshot(self) -> FileSnapshot:
+    def snapshot(self) -> GuardedFile:
         """Return the file as it is now, for another thread."""
-        return FileSnapshot(self._file.descriptor)
+        return GuardedFile(os.dup(self._file.descriptor))
 
     def begin_again(self) -> FileSource:
         """Reopen the same file to read it from the start. This source can no longer be read."""

@@ -135,29 +135,3 @@ class GuardedStream:
     def was_one_file(self) -> bool:
         """True if the file still holds everything that was read."""
         return not self._file.has_moved or self._file.compare()
-
-
-class FileSnapshot:
-    """Reads a file through a descriptor of its own, so that another thread may use it."""
-
-    def __init__(self, descriptor: int) -> None:
-        self._descriptor = os.dup(descriptor)
-        self._stamp = stamp_of(self._descriptor)
-
-    @property
-    def size(self) -> int:
-        """The size in bytes."""
-        return size_in(self._stamp)
-
-    @property
-    def is_current(self) -> bool:
-        """True if the file has not changed since."""
-        return stamp_of(self._descriptor) == self._stamp
-
-    def read(self, start: int, end: int) -> bytes:
-        """Return the bytes between two offsets."""
-        return os.pread(self._descriptor, max(0, end - start), start)
-
-    def close(self) -> None:
-        """Close the file."""
-        os.close(self._descriptor)

@@ -10,7 +10,7 @@ from viewer.document.rows import RowKind
 from viewer.model.visibility import Audience
 from viewer.scan.end_proof import EndProof
 from viewer.sources.files import SpooledSource
-from viewer.sources.guarded_file import FileSnapshot
+from viewer.sources.guarded_file import GuardedFile
 
 LEAST_END = 64 * 1024
 """The minimum length of an end in bytes."""
@@ -25,21 +25,19 @@ _FORMATS = ("openchatml-2.2", "openchatml-2.0", "openchatml-1.x", "harmony")
 class FileEnd:
     """The end of a file. `prove` may run in another thread; everything else belongs to the thread of the screen."""
 
-    def __init__(self, document: Document, snapshot: FileSnapshot) -> None:
+    def __init__(self, document: Document, file: GuardedFile) -> None:
         format = document.detection.format
         self._document = document
-        self._snapshot = snapshot
-        self._proof = EndProof(snapshot.read, snapshot.size, is_harmony=format == "harmony")
+        self._file = file
+        self._size = document.stored.size
+        self._proof = EndProof(file.pread, self._size, is_harmony=format == "harmony")
         self._is_proven = False
 
     def prove(self, is_wanted: Callable[[], bool]) -> None:
         """Search the text until its end is proven or no longer wanted."""
-        try:
-            while not self._proof.is_complete and is_wanted():
-                self._proof.step()
-        finally:
-            self._is_proven = self._proof.is_complete and self._snapshot.is_current
-            self._snapshot.close()
+        while not self._proof.is_complete and is_wanted():
+            self._proof.step()
+        self._is_proven = self._proof.is_complete and not self._file.has_moved
 
     def view(self, audience: Audience) -> Projection | None:
         """Return the end for an audience, or None as long as nothing is proven, or if nothing can be."""
@@ -58,7 +56,7 @@ class FileEnd:
             rows = shown.rows()
             if sum(rows.kind(row) is RowKind.MESSAGE for row in range(len(rows))) >= ROWS:
                 break
-            least = 4 * (self._snapshot.size - start)
+            least = 4 * (self._size - start)
         return shown
 
     def _read(self, start: int) -> Document | None:
@@ -86,5 +84,5 @@ def file_end(document: Document) -> FileEnd | None:
     """Return the end of a document, or None if it cannot be read twice, or has a format without a proof."""
     if document.detection.format not in _FORMATS:
         return None
-    snapshot = document.stored.snapshot()
-    return None if snapshot is None else FileEnd(document, snapshot)
+    file = document.stored.snapshot()
+    return None if file is None else FileEnd(document, file)

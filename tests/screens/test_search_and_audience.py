@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 
 import pytest
 
+from tests.screens.test_reading import press_at_once, until
 from tests.support.running import ROOMY, SMALL, drawn, press, running, said, type_in, view
+from viewer.tui.control import typed_count
+from viewer.tui.search.engine import Searcher
 
 TEXT = (
     "version: 2.2\n\n"
@@ -128,3 +132,26 @@ async def test_the_prompt_counts_while_a_text_is_typed_and_only_what_the_view_sh
         assert " 1 of 3 messages · tab complete · enter apply · esc cancel" in prompt()
         await press(pilot, "escape", "d", "&", *"channel:analysis")
         assert "messages" not in prompt()
+
+
+@pytest.mark.slow
+async def test_counting_ends_with_the_prompt(fruit: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    steps: list[float] = []
+
+    class Endless(Searcher):
+        def step(self, seconds: float) -> bool:
+            steps.append(seconds)
+            return True
+
+    monkeypatch.setattr(typed_count, "Searcher", Endless)
+    async with running(fruit, size=SMALL) as pilot:
+        await press_at_once(pilot, "slash", "p")
+        await until(pilot, lambda: len(steps) > 3)
+        await press_at_once(pilot, "escape")
+        await until(pilot, lambda: not view(pilot).widgets.prompt.is_asking)
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+        before = len(steps)
+        for _ in range(50):
+            await asyncio.sleep(0)
+        assert len(steps) == before

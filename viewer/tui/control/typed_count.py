@@ -18,8 +18,8 @@ MOST = 10_000
 
 
 class TypedCount:
-    """Counts in a background task, which the next typed character cancels. It does not move the cursor, and highlights
-    nothing."""
+    """Counts in a background task, which ends with the next typed character or with the prompt. It does not move the
+    cursor, and highlights nothing."""
 
     def __init__(self, session: Session, host: Host, navigator: Navigator) -> None:
         self._session = session
@@ -43,6 +43,8 @@ class TypedCount:
         try:
             while searcher.step(SLICE_SECONDS) and searcher.matches.total < MOST:
                 await self._host.yield_to_input()
+                if not self._host.prompt.is_asking:
+                    return
             if searcher.fault or session.projection.audience != audience:
                 return
             total, match = searcher.matches.total, searcher.next_from_row(row)
@@ -70,5 +72,7 @@ class TypedCount:
         matching = Matching(where, projection, session.document.name, session.marks, rows)
         while matching.step(SLICE_SECONDS):
             await self._host.yield_to_input()
+            if not self._host.prompt.is_asking:
+                return
         if session.projection.audience == projection.audience:
             self._host.prompt.count(typed, f"{len(matching.messages()):,} of {rows.shown_count:,} messages")

@@ -1,4 +1,4 @@
-"""Cheap frames for apps in tests: lines have no caches, because each is drawn once, and nobody sees the composed lines."""
+"""Cheap frames for tests: lines have no caches, because each is drawn once, and nobody sees composed frames."""
 
 from __future__ import annotations
 

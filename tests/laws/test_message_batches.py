@@ -77,6 +77,18 @@ def text(chance: Random, trouble: float) -> str:
     return chance.choice(TEXTS) + chance.choice(("", "", " ", chance.choice(TEXTS)))
 
 
+def thought(chance: Random, trouble: float) -> dict[str, Any]:
+    """Return an answer with a thought, or with something that only looks like one."""
+    key = chance.choice(("reasoning_content", "reasoning_content", "reasoning", "thinking"))
+    one = text(chance, trouble)
+    found: dict[str, Any] = {"role": "assistant", key: one, "content": chance.choice(("", None, text(chance, trouble)))}
+    if chance.random() < trouble:
+        found[chance.choice(("reasoning", "thinking"))] = chance.choice((one, "", "x", True, ["x"]))
+    if chance.random() < trouble:
+        found[chance.choice(("thought", "content", "reasoning_details"))] = chance.choice((True, "x", [{"text": "x"}]))
+    return found
+
+
 def conversation(chance: Random, trouble: float) -> list[dict[str, Any]]:
     """Return the messages of a conversation, most of them regular."""
     found: list[dict[str, Any]] = []
@@ -97,6 +109,8 @@ def conversation(chance: Random, trouble: float) -> list[dict[str, Any]]:
             if chance.random() < trouble:
                 chance.shuffle(members)
             found.append(dict(members))
+        if chance.random() < 0.4:
+            found.append(thought(chance, trouble))
         answered = [call for call in calls if chance.random() >= trouble]
         found += [{"role": "tool", "tool_call_id": call["id"], "content": text(chance, trouble)} for call in answered]
         found.append({"role": "assistant", "content": text(chance, trouble)})

@@ -35,8 +35,13 @@ LONGEST_KNOWN = 1024 * 1024
 MOST_HOLES = 24
 MOST_HEADERS = 256
 """The maximum number of headers of one shape. There are several because a reply gets its name from its call."""
+_THOUGHT_KEYS = ("reasoning_content", "reasoning", "thinking")
+"""Members with a thought. A shape has text in only one, because a text that several have becomes one message."""
 _KEYS = frozenset(
-    {"role", "content", "name", "tool_calls", "tool_call_id", "refusal", "function_call", "audio", "annotations"}
+    {
+        *("role", "content", "name", "tool_calls", "tool_call_id", "refusal", "function_call", "audio", "annotations"),
+        *_THOUGHT_KEYS,
+    }
 )
 """The only members that a message with a shape may have."""
 _EMPTY_KEYS = ("refusal", "function_call", "audio", "annotations")
@@ -243,10 +248,11 @@ def _holes(node: LazyNode) -> list[_Hole]:
     value = node.value
     if not _KEYS.issuperset(value) or type(value.get("role")) is not str or any(map(value.get, _EMPTY_KEYS)):
         return []
-    if type(value.get("content")) not in (str, NoneType):
+    thoughts = [key for key in _THOUGHT_KEYS if value.get(key)]
+    if any(type(value.get(key)) not in (str, NoneType) for key in ("content", *_THOUGHT_KEYS)) or len(thoughts) > 1:
         return []
     found: list[_Hole] = []
-    for key, is_id in (("content", False), ("tool_call_id", True)):
+    for key, is_id in (("content", False), ("tool_call_id", True), *((key, False) for key in thoughts)):
         if type(value.get(key)) is str and value[key]:
             found += _hole(node, key, is_id=is_id)
     calls = node.get("tool_calls")

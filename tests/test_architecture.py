@@ -20,7 +20,7 @@ LAYERS = (
 )  # fmt: skip
 """The folders below `viewer`, lowest first; the first entry is `viewer` itself. A module imports from its own folder
 or from one that is lower."""
-IN_CLI = ("__main__",)
+IN_CLI = ("__main__", "entry", "first", "first_looks", "first_paint", "first_reading")
 """Modules of `viewer` that belong to the highest layer."""
 WITHOUT_IO = LAYERS.index("formats")
 HAVE_IO = ("viewer.formats.tokens.vocabulary", "viewer.native")

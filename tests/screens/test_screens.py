@@ -27,10 +27,11 @@ LEVELS = ("[SAFE]", "[BRIEF]", "[DEBUG]")
 
 
 def _marks(name: str, size: tuple[int, int]) -> list[pytest.MarkDecorator]:
-    """Return the marks of a case. `make test` draws every state at two sizes."""
+    """Return the marks of a case. `make test` draws every state at two sizes, or at one."""
     if name == "safe" and size == SIZES[0]:
         return []
-    return [pytest.mark.lab if size in SIZES[2:] else pytest.mark.slow]
+    is_rare = size in SIZES[2:] or (WALKS[name].is_costly and size != SIZES[0])
+    return [pytest.mark.lab if is_rare else pytest.mark.slow]
 
 
 CASES = {f"{name}-{width}x{height}": (name, (width, height)) for name in WALKS for width, height in WALKS[name].sizes}

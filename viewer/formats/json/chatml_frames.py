@@ -128,17 +128,19 @@ def regular_frames(data: bytes | bytearray, start: int, end: int, base: int) -> 
     begin = _BEGIN.match(data, start, end)
     at, found = begin.end() if begin else end, RegularFrames()
     match, find = _FRAME.match, data.find
+    roles, starts, ends, body_starts = found.roles, found.starts, found.ends, found.body_starts
+    body_ends, escaped, stops = found.body_ends, found.escaped, found.stops
     while frame := match(data, at, end):
         at = frame.end()
         (first, last), role, (body, body_end), (stop, _), (after, _) = frame.regs[1:]
         is_escaped = find(b"\\", body, body_end) >= 0
-        found.roles.append(bytes(data[role[0] : role[1]]))
-        found.starts.append(base + first)
-        found.ends.append(base + last)
-        found.body_starts.append(base + body - is_escaped)
-        found.body_ends.append(base + body_end + is_escaped)
-        found.escaped.append(is_escaped)
-        found.stops.append(base + stop)
+        roles.append(bytes(data[role[0] : role[1]]))
+        starts.append(base + first)
+        ends.append(base + last)
+        body_starts.append(base + body - is_escaped)
+        body_ends.append(base + body_end + is_escaped)
+        escaped.append(is_escaped)
+        stops.append(base + stop)
         if data[after] == _LIST_END:
             return found if at >= end else None
     return None

@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from viewer.document.values import Boundary
 from viewer.formats import FORMATS
+from viewer.render.blocks.inline import without_marks
 from viewer.render.number_format import byte_size, counted
 from viewer.render.sanitize import SafeText, sanitize_line
 from viewer.render.style import Line, Part, Style, StyleRole, trusted
@@ -167,7 +168,7 @@ def boundary_words(boundary: Boundary) -> list[str]:
     """Return number, format, model, and title of the transcript that begins. Not sanitized yet."""
     transcript = boundary.transcript
     number = f"transcript {transcript.number}" + (f" of {boundary.count}" if boundary.count > 1 else "")
-    title = str(cut(sanitize_line(boundary.title), TITLE_WIDTH, trusted("…")))
+    title = str(cut(without_marks(sanitize_line(boundary.title)), TITLE_WIDTH, trusted("…")))
     return [word for word in (number, FORMATS.title(transcript.format), transcript.model, title) if word]
 
 

@@ -31,6 +31,9 @@ _INLINE = lazy_regex(
     r"|(?<![\w*])\*(?=\S)(?P<em>[^*\n]{1,400}?)(?<=\S)\*(?![\w*])"
     r"|(?<![\w_])_(?=\S)(?P<em2>[^_\n]{1,400}?)(?<=\S)_(?![\w_])"
 )
+_MAY_HAVE_MARKS = lazy_regex(r"[*_`~<\[\\]|^[#>]")
+_HEAD_MARKS = lazy_regex(r"(?:#{1,6} |> ?)+")
+"""The marks of a heading or a quotation at the beginning of a line."""
 _LOOKS = {
     "strong": StyleRole.STRONG,
     "strong2": StyleRole.STRONG,
@@ -80,6 +83,16 @@ def read_inline(text: str, start: int, end: int, look: StyleRole | None, line: I
             first, last = match.span(kind)
             line.add(text[first:last], range(first, last), _LOOKS[kind])
     line.add(text[at:end], range(at, end), look)
+
+
+def without_marks(words: SafeText) -> SafeText:
+    """Return the first words of a message without the marks of Markdown, for a title."""
+    if not _MAY_HAVE_MARKS.search(words):
+        return words
+    line = InlineText("", [], [])
+    head = _HEAD_MARKS.match(words)
+    read_inline(words, head.end() if head else 0, len(words), None, line)
+    return SafeText(line.characters)
 
 
 def _with_indents(line: InlineText) -> InlineText:

@@ -36,6 +36,7 @@ class StatusFacts(Struct, frozen=True):
     """How many hidden messages have problems; shown in the safe view."""
     problem_key: str = "e"
     open_key: str = "enter"
+    """The key that explains the problem; empty if none does."""
     search: str = ""
     """The search, with its sign."""
     filter: str = ""
@@ -114,7 +115,7 @@ def _problem(facts: StatusFacts, named: NamedProblem, room: int, width: int, sty
     if found.line is not None:
         tails.append(f"  {found.line}:{found.column}")
         tails += [f" {found.code}"] if width >= ROOMY else []
-        tails += [style.words(f" · {facts.open_key} explains it")] if width >= WIDE else []
+        tails += [style.words(f" · {facts.open_key} explains it")] if facts.open_key and width >= WIDE else []
     used = cells(head) + len(number) + 1
     kept = ""
     for tail in tails:

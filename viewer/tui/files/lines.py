@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from viewer.render.blocks.inline import without_marks
 from viewer.render.number_format import ago, byte_size, counted
 from viewer.render.sanitize import SafeText, sanitize_line
 from viewer.render.style import Line, Part, Style, StyleRole, trusted
@@ -119,7 +120,7 @@ def entry_line(entry: Entry, row: RowFacts, columns: Sequence[Column], now: floa
     bar = Part(trusted(signs.gutter if row.is_cursor else " "), StyleRole.FOCUS)
     mark = Part(trusted("D" if row.is_marked else " "), StyleRole.BOOKMARK)
     left = (bar, sign, Part(trusted(" ")), mark, Part(trusted(" ")))
-    name = style.name(facts.title) if facts and facts.title else style.name(entry.name)
+    name = without_marks(style.name(facts.title)) if facts and facts.title else style.name(entry.name)
     look = StyleRole.PLAIN if facts and facts.title else StyleRole.QUIET
     title = Part(SafeText(f"{word}  {name}") if word else name, look)
     if row.state is None and (entry.reason or not entry.is_transcript or (facts and not facts.is_transcript)):
@@ -181,6 +182,8 @@ def _said(said: Said, width: int, style: Style) -> Line:
     first, last = said.match
     texts = ((said.text[:first], None), (said.text[first:last], StyleRole.MATCH), (said.text[last:], None))
     parts = [Part(style.spell(sanitize_line(text)), look or StyleRole.PLAIN) for text, look in texts if text]
+    if first == last:
+        parts = [Part(style.spell(without_marks(sanitize_line(said.text))))]
     return between((Part(trusted("  ")), role, *parts), (), width, style.signs)
 
 

@@ -317,7 +317,8 @@ class Presenter:
         has_side = session.display.side_panes
         widgets.conversation.caption(trusted("Conversation" if has_side else "Transcript"), trusted(where))
         chosen = self._problems.selected
-        keys = self._host.key_of("next_error"), self._host.key_of("open")
+        explains = chosen is not None and self._panes.focused in (Panel.TRANSCRIPT, Panel.SIDE)
+        keys = self._host.key_of("next_error"), self._host.key_of("open") if explains else ""
         widgets.status.show(status_facts(session, cursor, chosen, keys))
 
     # The focus.

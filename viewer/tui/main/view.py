@@ -256,7 +256,11 @@ class ViewController:
         if problem is not None:
             self._problems.select(None)
             self._panes.explain(problem)
-            return
+        else:
+            self.open_message()
+
+    def open_message(self) -> None:
+        """Fold or unfold the focused message."""
         number = self._navigator.focused_number
         if self._host.viewport.is_node_open() is not None:
             self.turn_node(number, self._navigator.cursor.node)

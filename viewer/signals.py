@@ -11,23 +11,7 @@ from contextlib import contextmanager, suppress
 from types import FrameType, TracebackType
 from typing import Any, NoReturn
 
-_FAULTS = ("SIGABRT", "SIGBUS", "SIGFPE", "SIGILL", "SIGSEGV")
-"""Signals of a crash. If a Python handler returned, the faulting instruction would run again."""
-_OTHER_DEFAULTS = (
-    "SIGKILL", "SIGSTOP", "SIGTSTP", "SIGTTIN", "SIGTTOU", "SIGCONT", "SIGCHLD", "SIGURG", "SIGWINCH", "SIGINFO",
-)  # fmt: skip
-"""Signals that cannot be caught, or that are not fatal by default."""
-_IGNORED = ("SIGPIPE", "SIGXFSZ")
-"""Signals that Python ignores, so that a write fails instead."""
-
-
-def _fatal_signals() -> tuple[int, ...]:
-    others = {getattr(signal, name, None) for name in (*_FAULTS, *_OTHER_DEFAULTS, *_IGNORED)}
-    return tuple(sorted(int(number) for number in signal.valid_signals() if number not in others))
-
-
-FATAL = _fatal_signals()
-"""Every signal that can be caught and ends a process by default, including real-time signals."""
+from viewer.held_screen import FATAL, handled_signals
 
 RESTORE = (
     "\x1b\\\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1015l\x1b[?1006l\x1b[?1004l\x1b[?2004l\x1b[?2048l\x1b[?2026l"
@@ -38,11 +22,6 @@ set."""
 
 _MOMENT = 0.01
 """A time in seconds that is long enough for a destructor to end."""
-
-
-def handled_signals() -> list[int]:
-    """Return the fatal signals that the parent process did not ignore."""
-    return [number for number in FATAL if signal.getsignal(number) != signal.SIG_IGN]
 
 
 @contextmanager

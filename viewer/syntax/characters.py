@@ -75,12 +75,22 @@ UNSEEN = lazy_regex(f"[{BIDI}{TAGS}{ZERO_WIDTH}]")
 
 _CONTROLS = bytes([*range(0x01, 0x09), 0x0B, 0x0C, *range(0x0E, 0x20), 0x7F])
 _LONE_RETURN = lazy_regex(rb"\r(?!\n)")
-MAY_HIDE = lazy_regex(  # every hidden character beyond ASCII, and a few others
-    rb"\xC2[\x80-\x9F\xAD]|\xCD\x8F|\xD8\x9C|\xE1(?:\x85[\x9F\xA0]|\x9E[\xB4\xB5]|\xA0[\x8B-\x8F])"
-    rb"|\xE2(?:\x80[\x8B-\x8F\xAA-\xAE]|\x81[\xA0-\xAF])|\xE3\x85\xA4"
-    rb"|\xEF(?:\xB8[\x80-\x8F]|\xBB\xBF|\xBE\xA0|\xBF[\xB0-\xBB])|\xF0(?:\x9B\xB2|\x9D\x85)|\xF3\xA0"
-)
-HIDING_LEADS = b"\xc2\xcd\xd8\xe1\xe2\xe3\xef\xf0\xf3"
+_MAY_HIDE = {
+    b"\xc2": rb"\xC2[\x80-\x9F\xAD]",
+    b"\xcd": rb"\xCD\x8F",
+    b"\xd8": rb"\xD8\x9C",
+    b"\xe1": rb"\xE1(?:\x85[\x9F\xA0]|\x9E[\xB4\xB5]|\xA0[\x8B-\x8F])",
+    b"\xe2": rb"\xE2(?:\x80[\x8B-\x8F\xAA-\xAE]|\x81[\xA0-\xAF])",
+    b"\xe3": rb"\xE3\x85\xA4",
+    b"\xef": rb"\xEF(?:\xB8[\x80-\x8F]|\xBB\xBF|\xBE\xA0|\xBF[\xB0-\xBB])",
+    b"\xf0": rb"\xF0(?:\x9B\xB2|\x9D\x85)",
+    b"\xf3": rb"\xF3\xA0",
+}
+"""Patterns that together match every hidden character beyond ASCII, and a few others, by its first byte."""
+MAY_HIDE = lazy_regex(b"|".join(_MAY_HIDE.values()))
+MAY_HIDE_BY_LEAD = tuple((lead, lazy_regex(pattern)) for lead, pattern in _MAY_HIDE.items())
+"""The same for a large block, for which one pattern after the other is faster, because most first bytes are rare."""
+HIDING_LEADS = b"".join(_MAY_HIDE)
 """First bytes of hidden characters beyond ASCII."""
 _BASIC = _up_to_ffff(_PICTOGRAPH.strip("[]") + ZERO_WIDTH)
 _ORDINARY = f"[^{BIDI}{C0}{C1}\r{_BASIC}\U00010000-\U0010ffff]"

@@ -29,6 +29,7 @@ HAVE_IO = ("viewer.formats.tokens.vocabulary", "viewer.native")
 OWNERS = {
     "numpy": (
         *("viewer.columns.numpy_backend", "viewer.scan", "viewer.checks.prefilter_numpy", "viewer.checks.batches"),
+        "viewer.checks.hidden_numpy",
         "viewer.document.search.block_search",
     ),
     "watchfiles": ("viewer.sources",),

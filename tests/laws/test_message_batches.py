@@ -22,6 +22,7 @@ from viewer.reading.thoughts import SIGNS
 TEXTS = (
     *("Hello", "a\n\tb", 'say "no"\\', "x < y [1]", "é🙂", "C:\\users\\new", "a\r\nb", "a\rb", "\b", "\f", "\x7f"),
     *("analysis", " \nassistantanalysis Hm.assistantfinal Yes", "final", "\x00", "\u200b", "a\ufe0f", "\u2028", "</a>"),
+    *("\u00adx", "\u034f", "\u061c", "x\u180b", "\u2066", "\u3164", "\ufeff", "\uffa0", "\U0001bca0", "x\U000e0041"),
     *('"tool_calls"', '{"tool_calls": []}', "<|constrain|>json", '{"ok": true}', '{"ok": false}', " {", "[{", "\n{}"),
     *(
         '{"error": "E-TOOL-TIMEOUT"}',

@@ -37,6 +37,9 @@ class StatusFacts(Struct, frozen=True):
     problem_key: str = "e"
     open_key: str = "enter"
     """The key that explains the problem; empty if none does."""
+    new_messages: int = 0
+    """How many messages arrived since the view left the end."""
+    end_key: str = "G"
     search: str = ""
     """The search, with its sign."""
     filter: str = ""
@@ -91,6 +94,10 @@ def _left(facts: StatusFacts, room: int, width: int, style: Style) -> Line:
         return Part(trusted(" ")), Part(cut(words, room, ellipsis), StyleRole.STRONG)
     if facts.problem is not None:
         return _problem(facts, facts.problem, room, width, style)
+    if facts.new_messages:
+        them = "it" if facts.new_messages == 1 else "them"
+        words = style.words(f"{counted(facts.new_messages, 'new message')}. Press {facts.end_key} to see {them}.")
+        return Part(trusted(" ")), Part(cut(words, room, ellipsis), StyleRole.QUIET)
     if facts.hidden_steps:
         count = counted(facts.hidden_steps, "background step")
         words = style.words(f"{count} had problems · {facts.problem_key} shows the next one")

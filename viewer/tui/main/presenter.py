@@ -318,8 +318,9 @@ class Presenter:
         widgets.conversation.caption(trusted("Conversation" if has_side else "Transcript"), trusted(where))
         chosen = self._problems.selected
         explains = chosen is not None and self._panes.focused in (Panel.TRANSCRIPT, Panel.SIDE)
-        keys = self._host.key_of("next_error"), self._host.key_of("open") if explains else ""
-        widgets.status.show(status_facts(session, cursor, chosen, keys))
+        key_of = self._host.key_of
+        keys = key_of("next_error"), key_of("open") if explains else "", key_of("bottom")
+        widgets.status.show(status_facts(session, cursor, chosen, self._follow.new_messages, keys))
 
     # The focus.
 

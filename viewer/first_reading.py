@@ -24,6 +24,7 @@ _HEADERS = {
 }
 _HEADERS_2_2 = {
     **_HEADERS,
+    b"user<|channel|>final": USER,
     b"assistant<|channel|>final content_type=markdown": ASSISTANT,
     b"assistant<|channel|>final content_type=text": ASSISTANT,
     b"assistant intent=preamble<|channel|>commentary": PLAN,
@@ -32,7 +33,7 @@ _HEADERS_2_2 = {
     b"developer<|channel|>final": HIDDEN,
 }
 """The kind of message of each header."""
-_VERSION = b"version: 2.2\n"
+_VERSIONS = (b"version: 2.2\n", b'version: "2.2"\n')
 _PLAIN = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-/"
 _FENCE = b"---\n"
 _START, _MESSAGE, _MARK, _END = b"<|start|>", b"<|message|>", b"<|", b"<|end|>"
@@ -127,22 +128,23 @@ def _header_end(data: bytes) -> int | None:
     """Return the end of the document header, which is 0 if there is none; None if it is not known."""
     if data.startswith(_START):
         return 0
-    at = len(_FENCE) if data.startswith(_FENCE) else 0
-    if not data.startswith(_VERSION, at):
+    is_fenced = data.startswith(_FENCE)
+    at = len(_FENCE) if is_fenced else 0
+    if not data.startswith(_VERSIONS, at):
         return None
-    at += len(_VERSION)
+    at = data.index(b"\n", at) + 1
     end = data.find(b"\n" + _START, at - 1) + 1
     header = data[at : end - 1]
     if not end or len(header) > _LARGEST or b"version" in header:
         return None
     lines = header.split(b"\n") if header else []
-    if at > len(_VERSION) and lines[:1] != [b"---"] and b"---" in lines:  # the end of a header between two fences
+    if is_fenced and lines[:1] != [b"---"] and b"---" in lines:  # the end of a header between two fences
         fence = lines.index(b"---")
         return end if _is_mapping(lines[:fence]) and not any(lines[fence + 1 :]) else None
     if lines[:1] == [b"---"]:
         lines = lines[1:]
-        return end if at > len(_VERSION) and not any(lines) else None
-    return end if _is_mapping([line for line in lines if line]) else None
+        return end if is_fenced and not any(lines) else None
+    return end if not is_fenced and _is_mapping([line for line in lines if line]) else None
 
 
 def _is_mapping(lines: list[bytes]) -> bool:
@@ -251,17 +253,42 @@ def _text(body: bytes) -> str | None:
 
 
 def plain_lines(text: str) -> Iterator[str | None]:
-    """Yield the lines of a text that is drawn as it is. None is the first line that is not, and the rest."""
+    """Yield the lines of a text that are paragraphs. None is the first line that may be more, and the rest."""
     lines = text.split("\n")
     if len(lines) > 1 and not lines[-1]:
         lines.pop()
-    is_plain = not any(map(_may_be_block, lines))
-    for line in lines if text else ():
-        shown = line.replace("\t", " ")
-        if not is_plain or not has_one_cell_each(shown) or not shown.isprintable() or _has_marks(line):
+    if not text:
+        return
+    if any(map(_may_be_block, lines)):
+        yield from _paragraphs(lines)
+        return
+    for line in lines:
+        if not _is_line(line):
             yield None
             return
-        yield shown
+        yield line
+
+
+def _paragraphs(lines: list[str]) -> Iterator[str | None]:
+    """Yield the lines of the paragraphs before any other block. The last one may belong to that block."""
+    paragraph: list[str] = []
+    has_any = False
+    for line in [*lines, ""]:
+        if line and (line != line.strip() or _is_block(line) or not _is_line(line)):
+            yield None
+            return
+        if line:
+            paragraph.append(line)
+        elif paragraph:
+            yield from [""] * has_any
+            yield from paragraph
+            paragraph, has_any = [], True
+
+
+def _is_line(line: str) -> bool:
+    """True if each character of a line takes one cell, apart from tabs, and is shown as it is."""
+    shown = line.replace("\t", " ")
+    return has_one_cell_each(shown) and shown.isprintable()
 
 
 def _may_be_block(line: str) -> bool:
@@ -273,6 +300,16 @@ def _may_be_block(line: str) -> bool:
     return number is not bare and number[:1] in (".", ")") and number != bare
 
 
-def _has_marks(line: str) -> bool:
+def _is_block(line: str) -> bool:
+    """True if a line without indentation may be anything but a line of a paragraph."""
+    first = line[0]
+    if first == "#":
+        return line.lstrip("#")[:1] in ("", " ", "\t")
+    if first in "*_+-=":  # a list, a rule, an underline, or a row of dashes below the head of a table
+        return line[1:2] in ("", " ", "\t") or not line.strip("*_+-=|: \t")
+    return _may_be_block(line)
+
+
+def has_marks(line: str) -> bool:
     """True if a line may have inline marks of Markdown."""
     return any(mark in line for mark in "\\`[*_~") or "<http" in line

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import _thread
 import os
 import signal
+import sys
 import termios
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from types import FrameType, TracebackType
+from types import CodeType, FrameType, TracebackType
 from typing import Any, NoReturn
 
 from viewer.held_screen import FATAL, handled_signals
@@ -21,7 +24,7 @@ RESTORE = (
 set."""
 
 _MOMENT = 0.01
-"""A time in seconds that is long enough for a destructor to end."""
+"""The time in seconds between two looks at whether a destructor has ended."""
 
 
 @contextmanager
@@ -51,8 +54,21 @@ def raise_again(lost: BaseException | None) -> bool:
         signal.signal(number, _exit)
     else:
         return False
-    threading.Timer(_MOMENT, signal.pthread_kill, (threading.main_thread().ident, number)).start()
+    _thread.start_new_thread(_send, (number, sys._getframe(1).f_code))  # `threading` would wait for the new thread
     return True
+
+
+def _send(number: int, hook: CodeType) -> None:
+    """Send a signal to the main thread once it has left the function that was called for the lost exception."""
+    main = threading.main_thread().ident or 0
+    while True:
+        time.sleep(_MOMENT)
+        frame = sys._current_frames().get(main)
+        while frame is not None and frame.f_code is not hook:
+            frame = frame.f_back
+        if frame is None:
+            break
+    signal.pthread_kill(main, number)
 
 
 def _exit(number: int, frame: FrameType | None) -> NoReturn:

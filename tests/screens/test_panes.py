@@ -194,3 +194,12 @@ async def test_text_fits_a_pane_that_gets_its_size_late() -> None:
         outline.styles.width = 50  # after the callback of the last layout
         await until(lambda: view(pilot).widgets.transcript.size.width < before)
         await until(lambda: any(line.endswith("turn 1 ──  ┃") for line in drawn(pilot).splitlines()))
+
+
+@pytest.mark.slow
+async def test_the_calls_open_at_the_call_before_the_message_under_the_cursor() -> None:
+    async with running(size=(120, 40), keys=["d", "G", "C"]) as pilot:
+        calls = view(pilot).widgets.bottom.calls
+        assert (view(pilot).navigator.focused_number, calls.list.cursor, calls.total) == (33, 7, 8)
+        await press(pilot, "k")
+        assert calls.list.cursor == 6

@@ -83,7 +83,7 @@ def status_facts(
         open_key=keys[1],
         new_messages=new,
         end_key=keys[2],
-        place=f"{number} of {total}" if number and total else "",
+        place=f"{number:,} of {total:,}" if number and total else "",
         source=session.document.note,
     )
 

@@ -313,7 +313,7 @@ class Presenter:
         cursor = self._navigator.cursor
         facts = title_facts(session, cursor, self._follow.title)
         widgets.title.show(facts)
-        where = f"turn {facts.turn[0]} of {facts.turn[1]}" if facts.turn is not None else ""
+        where = f"turn {facts.turn[0]:,} of {facts.turn[1]:,}" if facts.turn is not None else ""
         has_side = session.display.side_panes
         widgets.conversation.caption(trusted("Conversation" if has_side else "Transcript"), trusted(where))
         chosen = self._problems.selected

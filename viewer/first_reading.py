@@ -24,6 +24,7 @@ _HEADERS = {
 }
 _HEADERS_2_2 = {
     **_HEADERS,
+    b"user<|channel|>final": USER,
     b"assistant<|channel|>final content_type=markdown": ASSISTANT,
     b"assistant<|channel|>final content_type=text": ASSISTANT,
     b"assistant intent=preamble<|channel|>commentary": PLAN,
@@ -32,7 +33,7 @@ _HEADERS_2_2 = {
     b"developer<|channel|>final": HIDDEN,
 }
 """The kind of message of each header."""
-_VERSION = b"version: 2.2\n"
+_VERSIONS = (b"version: 2.2\n", b'version: "2.2"\n')
 _PLAIN = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-/"
 _FENCE = b"---\n"
 _START, _MESSAGE, _MARK, _END = b"<|start|>", b"<|message|>", b"<|", b"<|end|>"
@@ -127,22 +128,23 @@ def _header_end(data: bytes) -> int | None:
     """Return the end of the document header, which is 0 if there is none; None if it is not known."""
     if data.startswith(_START):
         return 0
-    at = len(_FENCE) if data.startswith(_FENCE) else 0
-    if not data.startswith(_VERSION, at):
+    is_fenced = data.startswith(_FENCE)
+    at = len(_FENCE) if is_fenced else 0
+    if not data.startswith(_VERSIONS, at):
         return None
-    at += len(_VERSION)
+    at = data.index(b"\n", at) + 1
     end = data.find(b"\n" + _START, at - 1) + 1
     header = data[at : end - 1]
     if not end or len(header) > _LARGEST or b"version" in header:
         return None
     lines = header.split(b"\n") if header else []
-    if at > len(_VERSION) and lines[:1] != [b"---"] and b"---" in lines:  # the end of a header between two fences
+    if is_fenced and lines[:1] != [b"---"] and b"---" in lines:  # the end of a header between two fences
         fence = lines.index(b"---")
         return end if _is_mapping(lines[:fence]) and not any(lines[fence + 1 :]) else None
     if lines[:1] == [b"---"]:
         lines = lines[1:]
-        return end if at > len(_VERSION) and not any(lines) else None
-    return end if _is_mapping([line for line in lines if line]) else None
+        return end if is_fenced and not any(lines) else None
+    return end if not is_fenced and _is_mapping([line for line in lines if line]) else None
 
 
 def _is_mapping(lines: list[bytes]) -> bool:

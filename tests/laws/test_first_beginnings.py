@@ -66,6 +66,14 @@ def test_the_page_is_there_for_usual_files() -> None:
     tour = beginning_at(ROOT / "samples" / "tour.ocml", SIZES[0])
     assert tour is not None
     assert "What's the weather in Tokyo" in str(tour.lines)
+    agent = (
+        b"---\nversion: 2.2\nmodel: m\n---\n<|start|>user<|message|>Wherefore is that?<|end|>\n"
+        b"<|start|>assistant<|channel|>final<|message|>It is.\n\n    code\n<|return|>\n"
+    )
+    page = beginning_of(agent, "agent.ocml", SIZES[0], is_whole=False)
+    assert page is not None
+    assert "Wherefore is that?" in str(page.lines)
+    assert "It is." in str(page.lines)
     for sample in ("openchatml-2.2/fixture-7-preamble.ocml", "harmony/guide-history.harmony"):
         assert beginning_at(ROOT / "samples" / "valid" / sample, SIZES[0]) is not None, sample
 

@@ -18,11 +18,13 @@ Cell = tuple[str, str]
 """The style role and the character of a cell."""
 
 HEADERS = [
+    'version: "2.2"\n', '---\nversion: "2.2"\nmodel: a\n---\n\n',
     "version: 2.2\n", "version: 2.2\nmodel: m-1\n", "---\nversion: 2.2\nmodel: m\n---\n", "", "",
     "version: 2.0\n", "version: 2.2\nprofiles:\n  harmony:\n    enabled: true\n",
     'version: 2.2\ncapabilities:\n  roles: ["user"]\n\n',
 ]  # fmt: skip
 FRONTS = [
+    "user<|channel|>final",
     "user", "user", "assistant<|channel|>final", "assistant<|channel|>final", "assistant<|channel|>analysis",
     "system", "developer", "assistant intent=preamble<|channel|>commentary", "assistant<|channel|>commentary",
     "user name=x", "assistant to=functions.f call_id=c1<|channel|>commentary<|constrain|>json", "assistant",
@@ -53,9 +55,9 @@ GAPS = [
 def chance_text(chance: Random) -> bytes:
     """Return a document like those that the page knows, with or without something that it must not show."""
     odd, odd_words = chance.choice([0.0, 0.02, 0.1, 0.4]), chance.choice([0.0, 0.05, 0.2, 0.6])
-    parts = [chance.choice(HEADERS[:5] if chance.random() > odd else HEADERS)]
+    parts = [chance.choice(HEADERS[:7] if chance.random() > odd else HEADERS)]
     for _ in range(chance.choice([1, 3, 6, 30])):
-        parts += ["<|start|>", _one(chance, FRONTS, 8, odd), "<|message|>"]
+        parts += ["<|start|>", _one(chance, FRONTS, 9, odd), "<|message|>"]
         parts += [_one(chance, WORDS, 9, odd_words) for _ in range(chance.choice([0, 1, 3, 8, 60]))]
         parts += [_one(chance, STOPS, 3, odd), _one(chance, GAPS, 3, odd)]
     return "".join(parts).encode()

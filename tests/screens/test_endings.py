@@ -52,6 +52,19 @@ signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
 sys.exit(run_app(sys.argv[1:], ViewOptions()))
 """
+LOCKED = """
+import os, queue, signal, sys
+from viewer.tui.app import ViewOptions, run_app
+put, left = queue.Queue._put, [1]
+def put_and_continue(self, item):
+    put(self, item)
+    if left and "of 33" in str(item):
+        left.clear()
+        os.kill(os.getpid(), signal.SIGCONT)
+queue.Queue._put = put_and_continue
+sys.exit(run_app(sys.argv[1:], ViewOptions()))
+"""
+"""Code that continues the program while it holds the lock of its output."""
 
 pytestmark = pytest.mark.slow
 
@@ -153,6 +166,15 @@ def test_resuming_without_a_stop_takes_the_terminal_again() -> None:
     terminal.press("q")
     assert terminal.end() == 0
     assert left_behind(bytes(terminal.written)) == []
+
+
+def test_resuming_does_not_wait_for_a_lock_that_the_program_holds() -> None:
+    terminal = Terminal(["samples/tour.ocml"], script=LOCKED)
+    terminal.wait_for(" of 33")
+    terminal.press("d")
+    terminal.wait_for("[DEBUG")
+    terminal.press("q")
+    assert terminal.end() == 0
 
 
 def test_a_full_disk_is_reported_and_leaves_no_partial_export(tmp_path: Path) -> None:

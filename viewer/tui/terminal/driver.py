@@ -104,7 +104,22 @@ def resilient(driver: type[Driver]) -> type[Driver]:
             if writer is not None and writer.is_alive():
                 super().close()
 
+        def _sigtstp_application(self, *_: object) -> None:
+            self._soon(super()._sigtstp_application)
+
         def _sigcont_application(self, *_: object) -> None:
+            self._soon(self._resume)
+
+        def _soon(self, act: Callable[[], object]) -> None:
+            """Act in the event loop. A signal may arrive while the program holds the lock of its output, so that a write
+            of the signal handler would wait forever."""
+            if self._loop is None:
+                act()
+                return
+            with suppress(RuntimeError):  # the loop is closed because the app has ended
+                self._loop.call_soon_threadsafe(act)
+
+        def _resume(self) -> None:
             if not self._auto_restart or self.place not in (Place.ON, Place.AWAY):
                 return
             if self.place is Place.ON:  # SIGSTOP cannot be caught; the shell may have used the terminal

@@ -11,6 +11,7 @@ from random import Random
 
 import pytest
 
+from tests.support.cases import each
 from tests.support.chance_documents import chance_document
 from tests.support.first_beginnings import beginning_at, chance_text, difference
 from tests.support.first_looks import footers, looks, made
@@ -84,7 +85,7 @@ def test_a_page_of_a_long_plain_file_is_complete() -> None:
     assert page.is_complete
 
 
-@pytest.mark.parametrize("sign", sorted({*MARK_SIGNS, *TOKEN_SIGNS, *THOUGHT_SIGNS} - {b"<"}))
+@each("sign", sorted({*MARK_SIGNS, *TOKEN_SIGNS, *THOUGHT_SIGNS} - {b"<"}), batch=100)
 def test_no_text_with_a_mark_is_shown(sign: bytes) -> None:
     assert shown_text(b"before " + sign + b" after") is None
     assert shown_text(b"before " + sign.upper() + b"x") is None

@@ -14,6 +14,7 @@ from viewer.checks.plain_calls import (
     DEADLINE,
     FAILS,
     HAS_OK,
+    IS_OBJECT,
     PlainKind,
     PlainRows,
     is_plain_result,
@@ -167,7 +168,7 @@ class ToolChecks:
                 if value is None:
                     kinds[place] = None
                     break
-                flags = object_flags(value)
+                flags = IS_OBJECT if kind.is_call else object_flags(value)
             if kind.is_call:
                 has_deadline = rows.have_deadline and DEADLINE in rows.text(place)
                 if has_deadline or not self._is_plain_call(kind, value, rows, place):

@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from viewer.render.blocks.inline import InlineText, SourceLines, read_inline
+from viewer.character_rows import has_one_cell_each
+from viewer.render.blocks.inline import SourceLines
+from viewer.render.blocks.inline_marks import InlineText, read_inline
 from viewer.render.markdown import LARGEST, MAY_BE_BLOCK, block_parser
 from viewer.render.sanitize import SafeText
 from viewer.render.style import Styled, StyleRole
-from viewer.render.width import cells, has_one_cell_each
+from viewer.render.width import cells
 
 if TYPE_CHECKING:
     from markdown_it.token import Token

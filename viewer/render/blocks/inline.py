@@ -7,7 +7,7 @@ from itertools import accumulate, islice
 from typing import TYPE_CHECKING
 
 from viewer.cache import lazy_regex
-from viewer.render.blocks.inline_marks import InlineText, Runs, extend_runs, read_inline
+from viewer.render.blocks.inline_marks import InlineText, extend_runs, read_inline
 from viewer.render.highlight import code_spans
 from viewer.render.sanitize import SafeText
 from viewer.render.style import Styled, StyleRole
@@ -15,6 +15,8 @@ from viewer.render.width import cells
 
 if TYPE_CHECKING:
     from markdown_it.token import Token
+
+    from viewer.render.blocks.inline_marks import Runs
 
 CODE_TAB = 4
 """The columns between two tab stops of code."""

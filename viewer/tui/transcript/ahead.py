@@ -63,5 +63,9 @@ class Ahead:
     def _wait(self) -> None:
         if self.missing() is None:
             return
+        try:
+            loop = asyncio.get_running_loop()
+        except RuntimeError:  # another thread draws, for a picture
+            return
         self._is_waiting = True
-        asyncio.get_running_loop().call_later(PAUSE, post_call, self._pane, self._build)
+        loop.call_later(PAUSE, post_call, self._pane, self._build)

@@ -175,28 +175,27 @@ def _body_lines(text: str, margin: tuple[str, str], column: int) -> Iterator[Lin
 
 def _rows(line: str, column: int) -> list[Line]:
     """Return the rows of a line of a paragraph."""
-    shown, looks = line.replace("\t", " "), None
+    shown, runs = line.replace("\t", " "), [(len(line), "said")]
     if has_marks(line):
         from viewer.render.blocks.inline_marks import InlineText, read_inline
 
         inline = InlineText()
         read_inline(line, 0, len(line), None, inline)
         shown = inline.characters.replace("\t", " ")
-        looks = [look.value if look else "said" for look in inline.looks]
+        runs = [(end, look.value if look else "said") for end, look in inline.runs]
     rows = character_rows(shown, column) if len(shown) > column else [(0, len(shown))]
-    if looks is None:
-        return [[("said", shown[start:end])] for start, end in rows]
-    return [_runs(shown[start:end], looks[start:end]) for start, end in rows]
+    return [_parts(shown, runs, start, end) for start, end in rows]
 
 
-def _runs(text: str, looks: list[str]) -> Line:
-    """Return the parts of a row, each of one look."""
+def _parts(shown: str, runs: list[tuple[int, str]], start: int, end: int) -> Line:
+    """Return the parts of a row, each in one style."""
     parts: Line = []
-    start = 0
-    for at in range(1, len(text) + 1):
-        if at == len(text) or looks[at] != looks[start]:
-            parts.append((looks[start], text[start:at]))
-            start = at
+    begin = 0
+    for stop, look in runs:
+        low, high = max(begin, start), min(stop, end)
+        if low < high:
+            parts.append((look, shown[low:high]))
+        begin = stop
     return parts
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from functools import cache
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
@@ -63,7 +64,7 @@ class _Blocks:
 
     def __init__(self, text: str) -> None:
         self._text = text
-        self._starts = [0, *(at + 1 for at, character in enumerate(text) if character == "\n"), len(text) + 1]
+        self._starts = [*accumulate((len(line) + 1 for line in text.split("\n")), initial=0)]
         """The start of each line, and of a line after the last one."""
         self._at: dict[int, int] = {}
         """For each line with list or quote marks, the end of the last mark."""

@@ -359,8 +359,12 @@ class BlockMaker:
             drawn = raw_text(self.projection.raw(number))
         else:
             drawn = drawn_text(message.body, width, json=json, markdown=markdown, trim=trim)
-        lines = _body_lines(drawn, width, lead, look, overlays, trim) if drawn.text else []
-        return drawn, _folded(lines, quiet, unfolded, lead, self._more)
+        rows = trimmed(lay_out(drawn.text, width), trim) if drawn.text else []
+        most, keep = _kept_rows(quiet, unfolded)
+        if unfolded or len(rows) <= most:
+            return drawn, _body_lines(drawn, rows, lead, look, overlays)
+        lines = _body_lines(drawn, rows[:keep], lead, look, overlays)
+        return drawn, [*lines, _fold_line(len(rows) - keep, lead, self._more)]
 
     def _rendering(self, message: ShownMessage) -> Rendering:
         if not message.visible or message.content_type not in MARKDOWN_TYPES:
@@ -448,12 +452,12 @@ def _rule(words: Part, width: int, glyphs: Glyphs) -> Line:
 
 
 def _body_lines(
-    drawn: BodyText, width: int, lead: Part, look: StyleRole, overlays: Sequence[Styled], trim: bool
+    drawn: BodyText, rows: Sequence[Row], lead: Part, look: StyleRole, overlays: Sequence[Styled]
 ) -> list[BlockLine]:
-    """Return all lines of a body after its lead."""
+    """Return the first rows of a body as lines after its lead."""
     over = _Overlays(*drawn.layers, _moved(drawn, overlays))
     lines = []
-    for row in trimmed(lay_out(drawn.text, width), trim):
+    for row in rows:
         parts = (lead, *styled_row(row, look, over.over(row)))
         lines.append(BlockLine(parts, row, len(lead.text)))
     return lines
@@ -485,9 +489,12 @@ def _folded(lines: list[BlockLine], short: bool, unfolded: bool | None, lead: Pa
     most, keep = _kept_rows(short, unfolded)
     if unfolded or len(lines) <= most:
         return lines
-    rest = len(lines) - keep
+    return [*lines[:keep], _fold_line(len(lines) - keep, lead, more)]
+
+
+def _fold_line(rest: int, lead: Part, more: str) -> BlockLine:
     note = f"{more} {rest} more line{'s' if rest > 1 else ''}"
-    return [*lines[:keep], BlockLine((lead, Part(trusted(note), StyleRole.QUIET)), folds=True)]
+    return BlockLine((lead, Part(trusted(note), StyleRole.QUIET)), folds=True)
 
 
 class _Overlays:

@@ -30,7 +30,8 @@ class _Step:
         self._act()
 
 
-def _call_later(node: DOMNode, act: Callable[[], None]) -> bool:
+def post_call(node: DOMNode, act: Callable[[], None]) -> bool:
+    """Call a function when a node handles its next message. False if the node is closed."""
     return node.post_message(Callback(callback=_Step(act)))
 
 
@@ -68,10 +69,10 @@ class InputQueue:
         """Follow a key from the first queue up to that of the app, and once more for each message it may cause."""
         if node is self._app:
             if rounds > 1:
-                _call_later(node, partial(self._climb, first, first, rounds - 1))
+                post_call(node, partial(self._climb, first, first, rounds - 1))
             else:
                 node.call_later(self._go_on)
             return
         above = node.parent or self._app
-        if not _call_later(node, partial(self._climb, above, first, rounds)):
+        if not post_call(node, partial(self._climb, above, first, rounds)):
             self._climb(above, first, rounds)  # closed: nothing is handled there

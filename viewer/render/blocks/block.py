@@ -186,11 +186,35 @@ def styled_row(row: Row, look: StyleRole, spans: Sequence[Styled]) -> list[Part]
     """Return the parts of one row of a body. `spans` touch the row, and later ones override earlier ones."""
     if not spans or not row.text:
         return [Part(row.text, look)]
+    text, at = row.text, 0
+    runs: list[tuple[int, StyleRole]] = []
+    for span in spans:
+        first, last = row.column_of(max(span.start, row.start)), row.column_of(min(span.end, row.end))
+        if first >= last:
+            continue
+        if first < at:
+            return list(_runs(text, _looks(row, look, spans)))
+        runs += [(first, look), (last, span.look)]
+        at = last
+    parts: list[Part] = []
+    start = end = 0
+    before = look
+    for stop, each in (*runs, (len(text), look)):
+        if stop > end:
+            if each is not before and start < end:
+                parts.append(Part(trusted(text[start:end]), before))
+                start = end
+            before, end = each, stop
+    return [*parts, Part(trusted(text[start:end]), before)]
+
+
+def _looks(row: Row, look: StyleRole, spans: Sequence[Styled]) -> list[StyleRole]:
+    """Return the style of each character of a row under overlapping spans."""
     looks = [look] * len(row.text)
     for span in spans:
         first, last = row.column_of(max(span.start, row.start)), row.column_of(min(span.end, row.end))
         looks[first : max(last, first)] = [span.look] * max(last - first, 0)
-    return list(_runs(row.text, looks))
+    return looks
 
 
 def _runs(text: SafeText, looks: Sequence[StyleRole]) -> Iterable[Part]:

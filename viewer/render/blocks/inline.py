@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import accumulate, islice
 from typing import TYPE_CHECKING
 
 from viewer.cache import lazy_regex
-from viewer.render.blocks.inline_marks import InlineText, read_inline
+from viewer.render.blocks.inline_marks import InlineText, extend_runs, read_inline
 from viewer.render.highlight import code_spans
 from viewer.render.sanitize import SafeText
-from viewer.render.style import StyleRole
+from viewer.render.style import Styled, StyleRole
 from viewer.render.width import cells
 
 if TYPE_CHECKING:
     from markdown_it.token import Token
+
+    from viewer.render.blocks.inline_marks import Runs
 
 CODE_TAB = 4
 """The columns between two tab stops of code."""
@@ -32,16 +35,36 @@ def without_marks(words: SafeText) -> SafeText:
     return SafeText(line.characters)
 
 
+def runs_between(spans: Iterable[Styled], start: int, end: int, look: StyleRole | None) -> Runs:
+    """Return the runs of the characters between two offsets. `spans` are in order; `look` applies between them."""
+    runs: Runs = []
+    for span in spans:
+        if span.start >= end:
+            break
+        if span.end > start:
+            extend_runs(runs, max(span.start - start, 0), look)
+            extend_runs(runs, min(span.end, end) - start, span.look)
+    extend_runs(runs, end - start, look)
+    return runs
+
+
 def _with_indents(line: InlineText) -> InlineText:
     """Expand the tabs of a line of code. Their spaces have the position of the tab."""
     if "\t" not in line.characters:
         return line
-    wide, column = InlineText("", [], []), 0
-    for character, origin, look in zip(line.characters, line.origins, line.looks, strict=True):
-        drawn = " " * (CODE_TAB - column % CODE_TAB) if character == "\t" else character
-        wide.add(drawn, [origin] * len(drawn), look)
-        column += cells(drawn)
+    wide, column, at = InlineText("", [], []), 0, 0
+    for end, look in line.runs:
+        for character, origin in zip(line.characters[at:end], line.origins[at:end], strict=True):
+            drawn = " " * (CODE_TAB - column % CODE_TAB) if character == "\t" else character
+            wide.add(drawn, [origin] * len(drawn), look)
+            column += cells(drawn)
+        at = end
     return wide
+
+
+def line_starts(text: str) -> list[int]:
+    """Return the start of each line, and of a line after the last one."""
+    return [*accumulate((len(line) + 1 for line in text.split("\n")), initial=0)]
 
 
 class SourceLines:
@@ -49,8 +72,7 @@ class SourceLines:
 
     def __init__(self, text: SafeText) -> None:
         self.text = text
-        self.starts = [0, *(at + 1 for at, character in enumerate(text) if character == "\n"), len(text) + 1]
-        """The start of each line, and of a line after the last one."""
+        self.starts = line_starts(text)
 
     def of_paragraph(self, inner: Token) -> list[tuple[int, int]] | None:
         """Return the positions of the lines of a paragraph; None if one is not found."""
@@ -71,21 +93,23 @@ class SourceLines:
         assert token.map is not None
         first, is_fence = token.map[0], token.type == "fence"
         language = (token.info.split(maxsplit=1) or [""])[0]
-        colors: dict[int, StyleRole] = {}
-        if language:
-            for span in code_spans(token.content, language):
-                colors |= dict.fromkeys(range(span.start, span.end), span.look)
+        spans = code_spans(token.content, language) if language else []
         found = []
-        at = 0
+        at = first_span = 0
         for number, content in enumerate(token.content.removesuffix("\n").split("\n")):
             source = first + number + is_fence
             start = self.starts[min(source, len(self.starts) - 1)]
             stop = self.starts[min(source + 1, len(self.starts) - 1)] - 1
             kept = content.lstrip(" ")  # the parser may have replaced a tab with spaces
             begin = (self.text.rfind(kept, start, stop) if kept else stop) - (len(content) - len(kept))
-            places = [min(max(place, start), stop) for place in range(begin, begin + len(content))]
-            looks: list[StyleRole | None] = [colors.get(at + step, StyleRole.CODE) for step in range(len(content))]
-            found.append(_with_indents(InlineText(content, places, looks)))
+            end = begin + len(content)
+            places = [*range(begin, end)]
+            if begin < start or end > stop:
+                places = [min(max(place, start), stop) for place in places]
+            while first_span < len(spans) and spans[first_span].end <= at:
+                first_span += 1
+            runs = runs_between(islice(spans, first_span, None), at, at + len(content), StyleRole.CODE)
+            found.append(_with_indents(InlineText(content, places, runs)))
             at += len(content) + 1
         return found
 

@@ -11,7 +11,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    Looks = list[StyleRole | None]
+    Runs = list[tuple[int, StyleRole | None]]
+    """The end and the style of each run of characters. No two adjacent runs have the same style."""
 
 DEEPEST_MARKS = 8
 
@@ -41,18 +42,26 @@ _LOOKS = {
 class InlineText:
     """A line without its marks, before it is wrapped."""
 
-    def __init__(self, characters: str = "", origins: list[int] | None = None, looks: Looks | None = None) -> None:
+    def __init__(self, characters: str = "", origins: list[int] | None = None, runs: Runs | None = None) -> None:
         self.characters = characters
         self.origins = [] if origins is None else origins
         """The source offset of each character."""
-        self.looks: Looks = [] if looks is None else looks
+        self.runs: Runs = [] if runs is None else runs
         """The style of each character; None for that of the text around it."""
 
     def add(self, text: str, origins: Sequence[int], look: StyleRole | None) -> None:
         """Append characters."""
         self.characters += text
         self.origins.extend(origins)
-        self.looks.extend([look] * len(text))
+        extend_runs(self.runs, len(self.characters), look)
+
+
+def extend_runs(runs: Runs, end: int, look: StyleRole | None) -> None:
+    """Append characters up to this end in one style."""
+    if runs and runs[-1][1] is look:
+        runs[-1] = end, look
+    elif end > (runs[-1][0] if runs else 0):
+        runs.append((end, look))
 
 
 def read_inline(text: str, start: int, end: int, look: StyleRole | None, line: InlineText, depth: int = 0) -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from viewer.character_rows import has_one_cell_each
 from viewer.render.blocks.inline import SourceLines
 from viewer.render.blocks.inline_marks import InlineText, read_inline
 from viewer.render.markdown import LARGEST, MAY_BE_BLOCK, block_parser
@@ -76,8 +78,10 @@ class _Page:
         self._lines = SourceLines(text)
         self._starts = self._lines.starts
         self._out: list[str] = []
+        """The drawn text; each line ends with an item for its newline."""
         self._origins: list[int] = []
-        self._looks: list[StyleRole | None] = []
+        """The source offset of each drawn character."""
+        self._spans: list[Styled] = []
         self._next = 0
         """The source offset after the last drawn character."""
         self._prefixes: list[_Prefix] = []
@@ -89,9 +93,9 @@ class _Page:
     def rendered(self) -> Rendered:
         """Return the drawn text."""
         if self._out and self._out[-1] == "\n":
-            for each in (self._out, self._origins, self._looks):
-                each.pop()
-        return Rendered(SafeText("".join(self._out)), [*self._origins, len(self._text)], _spans(self._looks))
+            self._out.pop()
+            self._origins.pop()
+        return Rendered(SafeText("".join(self._out)), [*self._origins, len(self._text)], self._spans)
 
     def plain(self) -> None:
         """Draw every line as a paragraph."""
@@ -320,20 +324,41 @@ class _Page:
 
     def _draw(self, line: InlineText, row: str, places: Sequence[int]) -> None:
         """Draw the characters of a row from these positions of the line."""
-        self._out.extend(row)
+        if not places:
+            return
+        self._out.append(row)
+        self._next = max(self._next, line.origins[places[-1]] + 1)
+        start = len(self._origins)
+        if isinstance(places, range):
+            self._origins += line.origins[places[0] : places[-1] + 1]
+            for first, end, look in _runs_in(line, places[0], places[-1] + 1):
+                self._style(start + first - places[0], start + end - places[0], look)
+            return
         self._origins += [line.origins[place] for place in places]
-        self._looks += [line.looks[place] for place in places]
-        if places:
-            self._next = max(self._next, line.origins[places[-1]] + 1)
+        for first, end, look in _runs_in(line, places[0], places[-1] + 1):
+            self._style(start + bisect_left(places, first), start + bisect_left(places, end), look)
+
+    def _style(self, start: int, end: int, look: StyleRole | None) -> None:
+        """Add a span, or extend the last one if it continues it."""
+        if look is None or start >= end:
+            return
+        last = self._spans[-1] if self._spans else None
+        if last is not None and last.end == start and last.look is look:
+            self._spans[-1] = Styled(last.start, end, look)
+        else:
+            self._spans.append(Styled(start, end, look))
 
     def _decoration(self, text: str, look: StyleRole | None) -> None:
         """Draw characters that are not in the source; they map to the position after the last source character."""
-        self._out.extend(text)
-        self._origins += [self._next] * len(text)
-        self._looks += [look] * len(text)
+        if text:
+            start = len(self._origins)
+            self._out.append(text)
+            self._origins += [self._next] * len(text)
+            self._style(start, start + len(text), look)
 
     def _new_line(self) -> None:
-        self._decoration("\n", None)
+        self._out.append("\n")
+        self._origins.append(self._next)
 
 
 _RULE = StyleRole.RULE
@@ -343,18 +368,21 @@ def _rows(text: str, width: int) -> Iterator[tuple[str, Sequence[int], int]]:
     """Yield the rows of a line, the positions of their characters in it, and their widths."""
     from viewer.render.layout import lay_out  # importing it at the top would be circular
 
-    for row in lay_out(SafeText(text.replace("\t", " ")), width):
+    shown = text.replace("\t", " ")
+    if len(shown) <= width and has_one_cell_each(shown):
+        yield shown, range(len(shown)), len(shown)
+        return
+    for row in lay_out(SafeText(shown), width):
         places = row.origins if row.origins is not None else range(row.start, row.start + len(row.text))
         yield row.text, places, cells(row.text)
 
 
-def _spans(looks: Sequence[StyleRole | None]) -> list[Styled]:
-    spans: list[Styled] = []
-    start = 0
-    for at in range(1, len(looks) + 1):
-        if at == len(looks) or looks[at] is not looks[start]:
-            look = looks[start]
-            if look is not None:
-                spans.append(Styled(start, at, look))
-            start = at
-    return spans
+def _runs_in(line: InlineText, start: int, end: int) -> Iterator[tuple[int, int, StyleRole | None]]:
+    """Yield the runs of a line between two positions."""
+    at = 0
+    for stop, look in line.runs:
+        if stop > start:
+            yield max(at, start), min(stop, end), look
+        if stop >= end:
+            return
+        at = stop

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from enum import Enum
 
 from viewer.model.messages import Span
+from viewer.render.blocks.inline import runs_between
 from viewer.render.blocks.inline_marks import InlineText
 from viewer.render.body import BodyText, Rendering, drawn_text
 from viewer.render.exports.html_json import json_html
@@ -70,13 +71,11 @@ def _exact(drawn: BodyText, marks: Marks, kind: Kind, *, short: bool, trim: bool
     """Yield the exact text, folded if it is long."""
     start, end = _range(drawn.text, trim)
     cut = _fold(drawn.text, start, end, short)
-    looks: list[StyleRole | None] = [None] * len(drawn.text)
-    for span in drawn.spans:
-        looks[span.start : span.end] = [span.look] * (span.end - span.start)
     name = "text aside" if kind is Kind.ASIDE else "text data"
 
     def block(first: int, last: int) -> Html:
-        line = InlineText(drawn.text[first:last], list(range(first, last)), looks[first:last])
+        runs = runs_between(drawn.spans, first, last, None)
+        line = InlineText(drawn.text[first:last], list(range(first, last)), runs)
         inside = line_html(line, marks)
         return joined([opening("div", class_=name, dir="auto"), inside, marks.rest() if last == end else NOTHING])
 

@@ -54,10 +54,9 @@ def line_html(line: InlineText, marks: Marks, base: StyleRole | None = None) -> 
     pieces = [*marks.over(line.origins)]
     parts: list[Html] = []
     start = 0
-    for at in range(1, len(line.characters) + 1):
-        if at == len(line.characters) or line.looks[at] is not line.looks[start]:
-            parts.append(_styled(line.looks[start], base, _marked(line.characters, pieces, start, at)))
-            start = at
+    for end, look in line.runs:
+        parts.append(_styled(look, base, _marked(line.characters, pieces, start, end)))
+        start = end
     return joined(parts)
 
 

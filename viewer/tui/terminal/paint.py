@@ -11,6 +11,9 @@ from textual.strip import Strip
 
 from viewer.render.style import Line, Part, StyleRole
 
+MOST_BASES = 32
+"""The maximum number of bases whose colors are cached."""
+
 
 class Painter:
     """Paints lines in the colors of one theme."""
@@ -18,10 +21,13 @@ class Painter:
     def __init__(self, styles: Mapping[StyleRole, Style]) -> None:
         self._styles = dict(styles)
         self._plain = Style()
+        self._over: dict[Style, dict[StyleRole, Style]] = {}
+        """The colors of each style role over a base."""
 
     def use(self, styles: Mapping[StyleRole, Style]) -> None:
         """Switch to the colors of another theme."""
         self._styles = dict(styles)
+        self._over.clear()
 
     def style(self, look: StyleRole) -> Style:
         """Return the colors of a style role."""
@@ -33,11 +39,28 @@ class Painter:
 
     def segments(self, line: Line, width: int, base: Style) -> list[Segment]:
         """Return the segments of a line."""
-        segments = [Segment(part.text, base + self.style(part.look)) for part in line if part.text]
+        over = self._colors_over(base)
+        segments = [Segment(part.text, over.get(part.look) or self._add(base, part.look)) for part in line if part.text]
         free = width - sum(cached_cell_len(segment.text) for segment in segments)
         if free > 0:
             segments.append(Segment(" " * free, base))
         return segments if free >= 0 else list(Strip(segments, width - free).adjust_cell_length(width, base))
+
+    def segment(self, part: Part, base: Style) -> Segment:
+        """Return the segment of a part."""
+        return Segment(part.text, self._colors_over(base).get(part.look) or self._add(base, part.look))
+
+    def _colors_over(self, base: Style) -> dict[StyleRole, Style]:
+        known = self._over.get(base)
+        if known is None:
+            if len(self._over) >= MOST_BASES:
+                self._over.clear()
+            known = self._over[base] = {}
+        return known
+
+    def _add(self, base: Style, look: StyleRole) -> Style:
+        style = self._colors_over(base)[look] = base + self.style(look)
+        return style
 
 
 def joined(*lines: Sequence[Part]) -> Line:

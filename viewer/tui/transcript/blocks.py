@@ -39,6 +39,10 @@ class Blocks:
                 self._made.popitem(last=False)
         return known
 
+    def known(self, row: int) -> Block | None:
+        """Return the block of a row if it is cached."""
+        return self._made.get(row)
+
     def lines_from(self, row: int, line: int, height: int) -> list[VisibleLine]:
         """Return the lines of one screen, starting at a line of a row."""
         lines: list[VisibleLine] = []

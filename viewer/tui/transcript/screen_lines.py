@@ -56,6 +56,11 @@ class ScreenLines:
         self._node = node if here is not None and line_of_node(here, node) is not None else None
         self._share = len({row for row, _, _ in self.visible}) / max(1, self._blocks.count)
 
+    @property
+    def rows(self) -> range:
+        """The visible rows."""
+        return range(self.visible[0][0], self.visible[-1][0] + 1) if self.visible else range(0)
+
     def content(self, y: int, width: int) -> Content:
         """Return the content of a screen line."""
         blocks = self._blocks

@@ -20,6 +20,7 @@ from viewer.tui.cursor import NOWHERE, Cursor, cursor_at
 from viewer.tui.host import ScreenPlace
 from viewer.tui.panes.plain_lines import PlainLines
 from viewer.tui.terminal.paint import Painter
+from viewer.tui.transcript.ahead import Ahead
 from viewer.tui.transcript.blocks import Blocks, VisibleLine
 from viewer.tui.transcript.minimap import Minimap
 from viewer.tui.transcript.nodes import line_of_node, next_node
@@ -62,6 +63,7 @@ class Transcript(PlainLines, can_focus=True):
         self.blocks = Blocks()
         self.scroller = Scroller(lambda: self.blocks.count, lambda row: self.blocks.at(row).height)
         self.lines = ScreenLines(self.blocks, self.scroller, self.minimap, signs)
+        self.ahead = Ahead(self, self.blocks)
         self.cursor = NOWHERE
         self.is_carried = False
         """True if the last scroll moved the cursor to keep it on the screen."""
@@ -348,6 +350,7 @@ class Transcript(PlainLines, can_focus=True):
         self._base = self.rich_style
         width, height = self.text_width, self.size.height  # both are slow to read
         self._drawn = [self.lines.content(y, width) for y in range(height)]
+        self.ahead.drawn(self.lines.rows, height)
         return super().render_lines(crop)
 
     def redraw_changed(self) -> None:
@@ -379,7 +382,7 @@ class Transcript(PlainLines, can_focus=True):
             segments = list(with_selection(Strip(segments, width), span, style))
         if self.line_width < 2:  # no room for the minimap
             return segments
-        return segments + self.painter.segments((thumb,), 1, self._base)
+        return [*segments, self.painter.segment(thumb, self._base)]
 
     def _left_of(self, y: int) -> int:
         """Return the number of columns by which a screen line is scrolled; 0 if it is not part of a body."""

@@ -1,0 +1,71 @@
+"""Prefetch of a transcript pane: builds the blocks of the next page in the direction of travel while idle."""
+
+from __future__ import annotations
+
+import asyncio
+
+from textual.widget import Widget
+
+from viewer.tui.input_queue import post_call
+from viewer.tui.transcript.blocks import Blocks
+
+PAUSE = 0.002
+"""The seconds before each block, in which a key is handled first."""
+
+
+class Ahead:
+    """Builds one block at a time into the cache of the pane, so that its bound and its maker apply.
+
+    The pane drops that cache with the audience, so that a block of another audience cannot remain."""
+
+    def __init__(self, pane: Widget, blocks: Blocks) -> None:
+        self._pane = pane
+        self._blocks = blocks
+        self._shown = range(0)
+        """The visible rows."""
+        self._height = 0
+        self._step = 0
+        """1 if the last scroll went down, -1 if it went up."""
+        self._is_waiting = False
+
+    def drawn(self, shown: range, height: int) -> None:
+        """Prepare the next page if these visible rows differ from the last ones that were drawn."""
+        before, self._shown, self._height = self._shown, shown, height
+        if not before or (before.start, before.stop) == (shown.start, shown.stop):
+            return
+        self._step = 1 if (shown.start, shown.stop) > (before.start, before.stop) else -1
+        if not self._is_waiting:
+            self._wait()
+
+    def missing(self) -> int | None:
+        """Return the next row of the next page whose block is not cached; None if there is none."""
+        if not self._step:
+            return None
+        room, count = self._height, self._blocks.count
+        rows = range(self._shown.stop, count) if self._step > 0 else range(min(self._shown.start, count) - 1, -1, -1)
+        for row in rows:
+            known = self._blocks.known(row)
+            if known is None:
+                return row
+            room -= known.height
+            if room <= 0:
+                return None
+        return None
+
+    def _build(self) -> None:
+        """Build one block."""
+        self._is_waiting = False
+        row = self.missing()
+        if row is not None:
+            self._blocks.at(row)
+            self._wait()
+
+    def _wait(self) -> None:
+        if self.missing() is None:
+            return
+        try:
+            loop = asyncio.get_running_loop()
+        except RuntimeError:  # another thread draws, for a picture
+            return
+        self._is_waiting = True
+        loop.call_later(PAUSE, post_call, self._pane, self._build)

@@ -156,9 +156,9 @@ def _objects(
 ) -> bytes:
     """Return the flags of the bodies that are JSON objects, or nothing without the accelerator."""
     accelerator = native.load()
-    rows = np.flatnonzero(are_json & np.array([kind is not None for kind in kinds], bool))
-    if accelerator is None or not len(rows):
+    if accelerator is None or not are_json.any():
         return b""
+    rows = np.flatnonzero(are_json & np.array([kind is not None for kind in kinds], bool))
     flags = np.zeros(len(kinds), np.uint8)
     bounds = np.stack((starts[rows], ends[rows]), axis=-1).astype(np.int64)
     flags[rows] = np.frombuffer(accelerator.objects(batch.data, bounds.tobytes()), np.uint8)

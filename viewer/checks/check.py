@@ -75,7 +75,7 @@ class Matches(Struct, frozen=True):
     leads: bytes
     pattern: re.Pattern[bytes]
     search: Search | None = None
-    """A function that finds what the check reports, and little else. It is used if the leads are frequent."""
+    """A function that finds what the check reports, and little else. It is used if leads or matches are frequent."""
     in_source: bool = False
     """True if the pattern matches a JSON string without `\\u` and `\\/` wherever it matches the text of the string."""
 

@@ -39,8 +39,8 @@ MOST_FAULTS = 8
 """After this many faults, every message with non-ASCII bytes counts as ill-formed."""
 SELDOM = 32
 """A pattern is tried only at the bytes in its `leads` if these are fewer than 1 in this many bytes."""
-FEW = 64
-"""If a batch has more leads than this, a search for all of them takes less time than a match at each of them."""
+MOST_MATCHES = 64
+"""If a batch has more matches, a search for all of them takes less time than checking their messages."""
 
 _LOWER = 0x2020_2020
 """A bit mask that maps upper case to lower case. Other bytes may change, too, but equal words stay equal."""
@@ -277,10 +277,12 @@ class _Pass:
         if batch.is_ascii and min(trigger.leads) >= 0x80:
             return batch.flags()
         places = batch.places_in(trigger.leads)
-        if trigger.search is not None and len(places) > FEW:
-            matched = list(trigger.search(batch.data, places))
-        elif len(places) < len(batch.data) // SELDOM:
+        if len(places) < len(batch.data) // SELDOM:
             matched = [place for place in places.tolist() if match(batch.data, place)]
+            if trigger.search is not None and len(matched) > MOST_MATCHES:
+                matched = list(trigger.search(batch.data, places))
+        elif trigger.search is not None:
+            matched = list(trigger.search(batch.data, places))
         else:
             matched = [found.start() for found in trigger.pattern.finditer(batch.data)]
         return batch.flags(batch.in_bodies(np.array(matched, np.int64))[1])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import time
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING
@@ -213,9 +214,13 @@ class ViewRequest(Struct, frozen=True):
 
 
 def open_viewer(paths: tuple[str, ...], wanted: ViewRequest) -> int:
-    """Show the first page, then load and run the app."""
-    with interrupt_at_once():
-        return _open_viewer(paths, wanted)
+    """Show the first page, then load and run the app. Until its first frame, nothing is worth collecting."""
+    gc.disable()
+    try:
+        with interrupt_at_once():
+            return _open_viewer(paths, wanted)
+    finally:
+        gc.enable()
 
 
 def _open_viewer(paths: tuple[str, ...], wanted: ViewRequest) -> int:

@@ -34,6 +34,7 @@ from viewer.sources.watcher import FolderWatcher, Watch
 from viewer.tui.crash_handler import Crash, fault_of, handle_faults, handle_signals
 from viewer.tui.display_state import ALL_CHANNELS, FIRST_CHANNELS, DisplayState
 from viewer.tui.files.lists import FileLists
+from viewer.tui.first_frame import FirstFrame
 from viewer.tui.host import as_sentence
 from viewer.tui.input_queue import InputQueue
 from viewer.tui.keys import by_id
@@ -186,6 +187,7 @@ class ViewerApp(App[int], inherit_bindings=False):
         self._guard = guard
         self._state = StateFile() if state is None or self.options.strict else state
         self._tunes_memory = tunes_memory
+        self.first_frame = FirstFrame(tunes_memory=tunes_memory)
         self.crash = Crash()
         if guard is not None:
             self.driver_class = resilient(self.driver_class)
@@ -211,6 +213,10 @@ class ViewerApp(App[int], inherit_bindings=False):
             if self.options.follow and len(self.paths) > 1:
                 self._follow_several()
             await self._list_files(opens_newest=self.options.follow and len(self.paths) == 1)
+        self.first_frame.expect()
+
+    def post_display_hook(self) -> None:
+        self.first_frame.drawn()
 
     def on_unmount(self) -> None:
         self.themes.stop_watching()

@@ -317,6 +317,10 @@ class Host(Protocol):
         """Call a function after the next layout and redraw."""
         ...
 
+    async def first_frame(self) -> None:
+        """Wait until the screen and the first frame of the app are drawn."""
+        ...
+
     def start_worker(
         self, task: Callable[[], Coroutine[None, None, None]], name: str, *, exclusive: bool = False
     ) -> Task:

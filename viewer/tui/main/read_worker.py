@@ -96,10 +96,8 @@ class ReadWorker:
         """Fill and paint the screen before importing what reading on needs, which takes a tenth of a second."""
         self._read_some(READ_FIRST)
         self.draw_all()
-        painted = asyncio.Event()
-        self._host.call_after_refresh(painted.set)
         with suppress(TimeoutError):  # another screen may cover this one
-            await asyncio.wait_for(painted.wait(), LOOK_AGAIN_SECONDS)
+            await asyncio.wait_for(self._host.first_frame(), LOOK_AGAIN_SECONDS)
 
     def _read_some(self, size: int) -> None:
         self._session.document.read_some(size)

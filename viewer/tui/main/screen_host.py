@@ -22,6 +22,7 @@ from viewer.tui.terminal.clipboard import copy, forget
 from viewer.tui.transcript.transcript import Transcript
 
 if TYPE_CHECKING:
+    from viewer.tui.first_frame import FirstFrame
     from viewer.tui.main.screen import MainScreen
 
 ROUNDS_PER_KEY = 30
@@ -110,6 +111,14 @@ class ScreenHost:
 
     def call_after_refresh(self, callback: Callable[[], object]) -> None:
         self.screen.call_after_refresh(callback)
+
+    async def first_frame(self) -> None:
+        drawn = asyncio.Event()
+        self.call_after_refresh(drawn.set)
+        await drawn.wait()
+        first: FirstFrame | None = getattr(self.screen.app, "first_frame", None)
+        if first is not None:
+            await first.wait()
 
     def start_worker(
         self, task: Callable[[], Coroutine[None, None, None]], name: str, *, exclusive: bool = False

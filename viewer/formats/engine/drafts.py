@@ -111,6 +111,8 @@ class StreamStep(Struct, frozen=True):
     span: Span
     is_whole: bool = False
     """True for a block that cannot grow."""
+    is_ended: bool = True
+    """False if no record ends the reply."""
 
 
 class RecordReading(Struct):
@@ -352,7 +354,7 @@ def _step(rule: RecordRule, node: JsonNode, outer: _Outer | None) -> StreamStep:
     stream = rule.stream
     assert stream is not None
     base = _base(rule, node)
-    bodies = path(rule.body).all(node) if rule.body else []
+    bodies = path(rule.body).all(node) if rule.body or rule.parts else []
     reader = _PartReader(rule, base)
     drafts = reader.drafts(bodies) if stream.step is Step.REPLY else reader.drafts_of_one(bodies)
     said = [draft for draft in drafts if draft.kind is Kind.SAID]
@@ -370,7 +372,7 @@ def _step(rule: RecordRule, node: JsonNode, outer: _Outer | None) -> StreamStep:
             _narrow(draft, outer)
     scope, block = string_at(node, stream.scope) or "", string_at(node, stream.block) or ""
     reply = string_at(node, stream.reply)
-    return StreamStep(stream.step, scope, block, reply, drafts, base.span, is_whole)
+    return StreamStep(stream.step, scope, block, reply, drafts, base.span, is_whole, stream.is_ended)
 
 
 def _is_hidden_elsewhere(rule: RecordRule, node: JsonNode) -> bool:

@@ -52,6 +52,8 @@ class _Reply(Struct):
     """Text for blocks that are not open or have another kind."""
     is_announced: bool = False
     is_ended: bool = False
+    can_break_off: bool = True
+    """False if no record ends the reply."""
 
 
 class BlockStreams:
@@ -140,7 +142,7 @@ class BlockStreams:
     def close(self) -> None:
         """Handle the end of the input or of the transcript. A reply that has not ended is truncated."""
         for reply in self._replies.values():
-            if not reply.is_ended and (reply.is_announced or reply.blocks):
+            if reply.can_break_off and not reply.is_ended and (reply.is_announced or reply.blocks):
                 self._break_off(reply)
             self._end(reply)
         self._replies.clear()
@@ -160,6 +162,7 @@ class BlockStreams:
 
     def _added(self, step: StreamStep) -> _Reply:
         reply = self._replies[step.scope] = self._by_key[step.key] = _Reply(step.key, step.span[1])
+        reply.can_break_off = step.is_ended
         self._by_key.move_to_end(step.key)
         while len(self._by_key) > MOST_ENDED:
             self._by_key.popitem(last=False)

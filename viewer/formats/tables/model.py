@@ -203,6 +203,8 @@ class Stream(Struct, frozen=True):
     """The path of the value that separates replies that arrive at the same time."""
     reply: str = ""
     """The path of the id of the reply, which its other records use as merge key."""
+    is_ended: bool = True
+    """False if no record says that the reply is complete, so that it is never truncated."""
 
 
 class Copies(Struct, frozen=True):

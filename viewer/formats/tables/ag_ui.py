@@ -80,7 +80,13 @@ def _event(*types: str) -> tuple[When, ...]:
 
 
 def _of(step: Step, id: str) -> dict[str, Any]:
-    return {"stream": Stream(step, "", id, id, is_ended=step is not Step.ADD), "time": "timestamp"}
+    return {"stream": Stream(step, "", id, id, by_chunks=step is Step.ADD), "time": "timestamp"}
+
+
+_FOLLOWS: dict[str, Any] = {"stream": Stream(Step.ADD, by_chunks=True), "time": "timestamp"}
+"""A chunk without an id, which continues the message or call of the chunk right before it."""
+_HAS_ID = When("messageId", kind=JsonKind.STRING)
+_HAS_CALL_ID = When("toolCallId", kind=JsonKind.STRING)
 
 
 _SPEAKERS = (
@@ -103,10 +109,18 @@ def _delta(kind: Kind) -> tuple[PartRule, ...]:
 _ARGUMENTS = (PartRule((), Kind.CALL, "delta", "toolCallId", "toolCallName", text=True),)
 
 
+_CHUNKS = tuple(
+    ((*when, has_delta), kind, role, parts)
+    for when, kind, role in (
+        *(((when,), kind, role) for when, kind, role in _SPEAKERS),
+        ((), Kind.UNKNOWN, "assistant"),
+    )
+    for has_delta, parts in ((has("delta"), _delta(kind)), (lacks("delta"), _begun(kind)))
+)
 _TEXTS = (
     *(
         RecordRule(
-            (*_event("TEXT_MESSAGE_START"), has("messageId"), when),
+            (*_event("TEXT_MESSAGE_START"), _HAS_ID, when),
             kind,
             role,
             "",
@@ -115,26 +129,35 @@ _TEXTS = (
         )
         for when, kind, role in _SPEAKERS
     ),
+    RecordRule(
+        (*_event("TEXT_MESSAGE_START"), _HAS_ID),
+        Kind.UNKNOWN,
+        "assistant",
+        "",
+        _begun(Kind.UNKNOWN),
+        **_of(Step.ADD, "messageId"),
+    ),
     RecordRule(_event("TEXT_MESSAGE_START"), None),
     RecordRule(
-        (*_event("TEXT_MESSAGE_CONTENT"), has("messageId")),
+        (*_event("TEXT_MESSAGE_CONTENT"), _HAS_ID),
         Kind.SAID,
         "assistant",
         "",
         _delta(Kind.SAID),
         **_of(Step.GROW, "messageId"),
     ),
-    RecordRule((*_event("TEXT_MESSAGE_END"), has("messageId")), **_of(Step.END, "messageId")),
+    RecordRule((*_event("TEXT_MESSAGE_END"), _HAS_ID), **_of(Step.END, "messageId")),
     *(
-        RecordRule(
-            (*_event("TEXT_MESSAGE_CHUNK"), has("messageId"), when),
-            kind,
-            role,
-            "",
-            _delta(kind),
-            **_of(Step.ADD, "messageId"),
-        )
-        for when, kind, role in _SPEAKERS
+        RecordRule((*_event("TEXT_MESSAGE_CHUNK"), _HAS_ID, *when), kind, role, "", parts, **_of(Step.ADD, "messageId"))
+        for when, kind, role, parts in _CHUNKS
+    ),
+    RecordRule(
+        (*_event("TEXT_MESSAGE_CHUNK"), lacks("messageId"), lacks("role"), has("delta")),
+        Kind.SAID,
+        "assistant",
+        "",
+        _delta(Kind.SAID),
+        **_FOLLOWS,
     ),
     RecordRule((*_event("TEXT_MESSAGE_CHUNK"), lacks("delta")), None),
     RecordRule(
@@ -165,7 +188,7 @@ _THOUGHTS = (
 )
 _CALLS = (
     RecordRule(
-        (*_event("TOOL_CALL_START"), has("toolCallId")),
+        (*_event("TOOL_CALL_START"), _HAS_CALL_ID),
         Kind.CALL,
         "assistant",
         "",
@@ -173,21 +196,29 @@ _CALLS = (
         **_of(Step.OPEN, "toolCallId"),
     ),
     RecordRule(
-        (*_event("TOOL_CALL_ARGS"), has("toolCallId")),
+        (*_event("TOOL_CALL_ARGS"), _HAS_CALL_ID),
         Kind.CALL,
         "assistant",
         "",
         _ARGUMENTS,
         **_of(Step.GROW, "toolCallId"),
     ),
-    RecordRule((*_event("TOOL_CALL_END"), has("toolCallId")), **_of(Step.END, "toolCallId")),
+    RecordRule((*_event("TOOL_CALL_END"), _HAS_CALL_ID), **_of(Step.END, "toolCallId")),
     RecordRule(
-        (*_event("TOOL_CALL_CHUNK"), has("toolCallId")),
+        (*_event("TOOL_CALL_CHUNK"), _HAS_CALL_ID),
         Kind.CALL,
         "assistant",
         "",
         _ARGUMENTS,
         **_of(Step.ADD, "toolCallId"),
+    ),
+    RecordRule(
+        (*_event("TOOL_CALL_CHUNK"), lacks("toolCallId"), has("delta")),
+        Kind.CALL,
+        "assistant",
+        "",
+        _ARGUMENTS,
+        **_FOLLOWS,
     ),
     RecordRule(
         _event("TOOL_CALL_RESULT"),

@@ -56,6 +56,7 @@ RECORD_FORMATS = (
     Entry("mlflow", "tables.mlflow", "MLFLOW", "MLflow traces"),
     Entry("pydantic-ai", "tables.pydantic_ai", "PYDANTIC_AI", "Pydantic AI messages"),
     Entry("ai-sdk", "tables.ai_sdk", "AI_SDK", "Vercel AI SDK messages"),
+    Entry("ag-ui", "tables.ag_ui", "AG_UI", "AG-UI events"),
     Entry("chatgpt", "tables.chatgpt", "CHATGPT", "ChatGPT data export"),
 )
 """The formats that are defined by tables, in the order of detection."""

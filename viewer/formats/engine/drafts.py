@@ -111,6 +111,10 @@ class StreamStep(Struct, frozen=True):
     span: Span
     is_whole: bool = False
     """True for a block that cannot grow."""
+    by_chunks: bool = False
+    """True for a chunk, which begins or continues a reply that no record ends."""
+    follows: bool = False
+    """True for a chunk of the same reply as the one right before it."""
 
 
 class RecordReading(Struct):
@@ -352,7 +356,7 @@ def _step(rule: RecordRule, node: JsonNode, outer: _Outer | None) -> StreamStep:
     stream = rule.stream
     assert stream is not None
     base = _base(rule, node)
-    bodies = path(rule.body).all(node) if rule.body else []
+    bodies = path(rule.body).all(node) if rule.body or rule.parts else []
     reader = _PartReader(rule, base)
     drafts = reader.drafts(bodies) if stream.step is Step.REPLY else reader.drafts_of_one(bodies)
     said = [draft for draft in drafts if draft.kind is Kind.SAID]
@@ -365,12 +369,15 @@ def _step(rule: RecordRule, node: JsonNode, outer: _Outer | None) -> StreamStep:
         is_whole = part is None or part.label or part.opaque or part.kind is Kind.REPLY
         if not drafts and part is not None and part.kind is not None:
             drafts = [_copy_of(base, part.kind)]
+    follows = stream.by_chunks and not stream.scope
+    if stream.by_chunks and not follows and not drafts and rule.kind is not None:
+        drafts = [_copy_of(base, rule.kind)]
     if outer is not None:
         for draft in drafts:
             _narrow(draft, outer)
     scope, block = string_at(node, stream.scope) or "", string_at(node, stream.block) or ""
     reply = string_at(node, stream.reply)
-    return StreamStep(stream.step, scope, block, reply, drafts, base.span, is_whole)
+    return StreamStep(stream.step, scope, block, reply, drafts, base.span, is_whole, stream.by_chunks, follows)
 
 
 def _is_hidden_elsewhere(rule: RecordRule, node: JsonNode) -> bool:

@@ -52,6 +52,8 @@ class _Reply(Struct):
     """Text for blocks that are not open or have another kind."""
     is_announced: bool = False
     is_ended: bool = False
+    by_chunks: bool = False
+    """True if no record ends the reply."""
 
 
 class BlockStreams:
@@ -72,12 +74,19 @@ class BlockStreams:
         """The newest reply of each scope."""
         self._by_key: OrderedDict[str | None, _Reply] = OrderedDict()
         """The replies that may still be repeated."""
+        self._chunked: str | None = None
+        """The scope of the last record, if it was a chunk."""
 
     def take(self, step: StreamStep) -> None:
         """Perform the step of one record."""
         if step.step is Step.REPLY:
+            self._chunked = None
             self._begin(step)
             return
+        if step.follows:
+            self._follow(step)
+            return
+        self._chunked = step.scope if step.by_chunks else None
         reply = self._replies.get(step.scope)
         if reply is None:
             if not step.drafts:
@@ -96,9 +105,23 @@ class BlockStreams:
         else:
             self._end(reply)
 
+    def interrupt(self) -> None:
+        """Note a record that is not part of a reply in blocks, after which no chunk can continue the last one."""
+        self._chunked = None
+
+    def _follow(self, step: StreamStep) -> None:
+        """Add a chunk that names no reply to the one of the chunk right before it. Hide it if there is none."""
+        reply = self._replies.get(self._chunked) if self._chunked is not None else None
+        for draft in step.drafts:
+            if reply is not None:
+                reply.end = step.span[1]
+                self._grow(reply, step.block, draft)
+            else:
+                self._add_unknown(self._replies.get("") or self._added(step), step.block, draft)
+
     def grown_by(self, step: StreamStep) -> Piece | None:
         """Return the piece of text that a step only adds to an open block, or None for any other step."""
-        if step.step not in _GROWING or len(step.drafts) != 1:
+        if step.step not in _GROWING or step.follows or len(step.drafts) != 1:
             return None
         draft, reply = step.drafts[0], self._replies.get(step.scope)
         block = reply.blocks.get(step.block) if reply is not None else None
@@ -140,11 +163,12 @@ class BlockStreams:
     def close(self) -> None:
         """Handle the end of the input or of the transcript. A reply that has not ended is truncated."""
         for reply in self._replies.values():
-            if not reply.is_ended and (reply.is_announced or reply.blocks):
+            if not reply.by_chunks and not reply.is_ended and (reply.is_announced or reply.blocks):
                 self._break_off(reply)
             self._end(reply)
         self._replies.clear()
         self._by_key.clear()
+        self._chunked = None
 
     def _begin(self, step: StreamStep) -> None:
         known = self._replies.get(step.scope)
@@ -160,6 +184,7 @@ class BlockStreams:
 
     def _added(self, step: StreamStep) -> _Reply:
         reply = self._replies[step.scope] = self._by_key[step.key] = _Reply(step.key, step.span[1])
+        reply.by_chunks = step.by_chunks
         self._by_key.move_to_end(step.key)
         while len(self._by_key) > MOST_ENDED:
             self._by_key.popitem(last=False)
@@ -182,13 +207,13 @@ class BlockStreams:
 
     def _open_silently(self, reply: _Reply, step: StreamStep) -> None:
         """Begin a block that no record announced."""
-        is_new = step.block not in reply.blocks and step.block not in reply.closed
+        is_new = all(step.block not in known for known in (reply.blocks, reply.closed, reply.unknown))
         if is_new and not reply.is_ended and len(step.drafts) == 1 and step.drafts[0].kind is not Kind.UNKNOWN:
             reply.blocks[step.block] = _Block(step.drafts[0], step.span[1])
 
     def _grow(self, reply: _Reply, key: str, draft: Draft) -> None:
         block = reply.blocks.get(key)
-        is_unknown = block is not None and block.draft.kind is Kind.UNKNOWN
+        is_unknown = block is not None and _is_hidden_by(block.draft.kind, draft.kind)
         fits = block is not None and not block.is_whole and block.draft.kind is draft.kind
         if block is not None and (fits or is_unknown):
             self._write(block, draft.pieces, draft)
@@ -254,6 +279,12 @@ class BlockStreams:
             if block.number is not None and block.number == number:
                 del reply.blocks[key]
                 self._finish(block, is_open=True)
+
+
+def _is_hidden_by(block: Kind, added: Kind) -> bool:
+    """True if a block of this kind also hides what is added to it: unknown text, or an instruction whose later records
+    do not say whose text they hold."""
+    return block is Kind.UNKNOWN or (block is Kind.INSTRUCTION and added is Kind.SAID)
 
 
 def _is_same(block: _Block, draft: Draft) -> bool:

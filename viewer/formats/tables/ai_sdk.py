@@ -31,12 +31,13 @@ _FAILED = Outcomes(
     failed=("state=output-error", "type=tool-output-error"),
     refused=("state=output-denied", "type=tool-output-denied"),
 )
+_REPORTED = Outcomes(ok=("state=complete",), failed=("state=error",))
 _RESULT = "output|errorText|approval.reason"
 _INVOKED = "toolInvocation"
 
 # Parts of a message. Everything in a part except its text is for the program.
 
-_TEXT = PartRule((is_("type", "text"),), Kind.SAID, "text")
+_TEXT = PartRule((is_("type", "text"),), Kind.SAID, "text|content")
 _FILE = PartRule((is_("type", "file"),), Kind.SAID, label=True)
 _ASKED = (_TEXT, _FILE, PartRule((is_("type", "step-start"),), None))
 _ANSWERED = (
@@ -50,6 +51,10 @@ _ANSWERED = (
         f"{_INVOKED}.toolName",
         reply=PartRule((has(f"{_INVOKED}.result"),), Kind.REPLY, f"{_INVOKED}.result", f"{_INVOKED}.toolCallId"),
     ),
+    PartRule((is_("type", "thinking"),), Kind.THOUGHT, "content"),
+    PartRule((is_("type", "tool-call"), has("id"), is_("arguments", "")), Kind.CALL, "", "id", "name"),
+    PartRule((is_("type", "tool-call"), has("id")), Kind.CALL, "arguments", "id", "name"),
+    PartRule((is_("type", "tool-result"), has("content")), Kind.REPLY, "content", "toolCallId", outcome=_REPORTED),
     *(
         PartRule(
             (is_tool, has("toolCallId")),

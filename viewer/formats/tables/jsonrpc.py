@@ -46,7 +46,7 @@ _STOP = {
 
 
 def _update(*names: str) -> tuple[When, ...]:
-    return _method("session/update"), is_(f"{_UPDATE}.sessionUpdate", *names)
+    return _method("session/update", "_x.ai/session/update"), is_(f"{_UPDATE}.sessionUpdate", *names)
 
 
 def _chunk(name: str, kind: Kind) -> tuple[RecordRule, ...]:
@@ -117,7 +117,7 @@ _CLIENT = (
     RecordRule(
         _update(
             *("available_commands_update", "current_mode_update", "config_option_update", "usage_update"),
-            *("session_info_update",),
+            *("session_info_update", "turn_completed", "hook_execution", "compaction_checkpoint"),
         ),
         None,
     ),
@@ -255,6 +255,7 @@ JSONRPC = RecordFormat(
     signatures=(
         Signature(97, ("jsonrpc",), {"jsonrpc": frozenset({"2.0"})}),
         *(Signature(97, (f"{name}.jsonrpc",)) for name in _WRAPPERS),
+        Signature(96, ("method", "params.sessionId", "params.update.sessionUpdate"), {}, ("jsonrpc",)),
     ),
     records=(
         *(

@@ -203,6 +203,9 @@ class Stream(Struct, frozen=True):
     """The path of the value that separates replies that arrive at the same time."""
     reply: str = ""
     """The path of the id of the reply, which its other records use as merge key."""
+    by_chunks: bool = False
+    """True if a reply consists of chunks. The first one decides its kind, even without text, and none ends it. Without
+    a scope, the record continues the reply of the chunk right before it."""
 
 
 class Copies(Struct, frozen=True):

@@ -51,7 +51,12 @@ def _answer(at: str, text: str, merge: tuple[Merge | None, Merge | None]) -> tup
             time="created_at",
             merge=thought,
         ),
-        RecordRule((), Kind.SAID, role="assistant", body=f"{at}{text}", parts=_PARTS, time="created_at", merge=said),
+        *(
+            RecordRule(
+                when, Kind.SAID, role="assistant", body=f"{at}{text}", parts=_PARTS, time="created_at", merge=said
+            )
+            for when in ((lacks(f"{at}thinking"),), (has(f"{at}thinking"), has(f"{at}{text}")))
+        ),
         RecordRule((has(f"{at}tool_calls"),), each=f"{at}tool_calls[]", rules=_CALLS, time="created_at"),
         RecordRule((has(f"{at}images"),), Kind.UNKNOWN, role="assistant", body=f"{at}images[]", opaque=True),
     )

@@ -80,6 +80,15 @@ _OBJECT_RULES = (
     ),
     RecordRule((is_("object", "list", "conversation.items"),), each="data[]", rules=ITEM_RULES),
 )
+_TASK = "responses_create_params"
+"""The member with the request, in a row for or from a training environment."""
+_TASK_RULES = (
+    RecordRule((has("input"),), None, exchange=Exchange.REQUEST, goes_on=True),
+    RecordRule((has("instructions"),), Kind.INSTRUCTION, "system", "instructions", once=True, goes_on=True),
+    RecordRule((has("tools[0]"),), Kind.INSTRUCTION, "system", "tools", goes_on=True),
+    RecordRule((When("input", kind=JsonKind.STRING),), Kind.SAID, "user", "input"),
+    RecordRule((When("input", kind=JsonKind.ARRAY),), each="input[]", rules=ITEM_RULES),
+)
 _WRAPPERS = tuple(
     RecordRule((_IS_OBJECT, lacks("role"), When(at, kind=JsonKind.OBJECT), *more), each=at, rules=_OBJECT_RULES)
     for at, more in (
@@ -108,6 +117,7 @@ RESPONSES = RecordFormat(
         Signature(95, ("output",), {"object": frozenset({"response"})}),
         Signature(95, any_of={"response.body.object": frozenset({"response"})}),
         Signature(95, any_of={"response.object": frozenset({"response"})}, none_of=("type",)),
+        Signature(95, (f"{_TASK}.input",), none_of=("type", "messages")),
         Signature(90, ("role", "content"), {"type": frozenset({"message"})}, _NOT),
         Signature(90, ("summary|content|encrypted_content",), {"type": frozenset({"reasoning"})}, _NOT),
         Signature(90, ("call_id|id",), {"type": _TYPES | _ALONE}, _NOT),
@@ -119,7 +129,13 @@ RESPONSES = RecordFormat(
         ),
         Signature(80, ("body.input", "body.model"), none_of=("type", "body.messages")),
     ),
-    records=(_OF_BATCH, *_OBJECT_RULES, *_WRAPPERS, *ITEM_RULES),
+    records=(
+        _OF_BATCH,
+        RecordRule((_IS_OBJECT, lacks("role"), has(_TASK)), each=_TASK, rules=_TASK_RULES, starts=True),
+        *_OBJECT_RULES,
+        *_WRAPPERS,
+        *ITEM_RULES,
+    ),
     usage=(openai("usage|response.usage|response.body.usage"),),
     model="model|response.model|response.body.model|body.model|request.model",
     history=History(

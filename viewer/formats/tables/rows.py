@@ -180,6 +180,9 @@ _VIEWED = RecordRule(
     ),
 )
 
+_RUNS = "simulations"
+"""The runs of an agent with a simulated user, as tau2-bench saves them."""
+
 ROWS = RecordFormat(
     name="rows",
     title="Training rows",
@@ -187,6 +190,7 @@ ROWS = RecordFormat(
     signatures=(
         Signature(88, ("conversations[].from", "conversations[].value")),
         Signature(88, ("rows[].row_idx", "|".join(f"{_CELLS}.{name}" for name in (*_MESSAGES, "instruction")))),
+        Signature(88, (f"{_RUNS}[].task_id", f"{_RUNS}[].messages[].role")),
         Signature(88, ("conversations[].role",)),
         Signature(88, ("conversation[].role",)),
         Signature(88, ("chosen", "rejected")),
@@ -206,7 +210,13 @@ ROWS = RecordFormat(
         Signature(88, (), {"messages": frozenset({"[*"})}),
         Signature(88, (), {"conversations": frozenset({"[*"})}),
     ),
-    records=(_VIEWED, RecordRule(_VIEWED.when, None), *_ROWS),
+    records=(
+        _VIEWED,
+        RecordRule(_VIEWED.when, None),
+        RecordRule((has(f"{_RUNS}[0].messages"),), each=f"{_RUNS}[]", rules=_ROWS),
+        RecordRule((has(f"{_RUNS}[0].messages"),), None),
+        *_ROWS,
+    ),
     inner=(
         *("tools", "functions", f"{_CELLS}.tools", f"{_CELLS}.functions"),
         *(

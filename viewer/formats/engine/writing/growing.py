@@ -79,9 +79,10 @@ class GrowingMessages:
         while len(self._replies) > MOST_REPLIES:
             self._end_reply(next(iter(self._replies)))
         identity = (draft.kind.value, draft.call_id or hash(draft.text))
-        if identity in reply.seen or self._is_repeated(draft):
-            return
+        is_known = identity in reply.seen or self._is_repeated(draft)
         reply.seen.add(identity)
+        if is_known:
+            return
         if draft.kind is not Kind.SAID:
             self._messages.emit(draft)
             return

@@ -104,6 +104,8 @@ class DraftWriter:
             self._record.skip()
         if reading.drafts:
             self._growing.end_others(reading.drafts)
+        if not reading.steps:
+            self._streams.interrupt()
         for rule, key in reading.begun:
             self._growing.end_same(rule, key)
         taken = 0

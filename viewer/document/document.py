@@ -267,10 +267,11 @@ class Document:
         """The format that was detected or requested, and why."""
         return self._reading.detection
 
-    def as_format(self, format: str) -> Document:
+    def as_format(self, format: str, *, ignores_call_ids: bool = False) -> Document:
         """Return a document for the same input in another format. Nothing has been read yet."""
+        options = replace(self._options or ReadOptions(), ignores_call_ids=True) if ignores_call_ids else self._options
         source = open_source(self.name) if isinstance(self._source, FileSource) else self._source
-        return Document(source, format, self._options, under=self.under)
+        return Document(source, format, options, under=self.under)
 
     def begin_again(self) -> None:
         """Restart after the file was rewritten. Earlier projections no longer return bodies."""

@@ -38,6 +38,7 @@ from viewer.document.values import (
     Item,
     MessageColumns,
     MessagePlaces,
+    MessageText,
     Placed,
     ShownCall,
     ShownDiagnostic,
@@ -205,6 +206,20 @@ class Projection(Struct, frozen=True):
             return HiddenRun(self._analysis.index.transcript(rows.last_number(row)), rows.count_hidden(row))
         message = self._analysis.index[value]
         return self._shown(message, rows.label(row), rows.turn(row), rows.transcript_label(message.transcript))
+
+    def texts(self, rows: Rows) -> Iterator[MessageText]:
+        """Yield the messages of these rows with their bodies, faster than `item`."""
+        index, places = self._analysis.index, [row for row in range(len(rows)) if rows.kind(row) is RowKind.MESSAGE]
+        bodies = self._vault.texts_for(self.audience, index, map(rows.value, places))
+        has_id = VisibilityCache(index, lambda message: self._header(_with_id(message)).call_id is not None)
+        for row, body in zip(places, bodies, strict=True):
+            number = rows.value(row)
+            kind = index.header_key(number)
+            call_id = index.call_id(number) if has_id.sees_kind(kind) else None
+            if call_id is not None and self._redactor:
+                call_id = self._header(index[number]).call_id
+            transcript = rows.transcript_label(index.transcript(number))
+            yield MessageText(row, rows.label(row), transcript, rows.turn(row), kind, call_id, body)
 
     def unread(self, rows: Rows, row: int) -> ShownMessage:
         """Return the message of a row without its body."""
@@ -680,6 +695,10 @@ class WholeInput:
     def problem_codes(self) -> set[tuple[str, str | None]]:
         """Return the codes of all diagnostics so far, with their reasons."""
         return {(found.code, found.reason) for found in self._analysis.findings.by_position()}
+
+
+def _with_id(message: Message) -> Message:
+    return replace(message, header=message.header.with_call_id("id"))
 
 
 def _shortened(message: Message, length: int) -> Message:

@@ -20,7 +20,7 @@ LAYERS = (
 )  # fmt: skip
 """The folders below `viewer`, lowest first; the first entry is `viewer` itself. A module imports from its own folder
 or from one that is lower."""
-IN_CLI = ("__main__",)
+IN_CLI = ("__main__", "entry", "first", "first_looks", "first_paint", "first_reading")
 """Modules of `viewer` that belong to the highest layer."""
 WITHOUT_IO = LAYERS.index("formats")
 HAVE_IO = ("viewer.formats.tokens.vocabulary", "viewer.native")
@@ -29,6 +29,7 @@ HAVE_IO = ("viewer.formats.tokens.vocabulary", "viewer.native")
 OWNERS = {
     "numpy": (
         *("viewer.columns.numpy_backend", "viewer.scan", "viewer.checks.prefilter_numpy", "viewer.checks.batches"),
+        "viewer.checks.hidden_numpy",
         "viewer.document.search.block_search",
     ),
     "watchfiles": ("viewer.sources",),
@@ -85,18 +86,27 @@ def first_imports(module: str) -> ast.Module:
         return at_module_level(parsed(module))
 
 
-def imported(tree: ast.AST) -> Iterator[str]:
-    """Yield every module that is imported, including imports inside functions and for type checking."""
-    for node in ast.walk(tree):
+@cache
+def nodes(tree: ast.AST) -> tuple[ast.AST, ...]:
+    """Return all nodes of a tree. Many tests look at them, and each walk through all modules takes a second."""
+    return tuple(ast.walk(tree))
+
+
+@cache
+def imported(tree: ast.AST) -> tuple[str, ...]:
+    """Return every module that is imported, including imports inside functions and for type checking."""
+    names: list[str] = []
+    for node in nodes(tree):
         if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
+            names += (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, "imports are absolute"
             base = node.module or ""
-            yield from (f"{base}.{alias.name}" if f"{base}.{alias.name}" in paths() else base for alias in node.names)
+            names += (f"{base}.{alias.name}" if f"{base}.{alias.name}" in paths() else base for alias in node.names)
+    return tuple(names)
 
 
-def own(names: Iterator[str]) -> list[str]:
+def own(names: Iterable[str]) -> list[str]:
     return [name for name in names if name.split(".")[0] == "viewer"]
 
 
@@ -173,7 +183,7 @@ def test_the_layers_up_to_formats_do_no_input_or_output() -> None:
     for module, tree in modules().items():
         if not 0 < layer(module) <= WITHOUT_IO:
             continue
-        calls = (node.func for node in ast.walk(tree) if isinstance(node, ast.Call))
+        calls = (node.func for node in nodes(tree) if isinstance(node, ast.Call))
         assert {function.id for function in calls if isinstance(function, ast.Name)} & CALLS == set(), module
         names = list(imported(tree))
         used = {*names, *(name.split(".")[0] for name in names)} & INPUT_AND_OUTPUT
@@ -201,7 +211,7 @@ def test_the_viewer_and_check_do_without_tables() -> None:
 @pytest.mark.slow
 def test_nothing_is_caught_broadly() -> None:
     for module, tree in modules().items():
-        caught = [node.type for node in ast.walk(tree) if isinstance(node, ast.ExceptHandler)]
+        caught = [node.type for node in nodes(tree) if isinstance(node, ast.ExceptHandler)]
         names = {name.id for type_ in caught if type_ for name in ast.walk(type_) if isinstance(name, ast.Name)}
         assert None not in caught, module
         assert names & {"Exception", "BaseException"} == set(), module
@@ -215,14 +225,14 @@ ENUMERATIONS = {"Enum", "Fixed", "Flag", "IntEnum", "StrEnum"}
 
 def structs(tree: ast.AST) -> Iterator[tuple[str, dict[str, object], list[ast.expr]]]:
     """Yield the name, the options and the field types of each `Struct`."""
-    for node in ast.walk(tree):
+    for node in nodes(tree):
         if isinstance(node, ast.ClassDef) and "Struct" in map(ast.unparse, node.bases):
             options = {word.arg or "": ast.literal_eval(word.value) for word in node.keywords}
             yield node.name, options, [field.annotation for field in node.body if isinstance(field, ast.AnnAssign)]
 
 
 def enumerations(trees: Iterable[ast.AST]) -> set[str]:
-    classes = (node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.ClassDef))
+    classes = (node for tree in trees for node in nodes(tree) if isinstance(node, ast.ClassDef))
     return {node.name for node in classes if any(ast.unparse(base) in ENUMERATIONS for base in node.bases)}
 
 
@@ -239,7 +249,7 @@ def tracked(tree: ast.AST, known: set[str]) -> list[str]:
 @pytest.mark.slow
 def test_values_are_structs() -> None:
     for module, tree in modules().items():
-        names = {name.id for name in ast.walk(tree) if isinstance(name, ast.Name)}
+        names = {name.id for name in nodes(tree) if isinstance(name, ast.Name)}
         assert "NamedTuple" not in names, module
         assert not any(name.split(".")[0] == "dataclasses" for name in imported(tree)), module
 
@@ -276,7 +286,7 @@ def app_modules() -> dict[str, ast.Module]:
 
 def assigned(tree: ast.AST) -> Iterator[ast.Attribute]:
     """Yield every attribute that is assigned or deleted, including by a loop, a `with`, or `setattr`."""
-    for node in ast.walk(tree):
+    for node in nodes(tree):
         if isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load):
             yield node
         if isinstance(node, ast.Call) and ast.unparse(node.func).rpartition(".")[2] in ("setattr", "__setattr__"):
@@ -299,7 +309,7 @@ def foreign_writes(tree: ast.AST) -> list[str]:
 
 
 def classes_of(trees: Iterable[ast.AST]) -> dict[str, ast.ClassDef]:
-    return {node.name: node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.ClassDef)}
+    return {node.name: node for tree in trees for node in nodes(tree) if isinstance(node, ast.ClassDef)}
 
 
 def bases_of(name: str, classes: dict[str, ast.ClassDef]) -> list[str]:
@@ -310,29 +320,29 @@ def bases_of(name: str, classes: dict[str, ast.ClassDef]) -> list[str]:
 
 def imported_names(tree: ast.Module) -> dict[str, str]:
     """Return the module from which each name is imported, at any level."""
-    found = (node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom))
+    found = (node for node in nodes(tree) if isinstance(node, ast.ImportFrom))
     return {alias.asname or alias.name: node.module or "" for node in found for alias in node.names}
 
 
 def class_lines(trees: dict[str, ast.Module]) -> dict[str, int]:
     """Return the number of lines of each `module.Class`, including its bases in these modules."""
-    nodes: dict[str, ast.ClassDef] = {}
+    classes: dict[str, ast.ClassDef] = {}
     bases: dict[str, list[str]] = {}
     for module, tree in trees.items():
         imports = imported_names(tree)
-        for node in ast.walk(tree):
+        for node in nodes(tree):
             if isinstance(node, ast.ClassDef):
                 names = [ast.unparse(base).split("[")[0] for base in node.bases]
-                nodes[f"{module}.{node.name}"] = node
+                classes[f"{module}.{node.name}"] = node
                 bases[f"{module}.{node.name}"] = [f"{imports.get(name, module)}.{name}" for name in names]
 
     def ancestors(name: str) -> set[str]:
-        return {name}.union(*(ancestors(base) for base in bases[name] if base in nodes))
+        return {name}.union(*(ancestors(base) for base in bases[name] if base in classes))
 
     def length(node: ast.ClassDef) -> int:
         return (node.end_lineno or 0) - node.lineno + 1
 
-    return {name: sum(length(nodes[each]) for each in ancestors(name)) for name in nodes}
+    return {name: sum(length(classes[each]) for each in ancestors(name)) for name in classes}
 
 
 @cache
@@ -373,7 +383,7 @@ def shared_attributes(trees: dict[str, ast.Module]) -> dict[str, set[str]]:
     writers: dict[str, set[str]] = {}
     for module, tree in trees.items():
         outside = {id(target): target for target in assigned(tree) if not is_own(target)}
-        for node in (each for each in ast.walk(tree) if isinstance(each, ast.ClassDef)):
+        for node in (each for each in nodes(tree) if isinstance(each, ast.ClassDef)):
             for part in node.body:
                 if isinstance(part, ast.AnnAssign) and isinstance(part.target, ast.Name):
                     owners.setdefault(part.target.id, set()).add(node.name)
@@ -401,10 +411,7 @@ def test_a_base_class_of_the_app_has_several_subclasses() -> None:
     assert lonely_bases(classes) == []
     assert [name for name in classes if len(bases_of(name, classes)) > MOST_ANCESTORS] == []
     raised = [
-        node.exc
-        for tree in app_modules().values()
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Raise) and node.exc
+        node.exc for tree in app_modules().values() for node in nodes(tree) if isinstance(node, ast.Raise) and node.exc
     ]
     assert [words for each in raised if "NotImplementedError" in (words := ast.unparse(each))] == []
 

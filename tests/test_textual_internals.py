@@ -12,7 +12,6 @@ from collections.abc import Iterator
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from textwrap import dedent
 from types import ModuleType
 
 import pytest
@@ -24,7 +23,7 @@ from textual.screen import Screen
 from textual.widget import Widget
 
 from tests.support.running import running
-from tests.test_architecture import modules
+from tests.test_architecture import modules, nodes
 from viewer.tui.app import ViewerApp
 from viewer.tui.terminal.driver import resilient
 from viewer.tui.terminal.resume_screen import resume_screen
@@ -78,8 +77,27 @@ def is_foreign(class_: type) -> bool:
 
 
 @cache
-def source_of(class_: type) -> ast.Module:
-    return ast.parse(dedent(inspect.getsource(class_)))
+def source_of(class_: type) -> ast.ClassDef:
+    return classes_in(class_.__module__)[class_.__qualname__]
+
+
+@cache
+def classes_in(module: str) -> dict[str, ast.ClassDef]:
+    """Return the classes of a module by their qualified names. `inspect` would parse the module for each of them."""
+    tree = modules().get(module) or ast.parse(inspect.getsource(import_module(module)))
+    found: dict[str, ast.ClassDef] = {}
+    waiting: list[tuple[str, ast.AST]] = [("", tree)]
+    while waiting:
+        prefix, node = waiting.pop()
+        for child in ast.iter_child_nodes(node):
+            inner = prefix
+            if isinstance(child, ast.ClassDef):
+                found[prefix + child.name] = child
+                inner = f"{prefix}{child.name}."
+            elif isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef):
+                inner = f"{prefix}{child.name}.<locals>."
+            waiting.append((inner, child))
+    return found
 
 
 @cache
@@ -91,7 +109,7 @@ def members_of(class_: type) -> frozenset[str]:
 
 def accesses(tree: ast.AST) -> Iterator[tuple[str, bool]]:
     """Yield the private names on `self` or `super()`, and whether they are assigned."""
-    for node in ast.walk(tree):
+    for node in nodes(tree):
         if isinstance(node, ast.Attribute) and PRIVATE.fullmatch(node.attr):
             is_self = isinstance(node.value, ast.Name) and node.value.id == "self"
             if is_self or isinstance(node.value, ast.Call):
@@ -114,7 +132,7 @@ def used_through_self() -> set[tuple[str, str]]:
     used = set()
     for class_ in our_classes():
         tree = source_of(class_)
-        defined = {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)}
+        defined = {node.name for node in nodes(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)}
         for name in {name for name, _ in accesses(tree)} | {name for name in defined if PRIVATE.fullmatch(name)}:
             owners = [base for base in class_.__mro__ if is_foreign(base) and name in members_of(base)]
             if owners:
@@ -138,10 +156,10 @@ def test_no_other_private_name_of_an_object_is_used() -> None:
     ours = {name for tree in modules().values() for name in defined_in(tree)}
     found = set()
     for module, tree in modules().items():
-        for node in ast.walk(tree):
+        for node in nodes(tree):
             if not (isinstance(node, ast.Attribute) and PRIVATE.fullmatch(node.attr)):
                 continue
-            if isinstance(node.value, ast.Name) and node.value.id in ("self", "cls", "os"):
+            if isinstance(node.value, ast.Name) and node.value.id in ("self", "cls", "os", "sys"):
                 continue
             if node.attr not in ours and node.attr != "_replace":
                 found.add((module, node.attr))
@@ -150,7 +168,7 @@ def test_no_other_private_name_of_an_object_is_used() -> None:
 
 def defined_in(tree: ast.AST) -> Iterator[str]:
     """Yield the private names that the product defines itself."""
-    for node in ast.walk(tree):
+    for node in nodes(tree):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             yield node.name
         elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store) and isinstance(node.value, ast.Name):

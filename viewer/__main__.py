@@ -1,6 +1,6 @@
 """Run `python -m viewer` as `ocmlview`."""
 
-from viewer.cli import main
+from viewer.entry import main
 
 if __name__ == "__main__":
     main()

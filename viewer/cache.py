@@ -6,10 +6,13 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
-from typing import Any, AnyStr, ParamSpec, TypeVar, cast
 
-Given = ParamSpec("Given")
-Made = TypeVar("Made")
+TYPE_CHECKING = False  # `typing` takes milliseconds to import, and the first page needs this module
+if TYPE_CHECKING:
+    from typing import Any, AnyStr, ParamSpec, TypeVar
+
+    Given = ParamSpec("Given")
+    Made = TypeVar("Made")
 
 _CLEARING: list[Callable[[], None]] = []
 _FEW = 256
@@ -58,7 +61,7 @@ def lazy_regex(pattern: AnyStr, flags: int = 0, signs: Iterable[bytes] = ()) -> 
     """Return a pattern that is compiled on first use: compiling takes longer than searching, and few inputs need it.
 
     Every match contains one of the `signs`, ignoring case. Short inputs without a sign never compile the pattern."""
-    return cast("re.Pattern[AnyStr]", LazyRegex(pattern, flags, tuple({sign.lower(): None for sign in signs})))
+    return LazyRegex(pattern, flags, tuple({sign.lower(): None for sign in signs}))  # type: ignore[return-value]
 
 
 class LazyRegex:
@@ -74,12 +77,14 @@ class LazyRegex:
     def search(self, data: Any, start: int = 0, end: int = sys.maxsize) -> re.Match[Any] | None:
         if self._is_without_sign(data, start, end):
             return None
-        return cast("re.Match[Any] | None", self.__getattr__("search")(data, start, end))
+        found: re.Match[Any] | None = self.__getattr__("search")(data, start, end)
+        return found
 
     def finditer(self, data: Any, start: int = 0, end: int = sys.maxsize) -> Iterator[re.Match[Any]]:
         if self._is_without_sign(data, start, end):
             return iter(())
-        return cast("Iterator[re.Match[Any]]", self.__getattr__("finditer")(data, start, end))
+        found: Iterator[re.Match[Any]] = self.__getattr__("finditer")(data, start, end)
+        return found
 
     def _is_without_sign(self, data: Any, start: int, end: int) -> bool:
         if not self._left or not isinstance(data, bytes) or len(data) > _SHORT:

@@ -2,32 +2,19 @@
 
 from __future__ import annotations
 
+import _thread
 import os
 import signal
+import sys
 import termios
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from types import FrameType, TracebackType
+from types import CodeType, FrameType, TracebackType
 from typing import Any, NoReturn
 
-_FAULTS = ("SIGABRT", "SIGBUS", "SIGFPE", "SIGILL", "SIGSEGV")
-"""Signals of a crash. If a Python handler returned, the faulting instruction would run again."""
-_OTHER_DEFAULTS = (
-    "SIGKILL", "SIGSTOP", "SIGTSTP", "SIGTTIN", "SIGTTOU", "SIGCONT", "SIGCHLD", "SIGURG", "SIGWINCH", "SIGINFO",
-)  # fmt: skip
-"""Signals that cannot be caught, or that are not fatal by default."""
-_IGNORED = ("SIGPIPE", "SIGXFSZ")
-"""Signals that Python ignores, so that a write fails instead."""
-
-
-def _fatal_signals() -> tuple[int, ...]:
-    others = {getattr(signal, name, None) for name in (*_FAULTS, *_OTHER_DEFAULTS, *_IGNORED)}
-    return tuple(sorted(int(number) for number in signal.valid_signals() if number not in others))
-
-
-FATAL = _fatal_signals()
-"""Every signal that can be caught and ends a process by default, including real-time signals."""
+from viewer.held_screen import FATAL, handled_signals
 
 RESTORE = (
     "\x1b\\\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1015l\x1b[?1006l\x1b[?1004l\x1b[?2004l\x1b[?2048l\x1b[?2026l"
@@ -37,12 +24,7 @@ RESTORE = (
 set."""
 
 _MOMENT = 0.01
-"""A time in seconds that is long enough for a destructor to end."""
-
-
-def handled_signals() -> list[int]:
-    """Return the fatal signals that the parent process did not ignore."""
-    return [number for number in FATAL if signal.getsignal(number) != signal.SIG_IGN]
+"""The time in seconds between two looks at whether a destructor has ended."""
 
 
 @contextmanager
@@ -72,8 +54,21 @@ def raise_again(lost: BaseException | None) -> bool:
         signal.signal(number, _exit)
     else:
         return False
-    threading.Timer(_MOMENT, signal.pthread_kill, (threading.main_thread().ident, number)).start()
+    _thread.start_new_thread(_send, (number, sys._getframe(1).f_code))  # `threading` would wait for the new thread
     return True
+
+
+def _send(number: int, hook: CodeType) -> None:
+    """Send a signal to the main thread once it has left the function that was called for the lost exception."""
+    main = threading.main_thread().ident or 0
+    while True:
+        time.sleep(_MOMENT)
+        frame = sys._current_frames().get(main)
+        while frame is not None and frame.f_code is not hook:
+            frame = frame.f_back
+        if frame is None:
+            break
+    signal.pthread_kill(main, number)
 
 
 def _exit(number: int, frame: FrameType | None) -> NoReturn:

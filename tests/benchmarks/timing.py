@@ -13,7 +13,8 @@ from statistics import median, quantiles
 from tests.benchmarks.figures import Figure, Unit
 
 ROOT = Path(__file__).parents[2]
-OURS = [sys.executable, "-m", "viewer"]
+OURS = [sys.executable, "-c", "import sys; from viewer.entry import main; sys.exit(main())"]
+"""The program as its console script starts it: `-m` would import more."""
 
 
 LEFT_OUT = ("NO_COLOR", "LESS", "LESSOPEN", "PYTHONDONTWRITEBYTECODE", "PYTHONUNBUFFERED")

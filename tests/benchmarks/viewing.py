@@ -19,7 +19,7 @@ from textual.screen import Screen
 from tests.benchmarks.figures import Bound, Row
 from tests.benchmarks.timing import milliseconds, percentile
 from tests.support.running import ROOMY, drawn, view
-from tests.support.strips import lines_with_caches
+from tests.support.strips import drawn_as_for_users
 from viewer.sources.watcher import FolderWatcher, Watch
 from viewer.tui.app import COLLECTOR, ViewerApp, ViewOptions
 
@@ -38,7 +38,7 @@ async def viewing(
     app = ViewerApp([str(path)], options, watch=watch, tunes_memory=True)
     gc.freeze()
     gc.set_threshold(*COLLECTOR)
-    with lines_with_caches():
+    with drawn_as_for_users():
         async with app.run_test(size=ROOMY) as pilot:
             while first not in drawn(pilot):
                 await asyncio.sleep(0.001)

@@ -31,16 +31,16 @@ STALLED = """
 import sys, time
 class Stall:
     def find_spec(self, name, path=None, target=None):
-        if name == "viewer.tui.app":
+        if name == "%s":
             time.sleep(600)
 sys.meta_path.insert(0, Stall())
-from viewer.cli import main
+from viewer.entry import main
 main()
 """
 BROKEN = """
 import sys
-sys.modules["viewer.tui.app"] = None
-from viewer.cli import main
+sys.modules["%s"] = None
+from viewer.entry import main
 main()
 """
 
@@ -64,7 +64,7 @@ def samples() -> list[Path]:
     return [TOUR, *(first[name] for name in sorted(first))]
 
 
-@pytest.mark.share(test=48)
+@pytest.mark.share(test=72)
 @pytest.mark.parametrize("path", samples(), ids=lambda path: path.stem)
 @pytest.mark.parametrize("size", SIZES, ids=str)
 def test_the_app_draws_the_same_text_at_the_same_place(path: Path, size: tuple[int, int]) -> None:
@@ -127,17 +127,25 @@ def test_the_first_page_has_no_hidden_text_and_no_control_sequence(tmp_path: Pat
 
 @pytest.mark.share(quick=9)
 @pytest.mark.parametrize(
-    ("number", "key", "code"),
-    [(signal.SIGTERM, "", 143), (signal.SIGHUP, "", 129), (None, "\x03", 130)],
-    ids=["terminated", "hung up", "ctrl+c"],
+    ("number", "key", "code", "module"),
+    [
+        (signal.SIGTERM, "", 143, "viewer.cli"),
+        (signal.SIGHUP, "", 129, "viewer.tui.app"),
+        (None, "\x03", 130, "viewer.cli"),
+        (None, "\x03", 130, "viewer.tui.app"),
+    ],
+    ids=["terminated", "hung up", "ctrl+c at once", "ctrl+c"],
 )
-def test_a_signal_before_the_app_runs_restores_the_terminal(number: signal.Signals | None, key: str, code: int) -> None:
-    terminal = Terminal([TOUR], (100, 24), script=STALLED, variables=NO_SIZE)
+def test_a_signal_before_the_app_runs_restores_the_terminal(
+    number: signal.Signals | None, key: str, code: int, module: str
+) -> None:
+    terminal = Terminal([TOUR], (100, 24), script=STALLED % module, variables=NO_SIZE)
     terminal.wait_for("Tokyo")
     shown = termios.tcgetattr(terminal.master)[3]
     os.write(terminal.master, b"typed")
     terminal.rest()
     assert not shown & termios.ECHO
+    assert termios.tcgetattr(terminal.master)[6][termios.VSUSP] == b"\0"  # Ctrl-Z is a key for the app
     os.write(terminal.master, key.encode())
     terminal_is = os.dup(terminal.master)
     assert terminal.end(number) == code
@@ -147,13 +155,14 @@ def test_a_signal_before_the_app_runs_restores_the_terminal(number: signal.Signa
 
 
 @pytest.mark.slow
-def test_an_error_while_the_app_loads_restores_the_terminal() -> None:
-    terminal = Terminal([TOUR], (100, 24), script=BROKEN, variables=NO_SIZE)
-    assert terminal.end() == 70
+@pytest.mark.parametrize(("module", "code"), [("viewer.tui.app", 70), ("viewer.cli.view", 70), ("viewer.cli.exits", 1)])
+def test_an_error_while_the_app_loads_restores_the_terminal(module: str, code: int) -> None:
+    terminal = Terminal([TOUR], (100, 24), script=BROKEN % module, variables=NO_SIZE)
+    assert terminal.end() == code
     written = bytes(terminal.written)
     assert left_behind(written) == []
     assert b"Tokyo" in written
-    assert b"this is a bug: ModuleNotFoundError" in written.split(b"\x1b[?1049l")[-1]
+    assert b"ModuleNotFoundError" in written.split(b"\x1b[?1049l")[-1]
     assert b"Tokyo" not in written.split(b"\x1b[?1049l")[-1]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,8 @@ from textual.widgets import DataTable, Input
 
 from tests.support.corpora import write_corpus
 from tests.support.program import BROKEN, CHAT, run
+from tests.support.running import drawn
+from tests.support.walks import SIZES
 from viewer.corpus import browse
 from viewer.corpus.browse import ALL_FILES, CHANGED, MISSING, Browser, Kind, Listing, Place
 from viewer.corpus.ready import ready_queries
@@ -22,6 +25,7 @@ from viewer.tui.browse.app import BrowseApp
 pytestmark = pytest.mark.slow
 
 MOST_PAUSES = 500
+GOLDEN = Path(__file__).parent / "golden"
 NAMES = ("again.ocml", "broken.ocml", "caf\x1b[31mé[b].ocml")
 
 
@@ -42,6 +46,10 @@ def browser(folder: Path) -> Iterator[Browser]:
     tables = open_tables(str(folder / "safe"))
     with connect(tables) as database:
         yield Browser(database, tables.contents)
+
+
+def _marks(size: tuple[int, int]) -> list[pytest.MarkDecorator]:
+    return [pytest.mark.lab] if size in SIZES[2:] else []
 
 
 def column(browser: Browser, name: str) -> list[Any]:
@@ -167,6 +175,41 @@ def test_no_list_shows_hidden_text(tmp_path: Path) -> None:
             browser.stack[-1] = listing
             shown.append(browser.shown(browser.page()))
         assert "CANARY" not in repr(shown)
+
+
+WALK = {
+    "problems": "",
+    "files": "down enter",
+    "sorted": "s s",
+    "filter": "ampersand t o o l : x enter",
+    "queries": "escape at",
+    "answer": "enter",
+}
+
+
+@pytest.mark.parametrize("size", [pytest.param(size, marks=_marks(size)) for size in SIZES], ids=lambda size: size[0])
+async def test_each_list_equals_its_approved_screen(
+    folder: Path, tmp_path: Path, size: tuple[int, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(folder)
+    tables = tmp_path / "safe"
+    places = folder / "runs", "--root", folder, "--to", tables
+    assert run("scan", *places, "--quiet", "--jobs", "1", "--exit-zero").code == 0
+    found = open_tables(str(tables))
+    screens = []
+    with connect(found) as database:
+        app = BrowseApp(Browser(database, found.contents), name="safe")
+        async with app.run_test(size=size) as pilot:
+            for name, keys in WALK.items():
+                await pilot.press(*keys.split())
+                await pilot.pause()
+                screens += [f"━━━━ {name}: {keys}".rstrip(), *(line.rstrip() for line in drawn(pilot).splitlines())]
+    text = "\n".join(screens) + "\n"
+    golden = GOLDEN / f"browse-{size[0]}x{size[1]}.txt"
+    if os.environ.get("OCML_UPDATE"):
+        GOLDEN.mkdir(exist_ok=True)
+        golden.write_text(text, "utf-8")
+    assert text == golden.read_text("utf-8")
 
 
 @pytest.mark.slow

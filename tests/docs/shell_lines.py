@@ -41,7 +41,7 @@ PROGRAMS = {
     "installer": f'''
 "{sys.executable}" -m hatchling build -t wheel -d "$HOME/wheels" >/dev/null 2>&1 || exit
 "{sys.executable}" -m zipfile -e "$HOME"/wheels/*.whl "$HOME/tools" || exit
-grep -h "^ocmlview = viewer.cli:main" "$HOME"/tools/*.dist-info/entry_points.txt || exit
+grep -h "^ocmlview = viewer.entry:main" "$HOME"/tools/*.dist-info/entry_points.txt || exit
 cd "$HOME/tools" && exec "{sys.executable}" -m viewer --version''',
 }
 """Programs that the lines call. The installers build and unpack the wheel like the real ones, but need no network."""

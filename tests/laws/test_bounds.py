@@ -56,7 +56,7 @@ CAPS = {
     "text in memory": ("viewer.sources.spool", "IN_MEMORY", 8 * MB),
     "second attempt": ("viewer.sources.compressed", "MOST_KEPT", MB),
     "event stream head": ("viewer.formats.detect", "HEAD", 64 * KB),
-    "files of a folder": ("viewer.sources.folder", "MOST_FILES", 10_000),
+    "files of a folder": ("viewer.sources.folder", "MOST_FILES", 100_000),
     "burst": ("viewer.sources.follow", "TURN", 8 * MB),
     "seconds of a pattern": ("viewer.tui.search.matchers", "SECONDS", 2.0),
     "memory of a pattern": ("viewer.document.search.regex", "MOST_MEMORY", 8 * MB),

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import json
 from random import Random
 
 import pytest
 
+from tests.laws.test_message_batches import TEXTS as CHECKED_TEXTS
+from tests.support.reading import read, read_batched
 from tests.support.samples import samples
 from viewer.formats import FORMATS
+from viewer.formats.json import chatml, chatml_frames
 from viewer.formats.json.chatml import ChatMLJsonReader
-from viewer.formats.json.chatml_frames import regular_frames
-from viewer.model.events import Event
+from viewer.formats.json.chatml_frames import RegularFrames, regular_frames
+from viewer.model.events import ClosedBatch, Event
+from viewer.reading import recorder
 from viewer.reading.parser import Parser
 
 ROLES = ("user", "assistant", "Assistant", "system", "system:example_user", "assistant:example_assistant")
@@ -93,3 +98,62 @@ def test_mutated_samples_are_read_as_with_care() -> None:
                 at = chance.randrange(len(data))
                 data[at : at + chance.randint(0, 2)] = chance.choice((b'"', b"\\", b",", b"]", b" ", b"\x01", b"x"))
             assert events_of(bytes(data), []) == careful(bytes(data), []), (sample.name, bytes(data))
+
+
+CONTENTS = tuple(json.dumps(text, ensure_ascii=False)[1:-1] for text in CHECKED_TEXTS)
+
+
+def checked_array_of(chance: Random) -> bytes:
+    """Return an array of messages whose texts the checks look at."""
+    roles = chance.choice((ROLES, ROLES[:2], ("system", "user", "assistant")))
+    space = chance.choice(("", " ", "\n", chance.choice(SPACES), "\r\n"))
+    parts = []
+    for _ in range(chance.randint(1, 12)):
+        text = "".join(chance.choice(CONTENTS if chance.random() < 0.4 else TEXTS) for _ in range(chance.randint(0, 3)))
+        parts += ['{"token": "<|start|>"}', f'"{chance.choice(roles)}"', '{"token": "<|message|>"}', f'"{text}"']
+        parts += ['{"token": "<|end_message|>"}']
+    text = f"[{f',{space}'.join(parts)}]{chance.choice(SPACES)}"
+    data = (text * chance.choice((1, 1, 3))).encode("utf-8", "surrogatepass")
+    if chance.random() < 0.1:
+        at = chance.randrange(len(data))
+        data = data[:at] + chance.choice((b"\xff", b"\x00", b"\r", b"\xed\xa0\x80", b" ")) + data[at:]
+    return data
+
+
+def compare_checked(seeds: range, patched: pytest.MonkeyPatch) -> int:
+    """Read random arrays as columns, and compare the results with those of the careful reader."""
+    sizes: list[int] = []
+    count = recorder.Recorder.count_batch
+
+    def counted(self: recorder.Recorder, batch: ClosedBatch) -> None:
+        count(self, batch)
+        sizes.append(len(batch))
+
+    patched.setattr(recorder.Recorder, "count_batch", counted)
+    for seed in seeds:
+        chance = Random(f"checked {seed}")
+        data = checked_array_of(chance)
+        cuts = [chance.randrange(len(data) + 1) for _ in range(chance.choice((0, 0, 1, 3)))]
+        with pytest.MonkeyPatch.context() as slow:
+            slow.setattr(ChatMLJsonReader, "read_in_place", lambda reader, at, end: False)
+            wanted = read(data, "chatml-json")
+        for module in (chatml, recorder):
+            patched.setattr(module, "SMALLEST_BATCH", chance.choice((1, 1, 4)))
+        patched.setattr(chatml_frames, "MOST_SIGNED_TOGETHER", chance.choice((1, 3, 1024)))
+        assert read_batched(data, "chatml-json", cuts, chance.choice((0, 300, 5000))) == wanted, (seed, data, cuts)
+    return sum(sizes)
+
+
+def test_random_arrays_are_read_and_checked_as_columns_as_with_care(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert compare_checked(range(250), monkeypatch) > 1000
+
+
+@pytest.mark.lab
+def test_many_random_arrays_are_read_as_columns_as_with_care(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert compare_checked(range(250, 6000), monkeypatch) > 20_000
+
+
+def test_a_fault_in_the_columns_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(RegularFrames, "_signed", lambda frames, data, base: bytearray(len(frames.roles)))
+    with pytest.raises(AssertionError):
+        compare_checked(range(250), monkeypatch)

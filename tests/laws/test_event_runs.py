@@ -92,3 +92,10 @@ def test_a_fault_in_runs_of_events_is_found(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(runs, "_UNREAD", frozenset({"channel"}))
     with pytest.raises(AssertionError):
         both(text, "events", monkeypatch)
+
+
+def test_messages_whose_names_have_the_same_length_stay_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One pattern matches the events of both."""
+    names = ("m1", "m1", "m1", "m2", "m2", "m2", "m1", "m2", "m2", "m2")
+    form = DELTA % ("", "word ") + "\n"
+    both("".join(form.replace("m1", name) for name in names).encode(), "events", monkeypatch)

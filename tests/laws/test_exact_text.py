@@ -22,10 +22,11 @@ WIDTH = 64
 WORD = re.compile(r"\w+")
 
 
-def documents() -> Iterator[tuple[Sample, Document]]:
-    for sample in samples("valid"):
-        if not sample.is_compressed:
-            yield sample, Document(InMemory(sample.path.read_bytes()), sample.asked).load()
+@pytest.fixture(scope="module")
+def documents() -> list[tuple[Sample, Document]]:
+    """The valid samples, read once for all tests."""
+    plain = (sample for sample in samples("valid") if not sample.is_compressed)
+    return [(sample, Document(InMemory(sample.path.read_bytes()), sample.asked).load()) for sample in plain]
 
 
 def shown_messages(projection: Projection) -> Iterator[tuple[Rows, int]]:
@@ -40,9 +41,9 @@ def drawn_words(block: Block) -> str:
 
 
 @pytest.mark.slow
-def test_a_copy_of_each_message_of_each_sample_is_its_text() -> None:
+def test_a_copy_of_each_message_of_each_sample_is_its_text(documents: list[tuple[Sample, Document]]) -> None:
     count = 0
-    for sample, document in documents():
+    for sample, document in documents:
         projection = document.project(EVERYTHING)
         for rows, row in shown_messages(projection):
             body = projection.item(rows, row).body  # type: ignore[union-attr]
@@ -53,9 +54,11 @@ def test_a_copy_of_each_message_of_each_sample_is_its_text() -> None:
 
 
 @pytest.mark.slow
-def test_what_is_rendered_contains_every_word_of_each_answer_and_question() -> None:
+def test_what_is_rendered_contains_every_word_of_each_answer_and_question(
+    documents: list[tuple[Sample, Document]],
+) -> None:
     count = 0
-    for sample, document in documents():
+    for sample, document in documents:
         projection = document.project(END_USER)
         rows = projection.rows()
         facts = BlockFacts(folds={rows.value(row): True for _, row in shown_messages(projection)})

@@ -22,6 +22,7 @@ from viewer.reading.thoughts import SIGNS
 TEXTS = (
     *("Hello", "a\n\tb", 'say "no"\\', "x < y [1]", "é🙂", "C:\\users\\new", "a\r\nb", "a\rb", "\b", "\f", "\x7f"),
     *("analysis", " \nassistantanalysis Hm.assistantfinal Yes", "final", "\x00", "\u200b", "a\ufe0f", "\u2028", "</a>"),
+    *("\u00adx", "\u034f", "\u061c", "x\u180b", "\u2066", "\u3164", "\ufeff", "\uffa0", "\U0001bca0", "x\U000e0041"),
     *('"tool_calls"', '{"tool_calls": []}', "<|constrain|>json", '{"ok": true}', '{"ok": false}', " {", "[{", "\n{}"),
     *(
         '{"error": "E-TOOL-TIMEOUT"}',
@@ -77,6 +78,30 @@ def text(chance: Random, trouble: float) -> str:
     return chance.choice(TEXTS) + chance.choice(("", "", " ", chance.choice(TEXTS)))
 
 
+def thought(chance: Random, trouble: float) -> dict[str, Any]:
+    """Return an answer with a thought, or with something that only looks like one."""
+    key = chance.choice(("reasoning_content", "reasoning_content", "reasoning", "thinking"))
+    one = text(chance, trouble)
+    found: dict[str, Any] = {"role": "assistant", key: one, "content": chance.choice(("", None, text(chance, trouble)))}
+    if chance.random() < trouble:
+        found[chance.choice(("reasoning", "thinking"))] = chance.choice((one, "", "x", True, ["x"]))
+    if chance.random() < trouble:
+        found[chance.choice(("thought", "content", "reasoning_details"))] = chance.choice((True, "x", [{"text": "x"}]))
+    return found
+
+
+def content(chance: Random, trouble: float) -> object:
+    """Return the content of a message: a text, a part with a text, or something similar."""
+    if chance.random() < 0.75:
+        return text(chance, trouble)
+    part: dict[str, Any] = {"type": "text", "text": text(chance, trouble)}
+    if chance.random() < trouble:
+        part[chance.choice(("type", "text", "thought", "kind", "cache_control"))] = chance.choice(
+            ("input_text", "thinking", "tool_result", "", True, None, {"type": "x"})
+        )
+    return [part] * chance.choice((1, 2)) if chance.random() < trouble else [part]
+
+
 def conversation(chance: Random, trouble: float) -> list[dict[str, Any]]:
     """Return the messages of a conversation, most of them regular."""
     found: list[dict[str, Any]] = []
@@ -84,7 +109,7 @@ def conversation(chance: Random, trouble: float) -> list[dict[str, Any]]:
     if chance.random() < 0.5:
         found.append({"role": chance.choice(("system", "developer")), "content": text(chance, trouble)})
     for _ in range(chance.randint(1, 4)):
-        found.append({"role": "user", "content": text(chance, trouble)})
+        found.append({"role": "user", "content": content(chance, trouble)})
         calls = []
         for _ in range(chance.choice((0, 0, 1, 1, 2, 3))):
             known.append(f"c{len(known)}" if chance.random() >= trouble else chance.choice(known))
@@ -92,16 +117,49 @@ def conversation(chance: Random, trouble: float) -> list[dict[str, Any]]:
             function = {"name": chance.choice(NAMES), "arguments": arguments}
             calls.append({"id": known[-1], "type": "function", "function": function})
         if calls:
-            content = None if chance.random() < 0.6 else text(chance, trouble)
-            members = [("role", "assistant"), ("content", content), ("tool_calls", calls)]
+            said = None if chance.random() < 0.6 else content(chance, trouble)
+            members = [("role", "assistant"), ("content", said), ("tool_calls", calls)]
             if chance.random() < trouble:
                 chance.shuffle(members)
             found.append(dict(members))
+        if chance.random() < 0.4:
+            found.append(thought(chance, trouble))
         answered = [call for call in calls if chance.random() >= trouble]
-        found += [{"role": "tool", "tool_call_id": call["id"], "content": text(chance, trouble)} for call in answered]
-        found.append({"role": "assistant", "content": text(chance, trouble)})
+        found += [
+            {"role": "tool", "tool_call_id": call["id"], "content": content(chance, trouble)} for call in answered
+        ]
+        found.append({"role": "assistant", "content": content(chance, trouble)})
     if chance.random() < trouble:
         found.insert(chance.randrange(len(found)), chance.choice(found))
+    return found
+
+
+VALUES = (
+    "x",
+    "",
+    'say "x"',
+    "é",
+    "a\\b",
+    "\x7f",
+    "<think>x</think>",
+    0,
+    -1,
+    2.5,
+    -0.0,
+    1e300,
+    10**16,
+    None,
+    True,
+    ["x"],
+)
+
+
+def row(messages: object, at: int, chance: Random, trouble: float) -> dict[str, Any]:
+    """Return a conversation between members that are different in every row."""
+    found: dict[str, Any] = {"id": f"row-{at}", "n": at, "messages": messages, "score": at / 4, "source": "web"}
+    for name in ("id", "score", "model", "version", "error", "role", "metadata", "n"):
+        if chance.random() < trouble:
+            found[name] = chance.choice((*VALUES, {"role": "user", "content": "SECRET"}, {"id": at}))
     return found
 
 
@@ -125,8 +183,12 @@ def document(chance: Random) -> bytes:
     found = [conversation(chance, trouble) for _ in range(chance.randint(2, 6))]
     if form == "rows":
         end = chance.choice(("\n", "\n", "\r\n"))
-        more = chance.choice(({}, {"model": "m"}, {"id": 7, "require_channels": True}))
-        data = "".join(dumped({**more, "messages": one}) + end for one in found)
+        found = chance.choices(found, k=chance.randint(6, 24))
+        more = chance.choice(({}, {"model": "m"}, {"id": 7, "require_channels": True}, None, None))
+        data = "".join(
+            dumped(row(one, at, chance, trouble) if more is None else more | {"messages": one}) + end
+            for at, one in enumerate(found)
+        )
     elif form == "arrays":
         data = "".join(dumped(one) + "\n" for one in found)
     else:
@@ -140,7 +202,11 @@ def document(chance: Random) -> bytes:
 def compare(number: int, monkeypatch: pytest.MonkeyPatch) -> int:
     """Read a random document in both ways. Return the number of its messages."""
     chance = Random(f"batches {number}")
-    data = document(chance)
+    return compare_document(document(chance), chance, monkeypatch)
+
+
+def compare_document(data: bytes, chance: Random, monkeypatch: pytest.MonkeyPatch) -> int:
+    """Read a document in both ways. Return the number of its messages."""
     for module in (lines, arrays, messages):
         monkeypatch.setattr(module, "READ_WITH_CARE", 1 << 60)
     careful = read(data, "json")
@@ -151,8 +217,37 @@ def compare(number: int, monkeypatch: pytest.MonkeyPatch) -> int:
     monkeypatch.setattr(runs, "MOST_TOGETHER", chance.choice((3, 16, 256)))
     cuts = sorted(chance.randrange(len(data) + 1) for _ in range(chance.choice((0, 0, 1, 3))))
     fast = read_batched(data, "json", cuts, chance.choice((0, 300, 5000)))
-    assert fast == careful, (number, cuts)
+    assert fast == careful, (data, cuts)
     return len(careful.messages)
+
+
+def rows_around(name: str, chance: Random) -> bytes:
+    """Return rows in which one member has all kinds of values."""
+    one = [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": [{"type": "text", "text": "Yes"}]}]
+    found: list[bytes] = []
+    for at, value in enumerate((*VALUES, *VALUES[::-1])):
+        for given in (f"{at}", value, at):
+            each = row(one, at, chance, 0) | {name: given}
+            found.append(json.dumps(each, ensure_ascii=chance.random() < 0.5).encode() + b"\n")
+    return b"".join(found)
+
+
+@pytest.mark.parametrize("name", ["id", "n", "score", "model", "version", "error", "role", "content", "metadata", "é"])
+def test_members_around_messages_are_read_as_with_care(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    data = rows_around(name, Random(name))
+    assert compare_document(data, Random(name), monkeypatch) > 100
+    compare_document(spoiled(data, Random(name)), Random(name), monkeypatch)
+
+
+FAULTS = {"_STRING": rb'"((?:[^"\\]|\\.)*+)"', "_NUMBER": rb"([^,}]++)", "_FIXED": ()}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_fault_in_the_pattern_of_a_member_is_found(fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(runs, fault, FAULTS[fault])
+    with pytest.raises(AssertionError):
+        for name in ("id", "n", "score", "model"):
+            compare_document(rows_around(name, Random(name)), Random(name), monkeypatch)
 
 
 @pytest.mark.slow

@@ -194,6 +194,33 @@ def test_a_fault_in_a_shape_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
         both(text, "codex", monkeypatch)
 
 
+def given(text: str) -> bytes:
+    """Return a training row whose tools are a text."""
+    return json.dumps({"tools": text, "prompt": "Hi", "completion": "Yes"}).encode() + b"\n"
+
+
+def test_whitespace_before_a_text_hides_no_json(monkeypatch: pytest.MonkeyPatch) -> None:
+    texts = (
+        "find",
+        "\n find",
+        " [",
+        '\n\t{"name": "find"}',
+        "\u00a0{",
+        '\f["x"]',
+        "\\n{",
+        "\b{",
+        "\u2028[1]",
+        '"{"',
+        "/",
+    )
+    text = b"".join(map(given, (*texts, *reversed(texts))))
+    both(text, "rows", monkeypatch)
+    both(text.replace(b"/", b"\\/").replace(b"\\t", b"\\u0009"), "rows", monkeypatch)
+    monkeypatch.setattr(shapes, "_sign_at", lambda data, start: "a")
+    with pytest.raises(AssertionError):
+        both(text, "rows", monkeypatch)
+
+
 def prompt(origin: dict[str, str]) -> bytes:
     """Return a record of Claude Code with a text of the user, and its origin."""
     record = {"type": "user", "origin": origin, "message": {"role": "user", "content": "Hi"}}

@@ -36,7 +36,7 @@ async def test_the_end_is_reached_and_nothing_is_missed(tmp_path: Path) -> None:
             await asyncio.sleep(0.001)
         document = view(pilot).session.document
         assert document._analysis.unchecked > 0
-        assert f"{whole.message_count} of {whole.message_count}" in drawn(pilot)
+        assert f"{whole.message_count:,} of {whole.message_count:,}" in drawn(pilot)
         while not document._analysis.is_checked or view(pilot).follow.is_busy:
             await asyncio.sleep(0.001)
         expected = whole.problems(whole.rows()).extend(whole.message_count).severities

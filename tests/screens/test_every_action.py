@@ -554,7 +554,7 @@ async def test_follow_and_freeze() -> None:
     async with running(keys=["F"]) as pilot:
         assert "❚❚ paused" in drawn(pilot)
         await press(pilot, "F")
-        assert "● live" in drawn(pilot)
+        assert "● live" in drawn(pilot) and said(pilot) == "Following again."
         await press(pilot, "F")
         assert said(pilot) == "Stopped following. Press F to resume."
         await press(pilot, "=")

@@ -204,3 +204,13 @@ class TestSubAgents:
         named = [each["number"] for line in lines if (each := json.loads(line)).get("agent") == "scout"]
         assert named == [3, 4, 5, 6, 7]
         assert "scout" not in run("show", "--json", "--reveal", "subagent,analysis", str(ONE_AGENT)).out
+
+
+@pytest.mark.slow
+async def test_a_hidden_line_says_which_keys_show_its_messages() -> None:
+    async with running(size=SMALL, keys=["e", "escape", "enter"]) as pilot:
+        assert said(pilot) == DEBUG_ONLY
+        await press(pilot, "m")
+        assert said(pilot) == "Nothing to mark here."
+        await press(pilot, "d", "a", "c", "t", "e", "escape", "enter")
+        assert said(pilot) == "Press a, c, t, or s to show more messages."

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from textual.pilot import Pilot
 
-from tests.support.running import drawn, press, running, said, settled, type_in, view
+from tests.support.running import drawn, press, running, said, settled, type_in, until, view
 from viewer.tui.keys import ACTIONS
 from viewer.tui.panes.panel import BottomTab, Panel
 
@@ -184,3 +184,22 @@ async def test_what_was_typed_in_debug_is_forgotten_with_it() -> None:
 def test_no_key_has_two_actions() -> None:
     keys = [key for action in ACTIONS for key in action.keys]
     assert len(keys) == len(set(keys))
+
+
+@pytest.mark.slow
+async def test_text_fits_a_pane_that_gets_its_size_late() -> None:
+    async with running(size=(120, 40)) as pilot:
+        await press(pilot, "d")
+        outline, before = view(pilot).widgets.outline, view(pilot).widgets.transcript.size.width
+        outline.styles.width = 50  # after the callback of the last layout
+        await until(lambda: view(pilot).widgets.transcript.size.width < before)
+        await until(lambda: any(line.endswith("turn 1 ──  ┃") for line in drawn(pilot).splitlines()))
+
+
+@pytest.mark.slow
+async def test_the_calls_open_at_the_call_before_the_message_under_the_cursor() -> None:
+    async with running(size=(120, 40), keys=["d", "G", "C"]) as pilot:
+        calls = view(pilot).widgets.bottom.calls
+        assert (view(pilot).navigator.focused_number, calls.list.cursor, calls.total) == (33, 7, 8)
+        await press(pilot, "k")
+        assert calls.list.cursor == 6

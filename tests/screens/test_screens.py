@@ -11,7 +11,7 @@ import pytest
 from textual.pilot import Pilot
 
 from tests.support.app_following import Live
-from tests.support.running import drawn, finished, press, running, until
+from tests.support.running import drawn, finished, press, running, strips, until
 from tests.support.walks import SIZES, WALKS, Step, Walk, held, keys_of, write_files, write_sessions
 from viewer.render.sanitize import SafeText
 from viewer.render.width import cells
@@ -27,10 +27,11 @@ LEVELS = ("[SAFE]", "[BRIEF]", "[DEBUG]")
 
 
 def _marks(name: str, size: tuple[int, int]) -> list[pytest.MarkDecorator]:
-    """Return the marks of a case. `make test` draws every state at two sizes."""
+    """Return the marks of a case. `make test` draws every state at two sizes, or at one."""
     if name == "safe" and size == SIZES[0]:
         return []
-    return [pytest.mark.lab if size in SIZES[2:] else pytest.mark.slow]
+    is_rare = size in SIZES[2:] or (WALKS[name].is_costly and size != SIZES[0])
+    return [pytest.mark.lab if is_rare else pytest.mark.slow]
 
 
 CASES = {f"{name}-{width}x{height}": (name, (width, height)) for name in WALKS for width, height in WALKS[name].sizes}
@@ -68,11 +69,10 @@ async def walked(walk: Walk, size: tuple[int, int], folder: Path) -> str:
             for name, step in walk.steps.items():
                 await _take(pilot, step, folder / walk.file)
                 keys = step if isinstance(step, str) else step.keys
-                shown = drawn(pilot).splitlines()
+                shown = full_lines(pilot)
                 if not walk.has_bar:
                     shown = [line.rstrip(THUMB) if cells(SafeText(line)) == size[0] else line for line in shown]
                     shown = [line.rstrip() for line in shown]
-                assert_every_line_is_full(pilot)
                 screens += [f"{HEAD}{name}: {keys}".rstrip(), *elided(shown, before)]
                 before = shown
     return "\n".join(screens) + "\n"
@@ -90,11 +90,13 @@ async def _take(pilot: Pilot[int], step: str | Step, file: Path) -> None:
         await until(lambda: "source lost" in drawn(pilot))
 
 
-def assert_every_line_is_full(pilot: Pilot[int]) -> None:
-    """Check that each line has the width of the terminal: nothing is cut off, and nothing shows through."""
-    width = pilot.app.size.width
-    for strip in pilot.app.screen._compositor.render_strips()[: pilot.app.size.height]:
-        assert cells(SafeText(strip.text)) == width, strip.text
+def full_lines(pilot: Pilot[int]) -> list[str]:
+    """Return the lines of the screen without trailing spaces, after checking that each has the width of the terminal:
+    nothing is cut off, and nothing shows through."""
+    lines = [strip.text for strip in strips(pilot)]
+    for line in lines:
+        assert cells(SafeText(line)) == pilot.app.size.width, line
+    return [line.rstrip() for line in lines]
 
 
 def elided(screen: list[str], before: list[str]) -> Iterator[str]:

@@ -55,7 +55,7 @@ def test_the_column_says_which_actions_a_served_view_has() -> None:
     assert sorted(served(Served.DEBUG)) == sorted(REVEALING)
     assert sorted(served(Served.NEVER)) == sorted(OF_THE_MACHINE)
     assert {action.id for action in ACTIONS if action.debug_only} <= {*REVEALING, "edit"}
-    assert [each.name for each in COMMANDS if each.served is not Served.SAFE] == ["export", "level", "next"]
+    assert [each.name for each in COMMANDS if each.served is not Served.SAFE] == ["export", "level", "next", "sessions"]
 
 
 @pytest.mark.parametrize("scope", LIMITED)

@@ -56,3 +56,24 @@ async def test_sessions_are_listed_opened_and_left(home: Path) -> None:
         assert "this directory" not in drawn(pilot)
         await press(pilot, "q")
     assert app.return_code == 0
+
+
+@pytest.mark.slow
+async def test_the_list_opens_over_a_file_and_returns_to_it(home: Path) -> None:
+    chat = home / "chat.ocml"
+    chat.write_text("version: 2.2\n\n<|start|>user<|message|>Who sings?<|end|>\n", "utf-8")
+    app = ViewerApp([str(chat)])
+    async with app.run_test(size=(100, 20)) as pilot:
+        without_rests(pilot)
+        await settled(pilot)
+        first = app.screen
+        await press(pilot, "colon", *"sessions", "enter")
+        assert "sessions on this machine  2 transcripts" in drawn(pilot)
+        await press(pilot, "enter")
+        assert "Plan a trip." in drawn(pilot)
+        await press(pilot, "colon", *"sessions", "enter", "q")
+        assert app.screen is first and "Who sings?" in drawn(pilot)
+        await press(pilot, "colon", *"sessions", "enter", "enter", "q", "q")
+        assert app.screen is first and app.paths == [str(chat)]
+        await press(pilot, "q")
+    assert app.return_code == 0

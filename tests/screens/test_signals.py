@@ -16,7 +16,8 @@ import pytest
 from tests.screens.test_terminal_bytes import assert_nothing_is_left
 from tests.support.program import ROOT
 from tests.support.terminal import Terminal, left_behind
-from viewer.signals import FATAL, RESTORE
+from viewer.held_screen import FATAL
+from viewer.signals import RESTORE
 
 STARTS = [["samples/tour.ocml"], ["-d", "samples/tour.ocml"], ["-f", "samples/tour.ocml"]]
 """Starts with a first page before the app is loaded, and without one."""

@@ -6,6 +6,7 @@ import itertools
 import math
 import operator
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,7 @@ from textual.app import App, ComposeResult
 from textual.widgets import Input
 
 from tests.support.cases import each
-from tests.support.running import ROOMY, drawn, finished, press, running, settled
+from tests.support.running import ROOMY, finished, press, running, settled, strips
 from tests.support.walks import keys_of
 from viewer.render.style import StyleRole
 from viewer.render.theme import ANSI, COLORS, DEFAULT, DERIVED, Theme, ThemeError, load_theme, read_theme, theme_names
@@ -239,8 +240,7 @@ async def test_every_word_on_every_screen_is_readable_in_every_theme(each_of: in
             for name in FIXED[place % each_of :: each_of]:
                 themes.preview(name)
                 await settled(pilot)
-                drawn(pilot)
-                for strip in pilot.app.screen._compositor.render_strips():
+                for strip in strips(pilot):
                     words = {each.text.strip() for each in strip if _is_weak(each.text, each.style)}
                     if words:
                         weak.setdefault((name, screen), set()).update(words)
@@ -249,8 +249,11 @@ async def test_every_word_on_every_screen_is_readable_in_every_theme(each_of: in
 
 def _is_weak(text: str, style: Style | None) -> bool:
     """True if a text has letters or digits, and less contrast than WCAG AA asks for."""
-    if not any(map(str.isalnum, text)):
-        return False
+    return any(map(str.isalnum, text)) and _is_faint(style)
+
+
+@cache
+def _is_faint(style: Style | None) -> bool:
     if style is None or style.color is None or style.bgcolor is None:
         return True
     fore, back = (color.get_truecolor() for color in (style.color, style.bgcolor))

@@ -8,10 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from tests.support.native import accelerator
+from viewer.checks.plain_calls import object_flags
 from viewer.formats.text.openchatml import GRAMMAR_2_2
 from viewer.scan.blocks import Frames, find_frames
 from viewer.scan.headers import IRREGULAR, HeaderMemo
 from viewer.scan.native_frames import ROW, find_native_frames
+from viewer.syntax.json_text import known_object, plain_object
+from viewer.syntax.utf8 import is_utf8
 
 TOKENS = {b"start|>": "start", b"message|>": "message", b"channel|": "inner", b"constrai": "inner"}
 STOPS = {b"end|>": 0, b"return|>": 1, b"call|>": 2}
@@ -141,3 +144,22 @@ def assert_places(data: bytes | memoryview, wanted: bytes) -> None:
     places = np.frombuffer(accelerator().places(exactly(data), bytes(sum(ranges, ()))), np.int64).tolist()
     in_set = [any(low <= byte <= high for low, high in ranges) for byte in range(256)]
     assert places == [at for at, byte in enumerate(bytes(data)) if in_set[byte]], (bytes(data), ranges)
+
+
+def object_flags_of(*bodies: bytes) -> list[int]:
+    """Return the flags of bodies among other bytes."""
+    starts = np.cumsum([3, *(len(body) + 2 for body in bodies)])[:-1]
+    bounds = np.stack((starts, starts + np.array([*map(len, bodies)])), axis=-1).astype(np.int64)
+    data = exactly(b'{" ' + b'"}'.join(bodies) + b"}}")
+    return [*accelerator().objects(data, bounds.tobytes())]
+
+
+def assert_objects(bodies: list[bytes]) -> int:
+    """Check that the reader in Python accepts every accepted body, with the same facts. Return the number of them."""
+    bodies = [body for body in bodies if is_utf8(body)]
+    accepted = [(body, flags) for body, flags in zip(bodies, object_flags_of(*bodies), strict=True) if flags]
+    for body, flags in accepted:
+        expected = plain_object(body)
+        assert flags == object_flags(expected), body
+        assert known_object(body) == expected, body
+    return len(accepted)

@@ -13,8 +13,9 @@ from textual.events import Key
 from textual.keys import _character_to_key
 from textual.message_pump import MessagePump
 from textual.pilot import Pilot
+from textual.strip import Strip
 
-from tests.support.strips import make_lines_without_caches
+from tests.support.strips import compose_no_frames, make_lines_without_caches
 from tests.support.stylesheets import share_parsed_rules
 from tests.support.watching import FakeWatcher
 from viewer.sources.watcher import Watch
@@ -33,6 +34,7 @@ MOST_ROUNDS = 30_000
 
 share_parsed_rules()
 make_lines_without_caches()
+compose_no_frames()
 
 
 @asynccontextmanager
@@ -165,12 +167,16 @@ def view(pilot: Pilot[int]) -> MainScreen:
     return main
 
 
-def drawn(pilot: Pilot[int]) -> str:
-    """Return the screen as text, without trailing spaces."""
+def strips(pilot: Pilot[int]) -> list[Strip]:
+    """Return the lines of the screen."""
     app = pilot.app
     visible_screen_stack.set(app._background_screens)  # what a dialog draws behind itself
-    strips = app.screen._compositor.render_strips()
-    return "\n".join(strip.text.rstrip() for strip in strips[: app.size.height]) + "\n"
+    return app.screen._compositor.render_strips()[: app.size.height]
+
+
+def drawn(pilot: Pilot[int]) -> str:
+    """Return the screen as text, without trailing spaces."""
+    return "\n".join(strip.text.rstrip() for strip in strips(pilot)) + "\n"
 
 
 def said(pilot: Pilot[int]) -> str:

@@ -1,4 +1,4 @@
-"""Screen lines without caches, for apps in tests: a key creates hundreds of lines, and each is drawn only once."""
+"""Cheap frames for tests: lines have no caches, because each is drawn once, and nobody sees composed frames."""
 
 from __future__ import annotations
 
@@ -7,7 +7,11 @@ from contextlib import contextmanager
 from typing import Any
 
 import textual.strip
+from textual._compositor import Compositor
+from textual._context import active_app, visible_screen_stack
+from textual.app import App
 from textual.cache import FIFOCache
+from textual.geometry import Region
 
 
 class NoCache:
@@ -33,12 +37,37 @@ def make_lines_without_caches() -> None:
     setattr(textual.strip, "FIFOCache", NoCache)  # noqa: B010
 
 
+_render_update = Compositor.render_update
+
+
+def compose_no_frames() -> None:
+    """Draw the widgets of each frame of an app without a terminal, but do not cut and join their lines: Textual would
+    drop the result. What a test looks at is composed for it."""
+
+    def render_update(self: Compositor, full: bool = False, screen_stack: Any = None, simplify: bool = False) -> Any:
+        app: App[Any] | None = active_app.get(None)
+        if full or app is None or not app.is_headless:
+            return _render_update(self, full, screen_stack, simplify)
+        visible_screen_stack.set(screen_stack or [])
+        regions = self._dirty_regions.copy()
+        self._dirty_regions.clear()
+        screen = self.size.region
+        if regions:
+            for _ in self._get_renders(Region.from_union(regions).intersection(screen)):
+                pass
+        return None
+
+    Compositor.render_update = render_update  # type: ignore[method-assign]
+
+
 @contextmanager
-def lines_with_caches() -> Iterator[None]:
-    """Draw as users do, with the caches of Textual, for measurements."""
-    before = vars(textual.strip)["FIFOCache"]
+def drawn_as_for_users() -> Iterator[None]:
+    """Draw with the caches of Textual, and compose every frame, for measurements."""
+    cache, compose = vars(textual.strip)["FIFOCache"], Compositor.render_update
     setattr(textual.strip, "FIFOCache", FIFOCache)  # noqa: B010
+    Compositor.render_update = _render_update  # type: ignore[method-assign]
     try:
         yield
     finally:
-        setattr(textual.strip, "FIFOCache", before)  # noqa: B010
+        setattr(textual.strip, "FIFOCache", cache)  # noqa: B010
+        Compositor.render_update = compose  # type: ignore[method-assign]

@@ -28,8 +28,6 @@ TOUR = "samples/tour.ocml"
 AGENT = "samples/valid/claude-code/sub-agent.jsonl"
 SIZES = ((80, 24), (120, 40), (100, 30), (160, 48))
 SMALL = SIZES[:1]
-WITHOUT_120 = (SIZES[0], *SIZES[2:])
-"""Without the size that costs most in `make test`."""
 
 HEADER = "version: 2.2\nmodel: some-model\n"
 THOUGHT = "<|start|>assistant<|channel|>analysis<|message|>All of this is a thought.<|end|>\n"
@@ -211,6 +209,8 @@ class Walk:
     """True at the first start, which shows the welcome card."""
     held: Held | None = None
     """The state in which to hold the app."""
+    is_costly: bool = False
+    """True if `make test` draws only the smallest size."""
     sessions: bool = False
     """True to list the sessions of a home folder instead of opening a file."""
 
@@ -313,7 +313,7 @@ WALKS = {
             "times": "; ;",
             "search-after": '/ "osaka enter d',
         },
-        sizes=WITHOUT_120,
+        is_costly=True,
     ),
     "side-panes": Walk({"start": "d 4 G |", "opened": "J J enter", "all": "i p"}),
     "next": Walk({"start": "d 1 7 G S", "policy": "] ]", "beside": "="}),
@@ -341,12 +341,12 @@ WALKS = {
     ),
     "paused": Walk({"start": Step("ctrl+u", TALK.format(5))}, "paused.ocml", FOLLOW),
     "paused-debug": Walk({"start": Step("ctrl+u", TALK.format(5))}, "paused.ocml", FOLLOW_DEBUG),
-    "paused-brief": Walk({"start": Step("ctrl+u", TALK.format(5))}, "paused.ocml", FOLLOW_BRIEF, sizes=WITHOUT_120),
+    "paused-brief": Walk({"start": Step("ctrl+u", TALK.format(5))}, "paused.ocml", FOLLOW_BRIEF, is_costly=True),
     "waiting": Walk({"start": ""}, "missing.ocml", FOLLOW),
     "empty": Walk({"start": "", "debug": "d"}, "empty.ocml"),
     "header": Walk({"start": ""}, "header.ocml"),
     "hidden": Walk({"start": "", "debug": "d"}, "hidden.ocml"),
-    "hidden-strict": Walk({"start": ""}, "hidden.ocml", ViewOptions(strict=True), sizes=WITHOUT_120),
+    "hidden-strict": Walk({"start": ""}, "hidden.ocml", ViewOptions(strict=True), is_costly=True),
     "not-a-transcript": Walk({"start": "", "debug": "d"}, "recipe.txt"),
     "not-json": Walk({"start": ""}, "dump.json"),
     "files": Walk(
@@ -376,7 +376,7 @@ WALKS = {
             "beside": "escape T |",
         },
         options=ASCII,
-        sizes=WITHOUT_120,
+        is_costly=True,
     ),
     "ascii-cards": Walk({"start": "d J enter *"}, "cards.ocml", ASCII, sizes=SIZES[:1]),
     "ascii-rich": Walk({"start": "", "end": "G"}, "rich.ocml", ASCII, sizes=SIZES[:1]),

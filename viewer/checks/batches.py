@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from viewer import native
 from viewer.checks.context import BEGINS_OBJECT
-from viewer.checks.plain_calls import DEADLINE, PlainRows
+from viewer.checks.plain_calls import DEADLINE, PlainKind, PlainRows
 from viewer.checks.prefilter_numpy import Batch, compile_numpy
 from viewer.reading.bodies import read_body, verbatim_body
+from viewer.scan.blocks import Positions
 
 if TYPE_CHECKING:
     from viewer.checks.context import CheckContext
@@ -129,6 +131,7 @@ def _plain_rows(
     are_json = leads == ord("{")
     for place in np.flatnonzero(_IS_SPACE[leads]).tolist():
         are_json[place] = BEGINS_OBJECT.match(batch.data, starts[place]) is not None
+    objects = _objects(batch, starts, ends, leads == ord("{"), kinds)
     ids = checker.index.call_ids(first, last)
     columns = (rows + first, batch.starts[rows], starts, ends)
     numbers, headers, body_starts, body_ends = (each.tolist() for each in columns)
@@ -144,4 +147,19 @@ def _plain_rows(
         batch.data,
         base,
         DEADLINE in batch.data,
+        objects=objects,
     )
+
+
+def _objects(
+    batch: Batch, starts: Positions, ends: Positions, are_json: NDArray[np.bool_], kinds: list[PlainKind | None]
+) -> bytes:
+    """Return the flags of the bodies that are JSON objects, or nothing without the accelerator."""
+    accelerator = native.load()
+    if accelerator is None or not are_json.any():
+        return b""
+    rows = np.flatnonzero(are_json & np.array([kind is not None for kind in kinds], bool))
+    flags = np.zeros(len(kinds), np.uint8)
+    bounds = np.stack((starts[rows], ends[rows]), axis=-1).astype(np.int64)
+    flags[rows] = np.frombuffer(accelerator.objects(batch.data, bounds.tobytes()), np.uint8)
+    return flags.tobytes()

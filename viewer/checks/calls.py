@@ -9,7 +9,17 @@ from msgspec import Struct, field
 
 from viewer.checks.check import AnyOf, Check, Contains, HeaderIs, Scope
 from viewer.checks.context import BEGINS_OBJECT, CheckContext, TranscriptFacts
-from viewer.checks.plain_calls import BEFORE_ID, DEADLINE, PlainKind, PlainRows, is_plain_result
+from viewer.checks.plain_calls import (
+    BEFORE_ID,
+    DEADLINE,
+    FAILS,
+    HAS_OK,
+    IS_OBJECT,
+    PlainKind,
+    PlainRows,
+    is_plain_result,
+    object_flags,
+)
 from viewer.index.call_pairs import CallPairs
 from viewer.index.calls import CallLedger, CallState, bare_tool_name, is_function
 from viewer.model.diagnostic import Diagnostic, Rule, Severity
@@ -28,7 +38,7 @@ from viewer.rules.calls import (
 )
 from viewer.rules.errors import E_CALL_SCHEMA, E_TOOL_CANCELLED, E_TOOL_TIMEOUT
 from viewer.rules.notes import I_CALL_INFERRED
-from viewer.syntax.json_text import JsonKind, JsonNode, exact_value, plain_object
+from viewer.syntax.json_text import JsonKind, JsonNode, exact_value, known_object, plain_object
 from viewer.tools.declarations import Declarations
 
 LONGEST_GLANCED = 4000
@@ -141,6 +151,7 @@ class ToolChecks:
             return first, first
         pairs = CallPairs(self._ledger, in_turn=turn == self._turn)
         numbers, kinds, turns, ids, are_json = rows.numbers, rows.kinds, rows.turns, rows.ids, rows.are_json
+        objects = rows.objects or bytes(len(numbers))
         has_ok = has_call_stop = False
         place, whole, calls, seen = first, first, 0, (turn, has_ok, has_call_stop)
         for place in range(first, last):
@@ -149,28 +160,28 @@ class ToolChecks:
                     break  # a call is unanswered at the end of its turn; that is reported in order
                 turn, has_ok, has_call_stop = turns[place], False, False
                 pairs.begin_turn()
-            kind, call_id, value = kinds[place], ids[place], None
+            kind, call_id, value, flags = kinds[place], ids[place], None, objects[place]
             if kind is None or (call_id is None and not kind.may_lack_id):
                 break
-            if kind.is_json or are_json[place]:
+            if not flags and (kind.is_json or are_json[place]):
                 value = plain_object(rows.text(place))
                 if value is None:
                     kinds[place] = None
                     break
+                flags = IS_OBJECT if kind.is_call else object_flags(value)
             if kind.is_call:
                 has_deadline = rows.have_deadline and DEADLINE in rows.text(place)
-                if has_deadline or not self._is_plain_call(kind, value):
+                if has_deadline or not self._is_plain_call(kind, value, rows, place):
                     kinds[place] = None
                     break
                 if not pairs.add_call(numbers[place], kind.tool, kind.bare_tool, call_id):
                     break
                 has_call_stop = has_call_stop or kind.has_call_stop
             else:
-                if value is not None:
-                    if not is_plain_result(value):
-                        kinds[place] = None
-                        break
-                    has_ok = has_ok or "ok" in value
+                if flags & FAILS:
+                    kinds[place] = None
+                    break
+                has_ok = has_ok or bool(flags & HAS_OK)
                 if not pairs.add_reply(numbers[place], kind.bare_tool, call_id):
                     break
                 if call_id is None and kind.notes_inferred:
@@ -189,13 +200,18 @@ class ToolChecks:
             self._ledger.add_pairs(pairs, rows.id_place, is_passed=is_passed)
         return whole, max(place, whole)
 
-    def _is_plain_call(self, kind: PlainKind, value: dict[str, object] | None) -> bool:
+    def _is_plain_call(
+        self, kind: PlainKind, value: dict[str, object] | None, rows: PlainRows | None = None, place: int = 0
+    ) -> bool:
+        """True if the arguments have no fault. Their value is read from the rows if it is not known yet."""
         declared = self._declarations
         if not declared:
             return True
         tool = kind.header.recipient or ""
         if not declared.knows(tool):
             return not kind.is_function
+        if value is None and rows is not None and rows.objects and rows.objects[place]:
+            value = known_object(rows.text(place))
         return value is not None and declared.accepts(tool, value)
 
     def skip_messages(self, turn: int) -> None:

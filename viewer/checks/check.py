@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 from enum import Enum
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from msgspec import Struct
 
@@ -13,10 +13,14 @@ from viewer.checks.context import CheckContext, TranscriptFacts
 from viewer.model.diagnostic import Diagnostic, Rule
 from viewer.model.messages import Message
 
+if TYPE_CHECKING:
+    from viewer.scan.blocks import Positions
+
 Predicate: TypeAlias = Callable[[Message, TranscriptFacts], bool]
 Run: TypeAlias = Callable[[CheckContext], Iterable[Diagnostic]]
-Search: TypeAlias = Callable[[bytes], Iterable[int]]
-"""A function that finds offsets in the bytes of many messages. No match crosses the end of a body."""
+Search: TypeAlias = "Callable[[bytes, Positions], Iterable[int]]"
+"""A function that finds offsets in the bytes of many messages, given the offsets of all leads. No match crosses the end
+of a body."""
 
 
 class Scope(Enum):
@@ -71,7 +75,7 @@ class Matches(Struct, frozen=True):
     leads: bytes
     pattern: re.Pattern[bytes]
     search: Search | None = None
-    """A function that finds exactly what the check reports. It is used if the pattern matches too often."""
+    """A function that finds what the check reports, and little else. It is used if leads or matches are frequent."""
     in_source: bool = False
     """True if the pattern matches a JSON string without `\\u` and `\\/` wherever it matches the text of the string."""
 

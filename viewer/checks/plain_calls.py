@@ -18,6 +18,9 @@ BEFORE_ID = (b"<|channel|>", b"<|constrain|>", b"<|message|>")
 """A call id belongs before the first of these marks."""
 DEADLINE = b'"deadline_ms"'
 """Text of a call that may set a deadline for its tool."""
+IS_OBJECT, HAS_OK, FAILS = 1, 2, 4
+"""Flags of a JSON object: it is one, without repeated keys; it has `ok`; it reports a failure. `Native.objects` returns
+the same."""
 
 
 class PlainKind(Struct, frozen=True):
@@ -62,6 +65,8 @@ class PlainRows(Struct, frozen=True):
     """True if any body in the data may have a deadline."""
     strings: list[bool] = []
     """True for each body that is a JSON string with its quotes; empty if there is none."""
+    objects: bytes = b""
+    """The flags of each body as a JSON object: 0 if they are not known yet; empty if none is known."""
 
     def text(self, place: int) -> bytes:
         """Return the text of a body."""
@@ -105,6 +110,13 @@ def plain_kind(message: Message, transcript: TranscriptFacts) -> PlainKind | Non
         is_function(header.recipient or ""),
         states_outcome,
     )
+
+
+def object_flags(value: dict[str, object] | None) -> int:
+    """Return the flags of a JSON object without repeated keys, or 0 for None."""
+    if value is None:
+        return 0
+    return IS_OBJECT | ("ok" in value) * HAS_OK | (not is_plain_result(value)) * FAILS
 
 
 def is_plain_result(value: dict[str, object] | None) -> bool:

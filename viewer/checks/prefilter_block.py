@@ -25,6 +25,7 @@ from viewer.checks.check import (
 )
 from viewer.checks.prefilter import Bodies, Places, Test, compile_plain, in_source, leaves_of, places_of
 from viewer.scan.text_signs import SIGNS
+from viewer.syntax.characters import MAY_HIDE, MAY_HIDE_BY_LEAD
 
 
 class Block:
@@ -132,11 +133,21 @@ def _finder(leaf: Trigger) -> Places | None:
             return _places_with(re.compile(b"[" + re.escape(raw) + b"]").search) if raw else None
         case LoneByte(b"\r", b"\n"):
             return None  # an escape that counts as a sign spells it
+        case Matches(pattern=pattern) if pattern is MAY_HIDE:
+            return _places_that_may_hide
         case BodyStarts(leads, _, pattern):
             return _beginning(frozenset(leads + b"\\"), pattern)
         case Always():
             raise TypeError("a check that needs no prefilter")
     return places_of(in_source(leaf))
+
+
+def _places_that_may_hide(bodies: Bodies) -> set[int]:
+    data, places = bodies.data, set[int]()
+    for lead, pattern in MAY_HIDE_BY_LEAD if not bodies.is_ascii else ():
+        if lead in data:
+            places |= _places_with(pattern.search)(bodies)
+    return places
 
 
 def _beginning(leads: frozenset[int], pattern: re.Pattern[bytes] | None) -> Places:

@@ -40,7 +40,7 @@ MOST_FAULTS = 8
 SELDOM = 32
 """A pattern is tried only at the bytes in its `leads` if these are fewer than 1 in this many bytes."""
 MOST_MATCHES = 64
-"""If a batch has more matches, an exact search takes less time than checking their messages."""
+"""If a batch has more matches, a search for all of them takes less time than checking their messages."""
 
 _LOWER = 0x2020_2020
 """A bit mask that maps upper case to lower case. Other bytes may change, too, but equal words stay equal."""
@@ -280,9 +280,9 @@ class _Pass:
         if len(places) < len(batch.data) // SELDOM:
             matched = [place for place in places.tolist() if match(batch.data, place)]
             if trigger.search is not None and len(matched) > MOST_MATCHES:
-                matched = list(trigger.search(batch.data))
+                matched = list(trigger.search(batch.data, places))
         elif trigger.search is not None:
-            matched = list(trigger.search(batch.data))
+            matched = list(trigger.search(batch.data, places))
         else:
             matched = [found.start() for found in trigger.pattern.finditer(batch.data)]
         return batch.flags(batch.in_bodies(np.array(matched, np.int64))[1])

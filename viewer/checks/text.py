@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from viewer.cache import lazy_regex
 from viewer.checks.check import (
@@ -30,13 +31,16 @@ from viewer.reading.thoughts import MAY_BE_MARK, quoted_tags, thought_blocks
 from viewer.reading.thoughts import SIGNS as THOUGHT_SIGNS
 from viewer.rules.errors import E_PERM_VISIBILITY
 from viewer.rules.structure import W_ENCODING, W_MARKER_IN_BODY, W_TEXT_HIDDEN_CHARACTERS, W_TOKENS_STRIPPED
-from viewer.syntax.characters import MAY_HIDE, find_hidden_characters, search_hidden_characters
+from viewer.syntax.characters import HIDING_LEADS, MAY_HIDE, find_hidden_characters, search_hidden_characters
 from viewer.syntax.utf8 import ill_formed
+
+if TYPE_CHECKING:
+    from viewer.scan.blocks import Positions
 
 CONTROLS = bytes([*range(0x01, 0x09), 0x0B, 0x0C, *range(0x0E, 0x20), 0x7F])
 """Control characters except NUL, tab, line feed and carriage return."""
-HIDING_LEADS = b"\xc2\xcd\xd8\xe1\xe2\xe3\xef\xf0\xf3"
-"""First bytes of hidden characters beyond ASCII."""
+MOST_UNEXPLAINED = 64
+"""If a batch has more characters that may be hidden, an exact search takes less time than checking their messages."""
 _TOKEN_LEADS = "<[]◁".encode()
 _STRIPPED_LEADS = b"ac \t\n\r\v\f"
 _NULS = lazy_regex(rb"\0++")
@@ -77,8 +81,13 @@ def check_hidden_characters(case: CheckContext) -> Iterator[Diagnostic]:
         yield case.diagnose_body(W_TEXT_HIDDEN_CHARACTERS, kind, start, end)
 
 
-def _places_of_hidden_characters(data: bytes) -> Iterator[int]:
-    return (start for _, start, _ in search_hidden_characters(data))
+def _places_of_hidden_characters(data: bytes, leads: Positions) -> list[int]:
+    from viewer.checks.hidden_numpy import find_unexplained
+
+    places: list[int] = find_unexplained(data, leads).tolist()
+    if len(places) <= MOST_UNEXPLAINED:
+        return places
+    return [start for _, start, _ in search_hidden_characters(data)]
 
 
 HIDDEN_CHARACTERS = Check(

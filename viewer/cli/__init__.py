@@ -6,7 +6,6 @@ import gc
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import suppress
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -17,7 +16,9 @@ gc.set_threshold(*_COLLECTOR)  # before click: importing it takes a third of the
 import click  # noqa: E402
 
 from viewer.cli.exits import FINE, USAGE, PipeClosed, ended, say_which_plugins_failed  # noqa: E402
+from viewer.core_dumps import disable_core_dumps  # noqa: E402
 from viewer.errors import ViewerError  # noqa: E402
+from viewer.held_screen import SCREEN  # noqa: E402
 from viewer.plugged import PLUGGED  # noqa: E402
 
 if TYPE_CHECKING:
@@ -84,20 +85,12 @@ _EPILOG = "Exit codes: 0 success, 1 problems found, 2 usage or input error."
 
 def main() -> NoReturn:
     """Run the `ocmlview` command and exit. This is the entry point."""
-    _disable_core_dumps()
+    disable_core_dumps()
     _occupy_standard_descriptors()
     code = run(sys.argv[1:])
     if "_duckdb" not in sys.modules:  # DuckDB reports objects that are never freed
         gc.freeze()
     sys.exit(code)
-
-
-def _disable_core_dumps() -> None:
-    """Disable core dumps: they would contain transcript text, including hidden messages."""
-    with suppress(ImportError, OSError, ValueError):  # not every system has this limit
-        import resource
-
-        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
 def _occupy_standard_descriptors() -> None:
@@ -117,7 +110,14 @@ def is_interactive() -> bool:
 
 def run(arguments: list[str]) -> int:
     """Run a command line and return its exit code."""
-    return ended(lambda: int(_program.main(arguments, "ocmlview", standalone_mode=False) or FINE))
+    return ended(lambda: _run(arguments))
+
+
+def _run(arguments: list[str]) -> int:
+    try:
+        return int(_program.main(arguments, "ocmlview", standalone_mode=False) or FINE)
+    finally:
+        SCREEN.release()  # before anything is printed about an error
 
 
 def _describe_help(option: click.Option | None) -> click.Option | None:

@@ -63,7 +63,8 @@ def _check_site_options(form: str | None, output: str | None, single: bool, limi
     "output",
     metavar="OUT",
     shell_complete=completion.files,
-    help="Output file, or - for stdout. Default: NAME.safe.html or NAME.DEBUG.html. For a folder: the output folder.",
+    help="Output file, or - for stdout. Default: NAME.safe.html, NAME.brief.html or "
+    "NAME.DEBUG.html. For a folder: the output folder.",
 )
 @click.option("--force", is_flag=True, help="Overwrite an existing file, or an existing site.")
 @click.option("--single", is_flag=True, help="With --to site, put everything into one page.")
@@ -95,8 +96,9 @@ def command(
     where: Filter | None,
     redact: bool,
 ) -> int:
-    """Write the conversation to a file: HTML, Markdown, text, JSON Lines or SVG. Safe unless --reveal says otherwise.
-    Debug exports are readable only by you. With a folder, -o DIR gets one file per transcript."""
+    """Write the conversation to a file: HTML, Markdown, text, JSON Lines, SVG or a site. Safe unless --level or
+    --reveal says otherwise. Debug exports are readable only by you. With a folder, -o DIR gets one file per
+    transcript."""
     _check_site_options(form, output, single, limit)
     audience = options.audience_of(reveal, debug, strict_safe, threads)
     options.check_where(where, audience)

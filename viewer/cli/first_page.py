@@ -8,15 +8,12 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import signal
 import sys
-import termios
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from colorsys import rgb_to_hls
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from itertools import islice
 from pathlib import PurePath
-from types import FrameType
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -25,7 +22,9 @@ from viewer.cli.output import has_many_colors
 from viewer.document.document import Document
 from viewer.document.projection import Projection
 from viewer.document.rows import Folding, RowKind
+from viewer.first_paint import is_sane, painted
 from viewer.formats.detect import HEAD
+from viewer.held_screen import SCREEN
 from viewer.model.visibility import Audience, Level
 from viewer.reading.format import ReadOptions
 from viewer.render.blocks.block import BlockFacts, RowProblems
@@ -37,18 +36,11 @@ from viewer.render.style import Glyphs, Line, Part, Style, StyleRole, trusted
 from viewer.render.theme import Look, Theme, load_theme
 from viewer.render.title import TitleFacts, title_parts
 from viewer.render.width import cells, cut
-from viewer.signals import handled_signals
 from viewer.sources.head import head_of
 
 if TYPE_CHECKING:
     from viewer.tui.settings.settings import Settings
 
-ENTER = "\x1b[?1049h\x1b[?25l"
-LEAVE = "\x1b[0m\x1b[?1049l\x1b[?25h"
-NARROWEST, LOWEST = 60, 20
-"""The smallest screen for a first page: on a smaller one, the app leaves parts out."""
-_LARGEST = 400
-"""The maximum width and height in cells."""
 _RGB = re.compile(r"#[0-9a-fA-F]{6}")
 _FLAGS = {"bold": "1", "dim": "2", "italic": "3", "underline": "4", "reverse": "7", "strike": "9"}
 
@@ -71,18 +63,18 @@ class FirstPageRequest(Struct, frozen=True):
 @contextmanager
 def first_screen(request: FirstPageRequest) -> Iterator[Taken | None]:
     """Context manager: print the first page if possible. The app loads and runs inside."""
-    page = _page(request)
-    if page is None:
-        yield None
-        return
-    taking = _Taking()
-    with taking.prepared():
-        try:
-            _write(ENTER + page)
-        except OSError:  # the terminal is gone, but its signal has not arrived yet
-            raise SystemExit(128 + signal.SIGHUP) from None
+    if not SCREEN.is_complete:
+        page = _page(request)
+        if page is None:
+            SCREEN.release()
+            yield None
+            return
+        SCREEN.show(page, is_complete=True)
         del page
-        yield taking.take_over
+    try:
+        yield SCREEN.take_over
+    finally:
+        SCREEN.release()
 
 
 def _page(request: FirstPageRequest) -> str | None:
@@ -91,8 +83,17 @@ def _page(request: FirstPageRequest) -> str | None:
     if size is None or request.audience.level is not Level.SAFE:
         return None
     colors = colors_of(load_theme(request.theme, request.settings.theme_folders), exact=has_many_colors())
-    head = head_of(request.path, HEAD) if colors else None
-    if colors is None or head is None:
+    lines = page_lines(request, size) if colors else None
+    if colors is None or lines is None:
+        return None
+    parts = [colors.parts(line, request.style.ascii) for line in lines]
+    return painted(parts, size, colors.page, colors.title)
+
+
+def page_lines(request: FirstPageRequest, size: tuple[int, int]) -> list[Line] | None:
+    """Return the lines of the page; None if the beginning of the file cannot be read in place."""
+    head = head_of(request.path, HEAD)
+    if head is None:
         return None
     document = Document(head, request.format, request.reading, under=request.audience)
     if head.is_whole:
@@ -108,7 +109,7 @@ def _page(request: FirstPageRequest) -> str | None:
     lines = _lines(projection, title, size, style, request.settings, head.is_whole, notes)
     document.load()  # if the input was read to its end, this clears caches
     head.drop()
-    return _painted(lines, size, colors, style.ascii)
+    return lines
 
 
 def _lines(
@@ -184,11 +185,9 @@ class PageColors(Struct, frozen=True):
     title: str
     looks: Mapping[StyleRole, str]
 
-    def paint(self, line: Line, base: str, *, ascii_only: bool = False) -> str:
-        """Paint a line. The codes of each part follow those of the whole line."""
-        return "".join(
-            f"\x1b[0;{base}{self.looks.get(part.look, '')}m{strip_controls(part.text, ascii_only)}" for part in line
-        )
+    def parts(self, line: Line, ascii_only: bool) -> list[tuple[str, str]]:
+        """Return the codes and the text of each part of a line."""
+        return [(self.looks.get(part.look, ""), strip_controls(part.text, ascii_only)) for part in line]
 
 
 def colors_of(theme: Theme, *, exact: bool) -> PageColors | None:
@@ -230,74 +229,9 @@ def nearest_color(red: int, green: int, blue: int) -> int:
     return 16 + 36 * high + 6 * middle + low
 
 
-def _painted(lines: list[Line], size: tuple[int, int], colors: PageColors, ascii_only: bool) -> str:
-    """Return every line at its position, with the whole screen in the colors of the page."""
-    rows = [f"\x1b[0;{colors.page}m\x1b[2J"]
-    for number in range(size[1]):
-        base = colors.page if number else colors.title
-        blank = f"\x1b[{number + 1};1H\x1b[0;{base}m{' ' * size[0]}\x1b[{number + 1};1H"
-        line = lines[number] if number < len(lines) else ()
-        rows.append(blank + colors.paint(line, base, ascii_only=ascii_only))
-    return "\x1b[?7l" + "".join(rows) + "\x1b[0m\x1b[?7h"
-
-
 def _size() -> tuple[int, int] | None:
     """Return the size of the terminal, if the program has it to itself."""
     if not all(map(os.isatty, (0, 1, 2))) or sys.__stderr__ is None or os.ttyname(1) != os.ttyname(2):
         return None
     size = shutil.get_terminal_size()  # as the app does
-    sane = NARROWEST <= size.columns <= _LARGEST and LOWEST <= size.lines <= _LARGEST
-    return (size.columns, size.lines) if sane else None
-
-
-def _write(text: str) -> None:
-    data = text.encode("utf-8", "replace")
-    while data:
-        data = data[os.write(2, data) :]
-
-
-class _Taking:
-    """Owns the terminal until the app takes over."""
-
-    def __init__(self) -> None:
-        self._is_ours = False
-        self._attributes = termios.tcgetattr(0)
-
-    @contextmanager
-    def prepared(self) -> Iterator[None]:
-        """Keep typed keys for the app, including Ctrl-Z, and do not echo them. Restore the terminal on fatal
-        signals."""
-        before = {each: signal.signal(each, self._end) for each in handled_signals()}
-        before[signal.SIGTSTP] = signal.signal(signal.SIGTSTP, signal.SIG_IGN)
-        self._is_ours = True
-        try:
-            quiet = termios.tcgetattr(0)
-            quiet[3] &= ~termios.ECHO
-            quiet[6][termios.VSUSP] = b"\0"
-            termios.tcsetattr(0, termios.TCSADRAIN, quiet)
-            yield
-        finally:
-            self._give_back()
-            for number, handler in before.items():
-                signal.signal(number, handler)
-
-    def take_over(self) -> None:
-        """Restore the terminal attributes set by the shell, and leave the terminal to the app."""
-        self._is_ours = False
-        with suppress(termios.error):
-            termios.tcsetattr(0, termios.TCSADRAIN, self._attributes)
-
-    def _give_back(self) -> None:
-        if self._is_ours:
-            with suppress(OSError):  # the terminal may be gone
-                _write(LEAVE)
-            self.take_over()
-
-    def _end(self, number: int, frame: FrameType | None) -> None:
-        """Exit immediately: an exception could get lost, for example during an import.
-
-        Always restore the attributes of the shell: the app may already have saved those without echo as the ones to
-        restore."""
-        self._give_back()
-        self.take_over()
-        os._exit(128 + number)
+    return (size.columns, size.lines) if is_sane(*size) else None

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from types import FrameType, TracebackType
 from typing import NoReturn
 
-from viewer.signals import FATAL
+from viewer.held_screen import FATAL
 
 
 class Interruption:

@@ -80,7 +80,9 @@ def audience(command: Command) -> Command:
 def sealing(command: Command) -> Command:
     """Add the option --safe-only."""
     return click.option(
-        "--safe-only", is_flag=True, help="Show the safe view only: no key and no command can reveal anything."
+        "--safe-only",
+        is_flag=True,
+        help="Seal the safe view until the program ends: no key and no command can reveal anything.",
     )(command)
 
 
@@ -177,7 +179,7 @@ def following(command: Command) -> Command:
             "--stall-after",
             type=click.FloatRange(min=0, min_open=True),
             metavar="SECONDS",
-            help="With -f, report a stall when an unfinished message gets no data for SECONDS.",
+            help="With -f, report a stall when an unfinished message gets no data for SECONDS; default 10.",
         ),
         click.option(
             "-f",

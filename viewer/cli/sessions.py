@@ -15,9 +15,11 @@ from viewer.cli.exits import FINE, say
 from viewer.cli.output import Cell, Output, table_lines, write_text
 from viewer.document.session_head import SessionHead, read_head
 from viewer.formats.places import PLACES
+from viewer.render.blocks.inline import without_marks
 from viewer.render.number_format import ago, byte_size
 from viewer.render.sanitize import SafeText
 from viewer.render.style import Style, trusted
+from viewer.render.width import cut
 from viewer.sources.sessions import Session, Surroundings, find_sessions, group_of, places
 
 DEFAULT_LIMIT = 50
@@ -123,8 +125,8 @@ def _print(sessions: list[Session], around: Surroundings, output: Output, now: f
 
 def _row(session: Session, head: SessionHead, style: Style, now: float) -> list[Cell]:
     live = f"{style.signs.live} " if session.is_live(now) else "  "
-    title = head.title if len(head.title) <= _LONGEST_TITLE else head.title[: _LONGEST_TITLE - 1] + "…"
-    name = style.name(title) if title else style.name(Path(session.path).name)
+    title = without_marks(style.name(head.title))
+    name = cut(title, _LONGEST_TITLE, trusted("…")) if title else style.name(Path(session.path).name)
     return [
         SafeText(live + name),
         trusted(session.agent),

@@ -39,7 +39,7 @@ _OF_FILTER = (
     type=click.IntRange(min=1),
     default=1000,
     metavar="N",
-    help="Print N rows on a terminal; default 1,000.",
+    help="Print at most N rows as a table; default 1,000.",
 )
 @click.option(
     "--timeout",

@@ -17,6 +17,7 @@ from viewer.cli.moments import AskedMoment, asked_moment, moment_options
 from viewer.cli.output import Cell, Output, table_lines, take_keyboard, theme_of_terminal
 from viewer.cli.show import print_live, print_text
 from viewer.errors import ViewerError
+from viewer.held_screen import SCREEN
 from viewer.model.visibility import Audience, Reveal
 from viewer.reading.format import ReadOptions
 from viewer.render.sanitize import sanitize_line
@@ -263,6 +264,7 @@ def _begun(
 ) -> AbstractContextManager[Taken | None]:
     """Return the first page of a file that is opened at its start."""
     if len(paths) != 1 or wanted.follow or wanted.go_to or paths[0] == STANDARD_INPUT or state.of(paths[0]).at:
+        SCREEN.release()
         return nullcontext()
     from viewer.cli.first_page import FirstPageRequest, first_screen
 

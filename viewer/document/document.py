@@ -212,6 +212,10 @@ class Tally:
         return self._analysis.findings.total(severity)
 
 
+def _options(options: ReadOptions | None, ignores_call_ids: bool) -> ReadOptions | None:
+    return replace(options or ReadOptions(), ignores_call_ids=True) if ignores_call_ids else options
+
+
 class Document:
     """One input, read at once or in steps."""
 
@@ -269,9 +273,8 @@ class Document:
 
     def as_format(self, format: str, *, ignores_call_ids: bool = False) -> Document:
         """Return a document for the same input in another format. Nothing has been read yet."""
-        options = replace(self._options or ReadOptions(), ignores_call_ids=True) if ignores_call_ids else self._options
         source = open_source(self.name) if isinstance(self._source, FileSource) else self._source
-        return Document(source, format, options, under=self.under)
+        return Document(source, format, _options(self._options, ignores_call_ids), under=self.under)
 
     def begin_again(self) -> None:
         """Restart after the file was rewritten. Earlier projections no longer return bodies."""

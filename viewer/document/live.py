@@ -15,7 +15,7 @@ from viewer.document.backend import BIG
 from viewer.document.document import CHECKED_AT_ONCE, Document, Finding, Quotes
 from viewer.errors import FileRewrittenError
 from viewer.formats import Detection, detect
-from viewer.formats.detect import HEAD
+from viewer.formats.detect import HEAD, Evidence
 from viewer.index.calls import CallLedger, CallState
 from viewer.index.findings import Findings
 from viewer.model.visibility import END_USER, Audience
@@ -105,6 +105,7 @@ class FormatChoice:
         """True if the operator named the format."""
         self.head = b""
         """The first bytes of the input."""
+        self._evidence = Evidence()
 
     def settle(self, before: bytes, data: bytes, known: Detection) -> Detection:
         """Add the next bytes to the head, and detect the format."""
@@ -113,7 +114,12 @@ class FormatChoice:
 
     def detect(self, head: bytes, known: Detection) -> Detection:
         """Return the format of this head, or the known one if it is fixed."""
-        return known if self.is_fixed else detect(head)
+        if self.is_fixed:
+            return known
+        found = detect(head, evidence=self._evidence)
+        if len(head) >= HEAD:
+            self._evidence = Evidence()  # the head is complete
+        return found
 
 
 class LiveDocument(Document):

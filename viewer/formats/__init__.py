@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -85,6 +86,7 @@ SERVER_LOG = Entry(
 )
 
 
+@lru_cache(1)  # depends on no input, so `clear_caches` need not clear it
 def record_formats() -> list[RecordFormat]:
     """Return the tables of all record formats."""
     return [getattr(import_module(f"viewer.formats.{row.module}"), row.attribute) for row in RECORD_FORMATS]

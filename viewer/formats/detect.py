@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from itertools import islice
+from operator import is_not
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -88,15 +89,38 @@ def plain_keys(keys: Sequence[str]) -> tuple[str, ...]:
     return tuple(key for key in keys if _PLAIN_KEY.fullmatch(key))[:MOST_KEYS_NAMED]
 
 
-def detect(head: bytes, size: int = HEAD) -> Detection:
-    """Detect the format of an input that begins with these bytes. The first `size` of them decide."""
+class Evidence:
+    """What the head of a growing input has shown so far, so that only its new lines are read when it grows."""
+
+    def __init__(self) -> None:
+        self._readings: dict[bytes, JsonReading] = {}
+        self._ranked: list[JsonNode] | None = None
+        self._best: Detection | None = None
+
+    def read(self, texts: Sequence[bytes]) -> list[JsonReading]:
+        """Read JSON texts, except those that the head had before."""
+        known = self._readings
+        self._readings = {text: known.get(text) or read_json(text) for text in texts}
+        return [self._readings[text] for text in texts]
+
+    def by_table(self, values: list[JsonNode]) -> Detection | None:
+        """Detect a format that is defined by a table, unless the values are those of the last time."""
+        before = self._ranked
+        if before is None or len(before) != len(values) or any(map(is_not, before, values)):
+            self._ranked, self._best = values, _by_table(values)
+        return self._best
+
+
+def detect(head: bytes, size: int = HEAD, evidence: Evidence | None = None) -> Detection:
+    """Detect the format of an input that begins with these bytes. The first `size` of them decide. `evidence` is kept
+    by the caller while the input grows."""
     text = head[:size].removeprefix(BYTE_ORDER_MARK)
     bare = text.lstrip(b" \t\r\n")
     if not bare:
         return Detection("openchatml-2.2", "empty", 0.0)
     if _AIDER.match(bare):
         return _aider()
-    structured = _structured(bare)
+    structured = _structured(bare, evidence or Evidence())
     if structured:
         return structured
     return (None if _is_json(bare) else _marked(text)) or _unmarked(text)
@@ -116,27 +140,28 @@ def _aider() -> Detection:
     return Detection("aider", "lines that begin with `# aider chat started at`", 0.95)
 
 
-def _structured(bare: bytes) -> Detection | None:
+def _structured(bare: bytes, evidence: Evidence) -> Detection | None:
     """Detect JSON or an event stream, unless a line begins with a marker of a text format."""
     if bare.startswith((b"{", b"[")) and not bare.startswith(b"[BOS]"):
         marker = _LINE_MARKER.search(bare)
         if marker and not bare.startswith(b"["):
             return None
-        return _json(bare)
+        return _json(bare, evidence)
     if _LINES_OF_INTEGERS.fullmatch(bare):
         return Detection("harmony-tokens", "a list of integers", 0.8)
     if _SSE.match(bare) and not _LINE_MARKER.search(bare):
-        return _by_table(_event_values(bare)) or Detection("events", "lines of server-sent events", 0.9)
+        by_table = evidence.by_table(_event_values(bare, evidence))
+        return by_table or Detection("events", "lines of server-sent events", 0.9)
     return None
 
 
-def _json(bare: bytes) -> Detection | None:
+def _json(bare: bytes, evidence: Evidence) -> Detection | None:
     if bare.startswith(b"[") and _LISTS_OF_INTEGERS.fullmatch(bare) and re.match(rb"\[\s*\d", bare):
         return Detection("harmony-tokens", "an array of integers", 0.95)
-    values, lines = _first_values(bare)
+    values, lines = _first_values(bare, evidence)
     if _is_logged(bare, values):
         return Detection("server-log", "records of a model server", 0.9)
-    by_table = _by_table(values)
+    by_table = evidence.by_table(values)
     if by_table:
         return by_table
     for value in [*values, *lines]:
@@ -176,27 +201,28 @@ def ranking(head: bytes) -> list[Detection]:
     from viewer.formats import record_formats
 
     formats = [*record_formats(), *PLUGGED.tables()]
-    others = _tables(_first_values(bare)[0], formats) if bare.startswith((b"{", b"[")) else []
+    others = _tables(_first_values(bare, Evidence())[0], formats) if bare.startswith((b"{", b"[")) else []
     first = [] if chosen.unknown else [chosen]
     return [*first, *(other for other in others if other.format != chosen.format)]
 
 
-def _event_values(bare: bytes) -> list[JsonNode]:
+def _event_values(bare: bytes, evidence: Evidence) -> list[JsonNode]:
     """Return the first values of server-sent events."""
-    readings = [read_json(found[1]) for found in islice(_DATA_LINE.finditer(bare), 64)]
+    readings = evidence.read([found[1] for found in islice(_DATA_LINE.finditer(bare), 64)])
     return [reading.node for reading in readings if reading.node and not reading.fault]
 
 
-def _first_values(bare: bytes) -> tuple[list[JsonNode], list[JsonNode]]:
+def _first_values(bare: bytes, evidence: Evidence) -> tuple[list[JsonNode], list[JsonNode]]:
     """Return the first values of the input, from its lines or else from the document, and the lines inside the
     document."""
     values: list[JsonNode] = []
     readings: list[JsonReading] = []
     if bare.startswith(b"{"):
         lines = bare.split(b"\n", 64)[:64]
-        readings = [read_json(line) for line in lines if line.lstrip().startswith(b"{")]
+        readings = evidence.read([line for line in lines if line.lstrip().startswith(b"{")])
         values = [reading.node for reading in readings if reading.node and not reading.fault]
-    document = read_json(bare)
+    is_first_line = bool(readings) and _is_value(readings[0]) and not readings[0].fault
+    document = readings[0] if is_first_line else read_json(bare)
     whole = [document.node] if document.node else []
     is_document = bool(readings) and not _is_value(readings[0]) and document.may_go_on
     return (whole, values) if is_document else ([*values, *whole], [])

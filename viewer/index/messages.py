@@ -264,9 +264,10 @@ class MessageIndex:
         """Append a batch of complete messages from a reader."""
         row, count = len(self), len(batch)
         kinds: list[int] = []
+        has_stop = _HAS_STOP if batch.stops else 0
         for header, ending in batch.headers:
             number = self._header_number(header)
-            kinds += [self._kind(number, _ENDING_OF[ending] | coding) for coding in (0, _STRING)]
+            kinds += [self._kind(number, _ENDING_OF[ending] | has_stop | coding) for coding in (0, _STRING)]
         self.spans.extend_closed(batch)
         self.kinds.extend([kinds[2 * code + escaped] for code, escaped in zip(batch.codes, batch.escaped, strict=True)])
         borders = {place: transcript.number for place, transcript in batch.started if place < count}

@@ -115,7 +115,7 @@ def _offsets() -> array[int]:
 class ClosedBatch(Struct):
     """Consecutive complete messages as columns, and the transcripts that begin among them.
 
-    Each message has a nonempty body in one JSON string, no time, and no stop token."""
+    Each message has a body in one JSON string, and no time. Either all messages have stop tokens or none."""
 
     first: int
     """The number of the first message."""
@@ -137,6 +137,8 @@ class ClosedBatch(Struct):
     """The spans of the bodies. The span of a string with escapes includes its quotes; any other span does not."""
     escaped: bytearray = field(default_factory=bytearray)
     """A mask of the messages whose string has escapes."""
+    stops: array[int] = field(default_factory=_offsets)
+    """Where the stop tokens begin, which end their messages; empty if there are none."""
     signed: bytearray = field(default_factory=bytearray)
     """A mask of the messages for which `places_with_signs` is true."""
     id_rows: array[int] = field(default_factory=lambda: array("I"))
@@ -161,9 +163,9 @@ class ClosedBatch(Struct):
             header = header.with_call_id(ids[row]) if row in ids else header
             coding = Coding.JSON_STRING if self.escaped[row] else Coding.PLAIN
             piece = Piece(self.body_starts[row], self.body_ends[row], coding)
-            yield Closed(
-                Message(self.first + row, number, header, ending, (self.starts[row], self.ends[row]), (piece,))
-            )
+            start, end = self.starts[row], self.ends[row]
+            stop = (self.stops[row], end) if self.stops else None
+            yield Closed(Message(self.first + row, number, header, ending, (start, end), (piece,), stop=stop))
             while problems and problems[0][0] == row:
                 yield problems.popleft()[1]
         for _, transcript in started:

@@ -18,7 +18,7 @@ LEVEL = "OCMLVIEW_NATIVE_LEVEL"
 BACKEND = "OCMLVIEW_BACKEND"
 """The environment variable that forces a backend. Only one of them uses the accelerator."""
 LEVELS = ("scalar", "sse2", "avx2")
-EDITION = 4
+EDITION = 5
 """The number in `_fast.c`. It prevents the use of a module that was compiled from older source."""
 
 
@@ -37,6 +37,13 @@ class Native(Protocol):
         """Return the plain frames as rows of 48 bytes, and the row (int64) of the first header of each kind.
 
         `before` is the byte that precedes the data. With `escapes`, a mark after `<` is text."""
+
+    def objects(self, data: bytes | memoryview, bounds: bytes, /) -> bytes:
+        """Return a byte for each pair of bounds (int64), between which the data must be UTF-8.
+
+        The flag 1 means: one JSON object (RFC 8259) without repeated keys, deep nesting, `\\u`, or long numbers. The
+        flags 2 and 4 are for its own members: it has `ok`; it has `error`, or its `ok` is false. The byte is 0 for
+        anything else, and for objects that are not surely like this."""
 
 
 def load() -> Native | None:

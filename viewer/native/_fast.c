@@ -1,4 +1,4 @@
-/* Native accelerator: search for bytes, and for message frames in whole blocks. It returns columns and decides nothing.
+/* Native accelerator: search whole blocks for bytes and frames, and judge JSON. It returns columns and decides nothing.
 
    Every function takes a buffer, holds no Python object, and releases the interpreter lock while it works.
    All offsets are int64_t, every allocation is checked, and nothing recurses. */
@@ -18,7 +18,7 @@
 #endif
 
 /* Must equal the number in __init__.py, so that a module compiled from older source is not used. */
-#define EDITION 4
+#define EDITION 5
 
 /* ---- columns ---------------------------------------------------------------------------------------------- */
 
@@ -551,6 +551,108 @@ static PyObject *fast_frames(PyObject *module, PyObject *arguments) {
     return result;
 }
 
+/* ---- objects ---------------------------------------------------------------------------------------------- */
+
+enum { PLAIN = 1, HAS_OK = 2, MAY_FAIL = 4 }; /* flags of a JSON object; 0 if it is not surely a plain one */
+
+#define MOST_DEPTH 32
+#define MOST_KEYS 64 /* of all open objects together */
+#define MOST_DIGITS 15 /* with sign and point */
+#define LONGEST_OBJECT 65536
+
+typedef struct { const uint8_t *text; size_t length; } Key;
+/* Return the end of a string without \u, given its first character, or NULL. A backslash is noted. */
+static const uint8_t *skip_string(const uint8_t *at, const uint8_t *end, int *has_escape) {
+    for (; at < end && *at >= 0x20; at++) {
+        if (*at == '"') return at + 1;
+        if (*at != '\\') continue;
+        *has_escape = 1;
+        if (++at == end || !memchr("\"\\/bfnrt", *at, 8)) return NULL;
+    }
+    return NULL;
+}
+
+static const uint8_t *skip_digits(const uint8_t *at, const uint8_t *end) {
+    while (at < end && *at >= '0' && *at <= '9') at++;
+    return at;
+}
+
+/* Return the end of a literal, or of a short number without an exponent, or NULL. */
+static const uint8_t *skip_scalar(const uint8_t *at, const uint8_t *end) {
+    static const char *const LITERALS[] = {"true", "false", "null", NULL};
+    for (const char *const *word = LITERALS; *word; word++)
+        if ((size_t)(end - at) >= strlen(*word) && !memcmp(at, *word, strlen(*word))) return at + strlen(*word);
+    const uint8_t *first = at + (*at == '-'), *last = skip_digits(first, end);
+    if (last == first || (*first == '0' && last > first + 1)) return NULL;
+    if (last < end && *last == '.' && (first = last + 1, last = skip_digits(first, end)) == first) return NULL;
+    return last - at <= MOST_DIGITS ? last : NULL;
+}
+
+static int is_word(const Key *key, const char *word) {
+    return key->length == strlen(word) && !memcmp(key->text, word, key->length);
+}
+
+/* Judge UTF-8 that should be one JSON object without repeated keys. Whatever is doubtful is not plain. */
+static uint8_t flags_of_object(const uint8_t *at, const uint8_t *end) {
+    enum { VALUE, FIRST, NEXT, AFTER } state = VALUE; /* `FIRST` may be a closing bracket, `NEXT` follows a comma */
+    Key keys[MOST_KEYS];
+    uint8_t openers[MOST_DEPTH + 1] = {0}, flags = PLAIN;
+    int firsts[MOST_DEPTH + 1], depth = 0, count = 0, has_escape = 0;
+    if (end - at > LONGEST_OBJECT) return 0;
+    for (;;) {
+        while (at < end && is_space(*at)) at++;
+        if (state == AFTER && !depth) return at == end ? flags : 0;
+        if (at == end || (!depth && *at != '{')) return 0;
+        if ((state == AFTER || state == FIRST) && *at == openers[depth] + 2) { /* both brackets differ by 2 */
+            count = firsts[depth--], at++, state = AFTER;
+        } else if (state == AFTER) {
+            if (*at++ != ',') return 0;
+            state = NEXT;
+        } else if (state != VALUE && openers[depth] == '{') {
+            if (*at++ != '"' || count == MOST_KEYS) return 0;
+            Key key = {at, 0};
+            if (!(at = skip_string(at, end, &has_escape)) || has_escape) return 0;
+            key.length = (size_t)(at - 1 - key.text);
+            for (int number = firsts[depth]; number < count; number++)
+                if (keys[number].length == key.length && !memcmp(keys[number].text, key.text, key.length)) return 0;
+            keys[count++] = key;
+            if (depth == 1 && is_word(&key, "ok")) flags |= HAS_OK;
+            if (depth == 1 && is_word(&key, "error")) flags |= MAY_FAIL;
+            while (at < end && is_space(*at)) at++;
+            if (at == end || *at++ != ':') return 0;
+            state = VALUE;
+        } else if (*at == '{' || *at == '[') {
+            if (depth == MOST_DEPTH) return 0;
+            openers[++depth] = *at++, firsts[depth] = count, state = FIRST;
+        } else {
+            if (depth == 1 && *at == 'f' && is_word(keys + count - 1, "ok")) flags |= MAY_FAIL;
+            at = *at == '"' ? skip_string(at + 1, end, &has_escape) : skip_scalar(at, end);
+            if (!at) return 0;
+            has_escape = 0, state = AFTER;
+        }
+    }
+}
+
+static PyObject *fast_objects(PyObject *module, PyObject *arguments) {
+    Py_buffer data, bounds;
+    (void)module;
+    if (!PyArg_ParseTuple(arguments, "y*y*:objects", &data, &bounds)) return NULL;
+    int64_t at[2], count = bounds.len / (int64_t)sizeof at;
+    Column flags = {NULL, 1, 0, 0, 0};
+    Py_BEGIN_ALLOW_THREADS
+    for (int64_t row = 0; row < count; row++) {
+        memcpy(at, (const char *)bounds.buf + row * (int64_t)sizeof at, sizeof at);
+        int is_inside = at[0] >= 0 && at[0] <= at[1] && at[1] <= data.len;
+        uint8_t *flag = column_add(&flags);
+        if (!flag) break;
+        *flag = is_inside ? flags_of_object((uint8_t *)data.buf + at[0], (uint8_t *)data.buf + at[1]) : 0;
+    }
+    Py_END_ALLOW_THREADS
+    PyBuffer_Release(&data);
+    PyBuffer_Release(&bounds);
+    return column_bytes(&flags);
+}
+
 /* ---- module ----------------------------------------------------------------------------------------------- */
 
 static PyObject *fast_levels(PyObject *module, PyObject *nothing) {
@@ -579,6 +681,7 @@ static PyObject *fast_use_level(PyObject *module, PyObject *arguments) {
 static PyMethodDef METHODS[] = {
     {"find", fast_find, METH_VARARGS, NULL},
     {"frames", fast_frames, METH_VARARGS, NULL},
+    {"objects", fast_objects, METH_VARARGS, NULL},
     {"places", fast_places, METH_VARARGS, NULL},
     {"levels", fast_levels, METH_NOARGS, NULL},
     {"use_level", fast_use_level, METH_VARARGS, NULL},

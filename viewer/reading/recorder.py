@@ -34,9 +34,9 @@ class Recorder:
     """The events of one parser. Readers call its methods in input order."""
 
     def __init__(self, format: str, *, batches: bool = False) -> None:
-        """With `batches`, consecutive regular messages may become one event."""
         self.format = format
-        self._has_batches = batches
+        self.has_batches = batches
+        """True if consecutive regular messages may become one event."""
         self.transcript = 0
         """The number of the current transcript; 0 before the first."""
         self.last_number = 0
@@ -55,7 +55,7 @@ class Recorder:
     def _as_wanted(self, events: list[Event]) -> Iterator[Event]:
         """Yield the events. Small batches, or all batches if they are not wanted, are replaced with single events."""
         for event in events:
-            if isinstance(event, ClosedBatch) and not (self._has_batches and len(event) >= SMALLEST_BATCH):
+            if isinstance(event, ClosedBatch) and not (self.has_batches and len(event) >= SMALLEST_BATCH):
                 yield from event.one_by_one()
             else:
                 yield event

@@ -9,9 +9,10 @@ from collections.abc import Callable, Iterator, Sequence
 
 from msgspec import Struct
 
+from viewer.character_rows import character_rows, has_one_cell_each
 from viewer.render.body import BodyText, Rendering, drawn_text, raw_text
 from viewer.render.sanitize import SafeText, sanitize
-from viewer.render.width import cluster_cells, clusters_at, has_one_cell_each, rows_of_width
+from viewer.render.width import cluster_cells, clusters_at
 
 LONG = 32 * 1024
 """A long body has more characters: if folded, only its shown part is laid out; if unfolded, it is laid out in a
@@ -108,10 +109,9 @@ def _rows(line: SafeText, start: int, width: int) -> Iterator[Row]:
 
 
 def _rows_of_characters(line: SafeText, start: int, width: int) -> Iterator[Row]:
-    for match in rows_of_width(width).finditer(line):
-        group = 1 if match[1] is not None else 2
-        joined = match.end() < len(line)
-        yield Row(SafeText(match[group]), start + match.start(), start + match.end(group), joined)
+    end = len(line.rstrip(" "))
+    for first, last in character_rows(line, width):
+        yield Row(SafeText(line[first:last]), start + first, start + last, last < end)
 
 
 def _rows_of_cells(line: SafeText, start: int, width: int) -> Iterator[Row]:

@@ -3,79 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from enum import Enum
 from typing import NewType
 
 from msgspec import Struct
 
 from viewer.render.sanitize import SafeText, sanitize_line
-
-
-class StyleRole(Enum):
-    """The role of a part of a line. The value is its name in a theme."""
-
-    PLAIN = "plain"
-    SAID = "said"
-    """The body of a message that the end user saw: the brightest text."""
-    ASIDE = "aside"
-    """The body of any other message."""
-    USER = "user"
-    ASSISTANT = "assistant"
-    ANALYSIS = "analysis"
-    COMMENTARY = "commentary"
-    TOOL = "tool"
-    SYSTEM = "system"
-    UNKNOWN = "unknown"
-    RULE = "rule"
-    QUIET = "quiet"
-    STRONG = "strong"
-    ERROR = "error"
-    WARNING = "warning"
-    INFO = "info"
-    OK = "ok"
-    PENDING = "pending"
-    EMPHASIS = "emphasis"
-    LINK = "link"
-    STRIKE = "strike"
-    HEADING = "heading"
-    CODE = "code"
-    BULLET = "bullet"
-    JSON_KEY = "json-key"
-    JSON_TEXT = "json-text"
-    JSON_NUMBER = "json-number"
-    JSON_WORD = "json-word"
-    CODE_KEY = "code-key"
-    """In code with a known language: names that are defined, tags and attributes."""
-    CODE_TEXT = "code-text"
-    CODE_NUMBER = "code-number"
-    CODE_WORD = "code-word"
-    CODE_NOTE = "code-note"
-    """A comment."""
-    MARKER = "marker"
-    """A control token in the raw view."""
-    BAD_SPAN = "bad-span"
-    """The bytes of an error."""
-    NOTED_SPAN = "noted-span"
-    """The bytes of a warning or a note."""
-    CURSOR = "cursor"
-    """The list row at the cursor."""
-    FOCUS = "focus"
-    """The gutter of the focused message."""
-    PARTNER = "partner"
-    """The other end of the focused call."""
-    MATCH = "match"
-    THIS_MATCH = "this-match"
-    BOOKMARK = "bookmark"
-    THUMB = "thumb"
-    """The visible part, on the scroll bar."""
-    TITLE = "title"
-    SAFE_BADGE = "safe-badge"
-    BRIEF_BADGE = "brief-badge"
-    DEBUG_BADGE = "debug-badge"
-    FOOTER_KEY = "footer-key"
-    FOOTER_TEXT = "footer-text"
-    BANNER = "banner"
-
+from viewer.style_roles import StyleRole as StyleRole
 
 _ANSI = {
     StyleRole.USER: "1;36",

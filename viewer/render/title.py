@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from viewer.document.values import Boundary
 from viewer.formats import FORMATS
+from viewer.render.blocks.inline import without_marks
 from viewer.render.number_format import byte_size, counted
 from viewer.render.sanitize import SafeText, sanitize_line
 from viewer.render.style import Line, Part, Style, StyleRole, trusted
@@ -166,8 +167,8 @@ def folded_branch_words(messages: int) -> str:
 def boundary_words(boundary: Boundary) -> list[str]:
     """Return number, format, model, and title of the transcript that begins. Not sanitized yet."""
     transcript = boundary.transcript
-    number = f"transcript {transcript.number}" + (f" of {boundary.count}" if boundary.count > 1 else "")
-    title = str(cut(sanitize_line(boundary.title), TITLE_WIDTH, trusted("…")))
+    number = f"transcript {transcript.number:,}" + (f" of {boundary.count:,}" if boundary.count > 1 else "")
+    title = str(cut(without_marks(sanitize_line(boundary.title)), TITLE_WIDTH, trusted("…")))
     return [word for word in (number, FORMATS.title(transcript.format), transcript.model, title) if word]
 
 
@@ -240,7 +241,7 @@ class _TitleLine:
         tokens = [_part(f"{facts.tokens:,} tokens", StyleRole.QUIET)] if facts.tokens else []
         self._add_right("tokens", tokens, LEAST_FREE)
         if facts.turn and facts.turn[1] > 1 and not facts.transcript and not facts.busy:
-            self._add_left("turns", *self._about(f"{facts.turn[1]} turns", self._dot), keeps=LEAST_FREE)
+            self._add_left("turns", *self._about(f"{facts.turn[1]:,} turns", self._dot), keeps=LEAST_FREE)
         return [*self._joined_left(), *self._filling(), *self._joined_right(), *ending]
 
     @property
@@ -299,11 +300,12 @@ class _TitleLine:
         if facts.turn is None or facts.is_reading:
             return []
         here, last = facts.turn
-        return [_part(f"turn {here}/{last}" if facts.debug else f"turn {here} of {last}", StyleRole.STRONG, "command")]
+        words = f"turn {here:,}/{last:,}" if facts.debug else f"turn {here:,} of {last:,}"
+        return [_part(words, StyleRole.STRONG, "command")]
 
     def _transcript(self) -> list[TitlePart]:
         which = self._facts.transcript
-        return [_part(f"transcript {which[0]} of {which[1]}", StyleRole.QUIET, "transcripts")] if which else []
+        return [_part(f"transcript {which[0]:,} of {which[1]:,}", StyleRole.QUIET, "transcripts")] if which else []
 
     def _problems(self) -> list[TitlePart]:
         facts, signs = self._facts, self._style.signs

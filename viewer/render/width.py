@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
-from functools import cache, lru_cache
+from functools import cache
 from unicodedata import category, east_asian_width
 
+from viewer.character_rows import character_rows, has_one_cell_each
 from viewer.render.sanitize import SafeText, normalize_newlines, sanitize
 from viewer.render.style import Glyphs, Line, Part, StyleRole, trusted
 
@@ -17,11 +17,6 @@ _EMOJI_STYLE = "\ufe0f"
 _SKIN_TONES = range(0x1F3FB, 0x1F400)
 _CELLS, _MARK, _JOINS, _WIDE = 3, 4, 8, 16
 """Traits of a character, as bits of one number."""
-_ONE_CELL_EACH = re.compile(
-    "[ -~\u00a0-\u00ac\u00ae-\u02ff\u0370-\u0377\u037a-\u037f\u0384-\u038a\u038c\u038e-\u03a1\u03a3-\u0482\u048a-\u052f"
-    "\u2010-\u2027\u2030-\u205e\u20a0-\u20bf\u2100-\u218b\u2190-\u2319\u2400-\u2426\u2460-\u25fc\u2768-\u2794\u27a1-\u27af]*"
-)
-"""The characters of most Western texts: one cell each, and never joined with a neighbor."""
 
 
 def lines_of(text: str) -> list[SafeText]:
@@ -32,11 +27,6 @@ def lines_of(text: str) -> list[SafeText]:
 def plain_line(line: SafeText) -> SafeText:
     """Expand tabs in a line and drop combining marks after the fourth on a base."""
     return line if has_one_cell_each(line) else SafeText("".join(_clusters(line)))
-
-
-def has_one_cell_each(text: str) -> bool:
-    """True if each character takes exactly one cell: no tab, no mark, nothing wide."""
-    return _ONE_CELL_EACH.fullmatch(text) is not None
 
 
 def wrap(line: SafeText, width: int) -> Iterator[SafeText]:
@@ -87,16 +77,8 @@ def _wrap_characters(line: SafeText, width: int) -> Iterator[SafeText]:
     if len(line) <= width:
         yield line
         return
-    for match in rows_of_width(width).finditer(line):
-        yield SafeText(match[1] if match[1] is not None else match[2])
-
-
-@lru_cache(maxsize=16)
-def rows_of_width(width: int) -> re.Pattern[str]:
-    """Return a pattern for rows of at most `width` characters; the first group ends before spaces, the second within a
-    word.
-    """
-    return re.compile(rf"(.{{1,{width}}})(?: +|$)|(.{{1,{width}}})")
+    for start, end in character_rows(line, width):
+        yield SafeText(line[start:end])
 
 
 def _wrap_cells(line: SafeText, width: int) -> Iterator[SafeText]:

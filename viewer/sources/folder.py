@@ -16,10 +16,10 @@ from viewer.formats.detect import HEAD, detect
 from viewer.sources.compressed import expanded_head
 from viewer.sources.containers.items import split_item
 from viewer.sources.containers.table import container_at, listed_format
-from viewer.sources.walk import may_be_transcript, natural_order, walk
+from viewer.sources.walk import Walked, may_be_transcript, walk
 
-MOST_FILES = 10_000
-"""The maximum number of files checked in a folder."""
+MOST_FILES = 100_000
+"""The maximum number of files checked in a folder that is listed repeatedly."""
 SURE_ENOUGH, CERTAIN = 0.5, 0.99
 ENDINGS = (".ocml", ".openchatml", ".harmony")
 """Files with these suffixes are transcripts, even if their content does not show it yet."""
@@ -44,7 +44,7 @@ class Found(Struct, frozen=True, gc=False):
 
 
 def list_transcripts(path: str) -> list[Found]:
-    """List the transcripts of a folder and its direct subfolders, by name."""
+    """List the transcripts of a folder and all folders below it, by name."""
     return [found for found in look_through(path) if found is not None]
 
 
@@ -53,10 +53,7 @@ def find_transcripts(path: str, passed: Callable[[str], None] = lambda path: Non
     through symlinks. Call `passed` for each file that is not a transcript."""
     top = Path(path)
     for walked in walk(path):
-        if walked.fault is not None:
-            yield _unreadable(walked.path, _name(Path(walked.path), top) + "/", walked.fault)
-            continue
-        found = _looked_up(Path(walked.path), top, {})
+        found = _found(walked, top, {})
         if found is not None:
             yield found
         else:
@@ -64,15 +61,19 @@ def find_transcripts(path: str, passed: Callable[[str], None] = lambda path: Non
 
 
 def look_through(path: str, known: dict[str, Found | None] | None = None) -> Iterator[Found | None]:
-    """Go through the files one by one. Yield each transcript, and None for any other file.
+    """Go through the files one by one. Yield each transcript, and None for any other file. The last entry says whether
+    there are more files than the limit.
 
     `known` caches results between scans: an unchanged file is not read again."""
-    folder = Path(path)
-    if not folder.is_dir():
+    top = Path(path)
+    if not top.is_dir():
         raise ViewerError(f"{path} is not a directory")
     known = {} if known is None else known
-    for entry in islice(_files(folder), MOST_FILES):
-        yield entry if isinstance(entry, Found) else _looked_up(entry, folder, known)
+    for number, walked in enumerate(walk(path)):
+        if number >= MOST_FILES:
+            yield Found(path, "more files", None, 0.0, 0, 0.0, f"only the first {MOST_FILES:,} are listed")
+            return
+        yield _found(walked, top, known)
 
 
 def found_file(path: str, name: str) -> Found:
@@ -90,38 +91,16 @@ def found_file(path: str, name: str) -> Found:
 
 
 def count_files(path: str) -> int:
-    """Return the number of files in a folder and its direct subfolders that may be transcripts, judging by their
+    """Return the number of files in a folder and all folders below it that may be transcripts, judging by their
     names."""
-    found = islice(_files(Path(path)), MOST_FILES)
-    return sum(not isinstance(entry, Found) and may_be_transcript(entry.name) for entry in found)
+    found = islice(walk(path), MOST_FILES)
+    return sum(walked.fault is None and may_be_transcript(Path(walked.path).name) for walked in found)
 
 
-def _files(folder: Path) -> Iterator[Path | Found]:
-    """Yield the files of a folder, then those of its subfolders, except hidden ones."""
-    folders: list[Path] = []
-    for place in _entries(folder, folder):
-        if not isinstance(place, Found) and _is_folder(place):
-            folders.append(place)
-        else:
-            yield place
-    for below in folders:
-        yield from (place for place in _entries(below, folder) if isinstance(place, Found) or not _is_folder(place))
-
-
-def _entries(folder: Path, top: Path) -> list[Path | Found]:
-    try:
-        names = [name for name in os.listdir(folder) if not name.startswith(".")]  # noqa: PTH208 (names, no paths)
-    except OSError as error:
-        return [_unreadable(str(folder), _name(folder, top) + "/", error)]
-    return [folder / name for name in sorted(names, key=natural_order)]
-
-
-def _is_folder(path: Path) -> bool:
-    """True for a folder that is not itself a transcript."""
-    try:
-        return path.is_dir() and container_at(str(path)) is None
-    except OSError:
-        return False
+def _found(walked: Walked, top: Path, known: dict[str, Found | None]) -> Found | None:
+    if walked.fault is not None:
+        return _unreadable(walked.path, _name(Path(walked.path), top) + "/", walked.fault)
+    return _looked_up(Path(walked.path), top, known)
 
 
 def _looked_up(path: Path, top: Path, known: dict[str, Found | None]) -> Found | None:

@@ -16,12 +16,16 @@ def _class_of(ranges: str) -> str:
     return "".join("-".join(chr(int(end, 16)) for end in item) for item in ends)
 
 
+def _items(inside: str) -> list[str]:
+    """Return the characters and ranges of a class."""
+    starts = [at for at in range(len(inside)) if "-" not in inside[max(0, at - 1) : at + 1]]
+    return [inside[at : at + (3 if inside[at + 1 : at + 2] == "-" else 1)] for at in starts]
+
+
 def _up_to_ffff(inside: str) -> str:
     """Return those characters and ranges of a class that are at most U+FFFF. A regular expression would take 8 ms to
     compile."""
-    starts = [at for at in range(len(inside)) if "-" not in inside[max(0, at - 1) : at + 1]]
-    items = (inside[at : at + (3 if inside[at + 1 : at + 2] == "-" else 1)] for at in starts)
-    return "".join(item for item in items if item[-1] <= "\uffff")
+    return "".join(item for item in _items(inside) if item[-1] <= "\uffff")
 
 
 LEFT_TO_RIGHT = _class_of("200E 202A 202D 2066")
@@ -60,6 +64,10 @@ _PICTOGRAPH = (
 _PART = _PICTOGRAPH + "[\U0001f3fb-\U0001f3ff\ufe0e\ufe0f]?"
 _FLAG = "\U0001f3f4[\U000e0061-\U000e007a]{2}[\U000e0030-\U000e0039\U000e0061-\U000e007a]{1,4}\U000e007f"  # of a region
 _SEQUENCE = f"{_PART}(?:\u200d{_PART})*+"
+PICTOGRAPHS = tuple((ord(item[0]), ord(item[-1])) for item in _items(_PICTOGRAPH[1:-1]))
+"""The first and last code points of the characters that begin a sequence. A selector directly after one of them is not
+hidden, unless the character changes the skin color of another one. Neither is a joiner between two of them."""
+SKIN_COLORS = (0x1F3FB, 0x1F3FF)
 EMOJI = f"(?:{_FLAG}|[#*0-9]\ufe0f\u20e3|{_SEQUENCE})"
 """An emoji with its joiners, selectors and tags, which do not count as hidden characters."""
 
@@ -67,11 +75,23 @@ UNSEEN = lazy_regex(f"[{BIDI}{TAGS}{ZERO_WIDTH}]")
 
 _CONTROLS = bytes([*range(0x01, 0x09), 0x0B, 0x0C, *range(0x0E, 0x20), 0x7F])
 _LONE_RETURN = lazy_regex(rb"\r(?!\n)")
-MAY_HIDE = lazy_regex(  # every hidden character beyond ASCII, and a few others
-    rb"\xC2[\x80-\x9F\xAD]|\xCD\x8F|\xD8\x9C|\xE1(?:\x85[\x9F\xA0]|\x9E[\xB4\xB5]|\xA0[\x8B-\x8F])"
-    rb"|\xE2(?:\x80[\x8B-\x8F\xAA-\xAE]|\x81[\xA0-\xAF])|\xE3\x85\xA4"
-    rb"|\xEF(?:\xB8[\x80-\x8F]|\xBB\xBF|\xBE\xA0|\xBF[\xB0-\xBB])|\xF0(?:\x9B\xB2|\x9D\x85)|\xF3\xA0"
-)
+_MAY_HIDE = {
+    b"\xc2": rb"\xC2[\x80-\x9F\xAD]",
+    b"\xcd": rb"\xCD\x8F",
+    b"\xd8": rb"\xD8\x9C",
+    b"\xe1": rb"\xE1(?:\x85[\x9F\xA0]|\x9E[\xB4\xB5]|\xA0[\x8B-\x8F])",
+    b"\xe2": rb"\xE2(?:\x80[\x8B-\x8F\xAA-\xAE]|\x81[\xA0-\xAF])",
+    b"\xe3": rb"\xE3\x85\xA4",
+    b"\xef": rb"\xEF(?:\xB8[\x80-\x8F]|\xBB\xBF|\xBE\xA0|\xBF[\xB0-\xBB])",
+    b"\xf0": rb"\xF0(?:\x9B\xB2|\x9D\x85)",
+    b"\xf3": rb"\xF3\xA0",
+}
+"""Patterns that together match every hidden character beyond ASCII, and a few others, by its first byte."""
+MAY_HIDE = lazy_regex(b"|".join(_MAY_HIDE.values()))
+MAY_HIDE_BY_LEAD = tuple((lead, lazy_regex(pattern)) for lead, pattern in _MAY_HIDE.items())
+"""The same for a large block, for which one pattern after the other is faster, because most first bytes are rare."""
+HIDING_LEADS = b"".join(_MAY_HIDE)
+"""First bytes of hidden characters beyond ASCII."""
 _BASIC = _up_to_ffff(_PICTOGRAPH.strip("[]") + ZERO_WIDTH)
 _ORDINARY = f"[^{BIDI}{C0}{C1}\r{_BASIC}\U00010000-\U0010ffff]"
 """A character that begins no emoji and no hidden run. Ranges beyond U+FFFF would be tried one by one."""

@@ -30,6 +30,7 @@ __all__ = [
     "duplicate_keys",
     "exact_value",
     "glance",
+    "known_object",
     "plain_object",
     "read_json",
     "string_body",
@@ -184,6 +185,12 @@ def plain_object(data: bytes) -> dict[str, object] | None:
     if quick is not None:
         return quick
     value = _exact(data, _UNREPEATED)
+    return value if isinstance(value, dict) else None
+
+
+def known_object(data: bytes) -> dict[str, object] | None:
+    """Like `plain_object`, for text that `Native.objects` recognized."""
+    value = _DECODER.decode(data)
     return value if isinstance(value, dict) else None
 
 

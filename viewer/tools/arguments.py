@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from viewer.syntax.json_tree import JsonKind, JsonNode, number_value
-from viewer.tools.plain_schemas import Judge, is_plain, judge_of
+from viewer.tools.plain_schemas import Judge, is_fit, judge_of
 from viewer.tools.schema import Written, write_out
 from viewer.tools.validate import Schema, compiled, is_kind, is_usable
 
@@ -116,7 +116,7 @@ class Schematic:
             self._drop_allowed(value)
         if is_one_of_many and not self._is_compiled:
             self._is_compiled = True
-            self._validator = compiled(self._written.schema) if is_plain(self._written.schema) else None
+            self._validator = compiled(self._written.schema) if is_fit(self._whole) else None
         if self._validator is None:
             return self._whole(value)
         try:

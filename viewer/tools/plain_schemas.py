@@ -26,6 +26,11 @@ def judge_of(schema: Schema | bool) -> Judge | None:
     return partial(is_valid, validator) if validator is not None else None
 
 
+def is_fit(judge: Judge) -> bool:
+    """True if the function comes from `judge_of`, and the schema is plain."""
+    return isinstance(judge, partial) and judge.func is fits
+
+
 def is_plain(schema: object) -> bool:
     """True if an expanded schema uses only types, names, and lists of words."""
     if isinstance(schema, bool):

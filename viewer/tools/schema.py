@@ -39,6 +39,7 @@ MOST_PATTERNS = 100
 
 _PERCENT = lazy_regex("(?:%[0-9A-Fa-f]{2})+")
 _REFERENCES = ("$ref", "$recursiveRef", "$dynamicRef")
+_BOUNDS = frozenset((*NUMBERS, *COUNTS, *FLAGS, "exclusiveMinimum", "exclusiveMaximum"))
 _EXACT = frozenset({"not", "if", "oneOf", "contains"})
 """Keywords that refuse too much if their subschema accepts too much."""
 
@@ -170,6 +171,8 @@ class _Writer:
         return True
 
     def _bounds(self, raw: Schema, written: Schema) -> None:
+        if raw.keys().isdisjoint(_BOUNDS):
+            return
         for name in NUMBERS:
             number = as_number(raw.get(name))
             if number is not None and (name != "multipleOf" or number > 0):

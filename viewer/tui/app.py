@@ -33,6 +33,7 @@ from viewer.sources.files import Source, is_directory
 from viewer.sources.watcher import FolderWatcher, Watch
 from viewer.tui.crash_handler import Crash, fault_of, handle_faults, handle_signals
 from viewer.tui.display_state import ALL_CHANNELS, FIRST_CHANNELS, DisplayState
+from viewer.tui.files.lists import FileLists
 from viewer.tui.host import as_sentence
 from viewer.tui.input_queue import InputQueue
 from viewer.tui.keys import by_id
@@ -41,6 +42,7 @@ from viewer.tui.main.messages import (
     DocumentRead,
     FileRequest,
     Leave,
+    ListSessions,
     OpenAt,
     OpenPath,
     ReadAs,
@@ -63,8 +65,6 @@ if TYPE_CHECKING:
     from viewer.insight.replay.timeline import ReplayRequest
     from viewer.sources.replay.recorded_times import TimeRecorder
     from viewer.tui.dialogs.themes import ThemeScreen
-    from viewer.tui.files.catalog import Catalog
-    from viewer.tui.files.folder_watch import FolderWatch
     from viewer.tui.files.live_sources import LiveSources
     from viewer.tui.files.screen import Choice
     from viewer.tui.merged.screen import MergedScreen
@@ -171,13 +171,14 @@ class ViewerApp(App[int], inherit_bindings=False):
         )
         self._has_opened = False
         self._place = 0
-        self._catalog: Catalog | None = None
-        """The catalog of the file list."""
+        self._lists = FileLists(
+            *(self.options.first_display.audience, self.options.format, self.options.reading, self.settings.places),
+            follows=self.options.follow,
+        )
         self._sources: LiveSources | None = None
         """The followed inputs, if there are several."""
         self._merged: MergedScreen | None = None
         """The view of all files in one order."""
-        self._folder_watch: FolderWatch | None = None
         self._output_guard = OutputGuard(self.options.ascii_only)
         self.input_queue = InputQueue(self, self._handle_event)
         self._switcher = ScreenSwitcher(self)
@@ -261,19 +262,12 @@ class ViewerApp(App[int], inherit_bindings=False):
 
     async def _list_files(self, notice: str = "", *, opens_newest: bool = False) -> None:
         """Show the file list, with a notice. Leaving the list ends the app."""
-        from viewer.sources.sessions import Surroundings
-        from viewer.tui.files.facts import Reading
-        from viewer.tui.files.lists import catalog_of
         from viewer.tui.files.screen import FilesScreen
 
-        options, first, self._folder_watch = self.options, self._catalog is None, None
-        if self._catalog is None:
-            reading = Reading(self.options.first_display.audience, options.format, options.reading)
-            around = Surroundings(more=self.settings.places)
-            self._catalog = catalog_of(self.paths, reading, around, follows=options.follow)
+        options, first = self.options, self._lists.catalog is None
         style = Style(color=True, ascii=options.ascii_only, wrapped=True)
         shown = FilesScreen(
-            *(self.themes.painter, self._catalog, style, self.settings.actions),
+            *(self.themes.painter, self._lists.open(self.paths), style, self.settings.actions),
             compare=self._compare_files,
             state_of=self._sources.state if self._sources else lambda path: None,
             opens_newest=opens_newest,
@@ -284,17 +278,17 @@ class ViewerApp(App[int], inherit_bindings=False):
         await self._switcher.show_list(shown, self._choose)
 
     async def _choose(self, choice: Choice | None) -> None:
-        """Open the file that was chosen in the list."""
-        from viewer.tui.files.folder_watch import FolderWatch
-        from viewer.tui.files.listing import FileListing
-
+        """Open the file that was chosen in the list. Without one, return to what the list covers, or end the app."""
         if choice is None:
-            self.exit()
+            covered = self._lists.uncover()
+            if covered is None:
+                self.exit()
+            else:
+                self.paths = covered.paths
+                await self._open(covered.place)
             return
         self.paths = list(choice.order)
-        listing = self._catalog.listing if self._catalog else None
-        if isinstance(listing, FileListing) and listing.folder is not None:
-            self._folder_watch = FolderWatch(FileListing(listing.folder), choice.known)
+        self._lists.choose(choice)
         await self._open(self.paths.index(choice.path), search=choice.search, follows=choice.follows)
 
     def _compare_files(self, one: str, other: str) -> None:
@@ -314,13 +308,11 @@ class ViewerApp(App[int], inherit_bindings=False):
         if fault := self._opener.new_fault():
             self.remark(as_sentence(fault))
         shown = self.screen
-        if self._folder_watch is None or not isinstance(shown, MainScreen):
-            return
-        new = self._folder_watch.step()
-        if not new:
+        new = self._lists.new_files() if isinstance(shown, MainScreen) else []
+        if not new or not isinstance(shown, MainScreen):
             return
         here = self.paths[self._place]
-        self.paths = list(dict.fromkeys([*(file.path for file in self._folder_watch.files), *self.paths]))
+        self.paths = list(dict.fromkeys([*self._lists.watched, *self.paths]))
         self._place = self.paths.index(here)
         for screen in self._switcher.open.values():
             screen.program.set_files(self.paths)
@@ -367,7 +359,7 @@ class ViewerApp(App[int], inherit_bindings=False):
     async def _report(self, sentence: str) -> None:
         if isinstance(shown := self._switcher.content, MainScreen):
             shown.host.notify(as_sentence(f"Cannot open the file: {sentence}"))
-        elif self._catalog is not None:
+        elif self._lists.catalog is not None:
             await self._list_files(as_sentence(f"Cannot open the file: {sentence}"))
         else:
             self.exit(2, message=trusted(f"ocmlview: {sentence}"))
@@ -423,6 +415,9 @@ class ViewerApp(App[int], inherit_bindings=False):
                 await self._open_path(screen, request)
             case ReadAs() if isinstance(screen, MainScreen):
                 await self._read_as(screen, request.format)
+            case ListSessions():
+                self._lists.cover(self.paths, self._place)
+                await self._list_files()
             case ShowNext():
                 await self._open((self._place + request.step) % len(self.paths))
 
@@ -433,12 +428,12 @@ class ViewerApp(App[int], inherit_bindings=False):
             await self._switcher.show_merged(self._merged)
             self._merged.set_level(left.session.display.audience.level)
             return
-        if self._catalog is None:
+        if self._lists.catalog is None:
             self.exit()
             return
         await self._list_files()
         if self._sources is None:
-            await self._switcher.close_files()
+            await self._switcher.close_files(self._lists.covered)
 
     async def _open_path(self, screen: MainScreen, request: OpenPath) -> None:
         """Open a named file, or compare with it. Other files stay open."""

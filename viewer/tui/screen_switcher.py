@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection
 from typing import TYPE_CHECKING
 
 from textual.app import App
@@ -72,10 +72,9 @@ class ScreenSwitcher:
         if popped is not None:
             await popped
 
-    async def close_files(self) -> None:
-        """Remove all main screens. None of them is shown any more."""
-        screens = [*self.open.values()]
-        self.open.clear()
+    async def close_files(self, kept: Collection[str] = ()) -> None:
+        """Remove the main screens, except those of the kept files. None of them is shown any more."""
+        screens = [self.open.pop(path) for path in [*self.open] if path not in kept]
         for screen in screens:
             self._app.uninstall_screen(screen)
             self._app.workers.cancel_node(screen)  # its tasks draw, and its widgets go first

@@ -8,6 +8,7 @@ import html
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from random import Random
 from urllib.parse import unquote
 
@@ -99,7 +100,7 @@ def _forms(data: str | bytes) -> Iterator[tuple[str, str]]:
     yield "spread", _NO_LETTER.sub("", text.casefold())
     yield "backwards", text.casefold()[::-1]
     yield "sequences", raw.decode("utf-8", "replace").casefold()
-    for codec in ("utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be"):
+    for codec in ("utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be") if b"\0" in raw else ():  # as in any letter
         for start in range(2 if "16" in codec else 4):
             yield codec, raw[start:].decode(codec, "ignore").casefold()
     yield "JSON", _UNICODE.sub(lambda found: chr(int(found[1], 16)), text).casefold()
@@ -114,9 +115,16 @@ def _forms(data: str | bytes) -> Iterator[tuple[str, str]]:
 def _decoded(
     form: str, sign: re.Pattern[str], text: str, decode: Callable[[str], Iterator[bytes]]
 ) -> Iterator[tuple[str, str]]:
-    for run in sign.finditer(text):
-        for made in decode(run[0]):
-            yield form, made.replace(b"\0", b"").decode("latin-1").casefold()
+    for run in dict.fromkeys(found[0] for found in sign.finditer(text)):
+        for made in _words_in(decode, run):
+            yield form, made
+
+
+@lru_cache(4096)
+def _words_in(decode: Callable[[str], Iterator[bytes]], run: str) -> tuple[str, ...]:
+    """Return what a run decodes to, if that may hold a canary: most runs are words that occur in every output."""
+    texts = (made.replace(b"\0", b"").decode("latin-1").casefold() for made in decode(run))
+    return tuple(text for text in texts if _RUN.search(text) or _NUMBER.search(text))
 
 
 def _from_base64(run: str) -> Iterator[bytes]:

@@ -200,7 +200,7 @@ SURFACES = [
     ),
     Surface(
         "state file",
-        _instead(state_file, "_hashed", lambda code, leak: lambda *given: leak + code(*given)),
+        _instead(state_file, "key_of", lambda code, leak: lambda *given: leak + code(*given)),
         [Act("key", ("J",)), Act("key", ("m",))],
     ),
     Surface(

@@ -26,10 +26,11 @@ from viewer.checks.check import (
     Scope,
     Trigger,
 )
+from viewer.checks.hidden_numpy import find_unexplained
 from viewer.checks.prefilter import compile_plain
 from viewer.checks.prefilter_numpy import SELDOM, Batch, compile_numpy
-from viewer.checks.text import CONTROLS, HIDDEN_CHARACTERS, HIDING_LEADS
-from viewer.syntax.characters import MAY_HIDE, find_hidden_characters
+from viewer.checks.text import CONTROLS, HIDDEN_CHARACTERS
+from viewer.syntax.characters import HIDING_LEADS, MAY_HIDE, find_hidden_characters
 
 HEAD, STOP = b"<|start|>user<|message|>", b"<|end|>\n"
 HIDING = Matches(HIDING_LEADS, MAY_HIDE)
@@ -106,6 +107,26 @@ def test_among_many_emoji_only_a_body_with_hidden_characters_is_selected() -> No
         bodies = ["".join(chance.choices(pieces, weights, k=8)).encode("utf-8", "surrogateescape") for _ in range(50)]
         found = [any(True for _ in find_hidden_characters(body)) for body in bodies]
         assert judged_together(HIDDEN_CHARACTERS.trigger, bodies) == found
+
+
+@each("seed", range(30), quick=2, test=4)
+def test_a_character_that_is_left_out_is_in_an_emoji(seed: int) -> None:
+    """Emoji that are cut, doubled or unfinished, among whole ones."""
+    chance = random.Random(seed)
+    parts = [
+        char.encode() for char in "👩💻🏽🏿🏴❤☺1#*\u20e3\u200d\ufe0f\ufe0e\U000e0067\U000e007fx日©\u200b\U0001f1e6"
+    ]
+    parts += [b"\xf0\x9f\x98\x41", b"\xf0\x9f\x98", b"\xe2\x9d", b"\x98\x80", b"\xf0\x82\x9d\xa4", b"\xff"]
+    weights = [6] * 13 + [1] * (len(parts) - 13)
+    for _ in range(60):
+        bodies = [b"".join(chance.choices(parts, weights, k=chance.randrange(1, 9))) for _ in range(60)]
+        found = [{start for _, start, _ in find_hidden_characters(body) if body[start] >= 0x80} for body in bodies]
+        data = HEAD + (STOP + HEAD).join(bodies) + STOP
+        leads = np.array([at for at, byte in enumerate(data) if byte in HIDING_LEADS], np.int64)
+        kept, start = set(find_unexplained(data, leads).tolist()), len(HEAD)
+        for body, hidden in zip(bodies, found, strict=True):
+            assert {at + start for at in hidden} <= kept, body
+            start += len(body) + len(STOP + HEAD)
 
 
 def test_no_body_is_selected_for_what_its_header_has() -> None:

@@ -8,7 +8,8 @@ import pytest
 
 from tests.support.reading import codes, read
 from tests.unit.syntax.test_characters import kinds_of_all_code_points
-from viewer.checks.text import CONTROLS, HIDING_LEADS
+from viewer.checks.text import CONTROLS
+from viewer.syntax.characters import HIDING_LEADS
 
 THOUGHTS = [
     ("<think>a</think>b", 0),

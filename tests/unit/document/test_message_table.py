@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
 from msgspec.structs import asdict
 
 from tests.fuzz.targets import InMemory
+from tests.support.cases import each
 from tests.support.corpora import small_transcript
-from tests.support.samples import samples
+from tests.support.samples import Sample, samples
 from viewer.document.document import Document
 from viewer.document.projection import Projection
 from viewer.document.rows import RowKind
@@ -58,13 +58,12 @@ def facts_of(example: ShownMessage) -> dict[str, Any]:
     return {name: value for name, value in asdict(example).items() if name not in (*PLACED, *OF_INPUT)}
 
 
-@pytest.mark.slow
-def test_columns_equal_the_messages_of_every_sample() -> None:
-    for sample in samples():
-        document = Document(open_source(str(sample.path)), sample.asked).load()
-        for audience in AUDIENCES:
-            projection = document.project(audience)
-            assert as_columns(projection) == one_by_one(projection), sample.name
+@each("sample", samples(), ids=lambda sample: sample.name, quick=0, test=3, batch=1000)
+def test_columns_equal_the_messages_of_each_sample(sample: Sample) -> None:
+    document = Document(open_source(str(sample.path)), sample.asked).load()
+    for audience in AUDIENCES:
+        projection = document.project(audience)
+        assert as_columns(projection) == one_by_one(projection)
 
 
 def test_columns_of_many_messages_and_transcripts_equal_the_messages() -> None:

@@ -63,14 +63,14 @@ QUOTED = [
 
 
 @pytest.mark.parametrize("role", ["user", "assistant<|channel|>final"])
-@pytest.mark.parametrize(("body", "meant"), QUOTED)
+@each("body, meant", QUOTED)
 def test_quoted_marks_of_templates_are_text(body: str, meant: str, role: str) -> None:
     shown = convert(transcript(role, f"See {body} here"), "openchatml-2.2", "openchatml-2.2", END_USER)[2]
     assert shown[1].body == f"See {meant} here"
 
 
 @pytest.mark.parametrize("hidden", ["<|start_reason|>q<|end_reason|>", "<tool_call>q</tool_call>", "<|python_tag|>q"])
-@pytest.mark.parametrize(("body", "meant"), QUOTED)
+@each("body, meant", QUOTED)
 def test_quoted_marks_next_to_hidden_text_stay_quoted(body: str, meant: str, hidden: str) -> None:
     text = transcript("assistant<|channel|>final", f"See {body} here{hidden}")
     written, _, shown = convert(text, "openchatml-2.2", "openchatml-2.2", END_USER)

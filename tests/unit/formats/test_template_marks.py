@@ -192,6 +192,13 @@ def shown_so_far_of(data: bytes, format: str) -> list[str]:
     return texts
 
 
+def test_a_mark_inside_the_beginning_of_a_longer_one_waits() -> None:
+    data = CARRIERS["openchatml-0.1"]("assistant", 'Plain.\nAction:\n```json\n[{"name": "look_up"}]\n```').encode()
+    whole = read(data, "openchatml-0.1")
+    assert "functions.look_up" in str(whole.messages)
+    assert all(read_cut(data, "openchatml-0.1", [at]) == whole for at in range(1, len(data)))
+
+
 @each(
     "carrier, role, text",
     [each for each in CARRIED if each[0] in ("openchatml-0.1", "harmony", "openchatml-2.2", "events")],
@@ -285,7 +292,7 @@ def test_conversions_of_control_tokens_stay_hidden(
         assert "SECRET" not in shown or (options and b"would be shown" in err)
 
 
-@pytest.mark.parametrize("name", EMBEDDED)
+@each("name", EMBEDDED)
 def test_quoted_tokens_of_a_user_stay_text(name: str, tmp_path: Path, capsysbinary: Capture) -> None:
     path = tmp_path / "transcript.json"
     path.write_text(json_messages("user", EMBEDDED[name]))

@@ -13,9 +13,10 @@ import pytest
 from hatch_build import compile_module
 from tests.laws.test_scan_equals_parse import TURNS
 from tests.support.native import LEVELS, needs_compiler, needs_native, using
-from tests.support.native_rows import assert_as_numpy, assert_defined, assert_matches, assert_places
+from tests.support.native_rows import assert_as_numpy, assert_defined, assert_matches, assert_objects, assert_places
 from tests.support.program import ROOT
 from tests.unit.native.test_frames import soup
+from tests.unit.native.test_objects import bodies_for
 from viewer import native
 
 pytestmark = [pytest.mark.lab, needs_native, needs_compiler]
@@ -47,6 +48,16 @@ FAULTS: dict[str, tuple[str, ...]] = {
     "a range lacks its last byte": ("(uint8_t)(high - low)", "(uint8_t)(high - low - (high > low))"),
     "a flag of a set is missing": ("byte <= high; byte++", "byte < high; byte++"),
     "sse2 compares with signs": ("_mm_min_epu8(above, most)", "_mm_min_epi16(above, most)"),
+    "a repeated key is accepted": ("firsts[depth]; number < count;", "firsts[depth]; number < count - 1;"),
+    "a key with an escape is compared": ("&has_escape)) || has_escape) return 0", "&has_escape))) return 0"),
+    "a comma may end an object": ("state = NEXT;", "state = FIRST;"),
+    "a control character is text": ("*at >= 0x20; at++", "*at; at++"),
+    "a number may begin with zeros": ("(*first == '0' && last > first + 1)", "0"),
+    "a point may end a number": ("== first) return NULL;\n    return last", "== NULL) return NULL;\n    return last"),
+    "any bracket closes": ("*at == openers[depth] + 2)", "(*at == ']' || *at == '}'))"),
+    "something may follow an object": ("return at == end ? flags : 0;", "return flags;"),
+    "a failure in a nested object counts": ('depth == 1 && is_word(&key, "error")', 'is_word(&key, "error")'),
+    "a failure is any false member": ('*at == \'f\' && is_word(keys + count - 1, "ok")', "*at == 'f'"),
     "avx2 shifts by one": ("_mm256_movemask_epi8(high) << 32", "_mm256_movemask_epi8(high) << 31"),
 }  # fmt: skip
 
@@ -71,6 +82,7 @@ def try_everything() -> None:
     chance = random.Random(1)
     frame = b"<|start|>user%s<|message|>a<|end|>"
     ids = [b" call_id=%s" % (b"c" * size) for size in (0, 1, 3, 60, 64, 65, 90)] + [b"x call_id=c", b"xcall_id=c"]
+    assert assert_objects(bodies_for(chance, 8000))
     for level in LEVELS:
         with using(level):
             assert_defined(b"".join(frame % (b" name=%08x" % chance.getrandbits(32)) for _ in range(1000)))

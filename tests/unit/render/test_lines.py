@@ -9,9 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.cases import each
+from viewer.character_rows import has_one_cell_each
 from viewer.render.layout import lay_out
 from viewer.render.sanitize import SafeText
-from viewer.render.width import cells, clusters_at, cut, has_one_cell_each, lines_of, plain_line, wrap
+from viewer.render.width import cells, clusters_at, cut, lines_of, plain_line, wrap
 
 FAMILY = "\U0001f468\u200d\U0001f469\u200d\U0001f467"
 

@@ -9,7 +9,7 @@ import pytest
 
 from viewer.errors import ViewerError
 from viewer.sources import folder
-from viewer.sources.folder import Found, found_file, list_transcripts, look_through
+from viewer.sources.folder import Found, count_files, found_file, list_transcripts, look_through
 
 TEXT = "version: 2.2\n\n<|start|>user<|message|>Hi<|end|>\n"
 HARMONY = "<|start|>user<|message|>Hi<|end|><|start|>assistant<|channel|>final<|message|>Ho<|return|>"
@@ -59,9 +59,18 @@ def test_size_and_time_are_those_of_the_file(tmp_path: Path) -> None:
     assert found == Found(str(tmp_path / "a.ocml"), "a.ocml", "openchatml-2.2", found.confidence, len(TEXT), 2000)
 
 
-def test_one_level_of_folders_comes_after_the_files_and_numbers_count(tmp_path: Path) -> None:
-    files = ["b10.ocml", "B9.ocml", "a/z.ocml", "a/deeper/no.ocml", ".hidden.ocml", ".git/x.ocml", "run2/.no.ocml"]
-    assert names(made(tmp_path, dict.fromkeys(files, TEXT))) == ["B9.ocml", "b10.ocml", "a/z.ocml"]
+def test_folders_of_any_depth_come_after_the_files_and_numbers_count(tmp_path: Path) -> None:
+    files = ["b10.ocml", "B9.ocml", "a/z.ocml", "a/2/3/4.ocml", ".hidden.ocml", ".git/x.ocml", "run2/.no.ocml"]
+    assert names(made(tmp_path, dict.fromkeys(files, TEXT))) == ["B9.ocml", "b10.ocml", "a/z.ocml", "a/2/3/4.ocml"]
+
+
+def test_symlinks_to_a_folder_above_or_to_the_same_folder_are_not_followed_twice(tmp_path: Path) -> None:
+    made(tmp_path, {"a/z.ocml": TEXT})
+    (tmp_path / "a" / "up").symlink_to(tmp_path)
+    (tmp_path / "a" / "self").symlink_to(tmp_path / "a")
+    (tmp_path / "b").symlink_to(tmp_path / "a")
+    assert names(tmp_path) == ["a/z.ocml"]
+    assert count_files(str(tmp_path)) == 1
 
 
 def test_unreadable_files_are_listed_with_the_reason(tmp_path: Path) -> None:
@@ -95,7 +104,9 @@ def test_files_may_have_any_name(tmp_path: Path) -> None:
 
 def test_the_number_of_files_is_capped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(folder, "MOST_FILES", 3)
-    assert names(made(tmp_path, {f"{n}.ocml": TEXT for n in range(9)})) == ["0.ocml", "1.ocml", "2.ocml"]
+    found = list_transcripts(str(made(tmp_path, {f"{n}.ocml": TEXT for n in range(9)})))
+    assert [each.name for each in found] == ["0.ocml", "1.ocml", "2.ocml", "more files"]
+    assert found[-1].reason == "only the first 3 are listed"
 
 
 def test_a_second_scan_reads_only_changed_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

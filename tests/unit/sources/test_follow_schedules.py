@@ -300,11 +300,6 @@ def run(count: int) -> None:
 
 
 @pytest.mark.slow
-def test_a_few_schedules_lose_nothing() -> None:
-    run(10)
-
-
-@pytest.mark.slow
 def test_random_schedules_lose_nothing() -> None:
     run(25)
 

@@ -9,8 +9,11 @@ from viewer.syntax.json_text import JsonReading, read_json
 
 SPACE = b" \t\r\n"
 _OPENER = re.compile(rb"[\[{]")
-_OUTSIDE = re.compile(rb'(?:[^"\[\]{}]++|"[^"\\]*+(?:\\.[^"\\]*+)*+")*+', re.DOTALL)
+_TEXT = rb'[^"\[\]{}]++|"[^"\\]*+(?:\\.[^"\\]*+)*+"'
+_OUTSIDE = re.compile(rb"(?:" + _TEXT + rb")*+", re.DOTALL)
 """Whole strings, and anything else except brackets."""
+_WITHIN = re.compile(rb"(?:" + _TEXT + rb"|[\[{](?:" + _TEXT + rb")*+[\]}])*+", re.DOTALL)
+"""The same, and whole pairs of brackets without others between them."""
 _QUOTE, _BACKSLASH, _OPENING = 0x22, 0x5C, b"[{"
 _INSIDE = re.compile(rb'[^"\\]*+(?:\\.[^"\\]*+)*+', re.DOTALL)
 
@@ -27,7 +30,8 @@ class BracketCount:
         """Return the end of the document that begins at `start`, or None if more bytes are needed."""
         at, size = start + self._at, len(data)
         while at < size:
-            at = (_INSIDE if self._in_string else _OUTSIDE).match(data, at).end()  # type: ignore[union-attr]
+            pattern = _INSIDE if self._in_string else _WITHIN if self._depth else _OUTSIDE
+            at = pattern.match(data, at).end()  # type: ignore[union-attr]
             if at == size or data[at] == _BACKSLASH:  # the escaped character has not arrived
                 break
             byte = data[at]

@@ -122,14 +122,26 @@ def _body(base: int, piece: Piece) -> tuple[int, int]:
 
 def begins(template: tuple[bytes, ...], data: bytes, at: int) -> bool:
     """True if an event of this template begins at an index."""
-    return data.startswith(template[0], at) and _pattern(template).match(data, at) is not None
+    return next(_events(template, data, at), None) is not None
+
+
+def _events(template: tuple[bytes, ...], data: bytes, at: int) -> Iterator[re.Match[bytes]]:
+    """Yield the consecutive events of this template that begin at an index.
+
+    The pattern matches any bytes in place of the first ones, which name the message: a stream has many messages, and
+    compiling a pattern for each one would take longer than reading it."""
+    first, *others = template
+    match = _pattern(len(first), tuple(others)).match
+    while data.startswith(first, at) and (found := match(data, at)) is not None:
+        yield found
+        at = found.end()
 
 
 @lru_cache(MOST_PATTERNS)
-def _pattern(template: tuple[bytes, ...]) -> re.Pattern[bytes]:
-    parts = [re.escape(part) for part in template]
-    parts[1::2] = [b"(" + _TEXT + b")" if part == b"text" else _SCALAR for part in template[1::2]]
-    return re.compile(b"".join(parts))
+def _pattern(length: int, others: tuple[bytes, ...]) -> re.Pattern[bytes]:
+    parts = [re.escape(part) for part in others]
+    parts[::2] = [b"(" + _TEXT + b")" if part == b"text" else _SCALAR for part in others[::2]]
+    return re.compile(b"(?s:.{%d})" % length + b"".join(parts))
 
 
 def read_texts(
@@ -140,7 +152,7 @@ def read_texts(
 
     `tail` is the negative length of what follows the object of an event."""
     first, start = at, at
-    found = [*iter(_pattern(template).scanner(data, at).match, None)]  # type: ignore[attr-defined]
+    found = [*_events(template, data, at)]
     if max((each.end() - each.start() for each in found), default=0) > longest:
         found = [*takewhile(lambda each: each.end() - each.start() <= longest, found)]
     found = found[: len(found) - keep]

@@ -46,6 +46,8 @@ class Narrowings:
 
     def apply(self, reading: RecordReading, node: JsonNode) -> None:
         """Narrow the messages of a record, and remember what the record states about itself and later records."""
+        if not self._active and not reading.narrows:
+            return
         self._active = [each for each in self._active if not self._ends(each, node)]
         for narrowing in self._active:
             self._narrow(narrowing, reading.drafts)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from hashlib import blake2b
+from typing import Generic, TypeVar
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -42,6 +43,41 @@ class Addition(Struct, frozen=True):
     piece: Piece
 
 
+_Lane = TypeVar("_Lane", bound=tuple[object, ...])
+"""The name of a key, or a part of the key."""
+
+
+class _Lanes(Generic[_Lane]):
+    """A set of keys or their parts. The end of a response costs nothing for the keys that outlast it."""
+
+    def __init__(self) -> None:
+        self._lasting: set[_Lane] = set()
+        self._others: set[_Lane] = set()
+
+    def __contains__(self, lane: _Lane) -> bool:
+        return lane in self._others or lane in self._lasting
+
+    def _set_of(self, lane: _Lane) -> set[_Lane]:
+        return self._lasting if str(lane[0]).startswith(_LASTING) else self._others
+
+    def add(self, lane: _Lane) -> None:
+        """Add a key or a part."""
+        self._set_of(lane).add(lane)
+
+    def discard(self, lane: _Lane) -> None:
+        """Remove a key or a part."""
+        self._set_of(lane).discard(lane)
+
+    def end_response(self) -> None:
+        """Remove all keys that another response may use."""
+        self._others.clear()
+
+    def clear(self) -> None:
+        """Remove all keys."""
+        self._lasting.clear()
+        self._others.clear()
+
+
 class Streams:
     """All open messages. The cost of each step does not depend on their number."""
 
@@ -52,16 +88,16 @@ class Streams:
         self._left: dict[tuple[DeltaKey, Family], set[Identity]] = {}
         """Messages without an id that ended only because a message of another kind began."""
         self._seen: set[tuple[str, str, Family]] = set()
-        self._closed: set[tuple[str, str, Family | None]] = set()
+        self._closed: _Lanes[tuple[str, str, Family | None]] = _Lanes()
         """What is closed for good: whole keys, families of a key, or parts of a key."""
-        self._cancelled: set[str] = set()
+        self._cancelled: _Lanes[tuple[str]] = _Lanes()
         self._all_cancelled = False
         """True if the whole response was cancelled."""
         self._shown: dict[str, dict[int, tuple[DeltaKey, Family, Header]]] = {}
         """The messages of this response that the user may have seen, by the name of their key."""
         self._digests: dict[tuple[str, str, Family], bytes] = {}
         """The digests of the texts of closed messages."""
-        self._withdrawn: set[tuple[str, str]] = set()
+        self._withdrawn: _Lanes[tuple[str, str]] = _Lanes()
         """Keys, and parts of keys, whose remaining text was declared hidden by a later event."""
         self.additions: list[Addition | None] = []
         """The texts of the last event. None represents a text that began a message or is empty."""
@@ -98,7 +134,7 @@ class Streams:
 
     def _is_late(self, delta: Delta) -> bool:
         name, part, family = delta.lane.name, delta.lane.part, delta.family
-        if self._all_cancelled or name in self._cancelled:
+        if self._all_cancelled or (name,) in self._cancelled:
             return True
         lanes = ((name, "", None), (name, "", family), (name, part, family))
         return not delta.is_copy and any(each in self._closed for each in lanes)
@@ -137,7 +173,7 @@ class Streams:
         lane = delta.lane
         if lane.late:
             return _hidden(opening, Problem(W_STREAM_LATE, None, *delta.event))
-        if {(lane.name, ""), (lane.name, lane.part)} & self._withdrawn:
+        if (lane.name, "") in self._withdrawn or (lane.name, lane.part) in self._withdrawn:
             return _hidden(opening)
         return opening
 
@@ -305,7 +341,7 @@ class Streams:
                 stream.end = max(stream.end, event[1])
                 self._close(stream, cancelled=True)
         if lane.identified:
-            self._cancelled.add(lane.name)
+            self._cancelled.add((lane.name,))
         else:
             self._all_cancelled = True
 
@@ -329,9 +365,8 @@ class Streams:
         self._shown.clear()
         self._open.forget_parts()
         self._all_cancelled = False
-        self._cancelled = {name for name in self._cancelled if name.startswith(_LASTING)}
-        self._closed = {lane for lane in self._closed if lane[0].startswith(_LASTING)}
-        self._withdrawn = {lane for lane in self._withdrawn if lane[0].startswith(_LASTING)}
+        for lanes in (self._cancelled, self._closed, self._withdrawn):
+            lanes.end_response()
 
     def break_off(self) -> None:
         """End the input. The most recently written message of each key stays unfinished."""

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from viewer.formats.containers.documents import JsonDocuments
 from viewer.formats.json.chatml_frames import ChatMLFrames, regular_frames
-from viewer.model.messages import Ending
 from viewer.reading.format import Channels, FormatTraits, ReadOptions
-from viewer.reading.recorder import Recorder
+from viewer.reading.recorder import SMALLEST_BATCH, Recorder
 from viewer.rules.errors import E_PARSE_HEADER
 from viewer.syntax.json_text import JsonKind, JsonReading
 
@@ -23,8 +22,12 @@ class ChatMLJsonReader(JsonDocuments):
         if frames is None:
             return False
         self.record.start(self.base + at)
-        for header, span, piece, stop in frames:
-            self.record.add(header, Ending.END, span, [piece], stop=stop)
+        if self.record.has_batches and len(frames.roles) >= SMALLEST_BATCH:
+            batch = self.record.batch()
+            frames.add_to(batch, self.data, self.base)
+            self.record.count_batch(batch)
+        else:
+            frames.record(self.record)
         return True
 
     def read_document(self, reading: JsonReading, data: bytes, base: int) -> None:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import re
+from array import array
 from bisect import bisect_right
 from collections.abc import Callable
 
+from msgspec import Struct, field
 from msgspec.structs import replace
 
 from viewer.formats.json.fields import piece_of
 from viewer.model.diagnostic import Rule
+from viewer.model.events import ClosedBatch
 from viewer.model.messages import Channel, Coding, Ending, Header, Kind, Message, Piece, Span
 from viewer.model.visibility import is_user_safe
 from viewer.reading.recorder import Recorder
@@ -23,6 +26,7 @@ from viewer.rules.structure import (
     W_START_REPEATED,
     W_STOP_REDUNDANT,
 )
+from viewer.scan.text_signs import places_with_signs
 from viewer.syntax.json_text import JsonKind, JsonNode, JsonReading
 
 START, MESSAGE, END = "<|start|>", "<|message|>", "<|end_message|>"
@@ -60,31 +64,84 @@ _FRAME = re.compile(
 )
 """A message with one text, and what follows it in the array."""
 _BEGIN = re.compile(rb"\[" + _SPACE)
+_LIST_END = ord("]")
 _HEADERS = {
     role.encode(): Header("assistant" if role == "Assistant" else role, channel=Channel.FINAL)
     for role in sorted(_SPEAKERS)
 }
-Frame = tuple[Header, Span, Piece, Span]
+_NUMBERS = {role: number for number, role in enumerate(_HEADERS)}
+MOST_SIGNED_TOGETHER = 1024
+"""The number of messages that are searched together for signs of marks."""
 
 
-def regular_frames(data: bytes | bytearray, start: int, end: int, base: int) -> list[Frame] | None:
-    """Return the header, span, body and stop token of each message of a complete array, or None if it contains anything
-    that needs the careful reader. `base` is the offset of the data."""
+class RegularFrames(Struct):
+    """The messages of a regular array as columns of offsets."""
+
+    roles: list[bytes] = field(default_factory=list)
+    starts: array[int] = field(default_factory=lambda: array("Q"))
+    ends: array[int] = field(default_factory=lambda: array("Q"))
+    body_starts: array[int] = field(default_factory=lambda: array("Q"))
+    body_ends: array[int] = field(default_factory=lambda: array("Q"))
+    """The bodies. A string with escapes includes its quotes; any other does not."""
+    escaped: bytearray = field(default_factory=bytearray)
+    stops: array[int] = field(default_factory=lambda: array("Q"))
+
+    def record(self, record: Recorder) -> None:
+        """Record the messages one by one."""
+        columns = self.roles, self.starts, self.ends, self.body_starts, self.body_ends, self.escaped, self.stops
+        for role, start, end, first, last, is_escaped, stop in zip(*columns, strict=True):
+            piece = Piece(first, last, Coding.JSON_STRING if is_escaped else Coding.PLAIN)
+            record.add(_HEADERS[role], Ending.END, (start, end), [piece], stop=(stop, end))
+
+    def add_to(self, batch: ClosedBatch, data: bytes | bytearray, base: int) -> None:
+        """Add the messages to a batch. `base` is the offset of the data."""
+        for role in set(self.roles):
+            code = batch.numbers.setdefault((_NUMBERS[role], ""), len(batch.headers))
+            if code == len(batch.headers):
+                batch.headers.append((_HEADERS[role], Ending.END))
+        codes = {role: batch.numbers[_NUMBERS[role], ""] for role in set(self.roles)}
+        batch.codes.extend([codes[role] for role in self.roles])
+        batch.starts.extend(self.starts)
+        batch.ends.extend(self.ends)
+        batch.body_starts.extend(self.body_starts)
+        batch.body_ends.extend(self.body_ends)
+        batch.escaped += self.escaped
+        batch.stops.extend(self.stops)
+        batch.signed += self._signed(data, base)
+
+    def _signed(self, data: bytes | bytearray, base: int) -> bytearray:
+        """Return a mask of the messages whose text may have marks."""
+        signed = bytearray(len(self.roles))
+        for first in range(0, len(signed), MOST_SIGNED_TOGETHER):
+            starts = self.body_starts[first : first + MOST_SIGNED_TOGETHER]
+            ends = self.body_ends[first : first + MOST_SIGNED_TOGETHER]
+            block = bytes(memoryview(data)[starts[0] - base : ends[-1] - base])
+            found = places_with_signs(block, [at - starts[0] for at in starts], [at - starts[0] for at in ends])
+            for place in found:
+                signed[first + place] = 1
+        return signed
+
+
+def regular_frames(data: bytes | bytearray, start: int, end: int, base: int) -> RegularFrames | None:
+    """Return the messages of a complete array, or None if it contains anything that needs the careful reader. `base` is
+    the offset of the data."""
     begin = _BEGIN.match(data, start, end)
-    at, found = begin.end() if begin else end, []
-    while frame := _FRAME.match(data, at, end):
+    at, found = begin.end() if begin else end, RegularFrames()
+    match, find = _FRAME.match, data.find
+    roles, starts, ends, body_starts = found.roles, found.starts, found.ends, found.body_starts
+    body_ends, escaped, stops = found.body_ends, found.escaped, found.stops
+    while frame := match(data, at, end):
         at = frame.end()
-        body, last = frame.span("body")
-        plain = data.find(b"\\", body, last) < 0
-        piece = (
-            Piece(base + body, base + last, Coding.PLAIN)
-            if plain
-            else Piece(base + body - 1, base + last + 1, Coding.JSON_STRING)
-        )
-        (first, stop), (stops, stopped) = frame.span("frame"), frame.span("stop")
-        header = _HEADERS[bytes(frame["role"])]
-        found.append((header, (base + first, base + stop), piece, (base + stops, base + stopped)))
-        if frame["after"] == b"]":
+        (first, last), role, (body, body_end), (stop, _), (after, _) = frame.regs[1:]
+        is_escaped = find(b"\\", body, body_end) >= 0
+        roles.append(bytes(data[role[0] : role[1]]))
+        starts.append(base + first)
+        ends.append(base + last)
+        body_starts.append(base + body - is_escaped)
+        body_ends.append(base + body_end + is_escaped)
+        escaped.append(is_escaped)
+        stops.append(base + stop)
+        if data[after] == _LIST_END:
             return found if at >= end else None
     return None
 

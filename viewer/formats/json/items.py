@@ -20,7 +20,7 @@ from viewer.formats.json.fields import (
 )
 from viewer.formats.json.header import ObjectHeader, default_ending, read_object_header
 from viewer.formats.json.parts import is_hidden_type, read_content
-from viewer.formats.json.runs import MessageRuns, Row
+from viewer.formats.json.runs import Facts, MessageRuns, Row
 from viewer.formats.json.shapes import KnownMessage, KnownShapes, Report
 from viewer.formats.json.times import NOT_STATED
 from viewer.formats.json.unread import first_text_member, with_inner_message
@@ -83,12 +83,12 @@ class MessageObjects:
         index after the last one."""
         return self._runs.add(data, at, base, lead, tail, self._tools)
 
-    def add_rows(self, data: bytes, at: int, base: int, row: Row, begin: Callable[[int], None]) -> int:
+    def add_rows(self, data: bytes, at: int, base: int, row: Row, begin: Callable[[int, Facts], None]) -> int:
         """Add the transcripts from an index on that are like this row and whose messages all have known shapes. `begin`
         begins a transcript at an offset. Return the index after the last one."""
 
-        def start(offset: int, tools: dict[str, str]) -> None:
-            begin(offset)
+        def start(offset: int, tools: dict[str, str], facts: Facts) -> None:
+            begin(offset, facts)
             self._tools = tools
 
         return self._runs.add_rows(data, at, base, row, start)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from functools import partial
 
 from viewer.formats.containers.arrays import ArrayDocuments, Items
 from viewer.formats.containers.documents import SPACE, add_stray
@@ -14,8 +13,7 @@ from viewer.formats.json.api_errors import add_error, find_error, is_batch_line
 from viewer.formats.json.fields import Source, header_value, is_message
 from viewer.formats.json.items import MessageObjects
 from viewer.formats.json.plain_lists import find_plain_list
-from viewer.formats.json.runs import Facts, Row
-from viewer.formats.json.shapes import LONGEST_SHAPE
+from viewer.formats.json.runs import Facts, Row, make_row
 from viewer.formats.json.unread import unread_messages
 from viewer.formats.json.wrappers import Found, MessageFinder, Use
 from viewer.formats.tables.model import MessageTable
@@ -29,6 +27,8 @@ from viewer.rules.structure import W_SIBLING_UNREAD
 from viewer.syntax.json_lines import LazyNode, read_regular
 from viewer.syntax.json_text import JsonKind, JsonNode, JsonReading, read_json
 
+MOST_ROW_TRIALS = 256
+"""The maximum number of objects that are tried as patterns. An input that needs more has objects of too many kinds."""
 _WITH_USAGE = ("usage", "response", "response_obj")
 """Members that state the token usage of a response, or contain that statement."""
 
@@ -45,6 +45,7 @@ class MessageLists:
         """True while the transcript has no message."""
         self._row: Row | None = None
         """The pattern of the last object on a line whose messages all had known shapes."""
+        self._row_trials = 0
         self._unknown_count = 0
         """The number of messages of the last object that had no known shape or were not read at all."""
 
@@ -104,7 +105,7 @@ class MessageLists:
             if end:
                 at = end
             elif row is not None:
-                at = self._objects.add_rows(data, at, base, row, partial(self._begin, facts=row.facts))
+                at = self._objects.add_rows(data, at, base, row, self._begin)
             if at == first:
                 return at
             self._is_empty = False
@@ -169,7 +170,8 @@ class MessageLists:
             self._start(node, source)
         self._unknown_count = 0
         self._read_items(reading, source, node)
-        if is_wrapper and type(node) is LazyNode and not self._unknown_count:
+        if is_wrapper and type(node) is LazyNode and not self._unknown_count and self._row_trials < MOST_ROW_TRIALS:
+            self._row_trials += 1
             self._row = self._row_of(node, source) or self._row
 
     def _row_of(self, node: JsonNode, source: Source) -> Row | None:
@@ -177,12 +179,7 @@ class MessageLists:
         items = self._finder.plain_list(node)
         if not items or _states_usage(node):
             return None
-        data, base = source.data, source.base
-        head, tail = data[node.start - base : items[0].start - base], data[items[-1].end - base : node.end - base]
-        if len(head) + len(tail) > LONGEST_SHAPE:
-            return None
-        between = data[items[0].end - base : items[1].start - base] if len(items) > 1 else b", "
-        return Row(head, between, tail + b"\n", self._facts(node, source))
+        return make_row(source.data, self._facts(node, source), node, items, source.base)
 
     def _begin_document(self, node: JsonNode, source: Source) -> None:
         """Begin a transcript for a document, unless it is an array of transcripts."""

@@ -8,11 +8,22 @@ from collections.abc import Callable
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from viewer.formats.json.shapes import TURN_LEADS, KnownShapes, Said, Shape, begins_turn, is_divided
+from viewer.formats.json.shapes import (
+    LONGEST_SHAPE,
+    MOST_HOLES,
+    TURN_LEADS,
+    KnownShapes,
+    Said,
+    Shape,
+    begins_turn,
+    is_divided,
+)
 from viewer.model.events import ClosedBatch, Found
 from viewer.model.messages import Coding, Piece
 from viewer.reading.recorder import Recorder
 from viewer.scan.text_signs import places_with_signs
+from viewer.syntax.json_text import JsonKind, JsonMember, JsonNode
+from viewer.syntax.json_tree import JsonText
 from viewer.syntax.utf8 import is_utf8
 
 MOST_TOGETHER, FEWEST_TOGETHER = 256, 4
@@ -22,8 +33,10 @@ LONGEST_ROW = 8 * 1024 * 1024
 ROWS_TOGETHER = 8
 """The factor by which a group of transcripts is smaller than a group of messages."""
 Matched = tuple[Shape, "re.Match[bytes]"]
-Begin = Callable[[int, dict[str, str]], None]
-"""A function that begins a transcript at an offset, with the tools of its calls."""
+_NUMBER = rb"(-?(?:0|[1-9][0-9]{0,14}+)(?:\.[0-9]{1,15}+)?+)(?![0-9.eE])"
+_STRING = rb'"([ !#-\[\]-~]*+)"'
+_FIXED = ("version", "model", "error")
+"""Members whose values may matter beyond the header of the transcript."""
 
 
 class Facts(Struct, frozen=True):
@@ -37,12 +50,80 @@ class Facts(Struct, frozen=True):
 class Row(Struct, frozen=True):
     """The pattern of a transcript that is one object: the bytes around its messages, and its header."""
 
-    head: bytes
+    head: re.Pattern[bytes]
     between: bytes
-    tail: bytes
-    """The bytes after the messages, including the end of the line."""
+    tail: re.Pattern[bytes]
+    """The pattern of the bytes after the messages, including the end of the line."""
     facts: Facts
-    """The facts, which are the same for every such transcript."""
+    """The facts, which are the same for every such transcript, except for the values of some members."""
+    names: tuple[tuple[str, bool], ...]
+    """The members whose values differ, in the order of the patterns, each with True for a number."""
+
+    def facts_of(self, values: tuple[bytes, ...]) -> Facts:
+        """Return the facts of the transcript with these values."""
+        if not self.names:
+            return self.facts
+        given = zip(self.names, values, strict=True)
+        texts = {name: JsonText(value.decode()) if is_number else value.decode() for (name, is_number), value in given}
+        return Facts(self.facts.version, self.facts.model, self.facts.header | texts)
+
+
+Begin = Callable[[int, dict[str, str], Facts], None]
+"""A function that begins a transcript at an offset, with the tools of its calls."""
+
+
+class MatchedRow(Struct, frozen=True):
+    """A transcript whose bytes match a row and known shapes."""
+
+    start: int
+    end: int
+    messages: list[Matched]
+    values: tuple[bytes, ...]
+
+
+def make_row(data: bytes, facts: Facts, node: JsonNode, items: list[JsonNode], base: int) -> Row | None:
+    """Return the row of an object with these messages, or None if it would be too long. `base` is the offset of the
+    data."""
+    first, last = items[0].start, items[-1].end
+    parts: tuple[list[bytes], list[bytes]] = [], []
+    names: list[tuple[str, bool]] = []
+    size = 0
+
+    def add_up_to(end: int) -> int:
+        """Add the bytes up to an offset, and return their number."""
+        parts[at >= last].append(re.escape(data[at - base : end - base]))
+        return end - at
+
+    at = node.start
+    for member in node.members:
+        value = member.value
+        hole = _hole_of(member, data[value.start - base : value.end - base]) if member.key in facts.header else b""
+        if not hole:
+            continue
+        if at < last <= value.start:
+            size += add_up_to(first)
+            at = last
+        size += add_up_to(value.start)
+        parts[at >= last].append(hole)
+        names.append((member.key, value.kind is JsonKind.NUMBER))
+        at = value.end
+    if at < last:
+        size += add_up_to(first)
+        at = last
+    size += add_up_to(node.end)
+    parts[1].append(b"\n")
+    if size > LONGEST_SHAPE or len(names) > MOST_HOLES:
+        return None
+    between = data[items[0].end - base : items[1].start - base] if len(items) > 1 else b", "
+    return Row(re.compile(b"".join(parts[0])), between, re.compile(b"".join(parts[1])), facts, tuple(names))
+
+
+def _hole_of(member: JsonMember, source: bytes) -> bytes:
+    """Return the pattern for the values that a member may have, or nothing if its value is part of the pattern."""
+    if member.key in _FIXED:
+        return b""
+    pattern = _NUMBER if member.value.kind is JsonKind.NUMBER else _STRING
+    return pattern if re.fullmatch(pattern, source) else b""
 
 
 class MessageRuns:
@@ -71,9 +152,9 @@ class MessageRuns:
         while True:
             most = self._most
             rows = self._match_rows(data, at, row)
-            count = self._take_rows(data, at, rows, base, row, begin) if rows else 0
+            count = self._take_rows(data, rows, base, row, begin) if rows else 0
             if count:
-                at = rows[count - 1][-1][1].end() + len(row.tail)
+                at = rows[count - 1].end
             if not self._goes_on(count, len(rows), -(-most // ROWS_TOGETHER)):
                 return at
 
@@ -105,28 +186,38 @@ class MessageRuns:
             run.append(known)
         return run
 
-    def _match_rows(self, data: bytes | bytearray, at: int, row: Row) -> list[list[Matched]]:
+    def _match_rows(self, data: bytes | bytearray, at: int, row: Row) -> list[MatchedRow]:
         """Return the transcripts from an index on whose bytes match known shapes."""
-        rows: list[list[Matched]] = []
-        match_next, head, between, tail = self._shapes.match_next, row.head, row.between, row.tail
+        rows: list[MatchedRow] = []
+        match_next, match_head, between, match_tail = (
+            self._shapes.match_next,
+            row.head.match,
+            row.between,
+            row.tail.match,
+        )
         for _ in range(-(-self._most // ROWS_TOGETHER)):
-            if not data.startswith(head, at):
+            head = match_head(data, at)
+            if head is None:
                 break
             first, one = at, list[Matched]()
-            at += len(head)
+            at = head.end()
             while True:
                 known = match_next(data, at)
                 if known is None:
                     return rows
                 one.append(known)
                 end = known[1].end()
-                if data.startswith(tail, end):
-                    break
-                if not data.startswith(between, end) or end - first > LONGEST_ROW:
+                if end - first > LONGEST_ROW:
                     return rows
-                at = end + len(between)
-            rows.append(one)
-            at = end + len(tail)
+                if data.startswith(between, end):
+                    at = end + len(between)
+                    continue
+                tail = match_tail(data, end)
+                if tail is None:
+                    return rows
+                at = tail.end()
+                break
+            rows.append(MatchedRow(first, at, one, head.groups() + tail.groups()))
         return rows
 
     def _take(self, data: bytes | bytearray, run: list[Matched], base: int, tools: dict[str, str]) -> int:
@@ -139,11 +230,9 @@ class MessageRuns:
         self._record.count_batch(batch)
         return count
 
-    def _take_rows(
-        self, data: bytes | bytearray, at: int, rows: list[list[Matched]], base: int, row: Row, begin: Begin
-    ) -> int:
+    def _take_rows(self, data: bytes | bytearray, rows: list[MatchedRow], base: int, row: Row, begin: Begin) -> int:
         """Add transcripts, and return how many could be added."""
-        signs = _with_signs(data, [known for one in rows for known in one])
+        signs = _with_signs(data, [known for one in rows for known in one.messages])
         if signs is None:
             return 0
         batch = self._record.batch()
@@ -151,12 +240,11 @@ class MessageRuns:
         for one in rows:
             tools: dict[str, str] = {}
             size, ids = len(batch), len(batch.ids)
-            if _append(batch, one, base, tools, signs) < len(one):
+            if _append(batch, one.messages, base, tools, signs) < len(one.messages):
                 _cut(batch, size, ids)
                 return count
-            begin(base + at, tools)
+            begin(base + one.start, tools, row.facts_of(one.values))
             self._record.count_batch(batch)
-            at = one[-1][1].end() + len(row.tail)
             count += 1
         return count
 

@@ -35,10 +35,16 @@ LONGEST_KNOWN = 1024 * 1024
 MOST_HOLES = 24
 MOST_HEADERS = 256
 """The maximum number of headers of one shape. There are several because a reply gets its name from its call."""
+_THOUGHT_KEYS = ("reasoning_content", "reasoning", "thinking")
+"""Members with a thought. A shape has text in only one, because a text that several have becomes one message."""
 _KEYS = frozenset(
-    {"role", "content", "name", "tool_calls", "tool_call_id", "refusal", "function_call", "audio", "annotations"}
+    {
+        *("role", "content", "name", "tool_calls", "tool_call_id", "refusal", "function_call", "audio", "annotations"),
+        *_THOUGHT_KEYS,
+    }
 )
 """The only members that a message with a shape may have."""
+_TEXT_TYPES = ("text", "input_text", "output_text")
 _EMPTY_KEYS = ("refusal", "function_call", "audio", "annotations")
 """Members that must be empty, because the patterns of shapes cover no text in them."""
 _CALL_KEYS = frozenset({"id", "type", "function", "index"})
@@ -243,10 +249,15 @@ def _holes(node: LazyNode) -> list[_Hole]:
     value = node.value
     if not _KEYS.issuperset(value) or type(value.get("role")) is not str or any(map(value.get, _EMPTY_KEYS)):
         return []
-    if type(value.get("content")) not in (str, NoneType):
+    thoughts = [key for key in _THOUGHT_KEYS if value.get(key)]
+    is_known = type(value.get("content")) in (str, NoneType) or _is_one_text(value["content"])
+    if not is_known or len(thoughts) > 1 or any(type(value.get(key)) not in (str, NoneType) for key in _THOUGHT_KEYS):
         return []
     found: list[_Hole] = []
-    for key, is_id in (("content", False), ("tool_call_id", True)):
+    text = _text_of(node) if type(value.get("content")) is list else None
+    if text is not None:
+        found.append(_Hole(text, is_id=False))
+    for key, is_id in (("content", False), ("tool_call_id", True), *((key, False) for key in thoughts)):
         if type(value.get(key)) is str and value[key]:
             found += _hole(node, key, is_id=is_id)
     calls = node.get("tool_calls")
@@ -261,6 +272,21 @@ def _holes(node: LazyNode) -> list[_Hole]:
             assert isinstance(function, LazyNode)
             found += [*_hole(call, "id", is_id=True), *_hole(function, "arguments", is_id=False)]
     return sorted(found, key=lambda hole: hole.node.start)
+
+
+def _is_one_text(content: object) -> bool:
+    """True for a list with a single part, which holds only a text."""
+    if type(content) is not list or len(content) != 1 or type(content[0]) is not dict or len(content[0]) != 2:
+        return False
+    return content[0].get("type") in _TEXT_TYPES and _is_text(content[0].get("text"))
+
+
+def _text_of(node: LazyNode) -> LazyNode | None:
+    """Return the value with the text of a message: the content, or the text of its only part."""
+    content = node.get("content")
+    if content is not None and content.kind is JsonKind.ARRAY:
+        content = content.items[0].get("text")
+    return content if isinstance(content, LazyNode) else None
 
 
 def _hole(holder: LazyNode, key: str, *, is_id: bool) -> list[_Hole]:
@@ -292,7 +318,7 @@ def _made(
             if hole.node.text in ids:
                 return None
             ids[hole.node.text] = number
-    content = node.get("content")
+    content = _text_of(node)
     place = bodies.get(piece_of(content), 0) if content is not None else 0
     if content is not None and place:
         raw = node.line.data[content.start - node.line.base : content.end - node.line.base]

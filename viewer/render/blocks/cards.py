@@ -54,6 +54,8 @@ PREVIEWED = 2
 MOST_SEARCHED = 64
 """How many messages of a folded sub-agent to search for them."""
 _LEADING_MARKS = re.compile(r"\s*(?:<\|[a-z_]{1,32}\|>\s*)+")
+_BOLD = re.compile(r"(?<!\w)\*\*(?=\S)([^*]+)(?<=\S)\*\*(?!\w)")
+"""Bold words, such as the title of a summary of thoughts."""
 _ASIDES = {
     "A": ("thought", "thought", StyleRole.ANALYSIS),
     "C": ("commentary", "commentary", StyleRole.COMMENTARY),
@@ -103,9 +105,9 @@ def speaker_of(headline: Headline | ShownMessage, signs: Glyphs) -> tuple[str, S
 
 
 def first_words(beginning: str) -> SafeText:
-    """Return the first words of a body on one line, without leading control tokens."""
+    """Return the first words of a body on one line, without leading control tokens and without marks of bold words."""
     words = _LEADING_MARKS.sub("", beginning, count=1)
-    return sanitize_line(" ".join(words.split()), _MOST_WORDS)
+    return sanitize_line(_BOLD.sub(r"\1", " ".join(words.split())), _MOST_WORDS)
 
 
 class Entry(Struct, frozen=True):

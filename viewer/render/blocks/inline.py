@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from msgspec import Struct
-
 from viewer.cache import lazy_regex
+from viewer.render.blocks.inline_marks import InlineText, read_inline
 from viewer.render.highlight import code_spans
 from viewer.render.sanitize import SafeText
 from viewer.render.style import StyleRole
@@ -16,70 +15,21 @@ from viewer.render.width import cells
 if TYPE_CHECKING:
     from markdown_it.token import Token
 
-DEEPEST_MARKS = 8
 CODE_TAB = 4
 """The columns between two tab stops of code."""
-
-_INLINE = lazy_regex(
-    r"\\(?P<escape>[!-/:-@\[-`{-~])"
-    r"|(?P<ticks>`+)(?P<code>[^\n]{1,400}?)(?<!`)(?P=ticks)(?!`)"
-    r"|!?\[(?P<label>[^\[\]\n]{0,400})\]\((?P<url>[^()\s]{1,400})(?:[ ]+\"[^\"\n]{0,200}\")?\)"
-    r"|<(?P<auto>https?://[^\s<>]{1,400})>"
-    r"|\*\*(?=\S)(?P<strong>[^\n]{1,400}?)(?<=\S)\*\*"
-    r"|(?<!\w)__(?=\S)(?P<strong2>[^\n]{1,400}?)(?<=\S)__(?!\w)"
-    r"|~~(?=\S)(?P<strike>[^\n]{1,400}?)(?<=\S)~~"
-    r"|(?<![\w*])\*(?=\S)(?P<em>[^*\n]{1,400}?)(?<=\S)\*(?![\w*])"
-    r"|(?<![\w_])_(?=\S)(?P<em2>[^_\n]{1,400}?)(?<=\S)_(?![\w_])"
-)
-_LOOKS = {
-    "strong": StyleRole.STRONG,
-    "strong2": StyleRole.STRONG,
-    "strike": StyleRole.STRIKE,
-    "em": StyleRole.EMPHASIS,
-    "em2": StyleRole.EMPHASIS,
-    "code": StyleRole.CODE,
-    "auto": StyleRole.LINK,
-}
-"""The style of the text inside each kind of inline mark; the marks themselves are not drawn."""
+_MAY_HAVE_MARKS = lazy_regex(r"[*_`~<\[\\]|^[#>]")
+_HEAD_MARKS = lazy_regex(r"(?:#{1,6} |> ?)+")
+"""The marks of a heading or a quotation at the beginning of a line."""
 
 
-class InlineText(Struct):
-    """A line without its marks, before it is wrapped."""
-
-    characters: str = ""
-    origins: list[int] = []
-    looks: list[StyleRole | None] = []
-
-    def add(self, text: str, origins: Sequence[int], look: StyleRole | None) -> None:
-        """Append characters."""
-        self.characters += text
-        self.origins.extend(origins)
-        self.looks.extend([look] * len(text))
-
-
-def read_inline(text: str, start: int, end: int, look: StyleRole | None, line: InlineText, depth: int = 0) -> None:
-    """Add the text between two offsets to a line, without its inline marks."""
-    at = start
-    for match in _INLINE.finditer(text, start, end) if depth < DEEPEST_MARKS else ():
-        line.add(text[at : match.start()], range(at, match.start()), look)
-        at = match.end()
-        kind = match.lastgroup or ""
-        if match["label"] is not None:
-            read_inline(text, *match.span("label"), StyleRole.LINK, line, depth + 1)
-            first, last = match.start("url"), match.end() - 1  # with its title
-            if text[first:last] != match["label"]:
-                line.add(" (", [first - 2, first - 1], StyleRole.QUIET)
-                line.add(text[first:last], range(first, last), StyleRole.QUIET)
-                line.add(")", [last], StyleRole.QUIET)
-        elif kind in ("strong", "strong2", "strike", "em", "em2"):
-            read_inline(text, *match.span(kind), _LOOKS[kind], line, depth + 1)
-        elif match["escape"] is not None:
-            line.add(match["escape"], [match.start("escape")], look)
-        else:
-            kind = "code" if match["code"] is not None else "auto"
-            first, last = match.span(kind)
-            line.add(text[first:last], range(first, last), _LOOKS[kind])
-    line.add(text[at:end], range(at, end), look)
+def without_marks(words: SafeText) -> SafeText:
+    """Return the first words of a message without the marks of Markdown, for a title."""
+    if not _MAY_HAVE_MARKS.search(words):
+        return words
+    line = InlineText("", [], [])
+    head = _HEAD_MARKS.match(words)
+    read_inline(words, head.end() if head else 0, len(words), None, line)
+    return SafeText(line.characters)
 
 
 def _with_indents(line: InlineText) -> InlineText:

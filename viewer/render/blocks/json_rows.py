@@ -39,6 +39,8 @@ _TO_BRACKET = re.compile(r'[^"\[\]{}]*(?:"[^"\\]*(?:\\.[^"\\]*)*"[^"\[\]{}]*)*',
 _INNERMOST = re.compile(r"\[[^\[\]{}]*+\]|\{[^\[\]{}]*+\}")
 _MOST_NESTED = 8
 """The maximum depth of containers to count, by removing the innermost ones repeatedly."""
+_SHORT_ARRAY = 200
+"""The maximum length of an array of plain values whose items are shown on the line of a call."""
 _ESCAPE = re.compile(r"\\u[dD][89abAB]..\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}|\\.", re.DOTALL)
 _ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
 _CLOSERS = {"{": "}", "[": "]"}
@@ -189,6 +191,13 @@ def _rest_of(beginning: str) -> str:
 def _short(source: str) -> str:
     if source[0] == '"':
         return " ".join(decode_string(source[1:-1])[0].split())
+    if source[0] == "[" and 2 < len(source) <= _SHORT_ARRAY:
+        try:
+            items = [source[value.start : value.end] for value in children(source, 0)]
+        except NotJsonError:
+            items = ["["]
+        if all(item[0] not in _CLOSERS for item in items):
+            return f"[{', '.join(map(_short, items))}]"
     return {"{": "{…}", "[": "[…]"}.get(source[0], source) if len(source) > 2 else source
 
 

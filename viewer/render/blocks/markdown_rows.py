@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from viewer.render.blocks.inline import InlineText, SourceLines, read_inline
+from viewer.render.blocks.inline import SourceLines
+from viewer.render.blocks.inline_marks import InlineText, read_inline
 from viewer.render.markdown import LARGEST, MAY_BE_BLOCK, block_parser
 from viewer.render.sanitize import SafeText
 from viewer.render.style import Styled, StyleRole

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from enum import Enum
 
 from viewer.model.messages import Span
-from viewer.render.blocks.inline import InlineText
+from viewer.render.blocks.inline_marks import InlineText
 from viewer.render.body import BodyText, Rendering, drawn_text
 from viewer.render.exports.html_json import json_html
 from viewer.render.exports.html_markdown import markdown_html

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from viewer.render.blocks.inline import InlineText, SourceLines, read_inline
+from viewer.render.blocks.inline import SourceLines
+from viewer.render.blocks.inline_marks import InlineText, read_inline
 from viewer.render.exports.html_spans import Marks, line_html
 from viewer.render.exports.html_text import Html, closing, element, joined, opening, words
 from viewer.render.markdown import LARGEST, MAY_BE_BLOCK, block_parser

@@ -6,7 +6,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 
 from viewer.model.messages import Span
-from viewer.render.blocks.inline import InlineText
+from viewer.render.blocks.inline_marks import InlineText
 from viewer.render.exports.html_text import Html, element, joined, text
 from viewer.render.sanitize import SafeText
 from viewer.render.style import Styled, StyleRole

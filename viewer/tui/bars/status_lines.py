@@ -36,6 +36,10 @@ class StatusFacts(Struct, frozen=True):
     """How many hidden messages have problems; shown in the safe view."""
     problem_key: str = "e"
     open_key: str = "enter"
+    """The key that explains the problem; empty if none does."""
+    new_messages: int = 0
+    """How many messages arrived since the view left the end."""
+    end_key: str = "G"
     search: str = ""
     """The search, with its sign."""
     filter: str = ""
@@ -90,6 +94,10 @@ def _left(facts: StatusFacts, room: int, width: int, style: Style) -> Line:
         return Part(trusted(" ")), Part(cut(words, room, ellipsis), StyleRole.STRONG)
     if facts.problem is not None:
         return _problem(facts, facts.problem, room, width, style)
+    if facts.new_messages:
+        them = "it" if facts.new_messages == 1 else "them"
+        words = style.words(f"{counted(facts.new_messages, 'new message')}. Press {facts.end_key} to see {them}.")
+        return Part(trusted(" ")), Part(cut(words, room, ellipsis), StyleRole.QUIET)
     if facts.hidden_steps:
         count = counted(facts.hidden_steps, "background step")
         words = style.words(f"{count} had problems · {facts.problem_key} shows the next one")
@@ -114,7 +122,7 @@ def _problem(facts: StatusFacts, named: NamedProblem, room: int, width: int, sty
     if found.line is not None:
         tails.append(f"  {found.line}:{found.column}")
         tails += [f" {found.code}"] if width >= ROOMY else []
-        tails += [style.words(f" · {facts.open_key} explains it")] if width >= WIDE else []
+        tails += [style.words(f" · {facts.open_key} explains it")] if facts.open_key and width >= WIDE else []
     used = cells(head) + len(number) + 1
     kept = ""
     for tail in tails:

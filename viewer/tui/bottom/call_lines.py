@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable
 from enum import Enum
 from functools import cached_property
@@ -112,6 +113,16 @@ class CallLines:
         """Return the row of this message's call; -1 if there is none."""
         found = self.calls.row_of(number)
         return found if self._order is None or found < 0 else self._order.index(found)
+
+    def row_near(self, number: int) -> int:
+        """Return the row of the last call up to a message, or of the first call; -1 if there are no calls."""
+        if not len(self.calls):
+            return -1
+        place = bisect_right(
+            range(len(self.calls)), number, key=lambda at: self.calls[at].call or self.calls[at].reply or 0
+        )
+        found = max(0, place - 1)
+        return found if self._order is None else self._order.index(found)
 
     @cached_property
     def _durations(self) -> tuple[int | None, int, int]:

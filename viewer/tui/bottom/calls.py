@@ -43,6 +43,8 @@ class Calls(Vertical, EvenLines):
         self.sort = SortKey.ORDER
         self._lines: CallLines | None = None
         self._follows = True
+        self._focus = 0
+        """The focused message."""
 
     def compose(self) -> ComposeResult:
         """Yield the titles and the list below them."""
@@ -68,15 +70,20 @@ class Calls(Vertical, EvenLines):
             shows_cost=shows_cost,
         )
         self.head.show(lambda width: lines.head(self.list.size.width or width))
+        self._focus = focus or self._focus
         row = self._lines.row_of(focus) if self._follows or self.list.cursor < 0 else self.list.cursor
-        self.list.show(len(calls), self._line, row)
+        self.list.show(len(calls), self._line, row if row >= 0 or self._follows else lines.row_near(self._focus))
 
     def follow_focus(self, follows: bool) -> None:
-        """Let the cursor follow the focused message, or let the operator control it."""
+        """Let the cursor follow the focused message, or let the operator control it. Then it begins at a call near the
+        message."""
         self._follows = follows
+        if not follows and self._lines is not None and self.list.cursor < 0:
+            self.list.move_to(self._lines.row_near(self._focus))
 
     def focus_on(self, number: int) -> None:
         """Put the cursor on the call of a message, if it has one."""
+        self._focus = number
         if self._lines is not None and self._follows:
             self.list.move_to(self._lines.row_of(number))
 

@@ -72,7 +72,7 @@ class BottomPane(Frame):
         counts = content.counts
         if self.whole_width < ROOMY and self.tab is not BottomTab.TIMELINE:
             rows, row = self.list.count, self.list.cursor
-            counts, below = trusted(""), trusted(f"{row + 1} of {rows}" if rows and row >= 0 else f"{rows}")
+            counts, below = trusted(""), trusted(f"{row + 1:,} of {rows:,}" if rows and row >= 0 else f"{rows:,}")
         self.caption(tuple(title), counts, below)
 
     def mark_focus(self, has_focus: bool) -> None:

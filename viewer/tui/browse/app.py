@@ -17,7 +17,7 @@ from viewer.document.filter.grammar import parse
 from viewer.document.filter.tree import FilterError
 from viewer.errors import ViewerError
 from viewer.render.crash import report_crash
-from viewer.render.sanitize import sanitize_line
+from viewer.render.sanitize import SafeText, sanitize_line
 from viewer.render.style import trusted
 from viewer.render.title import LEVELS
 from viewer.render.width import cells, cut
@@ -29,16 +29,19 @@ from viewer.tui.terminal.output_guard import OutputGuard
 from viewer.tui.themes.switcher import ThemeSwitcher
 
 KEYS = (
-    ("enter", "open", "Enter", "Open"),
+    ("enter", "open", "enter", "Open"),
     ("s", "sort", "s", "Sort"),
     ("ampersand", "filter", "&", "Filter"),
     ("at", "queries", "@", "Queries"),
-    ("right_square_bracket", "next_page", "]", "Next page"),
-    ("left_square_bracket", "previous_page", "[", "Previous page"),
+    ("left_square_bracket", "previous_page", "", ""),
+    ("right_square_bracket", "next_page", "[ ]", "Previous, next page"),
     ("q,escape", "leave", "q", "Back"),
 )
-"""The keys: Textual's name, the action, and the key and label in the footer."""
+"""The keys: Textual's name, the action, and the key and label in the footer, if it has an entry."""
 _LONGEST_CELL = 120
+_LONGEST_PATH = 4096
+_LEAST_PATH = 24
+"""The minimum number of cells that a path may take."""
 
 
 class BrowseApp(App[int], inherit_bindings=False):
@@ -51,7 +54,7 @@ class BrowseApp(App[int], inherit_bindings=False):
     Screen { background: $background; color: $foreground; }
     #head { height: 1; background: $surface; padding: 0 1; }
     #rows { height: 1fr; scrollbar-size-vertical: 1; scrollbar-size-horizontal: 1; }
-    #status { height: 1; padding: 0 1; }
+    #status { height: auto; max-height: 3; padding: 0 1; }
     #filter { height: 1; border: none; padding: 0 1; display: none; }
     #keys { height: 1; background: $surface; padding: 0 1; }
     #head, #keys { text-wrap: nowrap; }
@@ -86,7 +89,7 @@ class BrowseApp(App[int], inherit_bindings=False):
         yield DataTable(id="rows", cursor_type="cell")
         yield Static(id="status", markup=False)
         yield Input(id="filter", placeholder="role:assistant state:failed …")
-        yield Static("   ".join(f"{key} {words}" for *_, key, words in KEYS), id="keys", markup=False)
+        yield Static("  ".join(f"{key} {words}" for *_, key, words in KEYS if key), id="keys", markup=False)
 
     def on_load(self) -> None:
         """Install the handlers before the app takes the terminal."""
@@ -134,8 +137,14 @@ class BrowseApp(App[int], inherit_bindings=False):
         for name in page.columns:
             arrow = (" ▼" if listing.is_descending else " ▲") if name == listing.sort else ""
             table.add_column(Text(sanitize_line(name) + arrow), key=name)
+        longest = max(_LEAST_PATH, self.size.width - 12 * len(page.columns))
         for row in page.rows:
-            table.add_row(*map(_cell, row))
+            table.add_row(
+                *(
+                    _path(value, longest) if name == "path" else _cell(value)
+                    for name, value in zip(page.columns, row, strict=True)
+                )
+            )
         if page.rows:
             at, column = listing.cursor
             table.move_cursor(row=min(at, len(page.rows) - 1), column=min(column, len(page.columns) - 1))
@@ -286,10 +295,18 @@ def run_browser(browser: Browser, settings: Settings, name: str) -> Place | int:
     return app.chosen or code or app.return_code or 0
 
 
+def _path(value: object, longest: int) -> Text:
+    """Return the end of a path, which differs most from file to file."""
+    text = sanitize_line(str(value), _LONGEST_PATH)
+    while cells(text) > longest:
+        text = SafeText("…" + text[2:])
+    return Text(text)
+
+
 def _cell(value: object) -> Text:
     if value is None:
         return Text("")
-    if isinstance(value, int) and not isinstance(value, bool):
+    if isinstance(value, int | float) and not isinstance(value, bool):
         return Text(f"{value:,}", justify="right")
     return Text(sanitize_line(str(value), _LONGEST_CELL))
 

@@ -329,6 +329,8 @@ COMMANDS: tuple[Command, ...] = (
     Command("next", "", "show the next prompt", lambda own, _: own.run("next-prompt"), served=Served.DEBUG),
     Command("open", "FILE", "open another file", lambda own, file: own.program.open_file(file)),
     Command("quit", "", "quit the program", lambda own, _: own.program.quit()),
+    Command("sessions", "", "list the agent sessions of this machine", lambda own, _: own.program.list_sessions(),
+            served=Served.NEVER),
     Command("set", "CHOICE", "wrap or nowrap lines, markdown or source, times, usage, a pane",
             lambda own, word: own.choose(word), lambda own: list(own.choices)),
     Command("theme", "NAME", "use a theme", lambda own, name: own.program.use_theme(name),

@@ -9,6 +9,7 @@ from textual import on
 from textual.binding import Binding, BindingType
 
 from viewer.document.projection import Projection
+from viewer.render.blocks.inline import without_marks
 from viewer.render.number_format import counted, one_line
 from viewer.render.style import Line, Part, Style, StyleRole, trusted
 from viewer.tui.dialogs.overlay import Overlay
@@ -60,7 +61,7 @@ class MarksScreen(Overlay[int | None]):
         number, style = self._marks[row], self.printing
         headline = self._projection.headline(number)
         bar = style.signs.gutter if row == self.list.cursor else " "
-        words = style.name(one_line(self._projection.beginning(number, _BEGINNING)))
+        words = without_marks(style.name(one_line(self._projection.beginning(number, _BEGINNING))))
         room = max(width - _NUMBER - _ROLE - 5, 1)
         return (
             Part(trusted(f"{bar} "), StyleRole.FOCUS),

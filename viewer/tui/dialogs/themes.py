@@ -31,7 +31,7 @@ class ThemeScreen(ModalScreen[ThemeChoice | None], DismissOnce[ThemeChoice | Non
     DEFAULT_CSS = """
     ThemeScreen { align: right middle; }
     ThemeScreen > Vertical {
-        width: 38; height: auto; max-height: 100%; margin: 0 1;
+        width: 40; height: auto; max-height: 100%; margin: 0 1;
         border: heavy $primary; border-title-color: $primary; border-subtitle-color: $secondary; background: $surface;
     }
     ThemeScreen LineList { height: auto; max-height: 100%; background: $surface; scrollbar-size-vertical: 1; }

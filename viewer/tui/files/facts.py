@@ -26,7 +26,7 @@ MOST_SEARCHED = 64 * 1024 * 1024
 """The maximum size in bytes of a file that a search in all files reads."""
 MOST_SAID = 6
 """The number of messages in a preview."""
-LONGEST_TITLE, LONGEST_SAID = 60, 300
+LONGEST_SAID = 300
 AROUND = 40
 """How many characters to show before a match in a preview."""
 _STEP = 256 * 1024
@@ -95,7 +95,7 @@ def head_of(entry: Entry) -> FileFacts:
     if why_read_once(entry.path) == COMPRESSED:
         return FileFacts()
     head = read_head(Session(entry.agent, entry.path, entry.size, entry.modified, None, entry.format))
-    return FileFacts(one_line(head.title)[:LONGEST_TITLE], head.turns)
+    return FileFacts(one_line(head.title)[:LONGEST_SAID], head.turns)
 
 
 def facts_of(entry: Entry, reading: Reading, check: Check) -> FileFacts:
@@ -184,7 +184,7 @@ def _title(projection: Projection, rows: Rows) -> str:
         if rows.kind(row) is RowKind.MESSAGE and projection.headline(rows.value(row)).role == "user":
             title = one_line(projection.beginning(rows.value(row), LONGEST_SAID))
             if title:
-                return title[:LONGEST_TITLE]
+                return title
     return ""
 
 

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from viewer.render.blocks.inline import without_marks
 from viewer.render.number_format import ago, byte_size, counted
 from viewer.render.sanitize import SafeText, sanitize_line
 from viewer.render.style import Line, Part, Style, StyleRole, trusted
 from viewer.render.title import FollowState, badge_part, follow_sign
-from viewer.render.width import between, cells
+from viewer.render.width import between, cells, cut
 from viewer.tui.files.catalog import Catalog
 from viewer.tui.files.facts import FileFacts, Hit, Said
 from viewer.tui.files.listing import Entry
@@ -22,7 +23,7 @@ PREVIEW = 100
 _LEFT = 5
 """The width before the title: cursor bar, sign, and mark."""
 _ROLE = 11
-_LEAST_TITLE = 12
+_LEAST_TITLE, _LONGEST_TITLE = 12, 60
 _LOOKS = {"user": StyleRole.USER, "assistant": StyleRole.ASSISTANT, "tool": StyleRole.TOOL}
 
 
@@ -40,7 +41,7 @@ class Column(Struct, frozen=True):
 AGENT = Column("agent", 14, 60, False)
 COLUMNS = (
     AGENT,
-    Column("turns", 6, 60),
+    Column("turns", 7, 60),
     Column("hidden", 7, 90),
     Column("calls", 7, 90),
     Column("problems", 10, 44),
@@ -119,7 +120,7 @@ def entry_line(entry: Entry, row: RowFacts, columns: Sequence[Column], now: floa
     bar = Part(trusted(signs.gutter if row.is_cursor else " "), StyleRole.FOCUS)
     mark = Part(trusted("D" if row.is_marked else " "), StyleRole.BOOKMARK)
     left = (bar, sign, Part(trusted(" ")), mark, Part(trusted(" ")))
-    name = style.name(facts.title) if facts and facts.title else style.name(entry.name)
+    name = _title(facts.title, style) if facts and facts.title else style.name(entry.name)
     look = StyleRole.PLAIN if facts and facts.title else StyleRole.QUIET
     title = Part(SafeText(f"{word}  {name}") if word else name, look)
     if row.state is None and (entry.reason or not entry.is_transcript or (facts and not facts.is_transcript)):
@@ -162,6 +163,10 @@ def empty_line(catalog: Catalog, style: Style) -> Line:
     return (Part(trusted(words), StyleRole.QUIET),)
 
 
+def _title(words: str, style: Style) -> SafeText:
+    return cut(without_marks(style.name(words)), _LONGEST_TITLE, trusted(style.signs.ellipsis))
+
+
 def preview_lines(entry: Entry | None, row: RowFacts, height: int, width: int, style: Style) -> list[Line]:
     """Return a rule with the name of the file, followed by its last shown messages or its matches."""
     stroke = style.signs.rule
@@ -181,6 +186,8 @@ def _said(said: Said, width: int, style: Style) -> Line:
     first, last = said.match
     texts = ((said.text[:first], None), (said.text[first:last], StyleRole.MATCH), (said.text[last:], None))
     parts = [Part(style.spell(sanitize_line(text)), look or StyleRole.PLAIN) for text, look in texts if text]
+    if first == last:
+        parts = [Part(style.spell(without_marks(sanitize_line(said.text))))]
     return between((Part(trusted("  ")), role, *parts), (), width, style.signs)
 
 

@@ -1,18 +1,116 @@
-"""Choose the catalog for the inputs on the command line."""
+"""Lists of files: the catalog, the watch of its folder, and the files that the session list covers."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
+from msgspec import Struct
+
+from viewer.model.visibility import Audience
+from viewer.reading.format import ReadOptions
 from viewer.sources.files import is_directory
-from viewer.sources.sessions import Surroundings
-from viewer.tui.files.catalog import Catalog
-from viewer.tui.files.facts import Reading
-from viewer.tui.files.listing import FileListing, SessionListing
+
+if TYPE_CHECKING:
+    from viewer.sources.folder import Found
+    from viewer.sources.sessions import Surroundings
+    from viewer.tui.files.catalog import Catalog
+    from viewer.tui.files.facts import Reading
+    from viewer.tui.files.folder_watch import FolderWatch
+    from viewer.tui.files.screen import Choice
+
+
+class Covered(Struct, frozen=True):
+    """What was open when the session list was opened over it."""
+
+    paths: list[str]
+    place: int
+    catalog: Catalog | None
+    watch: FolderWatch | None
+
+
+class FileLists:
+    """Owns the catalog. The modules of the list are imported when one is shown."""
+
+    def __init__(
+        self,
+        audience: Audience,
+        format: str | None,
+        reading: ReadOptions | None,
+        places: Mapping[str, Iterable[str]],
+        *,
+        follows: bool,
+    ) -> None:
+        """`places` are the additional folders of agents."""
+        self.catalog: Catalog | None = None
+        """The catalog of the list that leaving a file returns to; None if it ends the app."""
+        self._given = audience, format, reading
+        self._places = places
+        self._follows = follows
+        self._watch: FolderWatch | None = None
+        self._covered: Covered | None = None
+
+    def open(self, paths: Sequence[str]) -> Catalog:
+        """Return the catalog to show: the current one, or else that of the named files or the folder."""
+        self._watch = None
+        if self.catalog is None:
+            self.catalog = catalog_of(paths, self._reading(), self._around(), follows=self._follows)
+        return self.catalog
+
+    def choose(self, choice: Choice) -> None:
+        """Watch the folder of the list for new files while one is on the screen."""
+        from viewer.tui.files.folder_watch import FolderWatch
+        from viewer.tui.files.listing import FileListing
+
+        listing = self.catalog.listing if self.catalog else None
+        if isinstance(listing, FileListing) and listing.folder is not None:
+            self._watch = FolderWatch(FileListing(listing.folder), choice.known)
+
+    def new_files(self) -> list[Found]:
+        """List the watched folder for one time slice, and return new files, newest last."""
+        return self._watch.step() if self._watch is not None else []
+
+    @property
+    def watched(self) -> list[str]:
+        """The paths of the files in the watched folder."""
+        return [file.path for file in self._watch.files] if self._watch is not None else []
+
+    # The session list.
+
+    @property
+    def covered(self) -> Collection[str]:
+        """The files that stay open below the session list."""
+        return self._covered.paths if self._covered is not None else ()
+
+    def cover(self, paths: Sequence[str], place: int) -> None:
+        """Put the session list in place of the current list until it is left."""
+        if self._covered is None:
+            self._covered = Covered([*paths], place, self.catalog, self._watch)
+            self.catalog = catalog_of((), self._reading(), self._around(), follows=False)
+
+    def uncover(self) -> Covered | None:
+        """Leave the session list, and return what it covered, if anything."""
+        covered, self._covered = self._covered, None
+        if covered is not None:
+            self.catalog, self._watch = covered.catalog, covered.watch
+        return covered
+
+    def _reading(self) -> Reading:
+        from viewer.tui.files.facts import Reading
+
+        return Reading(*self._given)
+
+    def _around(self) -> Surroundings:
+        from viewer.sources.sessions import Surroundings
+
+        return Surroundings(more=self._places)
 
 
 def catalog_of(paths: Sequence[str], reading: Reading, around: Surroundings, *, follows: bool) -> Catalog:
     """Return a catalog of agent sessions, of the transcripts of a folder, or of several files."""
+    from viewer.tui.files.catalog import Catalog
+    from viewer.tui.files.listing import FileListing, SessionListing
+
     if not paths:
         return Catalog(SessionListing(around), "sessions on this machine", reading, "newest first", newest_first=False)
     if is_directory(paths[0]):

@@ -63,10 +63,10 @@ def _agent(session: Session) -> str:
 
 
 def status_facts(
-    session: Session, cursor: Cursor, chosen: ShownDiagnostic | None, keys: tuple[str, str]
+    session: Session, cursor: Cursor, chosen: ShownDiagnostic | None, new: int, keys: tuple[str, str, str]
 ) -> StatusFacts:
-    """Return the facts of the status row: the problem at the cursor or, in the safe view, how many hidden steps have
-    problems."""
+    """Return the facts of the status row: the problem at the cursor, how many new messages there are below, or, in the
+    safe view, how many hidden steps have problems. `keys` go to the next problem, explain it, and go to the end."""
     rows, diagnostics, safe = session.rows, session.diagnostics, not session.display.debug
     row = cursor.row(rows)
     shown = chosen
@@ -81,7 +81,9 @@ def status_facts(
         hidden_steps=hidden,
         problem_key=keys[0],
         open_key=keys[1],
-        place=f"{number} of {total}" if number and total else "",
+        new_messages=new,
+        end_key=keys[2],
+        place=f"{number:,} of {total:,}" if number and total else "",
         source=session.document.note,
     )
 

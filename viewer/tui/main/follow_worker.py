@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from viewer.document.live import LiveChange, LiveDocument
 from viewer.document.one_reading import WORTH_SCANNING
+from viewer.render.title import FollowState
 from viewer.sources.changes import SourceCondition, SourceState
 from viewer.tui.bottom.problem_lines import Pending
 from viewer.tui.host import Host, Notice, as_sentence
@@ -135,9 +136,11 @@ class FollowWorker:
             case KeyMeaning.RESUME:
                 assert isinstance(self._session.document, LiveDocument)
                 self._start(self._session.document, Arrival.SAME)
+                self._host.notify("Following again.")
             case KeyMeaning.GO_TO_END:
                 self._stick.go_to_end()
                 self._host.redraw(Changed.FOCUS)
+                self._host.notify("Following again.")
             case KeyMeaning.LEAVE_END:
                 self._stick.leave_end()
                 self._host.redraw(Changed.TITLE)
@@ -240,6 +243,11 @@ class FollowWorker:
             number=self._session.message_total,
             was_read=bool(self.live and self.live.size),
         )
+
+    @property
+    def new_messages(self) -> int:
+        """The number of messages that arrived since the view left the end; 0 if it is at the end."""
+        return max(0, self._behind) if self.state.state is FollowState.PAUSED else 0
 
     @property
     def _behind(self) -> int:

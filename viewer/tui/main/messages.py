@@ -21,6 +21,10 @@ class OpenPath(Struct, frozen=True):
     compares: bool = False
 
 
+class ListSessions(Struct, frozen=True):
+    """List the agent sessions of this machine over the open file."""
+
+
 class ReadAs(Struct, frozen=True):
     """Read the open file again, as another format."""
 
@@ -42,7 +46,7 @@ class OpenAt(Struct, frozen=True):
     state: DisplayState
 
 
-FileRequest = Leave | OpenAt | OpenPath | ReadAs | ShowNext
+FileRequest = Leave | ListSessions | OpenAt | OpenPath | ReadAs | ShowNext
 Ask = Callable[[FileRequest], None]
 """Passes a request to the app, which performs it before it handles another key."""
 

@@ -430,6 +430,8 @@ class Navigator:
         """Mark or unmark the focused message."""
         if self.focused_number:
             self._host.redraw(self._session.toggle_mark(self.focused_number))
+        else:
+            self._host.notify("Nothing to mark here.")
 
     def next_mark(self) -> None:
         self._mark(1)

@@ -313,12 +313,14 @@ class Presenter:
         cursor = self._navigator.cursor
         facts = title_facts(session, cursor, self._follow.title)
         widgets.title.show(facts)
-        where = f"turn {facts.turn[0]} of {facts.turn[1]}" if facts.turn is not None else ""
+        where = f"turn {facts.turn[0]:,} of {facts.turn[1]:,}" if facts.turn is not None else ""
         has_side = session.display.side_panes
         widgets.conversation.caption(trusted("Conversation" if has_side else "Transcript"), trusted(where))
         chosen = self._problems.selected
-        keys = self._host.key_of("next_error"), self._host.key_of("open")
-        widgets.status.show(status_facts(session, cursor, chosen, keys))
+        explains = chosen is not None and self._panes.focused in (Panel.TRANSCRIPT, Panel.SIDE)
+        key_of = self._host.key_of
+        keys = key_of("next_error"), key_of("open") if explains else "", key_of("bottom")
+        widgets.status.show(status_facts(session, cursor, chosen, self._follow.new_messages, keys))
 
     # The focus.
 

@@ -16,7 +16,7 @@ from viewer.render.style import Style
 from viewer.tui.control.panes import PaneController
 from viewer.tui.host import Host, Notice
 from viewer.tui.keys import Action
-from viewer.tui.main.messages import Ask, Leave, OpenPath, ReadAs, ShowNext, ThemeWanted
+from viewer.tui.main.messages import Ask, Leave, ListSessions, OpenPath, ReadAs, ShowNext, ThemeWanted
 from viewer.tui.main.navigator import Navigator
 from viewer.tui.main.view import ViewController
 from viewer.tui.marks import shown_marks
@@ -77,6 +77,10 @@ class ProgramController:
     def set_times(self, path: str) -> None:
         """Set the sidecar with recorded times, for replays."""
         self._times = path
+
+    def list_sessions(self) -> None:
+        """List the agent sessions of this machine. Leaving the list returns to this file."""
+        self._ask(ListSessions())
 
     def next_file(self) -> None:
         self._open_file(1)

@@ -177,7 +177,6 @@ class MainScreen(Screen[None]):
     def on_mouse_up(self, event: events.MouseUp) -> None:
         if self._sizes.release():
             self.release_mouse()
-            self.call_after_refresh(self.panes.fit)
             event.stop()
 
     # Keys.
@@ -223,18 +222,16 @@ class MainScreen(Screen[None]):
         return self.host.is_whole and super().check_action(action, parameters)
 
     def on_document_read(self, event: DocumentRead) -> None:
-        """Offer the list of a file with many transcripts."""
         if self._lists_transcripts and not self.follow.is_live:
             self.program.offer_transcripts()
 
     # Messages of widgets.
 
     def on_prompt_submitted(self, event: Prompt.Submitted) -> None:
-        self.widgets.completion.show([])
-        self.redraw(Changed.LAYOUT)
+        self.on_prompt_cancelled()
         self.commands.submit(event.kind, event.text)
 
-    def on_prompt_cancelled(self, event: Prompt.Cancelled) -> None:
+    def on_prompt_cancelled(self) -> None:
         self.widgets.completion.show([])
         self.redraw(Changed.LAYOUT)
 
@@ -260,9 +257,12 @@ class MainScreen(Screen[None]):
             self.widgets.transcript.put_cursor(event.transcript.cursor)
             self.redraw(Changed.FOCUS)
 
+    def on_transcript_resized(self) -> None:
+        self.panes.fit()
+
     def on_transcript_clicked(self, event: Transcript.Clicked) -> None:
         if event.folds:
-            self.view.open()
+            self.view.open_message()
         elif event.node >= 0:
             self.view.turn_node(event.number, event.node)
         else:

@@ -256,7 +256,11 @@ class ViewController:
         if problem is not None:
             self._problems.select(None)
             self._panes.explain(problem)
-            return
+        else:
+            self.open_message()
+
+    def open_message(self) -> None:
+        """Fold or unfold the focused message."""
         number = self._navigator.focused_number
         if self._host.viewport.is_node_open() is not None:
             self.turn_node(number, self._navigator.cursor.node)
@@ -271,6 +275,7 @@ class ViewController:
         row = self._navigator.cursor_row
         kind = self._session.folded_at(row)
         if row is None or kind is None:
+            self._explain_hidden(row)
             return
         number = self._session.rows.last_number(row) - self._session.rows.value(row) + 1
         if kind is RowKind.BRANCH:
@@ -278,6 +283,17 @@ class ViewController:
         else:
             self._show_agent(number)
             self._host.notify(f"{self._host.key_of('parent')} goes back.")
+
+    def _explain_hidden(self, row: int | None) -> None:
+        """Say which keys show the hidden messages under the cursor."""
+        display, host = self._session.display, self._host
+        if row is None or self._session.rows.kind(row) is not RowKind.HIDDEN:
+            return
+        if display.debug:
+            *others, last = (host.key_of(id) for id in ("analysis", "commentary", "tools", "system"))
+            host.notify(f"Press {', '.join(others)}, or {last} to show more messages.")
+        else:
+            host.notify(self._settings.scope.refusal if display.sealed else DEBUG_ONLY)
 
     def _redraw_branch(self, changed: Changed, number: int) -> None:
         """Draw new rows. The message, or the row that folds it, keeps its screen line."""

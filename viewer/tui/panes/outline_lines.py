@@ -13,7 +13,7 @@ from viewer.document.usage import Spent, UsageView
 from viewer.document.values import Headline, ShownCall
 from viewer.render.blocks.agents import Agents
 from viewer.render.blocks.call_words import time_words, tool_words
-from viewer.render.blocks.markdown_rows import rendered
+from viewer.render.blocks.inline import without_marks
 from viewer.render.head import is_call, look_of
 from viewer.render.number_format import byte_size, counted, duration, money, one_line, token_count
 from viewer.render.sanitize import SafeText
@@ -127,7 +127,7 @@ class OutlineLines:
         fold = ("+" if folded else "-") if style.ascii else ("▸" if folded else "▾")
         transcript = table.begins_transcript(group)
         number = table.title(group)
-        words = style.name(one_line(self._projection.beginning(number, _BEGINNING))) if number else trusted("")
+        words = self._beginning(number) if number else trusted("")
         if transcript is not None:
             label = self._rows.transcript_label(transcript)
             words = style.words(f"transcript {label}" + (f" · {words}" if words else ""))
@@ -217,9 +217,11 @@ class OutlineLines:
             return trusted("thought") if sign is KindSign.THOUGHT else name(headline.role)
         if sign is KindSign.COMMENTARY:
             return trusted("plan" if headline.intent == "preamble" else "commentary")
-        words = name(one_line(self._projection.beginning(headline.number, _BEGINNING)))
-        drawn = rendered(words, _BEGINNING, ascii=self._style.ascii) if sign is KindSign.ANSWER else None
-        return (SafeText(one_line(drawn.text)) if drawn is not None else words) or trusted("(empty)")
+        return self._beginning(headline.number) or trusted("(empty)")
+
+    def _beginning(self, number: int) -> SafeText:
+        """Return the first words of a message."""
+        return without_marks(self._style.name(one_line(self._projection.beginning(number, _BEGINNING))))
 
     def _aside(self, headline: Headline) -> Line:
         """Return the right column of a message: the state and duration of a call, or else a mark for a growing message

@@ -20,6 +20,7 @@ from msgspec.structs import replace
 
 from viewer.atomic_file import AtomicFile
 from viewer.errors import ViewerError
+from viewer.remembered import DIGEST, key_of
 
 MOST_FILES = 500
 """How many files are remembered. The one that was closed first is forgotten first."""
@@ -27,7 +28,6 @@ MOST_MARKS = 200
 """How many marks of one file are remembered."""
 MOST_BYTES = 2 * 1024 * 1024
 """A larger state file is ignored."""
-_DIGEST = 16
 
 Number = Annotated[int, Meta(ge=1, le=2**53)]
 Key = Annotated[str, Meta(pattern="^[0-9a-f]{32}$")]
@@ -94,7 +94,7 @@ class StateFile:
         own = self._closed.get(name)
         if own is not None:
             return own
-        return self._saved.files.get(_hashed(name, self._saved.key), FileState()) if self._saved.files else FileState()
+        return self._saved.files.get(key_of(name, self._saved.key), FileState()) if self._saved.files else FileState()
 
     def welcomed(self) -> None:
         """Record that the welcome card was shown."""
@@ -130,12 +130,12 @@ class StateFile:
             before = _decode(_content(path))
         except FileNotFoundError:
             before = None
-        now = before or _Saved(os.urandom(_DIGEST).hex())
+        now = before or _Saved(os.urandom(DIGEST).hex())
         files = dict(now.files)
         for name, left in self._closed.items():
-            known = files.pop(_hashed(name, now.key), None)
+            known = files.pop(key_of(name, now.key), None)
             if left != FileState() or known is not None:
-                files[_hashed(name, now.key)] = left
+                files[key_of(name, now.key)] = left
         files = {key: left for key, left in files.items() if left != FileState()}
         for key in list(files)[: max(0, len(files) - MOST_FILES)]:
             del files[key]
@@ -161,11 +161,3 @@ def _decode(content: bytes) -> _Saved | None:
         return msgspec.json.decode(content, type=_Saved)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         return None
-
-
-def _hashed(name: str, key: str) -> str:
-    """Return the key of a file in the state: it depends only on the path, and does not disclose it."""
-    from hashlib import blake2b  # 1 ms, and not every start needs it
-
-    real = os.path.realpath(name)  # a name may end with an item, `FILE:ITEM`
-    return blake2b(os.fsencode(real), key=bytes.fromhex(key), digest_size=_DIGEST).hexdigest()

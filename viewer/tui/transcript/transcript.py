@@ -43,6 +43,9 @@ class Transcript(PlainLines, can_focus=True):
             super().__init__()
             self.transcript = sender
 
+    class Resized(Message):
+        """The pane has another size, perhaps only after the callbacks of the last layout have run."""
+
     class Clicked(Message):
         """The operator clicked a link, the line that unfolds a message, or a foldable value."""
 
@@ -444,3 +447,4 @@ class Transcript(PlainLines, can_focus=True):
     def on_resize(self, event: events.Resize) -> None:
         """Keep the scroll position valid. The screen makes the blocks for the new width."""
         self.scroller.settle(self.view_height)
+        self.post_message(self.Resized())

@@ -76,6 +76,8 @@ _AS_A_WHOLE = (Coding.LABEL, Coding.OPAQUE, Coding.JSON_VALUE)
 """Codings that cover a string with its quotes, whatever its content."""
 _SIGNS = {byte: chr(byte) if byte in b"{[" else "a" for byte in range(0x21, 0x7F) if byte not in b'"\\'}
 """For each first byte of a text, what it reveals about the text."""
+_INDENTED = re.compile(rb'"(?:[ ]|\\[nrtf])*+([!#-\[\]-~]|\\["\\/])')
+"""A string up to the first character of its text that is certainly not whitespace."""
 _FACTS = ("call_id", "name", "thread", "key", "part", "text", "role", "channel_word", "intent")
 
 
@@ -116,12 +118,44 @@ class _Said(Struct, frozen=True):
 
 
 class _Check(Struct, frozen=True):
-    """What the text in a hole must have in common with the text of the first record."""
+    """A hole whose text must begin like that of the first record, as far as that may be deciding."""
 
     hole: int
-    sign: str
-    beginning: tuple[object, ...]
     beginnings: tuple[tuple[str, ...], ...]
+
+
+class _Alike:
+    """The shapes that have the same pattern. The beginnings of the texts in the same holes decide between them."""
+
+    def __init__(self, checks: tuple[_Check, ...]) -> None:
+        self._checks = checks
+        self._shapes: dict[tuple[tuple[object, ...], ...], _Shape] = {}
+
+    def add(self, beginnings: tuple[tuple[object, ...], ...], shape: _Shape) -> None:
+        """Add a shape with the beginnings of its texts."""
+        self._shapes[beginnings] = shape
+
+    def read(
+        self, data: bytes | bytearray, at: int, end: int, base: int, spans: Regs
+    ) -> tuple[LazyNode, RecordReading] | None:
+        """Return the record between two indexes and its reading, or None if it has a value that may be deciding.
+        `spans` are those of its holes."""
+        if end - at > LONGEST_KNOWN:
+            return None
+        raw = bytes(data[at:end])
+        if not raw.isascii() and not is_utf8(raw):
+            return None
+        texts: dict[int, str] = {}
+        found: list[tuple[object, ...]] = []
+        for check in self._checks:
+            sign = None if check.beginnings else _sign_at(data, spans[check.hole - 1][0])
+            if sign is None:
+                text = texts[check.hole] = _text(data, *spans[check.hole - 1])
+                found.append(_beginning(text, check.beginnings))
+            else:
+                found.append((sign,))
+        shape = self._shapes.get(tuple(found))
+        return None if shape is None else shape.read(data, at, raw, base, spans, texts)
 
 
 class _Shape:
@@ -148,11 +182,6 @@ class _Shape:
         """The token usages, and where their values begin. None if that differs between records."""
         self._fields = fields
         """The members that are not part of a message, or their holes. None if they are not kept, or must be read."""
-        self._checks = [
-            _Check(number, _sign(hole.node.text), _beginning(hole.node.text, hole.beginnings), hole.beginnings)
-            for number, hole in enumerate(holes, 1)
-            if hole.is_read
-        ]
         needed = {hole for _, hole in self._string_holes}
         for one in said:
             needed.update(hole for mix in (*(mix for _, mix in one.facts), *one.texts) for hole in _holes(mix))
@@ -160,41 +189,29 @@ class _Shape:
         for each, _ in usage or ():
             needed.update(each.holes)
         needed.update(value for value in (fields or {}).values() if isinstance(value, int))
-        self._needed = sorted(needed - {0})
-        """The holes whose text is part of the reading."""
+        self._needed = [(hole, hole in self._numbers) for hole in sorted(needed - {0})]
+        """The holes whose text is part of the reading, each with True if it is a number."""
         self._count = len(holes) + 1
 
     def read(
-        self, data: bytes | bytearray, at: int, end: int, base: int, spans: Regs
+        self, data: bytes | bytearray, at: int, raw: bytes, base: int, spans: Regs, known: dict[int, str]
     ) -> tuple[LazyNode, RecordReading] | None:
-        """Return a record of the shape and its reading, or None if it has a value that may be deciding. `spans` are
-        those of its holes."""
-        if end - at > LONGEST_KNOWN:
-            return None
-        uncertain: list[_Check] = []
-        for check in self._checks:
-            sign = _SIGNS.get(data[spans[check.hole - 1][0] + 1])
-            if sign is None or check.beginnings:
-                uncertain.append(check)
-            elif sign != check.sign:
-                return None
-        raw = bytes(data[at:end])
-        if not raw.isascii() and not is_utf8(raw):
-            return None
+        """Return a record of the shape and its reading, or None if it has a value that may be deciding. `raw` are its
+        bytes, which are UTF-8, `spans` are those of its holes, and `known` are the texts that have been read."""
         for hole in self._objects:
             start, stop = spans[hole - 1]
             if plain_object(bytes(data[start:stop])) is None:
                 return None
         texts: list[str | None] = [None] * self._count
-        for hole in self._needed:
+        for hole, is_number in self._needed:
             start, stop = spans[hole - 1]
-            texts[hole] = JsonNumber(data[start:stop].decode()) if hole in self._numbers else _text(data, start, stop)
-        for check in uncertain:
-            text = texts[check.hole]
-            if _beginning(_text(data, *spans[check.hole - 1]) if text is None else text, check.beginnings) != (
-                check.beginning
-            ):
-                return None
+            if is_number:
+                texts[hole] = JsonNumber(data[start:stop].decode())
+            elif hole in known:
+                texts[hole] = known[hole]
+            else:
+                body = data[start + 1 : stop - 1]
+                texts[hole] = _decode_string(data[start:stop]) if b"\\" in body else body.decode()
         strings = self._strings
         if self._string_holes:
             strings = dict(strings)
@@ -268,6 +285,15 @@ class _Shape:
         return JsonText(text) if hole in self._numbers else text
 
 
+def _sign_at(data: bytes | bytearray, start: int) -> str | None:
+    """Return the sign of the text in the string at an index, or None unless its first bytes decide."""
+    sign = _SIGNS.get(data[start + 1])
+    if sign is None:
+        found = _INDENTED.match(data, start)
+        sign = None if found is None else _SIGNS.get(data[found.start(1)], "a")
+    return sign
+
+
 def _text(data: bytes | bytearray, start: int, end: int) -> str:
     """Return the text of the string with these quotes. Its bytes are known to be valid."""
     if data.find(b"\\", start, end) < 0:
@@ -280,7 +306,8 @@ class RecordShapes:
 
     def __init__(self, format: RecordFormat) -> None:
         self._format = format
-        self._shapes = ShapeTree[_Shape]()
+        self._shapes = ShapeTree[_Alike]()
+        self._alike: dict[tuple[Parts, tuple[_Check, ...]], _Alike] = {}
         self._trials = 0
         self._outlines: dict[object, int] = {}
         """The number of occurrences of records with the same members."""
@@ -300,8 +327,8 @@ class RecordShapes:
     def read(self, data: bytes | bytearray, at: int, base: int) -> tuple[LazyNode, RecordReading] | None:
         """Return the record at an index and its reading, or None if it needs the slow path."""
 
-        def take(shape: _Shape, spans: Regs, end: int) -> tuple[LazyNode, RecordReading] | None:
-            return shape.read(data, at, end, base, spans)
+        def take(alike: _Alike, spans: Regs, end: int) -> tuple[LazyNode, RecordReading] | None:
+            return alike.read(data, at, end, base, spans)
 
         return self._shapes.find(data, at, take)
 
@@ -319,8 +346,16 @@ class RecordShapes:
             return
         self._trials += 1
         known = _Learner(self._format, self._inner_names, node, reading).shape()
-        if known is not None:
-            self._shapes.add(*known)
+        if known is None:
+            return
+        parts, holes, shape = known
+        read = [(number, hole) for number, hole in enumerate(holes, 1) if hole.is_read]
+        checks = tuple(_Check(number, hole.beginnings) for number, hole in read)
+        alike = self._alike.get((parts, checks))
+        if alike is None:
+            alike = self._alike[parts, checks] = _Alike(checks)
+            self._shapes.add(parts, alike)
+        alike.add(tuple(_beginning(hole.node.text, hole.beginnings) for _, hole in read), shape)
 
 
 def _is_usual(reading: RecordReading) -> bool:
@@ -405,8 +440,8 @@ class _Learner:
         self._inner: set[int] = set()
         self._holes: list[_Hole] = []
 
-    def shape(self) -> tuple[Parts, _Shape] | None:
-        """Return the shape with the parts of its pattern, or None if the record cannot have one."""
+    def shape(self) -> tuple[Parts, list[_Hole], _Shape] | None:
+        """Return the shape with the parts of its pattern and its holes, or None if the record cannot have one."""
         try:
             self._deciding = deciding(self._format.records, self._tree)
         except Unreadable:
@@ -440,7 +475,8 @@ class _Learner:
         )
         usage = facts.usage()
         stated = None if usage is None else [(each, self._place_of(each.start)) for each in usage]
-        return parts, _Shape(self._holes, said, self._reading, facts.strings(), stated, self._fields(facts))
+        shape = _Shape(self._holes, said, self._reading, facts.strings(), stated, self._fields(facts))
+        return parts, self._holes, shape
 
     def _fields(self, facts: FactFinder) -> dict[str, object] | None:
         """Return the members that are not part of a message, or their holes, if the format keeps them."""

@@ -46,6 +46,8 @@ class GrowingMessages:
 
     def end_others(self, drafts: list[Draft]) -> None:
         """End the replies with other keys, and the texts without a key that these drafts interrupt."""
+        if not self._saying and not self._keyless:
+            return
         keys = {draft.key for draft in drafts if draft.rule.merge}
         ended = [key for key in self._saying if key not in keys]
         for key in ended if len(ended) < 2 else [key for key in self._replies if key in ended]:

@@ -118,9 +118,9 @@ class DraftMessages:
 
     def emit(self, draft: Draft) -> int:
         """Write a draft as one or more messages, and return the number of the last one."""
-        for part in self.runs(draft):
+        for part in self.runs(draft) if draft.rule.split else (draft,):
             header = self._headers.of(part)
-            if not self._emit_marked(part, header):
+            if part.kind is not Kind.SAID or not self._emit_marked(part, header):
                 number = self._record.add_complete(
                     header, _ending(part), part.span, part.pieces, time_ms=part.time_ms, time_at=part.time_at
                 )

@@ -106,7 +106,9 @@ class DraftWriter:
             self._growing.end_others(reading.drafts)
         for rule, key in reading.begun:
             self._growing.end_same(rule, key)
-        taken = self._take_steps(reading, 0, reading.drafts[0].span[0] if reading.drafts else None)
+        taken = 0
+        if reading.steps:
+            taken = self._take_steps(reading, 0, reading.drafts[0].span[0] if reading.drafts else None)
         placed: list[tuple[Span, int]] = []
         before = self._record.last_number
         for index, draft in enumerate(reading.drafts):
@@ -116,7 +118,8 @@ class DraftWriter:
                 begin(draft.span[0])
             self._write(draft, node)
             placed.append((draft.span, self._record.last_number))
-        self._take_steps(reading, taken, None)
+        if taken < len(reading.steps):
+            self._take_steps(reading, taken, None)
         for first, end in reading.left:
             number = (placed[first - 1][1] if first else before) + 1
             if placed[end - 1][1] >= number:

@@ -1,0 +1,44 @@
+"""Wrap lines whose characters take one cell each: break after a space, or inside a word that is too long.
+
+Light: the first page is painted before anything else is imported."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+_ONE_CELL_EACH = (
+    "[ -~\u00a0-\u00ac\u00ae-\u02ff\u0370-\u0377\u037a-\u037f\u0384-\u038a\u038c\u038e-\u03a1\u03a3-\u0482\u048a-\u052f"
+    "\u2010-\u2027\u2030-\u205e\u20a0-\u20bf\u2100-\u218b\u2190-\u2319\u2400-\u2426\u2460-\u25fc\u2768-\u2794\u27a1-\u27af]*"
+)
+"""The characters of most Western texts: one cell each, and never joined with a neighbor."""
+_matchers: list[Callable[[str], object]] = []
+
+
+def has_one_cell_each(text: str) -> bool:
+    """True if each character takes exactly one cell: no tab, no mark, nothing wide."""
+    if text.isascii():
+        return text.isprintable()
+    if not _matchers:
+        import re  # 5 ms, which the first page of an ASCII text saves
+
+        _matchers.append(re.compile(_ONE_CELL_EACH).fullmatch)
+    return _matchers[0](text) is not None
+
+
+def character_rows(line: str, width: int) -> Iterator[tuple[int, int]]:
+    """Yield the start and the end of each row. The spaces after the one at which a row breaks belong to no row."""
+    start, size = 0, len(line)
+    while size - start > width:
+        end = line.rfind(" ", start + 1, start + width + 1)
+        if end < 0:
+            yield start, start + width
+            start += width
+            continue
+        yield start, end
+        start = end + 1
+        while start < size and line[start] == " ":
+            start += 1
+    if start < size:
+        yield start, size

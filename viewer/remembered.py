@@ -1,0 +1,39 @@
+"""The key under which the state file remembers a file, and whether it may remember one.
+
+Light: the page before everything else asks."""
+
+from __future__ import annotations
+
+import os
+
+DIGEST = 16
+"""The number of bytes of a key."""
+_FIRST = b'{"key":"'
+_MOST_BYTES = 2 * 1024 * 1024
+
+
+def key_of(name: str, secret: str) -> str:
+    """Return the key of a file in the state: it depends only on the path, and does not disclose it."""
+    from _blake2 import blake2b  # what `hashlib` offers, without its 1 ms
+
+    real = os.path.realpath(name)  # a name may end with an item, `FILE:ITEM`
+    return blake2b(os.fsencode(real), key=bytes.fromhex(secret), digest_size=DIGEST).hexdigest()
+
+
+def may_remember(state: str, name: str) -> bool:
+    """True if the state file may have an entry for a file. A state file in an unusual form may have any entry."""
+    try:
+        descriptor = os.open(state, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:  # a state file that cannot be read remembers nothing
+        return False
+    try:
+        content = os.read(descriptor, _MOST_BYTES + 1)
+    except OSError:
+        return False
+    finally:
+        os.close(descriptor)
+    secret = content[len(_FIRST) : len(_FIRST) + 2 * DIGEST]
+    is_usual = content.startswith(_FIRST) and len(secret) == 2 * DIGEST and not secret.strip(b"0123456789abcdef")
+    if not is_usual or b"\\" in content or len(content) > _MOST_BYTES:
+        return True
+    return key_of(name, secret.decode()).encode() in content

@@ -3,7 +3,9 @@ one."""
 
 from __future__ import annotations
 
+import ast
 import json
+from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -13,7 +15,8 @@ from tests.support.reading import read, read_batched
 from viewer.checks import closed_rows, prefilter_block
 from viewer.formats.containers import arrays
 from viewer.formats.containers import regular_lines as lines
-from viewer.formats.json import messages, runs
+from viewer.formats.json import messages, runs, shapes
+from viewer.index.messages import MessageIndex
 from viewer.model.events import ClosedBatch
 from viewer.reading import recorder
 from viewer.reading.template_marks import MARK_SIGNS, TOKEN_SIGNS
@@ -131,7 +134,52 @@ def conversation(chance: Random, trouble: float) -> list[dict[str, Any]]:
         found.append({"role": "assistant", "content": content(chance, trouble)})
     if chance.random() < trouble:
         found.insert(chance.randrange(len(found)), chance.choice(found))
+    if chance.random() < 0.5:
+        names = chance.sample(OWN, chance.randint(1, 4))
+        found = [own(one, at, names, chance, trouble) for at, one in enumerate(found)]
     return found
+
+
+OWN = ("id", "created_at", "timestamp", "seq", "status", "type", "phase", "parent_id", "thought", "model", "isHidden")
+"""Names of members that the messages of a conversation may have."""
+WORDS = (
+    *(
+        "thought",
+        "commentary",
+        "analysis",
+        "final",
+        "tool_result",
+        "summary",
+        "hidden",
+        "assistant",
+        "completed",
+        "x y",
+    ),
+    *("2024-05-01T10:00:00Z", "2024-05-01", "never", "1714557600", "<|im_start|>user", "<b>", "a\\b", '"', "", " "),
+)
+
+
+def own(message: dict[str, Any], at: int, names: list[str], chance: Random, trouble: float) -> dict[str, Any]:
+    """Return the message with members of its own before and after the others."""
+    second = 1_714_557_600 + at + (chance.choice((-50, 1e12, 0.5, -3e9)) if chance.random() < trouble else 0)
+    usual: dict[str, Any] = {
+        "created_at": second,
+        "timestamp": f"2024-05-01T10:{at // 60 % 60:02}:{at % 60:02}Z",
+        "seq": at,
+        "status": "done",
+        "type": "message",
+        "phase": "final",
+        "thought": None,
+        "model": "m",
+        "isHidden": False,
+    }
+    found: dict[str, Any] = {name: usual.get(name, f"{name}-{at}") for name in names}
+    for name in names:
+        if chance.random() < trouble:
+            found[name] = chance.choice((*WORDS, *VALUES, {}, {"role": "user", "content": "SECRET"}))
+    split = chance.randint(0, len(found)) if chance.random() < trouble else 1
+    members = list(found.items())
+    return {**dict(members[:split]), **message, **dict(members[split:])}
 
 
 VALUES = (
@@ -250,6 +298,91 @@ def test_a_fault_in_the_pattern_of_a_member_is_found(fault: str, monkeypatch: py
             compare_document(rows_around(name, Random(name)), Random(name), monkeypatch)
 
 
+def known_words() -> list[str]:
+    """Return all words that the modules of message formats contain."""
+    folder = Path(messages.__file__).parent
+    modules = [*folder.glob("*.py"), *folder.parent.glob("*.py"), *(folder.parent / "tables").glob("*.py")]
+    found = {
+        node.value
+        for path in modules
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.isidentifier()
+    }
+    return sorted(found - {"role", "content"})
+
+
+def messages_with(name: str, chance: Random) -> bytes:
+    """Return messages of two roles in which one member has many values, each after a usual one."""
+    chosen: list[Any] = [
+        *chance.sample(WORDS, 8),
+        *chance.sample(VALUES, 4),
+        1_714_557_600,
+        1_714_557_500,
+        True,
+        False,
+        None,
+        {},
+    ]
+    found: list[dict[str, Any]] = []
+    call = {"id": "c", "type": "function", "function": {"name": "f", "arguments": '{"deadline_ms": 1}'}}
+    for at, value in enumerate(chosen):
+        found += [
+            {"role": "assistant", name: given, "content": f"SECRET {at}", "id": f"m-{at}"}
+            for given in ("usual", 7, "usual", value)
+        ]
+        found.append({"role": "user", "content": "Hi", name: value, "ts": 1_714_557_600 + 10 * at})
+        found.append({"role": "assistant", "content": None, "tool_calls": [call], "ts": 1_714_557_600 + 10 * at})
+        found.append({"role": "tool", "content": "x", "tool_call_id": "c", "ts": 1_714_557_605 + 10 * at, "n": at})
+    return b"".join(json.dumps(one, ensure_ascii=chance.random() < 0.5).encode() + b"\n" for one in found)
+
+
+COMMON = ("id", "type", "phase", "ts", "created_at", "kind", "usage", "custom_id", "isHidden", "summary", "é")
+"""Members that are tried in every run of the tests."""
+
+
+@pytest.mark.parametrize("name", COMMON)
+def test_members_of_messages_are_read_as_with_care(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert compare_document(messages_with(name, Random(name)), Random(name), monkeypatch) > 50
+    compare_document(spoiled(messages_with(name, Random(name)), Random(name)), Random(name), monkeypatch)
+
+
+@pytest.mark.slow
+def test_members_with_any_known_name_are_read_as_with_care(monkeypatch: pytest.MonkeyPatch) -> None:
+    names = known_words()
+    assert {"isSidechain", "thinking", "custom_id", "response_obj", "phase"} <= {*names}
+    values = ("usual", "thought", "commentary", 7, 8)
+    for at in range(0, len(names), 19):
+        some = names[at : at + 19]
+        found = [{"role": "assistant", "content": "SECRET", name: value} for name in some for value in values]
+        name = some[0]
+        compare_document(b"".join(json.dumps(one).encode() + b"\n" for one in found), Random(name), monkeypatch)
+
+
+def _without_times(_record: object, _batch: object, _first: int) -> None:
+    """Report no time that is earlier than a previous one."""
+
+
+OWN_FAULTS: dict[str, tuple[object, str, object]] = {
+    "values decide": (shapes, "_FIXED_KEYS", frozenset()),
+    "flags decide": (shapes, "_EXCLUDED_KEYS", frozenset()),
+    "values have escapes": (shapes, "_WORDS", rb'(?:[^"\\]|\\.)*+'),
+    "numbers are unlimited": (shapes, "_NUMBER", rb"[^,}]++"),
+    "times are not read": (runs, "stated_ms", lambda shape, found: 0 if shape.time else None),
+    "times include no quotes": (runs, "time_span", lambda shape, found: found.span(shape.time)),
+    "times have no order": (recorder.Recorder, "_note_times", _without_times),
+    "values are those of others": (runs, "values_of", lambda said, found: "\n".join("x" for _ in said.values)),
+    "times have no deadline": (MessageIndex, "has_times", False),
+}
+
+
+@pytest.mark.parametrize("fault", OWN_FAULTS)
+def test_a_fault_in_members_of_messages_is_found(fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(*OWN_FAULTS[fault])
+    with pytest.raises((AssertionError, ValueError, UnicodeDecodeError)):
+        for name in COMMON:
+            compare_document(messages_with(name, Random(name)), Random(name), monkeypatch)
+
+
 @pytest.mark.slow
 def test_random_messages_are_read_as_columns_as_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
     assert sum(compare(number, monkeypatch) for number in range(40)) > 500
@@ -280,5 +413,5 @@ def test_almost_all_messages_are_in_batches(monkeypatch: pytest.MonkeyPatch) -> 
 def test_a_fault_in_the_search_of_blocks_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(prefilter_block.Block, "places_with", lambda self, find: set())
     with pytest.raises(AssertionError):
-        for number in range(40):
+        for number in range(50, 60):
             compare(number, monkeypatch)

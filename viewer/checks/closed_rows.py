@@ -193,9 +193,10 @@ class _Rows:
         checker, rows, plain, turns = self._checker, self._rows, self._plain, self._turns
         tools = checker.tools
         place, last = bisect_left(rows, first), bisect_left(rows, end)
-        before, tried = first - 1, 0
+        before, tried, has_times = first - 1, 0, checker.index.has_times
         while place < last:
-            row, kind = rows[place], plain.kinds[place]
+            row = rows[place]
+            kind = None if has_times and checker.calls.has_deadlines else plain.kinds[place]
             if row > before + 1:
                 tools.skip_messages(turns[row - 1])
             call_id = plain.ids[place]

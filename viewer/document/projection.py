@@ -682,7 +682,10 @@ class WholeInput:
             if not index.regular_kinds[kind]:
                 pieces = index[number].pieces
                 body_start, body_end = (pieces[0].start, pieces[-1].end) if pieces else (body_end, body_end)
-            yield Placed(number, (start, end), (body_start, body_end), *known[kind])
+            header, is_safe = known[kind]
+            if index.has_values(kind):
+                header = index[number].header.with_call_id(None)
+            yield Placed(number, (start, end), (body_start, body_end), header, is_safe)
 
     def problem_codes(self) -> set[tuple[str, str | None]]:
         """Return the codes of all diagnostics so far, with their reasons."""

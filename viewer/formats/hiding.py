@@ -27,14 +27,15 @@ _HIDDEN_KINDS = ("think", "thought", "reason", "redacted", "tool", "builtin", "f
 _HOLDERS = frozenset({"metadata", "annotations"})
 """Members that may hold flags, and the audience of a part."""
 
-_ALL = FLAGS | WORDS | SHOWN | STARTERS | KINDS | _HOLDERS
+DECIDING = FLAGS | WORDS | SHOWN | STARTERS | KINDS | _HOLDERS
+"""All members that may hide text."""
 
 
 def is_flagged(node: JsonNode) -> bool:
     """True if a flag hides the text of an object."""
-    if type(node) is LazyNode and (type(node.value) is not dict or _ALL.isdisjoint(node.value)):
+    if type(node) is LazyNode and (type(node.value) is not dict or DECIDING.isdisjoint(node.value)):
         return False
-    return any(member.key in _ALL and _hides(member.key, member.value) for member in node.members)
+    return any(member.key in DECIDING and _hides(member.key, member.value) for member in node.members)
 
 
 def is_in_hidden_phase(node: JsonNode) -> bool:

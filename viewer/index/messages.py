@@ -54,6 +54,11 @@ class MessageIndex:
         self._headers: list[Header] = []
         self._header_ids: dict[Header, int] = {}
         self._last_header: tuple[Header | None, int] = (None, 0)
+        self._places: dict[int, tuple[int, ...]] = {}
+        """For some headers, the places of the extra attributes whose values are stored for each message."""
+        self._header_ids_with_places: dict[tuple[Header, tuple[int, ...]], int] = {}
+        self._values = CallIds()
+        """The values of these attributes, on separate lines."""
         self._call_ids = CallIds()
         self._pieces: dict[int, Sequence[Piece]] = {}
         """The pieces of irregular bodies; a list if the message still grows."""
@@ -97,8 +102,11 @@ class MessageIndex:
     def __getitem__(self, number: int) -> Message:
         """Return the message with this number, counted from 1."""
         row = number - 1
-        flags = self._kind_flags[self.kinds[number]]
-        header = self._headers[self._kind_headers[self.kinds[number]]]
+        kind = self.kinds[number]
+        flags = self._kind_flags[kind]
+        header = self._headers[self._kind_headers[kind]]
+        if self.has_values(kind):
+            header = header.with_values(self._places[self._kind_headers[kind]], self._values.get(row) or "")
         call_id = self._call_ids.get(row)
         if call_id is not None:
             header = header.with_call_id(call_id)
@@ -130,13 +138,22 @@ class MessageIndex:
         """True if the bodies of this kind are JSON strings with their quotes."""
         return bool(self._kind_flags[kind] & _STRING)
 
+    def has_values(self, kind: int) -> bool:
+        """True if extra attributes differ between the messages of this kind. Its example lacks their values."""
+        return bool(self._places) and self._kind_headers[kind] in self._places
+
+    @property
+    def has_times(self) -> bool:
+        """True if any message has a time."""
+        return bool(self._times)
+
     @property
     def kind_count(self) -> int:
         """The number of kinds so far, including kind 0."""
         return len(self._kind_flags)
 
     def example(self, kind: int) -> Message:
-        """Return a message of this kind without a call id, position, or body."""
+        """Return a message of this kind without a call id, a position, a body, or values that differ."""
         flags = self._kind_flags[kind]
         return Message(
             0,
@@ -265,8 +282,9 @@ class MessageIndex:
         row, count = len(self), len(batch)
         kinds: list[int] = []
         has_stop = _HAS_STOP if batch.stops else 0
-        for header, ending in batch.headers:
-            number = self._header_number(header)
+        for code, (header, ending) in enumerate(batch.headers):
+            places = batch.places.get(code)
+            number = self._header_number(header) if places is None else self._number_with_places(header, places)
             kinds += [self._kind(number, _ENDING_OF[ending] | has_stop | coding) for coding in (0, _STRING)]
         self.spans.extend_closed(batch)
         self.kinds.extend([kinds[2 * code + escaped] for code, escaped in zip(batch.codes, batch.escaped, strict=True)])
@@ -280,6 +298,8 @@ class MessageIndex:
         for place, number in transcripts:
             self._enter_transcript(row + place, number)
         self._call_ids.extend_texts([row + place for place in batch.id_rows], batch.ids)
+        self._values.extend_texts([row + place for place in batch.value_rows], batch.values)
+        self._times.update(zip([row + place for place in batch.time_rows], batch.times, strict=True))
 
     def call_id(self, number: int) -> str | None:
         """Return the call id of a message."""
@@ -328,6 +348,15 @@ class MessageIndex:
             known = self._header_ids[shared] = len(self._headers)
             self._headers.append(shared)
         self._last_header = header, known
+        return known
+
+    def _number_with_places(self, header: Header, places: tuple[int, ...]) -> int:
+        """Return the number of a header that lacks the values at these places."""
+        known = self._header_ids_with_places.get((header, places))
+        if known is None:
+            known = self._header_ids_with_places[header, places] = len(self._headers)
+            self._headers.append(header)
+            self._places[known] = places
         return known
 
     def _place_body(self, row: int, message: Message) -> int:

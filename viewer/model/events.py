@@ -115,7 +115,7 @@ def _offsets() -> array[int]:
 class ClosedBatch(Struct):
     """Consecutive complete messages as columns, and the transcripts that begin among them.
 
-    Each message has a body in one JSON string, and no time. Either all messages have stop tokens or none."""
+    Each message has a body in one JSON string. Either all messages have stop tokens or none."""
 
     first: int
     """The number of the first message."""
@@ -125,6 +125,9 @@ class ClosedBatch(Struct):
     """The transcripts that begin here, each with the place of its first message in the batch."""
     headers: list[tuple[Header, Ending]] = field(default_factory=list)
     """The distinct headers, without call ids, and endings."""
+    places: dict[int, tuple[int, ...]] = field(default_factory=dict)
+    """For some of these headers, the places of the extra attributes whose values are empty there, because they differ
+    in each message."""
     numbers: dict[tuple[int, str], int] = field(default_factory=dict)
     """The places of known headers, by keys of the reader."""
     codes: array[int] = field(default_factory=lambda: array("I"))
@@ -144,6 +147,17 @@ class ClosedBatch(Struct):
     id_rows: array[int] = field(default_factory=lambda: array("I"))
     """The places of the messages with a call id."""
     ids: list[str] = field(default_factory=list)
+    value_rows: array[int] = field(default_factory=lambda: array("I"))
+    """The places of the messages whose header lacks values."""
+    values: list[str] = field(default_factory=list)
+    """The missing values of each such message, on separate lines."""
+    time_rows: array[int] = field(default_factory=lambda: array("I"))
+    """The places of the messages with a time."""
+    times: array[int] = field(default_factory=_offsets)
+    """In milliseconds."""
+    time_starts: array[int] = field(default_factory=_offsets)
+    time_ends: array[int] = field(default_factory=_offsets)
+    """Where these times are stated."""
     found: list[tuple[int, Found]] = field(default_factory=list)
     """The problems of messages, each with the place of its message."""
 
@@ -153,6 +167,8 @@ class ClosedBatch(Struct):
     def one_by_one(self) -> Iterator[Started | Closed | Found]:
         """Yield the events of the batch one by one."""
         ids = dict(zip(self.id_rows, self.ids, strict=True))
+        values = dict(zip(self.value_rows, self.values, strict=True))
+        times = dict(zip(self.time_rows, self.times, strict=True))
         started, problems = deque(self.started), deque(self.found)
         number = self.transcript
         for row, code in enumerate(self.codes):
@@ -161,11 +177,15 @@ class ClosedBatch(Struct):
                 yield Started(started.popleft()[1])
             header, ending = self.headers[code]
             header = header.with_call_id(ids[row]) if row in ids else header
+            header = header.with_values(self.places[code], values[row]) if row in values else header
             coding = Coding.JSON_STRING if self.escaped[row] else Coding.PLAIN
             piece = Piece(self.body_starts[row], self.body_ends[row], coding)
             start, end = self.starts[row], self.ends[row]
             stop = (self.stops[row], end) if self.stops else None
-            yield Closed(Message(self.first + row, number, header, ending, (start, end), (piece,), stop=stop))
+            message = Message(
+                self.first + row, number, header, ending, (start, end), (piece,), stop, False, times.get(row)
+            )
+            yield Closed(message)
             while problems and problems[0][0] == row:
                 yield problems.popleft()[1]
         for _, transcript in started:

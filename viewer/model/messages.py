@@ -188,6 +188,15 @@ class Header(Struct, frozen=True):
         """Copy the header with another call id."""
         return replace(self, call_id=call_id)
 
+    def with_values(self, places: tuple[int, ...], values: str) -> Header:
+        """Copy the header with other values at these places of its extra attributes. The values are on separate lines,
+        and each keeps the type of the value that it replaces."""
+        extra = list(self.extra)
+        for place, value in zip(places, values.split("\n"), strict=True):
+            key, was = extra[place]
+            extra[place] = key, type(was)(value)
+        return replace(self, extra=tuple(extra))
+
 
 class Message(Struct, frozen=True):
     """A message: header, ending, and byte positions."""

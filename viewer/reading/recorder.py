@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator
+from operator import itemgetter
 
 from viewer.model.diagnostic import Rule
 from viewer.model.events import (
@@ -22,7 +24,7 @@ from viewer.model.events import (
     Used,
 )
 from viewer.model.messages import Ending, Header, Kind, Message, Piece, Span, Stray, Transcript, Usage
-from viewer.model.time_order import Placed, TimeOrder
+from viewer.model.time_order import Placed, TimeOrder, TimePlace
 from viewer.rules.notes import I_TIME_BACKWARDS
 from viewer.rules.structure import W_TEXT_BETWEEN
 
@@ -193,7 +195,24 @@ class Recorder:
     def count_batch(self, batch: ClosedBatch) -> None:
         """Count the messages that were added to a batch. A transcript that is started before this call begins with
         these messages."""
+        first = self.last_number + 1 - batch.first
         self.last_number = batch.first + len(batch) - 1
+        if batch.time_rows and batch.time_rows[-1] >= first:
+            self._note_times(batch, first)
+
+    def _note_times(self, batch: ClosedBatch, first: int) -> None:
+        """Report the times that are earlier than previous ones, from this place in a batch on. These reports precede
+        the other ones of their messages."""
+        found: list[tuple[int, Found]] = []
+        rows, times, starts, ends = batch.time_rows, batch.times, batch.time_starts, batch.time_ends
+        for at in range(bisect_left(rows, first), len(rows)):
+            thread = batch.headers[batch.codes[rows[at]]][0].thread
+            run = self._times.backwards(thread, times[at], TimePlace(starts[at], ends[at]))
+            if run is not None:
+                found.append((rows[at], Found(I_TIME_BACKWARDS, None, *run, None)))
+        if found:
+            place = bisect_left(batch.found, first, key=itemgetter(0))
+            batch.found[place:] = sorted([*found, *batch.found[place:]], key=itemgetter(0))
 
     def _note_time(self, message: Message, time_at: Placed | None) -> None:
         """Report a time that is earlier than a previous one. A repeated text states the time of its original.

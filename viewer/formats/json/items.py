@@ -22,7 +22,6 @@ from viewer.formats.json.header import ObjectHeader, default_ending, read_object
 from viewer.formats.json.parts import is_hidden_type, read_content
 from viewer.formats.json.runs import Facts, MessageRuns, Row
 from viewer.formats.json.shapes import KnownMessage, KnownShapes, Report
-from viewer.formats.json.times import NOT_STATED
 from viewer.formats.json.unread import first_text_member, with_inner_message
 from viewer.model.diagnostic import Problem
 from viewer.model.messages import Channel, Coding, Ending, Header, Kind, Piece, Span
@@ -95,7 +94,10 @@ class MessageObjects:
 
     def _write(self, span: Span, messages: list[KnownMessage]) -> None:
         for message in messages:
-            number = self._record.add_complete(message.header, message.ending, span, (message.piece,))
+            header, ending, times = message.header, message.ending, (message.time_ms, message.time_at)
+            number = self._record.add_complete(
+                header, ending, span, (message.piece,), time_ms=times[0], time_at=times[1]
+            )
             for problem in message.problems:
                 self._record.report(*problem, number)
 
@@ -113,9 +115,9 @@ class MessageObjects:
         if any(problem.rule is E_PARSE_HEADER for problem in problems):
             said.header = replace(said.header, malformed=True)
         parts, extra_problems = self._parts(node, source, said)
-        if kind is Kind.SAID and not said.problems and said.ending is None and said.time is NOT_STATED:
+        if kind is Kind.SAID and not said.problems and said.ending is None:
             reports = [Report(at, one) for at, found in extra_problems.items() for one in found]
-            self._shapes.learn(node, [(part.header, part.ending, part.pieces) for part in parts], reports)
+            self._shapes.learn(node, [(part.header, part.ending, part.pieces) for part in parts], reports, said.time.at)
         last = len(parts) - 1
         for index, part in enumerate(parts):
             number = self._add(node, said, part, is_open=not node.closed and index == last)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Callable
 
 from msgspec import Struct, field
@@ -17,6 +18,9 @@ from viewer.formats.json.shapes import (
     Shape,
     begins_turn,
     is_divided,
+    stated_ms,
+    time_span,
+    values_of,
 )
 from viewer.model.events import ClosedBatch, Found
 from viewer.model.messages import Coding, Piece
@@ -239,9 +243,9 @@ class MessageRuns:
         count = 0
         for one in rows:
             tools: dict[str, str] = {}
-            size, ids = len(batch), len(batch.ids)
+            size = len(batch)
             if _append(batch, one.messages, base, tools, signs) < len(one.messages):
-                _cut(batch, size, ids)
+                _cut(batch, size)
                 return count
             begin(base + one.start, tools, row.facts_of(one.values))
             self._record.count_batch(batch)
@@ -262,6 +266,9 @@ def _append(batch: ClosedBatch, run: list[Matched], base: int, tools: dict[str, 
             if may_be and _is_divided(data, start, end, said):
                 return count
         own_start, own_end = found.span()
+        time_ms = stated_ms(shape, found)
+        if shape.time and time_ms is None:
+            return count
         for said in shape.messages:
             tool = ""
             if said.id:
@@ -279,6 +286,17 @@ def _append(batch: ClosedBatch, run: list[Matched], base: int, tools: dict[str, 
                 code = numbers[said.number, tool] = len(batch.headers)
                 header = replace(said.header, name=tool) if said.is_named_by_call else said.header
                 batch.headers.append((header, said.ending))
+                if said.places:
+                    batch.places[code] = said.places
+            if said.values:
+                batch.value_rows.append(len(codes))
+                batch.values.append(values_of(said, found))
+            if time_ms is not None:
+                start, end = time_span(shape, found)
+                batch.time_rows.append(len(codes))
+                batch.times.append(time_ms)
+                batch.time_starts.append(base + start)
+                batch.time_ends.append(base + end)
             start, end = found.span(said.body)
             is_escaped = data.find(b"\\", start, end) >= 0
             codes.append(code)
@@ -296,8 +314,12 @@ def _append(batch: ClosedBatch, run: list[Matched], base: int, tools: dict[str, 
     return len(run)
 
 
-def _cut(batch: ClosedBatch, size: int, ids: int) -> None:
-    """Remove the messages after the first `size`, and the call ids after the first `ids`."""
+def _cut(batch: ClosedBatch, size: int) -> None:
+    """Remove the messages after the first `size`."""
+    ids, values, times = (bisect_left(rows, size) for rows in (batch.id_rows, batch.value_rows, batch.time_rows))
+    for column in (batch.time_rows, batch.times, batch.time_starts, batch.time_ends):
+        del column[times:]
+    del batch.value_rows[values:], batch.values[values:]
     for column in (batch.codes, batch.starts, batch.ends, batch.body_starts, batch.body_ends):
         del column[size:]
     del batch.escaped[size:], batch.signed[size:]

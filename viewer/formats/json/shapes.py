@@ -15,14 +15,17 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from viewer.cache import lazy_regex
+from viewer.formats.hiding import DECIDING
 from viewer.formats.json.content_parts import may_be_split, split_content
-from viewer.formats.json.fields import piece_of
+from viewer.formats.json.fields import TIME_KEYS, is_known_key, piece_of
 from viewer.model.diagnostic import Problem, Rule
-from viewer.model.messages import Coding, Ending, Header, Piece
+from viewer.model.messages import Coding, Ending, Header, Piece, Span
+from viewer.model.time_order import TimePlace
 from viewer.model.visibility import is_header_safe
 from viewer.reading.template_marks import MAY_BE_MARK
-from viewer.syntax.json_lines import LazyNode
+from viewer.syntax.json_lines import JsonNumber, LazyNode
 from viewer.syntax.json_text import JsonKind, JsonNode, string_body
+from viewer.syntax.times import parse_time
 from viewer.syntax.utf8 import is_utf8
 
 MOST_SHAPES = 24
@@ -43,7 +46,11 @@ _KEYS = frozenset(
         *_THOUGHT_KEYS,
     }
 )
-"""The only members that a message with a shape may have."""
+"""The members that a message with a shape may have, besides those that decide nothing."""
+_FIXED_KEYS = frozenset({"type", "phase"})
+"""Further members whose values decide how a message is read. They are part of the pattern."""
+_EXCLUDED_KEYS = frozenset({"usage", "response", "response_obj", "custom_id", "message"}) | DECIDING
+"""Members whose effect goes beyond the header of a message, or depends on more than its shape."""
 _TEXT_TYPES = ("text", "input_text", "output_text")
 _EMPTY_KEYS = ("refusal", "function_call", "audio", "annotations")
 """Members that must be empty, because the patterns of shapes cover no text in them."""
@@ -58,6 +65,9 @@ _STRING = (
 """A valid nonempty string in which every surrogate belongs to a pair."""
 _ID = rb'"[^"\\\x00-\x1f\x7f-\xff]++"'
 """An ASCII id without escapes."""
+_WORDS = rb"[ !#-;=?-\[\]-{}~]++"
+"""The value of a member that decides nothing: ASCII text without escapes and without the characters of marks."""
+_NUMBER = rb"-?(?:0|[1-9][0-9]{0,14}+)(?:\.[0-9]{1,15}+)?+(?![0-9.eE])"
 _TURN = lazy_regex(rb"(?:[ ]|\\[nrtbf])*+(?:analysis|commentary|assistant)")
 """A pattern that matches, among others, every start of a text that may be a turn without its control tokens."""
 TURN_LEADS = b" \\ac"
@@ -72,6 +82,16 @@ class _Hole(Struct, frozen=True):
 
     node: LazyNode
     is_id: bool
+    key: str = ""
+    """The name of a member of the message whose value decides nothing; empty for any other place."""
+
+    @property
+    def pattern(self) -> bytes:
+        """The pattern of the values that may be here. The subpattern of a value that decides nothing excludes the
+        quotes."""
+        if not self.key:
+            return b"(" + (_ID if self.is_id else _STRING) + b")"
+        return b'"(' + _WORDS + b')"' if self.node.kind is JsonKind.STRING else b"(" + _NUMBER + b")"
 
 
 class Said(Struct, frozen=True):
@@ -92,17 +112,25 @@ class Said(Struct, frozen=True):
     """A number that identifies the message shape among all message shapes."""
     reports: tuple[tuple[Rule, str | None], ...]
     """The problems that are located at the content."""
+    values: tuple[int, ...]
+    """The numbers of the holes with values of extra attributes."""
+    places: tuple[int, ...]
+    """The places of these attributes in the header, where their values are empty."""
 
 
 class Shape:
     """A pattern for the bytes of an object, and the messages that matching bytes become."""
 
-    def __init__(self, pattern: bytes, messages: list[Said], reports_at: int) -> None:
+    def __init__(self, pattern: bytes, messages: list[Said], reports_at: int, time: int, time_quotes: int) -> None:
         self.match = re.compile(pattern, re.DOTALL).match
         self.messages = messages
         self.split = [said for said in messages if said.is_split]
         self.reports_at = reports_at
         """The number of the hole with the content."""
+        self.time = time
+        """The number of the hole with the time; 0 if there is none."""
+        self.time_quotes = time_quotes
+        """The number of bytes on either side that belong to the time."""
         self.next = self
         """The shape that followed this one the last time."""
         self.headers: dict[str, Header] = {}
@@ -118,6 +146,8 @@ class KnownMessage(Struct, frozen=True):
     tool: str | None
     """The tool that the call names."""
     problems: tuple[tuple[Rule, str | None, int, int], ...] = ()
+    time_ms: int | None = None
+    time_at: TimePlace | None = None
 
 
 class KnownShapes:
@@ -161,14 +191,20 @@ class KnownShapes:
         messages = _messages(shape, found, base, tools)
         return (found.end(), messages) if messages else None
 
-    def learn(self, node: JsonNode, messages: list[tuple[Header, Ending, list[Piece]]], reports: list[Report]) -> None:
+    def learn(
+        self,
+        node: JsonNode,
+        messages: list[tuple[Header, Ending, list[Piece]]],
+        reports: list[Report],
+        time_at: JsonNode | None,
+    ) -> None:
         """Make a shape from a regular message and the result of the slow path. `reports` are its problems, each with
-        the index of its message in the list."""
+        the index of its message in the list. `time_at` is where its time is stated."""
         if type(node) is not LazyNode or self._trials >= MOST_TRIALS or not messages:
             return
         self._trials += 1
         holes = _holes(node)
-        shape = _made(node, holes, messages, reports) if holes else None
+        shape = _made(node, holes, messages, reports, time_at) if holes else None
         if shape is not None:
             if self._last is not None:
                 self._last.next = shape
@@ -187,6 +223,10 @@ class Report(Struct, frozen=True):
 def _messages(shape: Shape, found: re.Match[bytes], base: int, tools: Mapping[str, str]) -> list[KnownMessage] | None:
     if not found[0].isascii() and not is_utf8(found[0]):
         return None
+    time_ms = stated_ms(shape, found)
+    if shape.time and time_ms is None:
+        return None
+    time_at = TimePlace(*(base + at for at in time_span(shape, found))) if shape.time else None
     messages: list[KnownMessage] = []
     for said in shape.messages:
         start, end = found.span(said.body)
@@ -209,9 +249,28 @@ def _messages(shape: Shape, found: re.Match[bytes], base: int, tools: Mapping[st
                     return None
                 header = _named(shape, header, tool)
             header = header.with_call_id(call_id)
+        if said.values:
+            header = header.with_values(said.places, values_of(said, found))
         problems = _problems(said, *found.span(shape.reports_at), base) if said.reports else ()
-        messages.append(KnownMessage(header, said.ending, piece, header.recipient if said.is_call else None, problems))
+        tool = header.recipient if said.is_call else None
+        messages.append(KnownMessage(header, said.ending, piece, tool, problems, time_ms, time_at))
     return messages
+
+
+def values_of(said: Said, found: re.Match[bytes]) -> str:
+    """Return the values of the extra attributes that the header of a message lacks, on separate lines."""
+    return b"\n".join([found[number] for number in said.values]).decode()
+
+
+def stated_ms(shape: Shape, found: re.Match[bytes]) -> int | None:
+    """Return the time of an object, or None if it has none or cannot be parsed."""
+    return parse_time(found[shape.time].decode()) if shape.time else None
+
+
+def time_span(shape: Shape, found: re.Match[bytes]) -> Span:
+    """Return where the time of an object is stated."""
+    start, end = found.span(shape.time)
+    return start - shape.time_quotes, end + shape.time_quotes
 
 
 def _problems(said: Said, start: int, end: int, base: int) -> tuple[tuple[Rule, str | None, int, int], ...]:
@@ -247,13 +306,14 @@ def is_divided(raw: bytes, piece: Piece, role: str) -> bool:
 def _holes(node: LazyNode) -> list[_Hole]:
     """Return the places in a message where strings may differ, or none if other members may affect how it is read."""
     value = node.value
-    if not _KEYS.issuperset(value) or type(value.get("role")) is not str or any(map(value.get, _EMPTY_KEYS)):
+    others = _other_holes(node)
+    if others is None or type(value.get("role")) is not str or any(map(value.get, _EMPTY_KEYS)):
         return []
     thoughts = [key for key in _THOUGHT_KEYS if value.get(key)]
     is_known = type(value.get("content")) in (str, NoneType) or _is_one_text(value["content"])
     if not is_known or len(thoughts) > 1 or any(type(value.get(key)) not in (str, NoneType) for key in _THOUGHT_KEYS):
         return []
-    found: list[_Hole] = []
+    found: list[_Hole] = others
     text = _text_of(node) if type(value.get("content")) is list else None
     if text is not None:
         found.append(_Hole(text, is_id=False))
@@ -272,6 +332,29 @@ def _holes(node: LazyNode) -> list[_Hole]:
             assert isinstance(function, LazyNode)
             found += [*_hole(call, "id", is_id=True), *_hole(function, "arguments", is_id=False)]
     return sorted(found, key=lambda hole: hole.node.start)
+
+
+def _other_holes(node: LazyNode) -> list[_Hole] | None:
+    """Return the places of values that decide nothing, or None if the message has other unknown members."""
+    found: list[_Hole] = []
+    for key, value in node.value.items():
+        if key in _EXCLUDED_KEYS:
+            return None
+        if key in _KEYS or value is None:
+            continue
+        if is_known_key(key) and key not in TIME_KEYS:
+            return None
+        if key in _FIXED_KEYS or type(value) is bool:
+            if type(value) not in (str, bool):
+                return None
+            continue
+        pattern = _WORDS if type(value) is str else _NUMBER if type(value) is JsonNumber else None
+        hole = node.get(key)
+        if pattern is None or re.fullmatch(pattern, value.encode("utf-8", "replace")) is None:
+            return None
+        assert isinstance(hole, LazyNode)
+        found.append(_Hole(hole, is_id=False, key=key))
+    return found if sum(hole.key in TIME_KEYS for hole in found) <= 1 else None
 
 
 def _is_one_text(content: object) -> bool:
@@ -308,10 +391,18 @@ def _is_text(value: object) -> bool:
 
 
 def _made(
-    node: LazyNode, holes: list[_Hole], messages: list[tuple[Header, Ending, list[Piece]]], reports: list[Report]
+    node: LazyNode,
+    holes: list[_Hole],
+    messages: list[tuple[Header, Ending, list[Piece]]],
+    reports: list[Report],
+    time_at: JsonNode | None,
 ) -> Shape | None:
     pattern = _pattern(node, holes)
-    bodies = {piece_of(hole.node): number for number, hole in enumerate(holes, 1) if not hole.is_id}
+    bodies = {piece_of(hole.node): number for number, hole in enumerate(holes, 1) if not (hole.is_id or hole.key)}
+    others = {hole.key: number for number, hole in enumerate(holes, 1) if hole.key}
+    time = next((others.pop(key) for key in TIME_KEYS if key in others), 0)
+    if (time_at.start if time_at is not None else None) != (holes[time - 1].node.start if time else None):
+        return None
     ids: dict[str, int] = {}
     for number, hole in enumerate(holes, 1):
         if hole.is_id:
@@ -340,9 +431,17 @@ def _made(
         bare = replace(header, call_id=None, name=None) if is_named else header.with_call_id(None)
         given = tuple((each.rule, each.reason) for each in own)
         is_split = body == place and is_header_safe(header)
-        said.append(Said(bare, ending, body, number, is_named, is_call, is_split, next(_NUMBERS), given))
-    is_whole = pattern is not None and len({each.body for each in said}) == len(bodies)
-    return Shape(pattern, said, place) if pattern is not None and is_whole else None
+        places = tuple(at for at, (key, _) in enumerate(bare.extra) if key in others)
+        values = tuple(others[bare.extra[at][0]] for at in places)
+        bare = bare.with_values(places, "\n" * (len(places) - 1)) if places else bare
+        said.append(
+            Said(bare, ending, body, number, is_named, is_call, is_split, next(_NUMBERS), given, values, places)
+        )
+    is_whole = len({each.body for each in said}) == len(bodies)
+    has_all_values = sorted(at for each in said for at in each.values) == sorted(others.values())
+    if pattern is None or not is_whole or not has_all_values:
+        return None
+    return Shape(pattern, said, place, time, int(time > 0 and holes[time - 1].node.kind is JsonKind.STRING))
 
 
 def _pattern(node: LazyNode, holes: list[_Hole]) -> bytes | None:
@@ -353,7 +452,7 @@ def _pattern(node: LazyNode, holes: list[_Hole]) -> bytes | None:
     parts: list[bytes] = []
     at, size = node.start, 0
     for hole in holes:
-        parts += [re.escape(data[at - base : hole.node.start - base]), b"(", _ID if hole.is_id else _STRING, b")"]
+        parts += [re.escape(data[at - base : hole.node.start - base]), hole.pattern]
         size += hole.node.start - at
         at = hole.node.end
     parts.append(re.escape(data[at - base : node.end - base]))

@@ -212,6 +212,10 @@ class Tally:
         return self._analysis.findings.total(severity)
 
 
+def _options(options: ReadOptions | None, ignores_call_ids: bool) -> ReadOptions | None:
+    return replace(options or ReadOptions(), ignores_call_ids=True) if ignores_call_ids else options
+
+
 class Document:
     """One input, read at once or in steps."""
 
@@ -267,10 +271,10 @@ class Document:
         """The format that was detected or requested, and why."""
         return self._reading.detection
 
-    def as_format(self, format: str) -> Document:
+    def as_format(self, format: str, *, ignores_call_ids: bool = False) -> Document:
         """Return a document for the same input in another format. Nothing has been read yet."""
         source = open_source(self.name) if isinstance(self._source, FileSource) else self._source
-        return Document(source, format, self._options, under=self.under)
+        return Document(source, format, _options(self._options, ignores_call_ids), under=self.under)
 
     def begin_again(self) -> None:
         """Restart after the file was rewritten. Earlier projections no longer return bodies."""

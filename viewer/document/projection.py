@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -38,6 +38,7 @@ from viewer.document.values import (
     Item,
     MessageColumns,
     MessagePlaces,
+    MessageText,
     Placed,
     ShownCall,
     ShownDiagnostic,
@@ -205,6 +206,12 @@ class Projection(Struct, frozen=True):
             return HiddenRun(self._analysis.index.transcript(rows.last_number(row)), rows.count_hidden(row))
         message = self._analysis.index[value]
         return self._shown(message, rows.label(row), rows.turn(row), rows.transcript_label(message.transcript))
+
+    def texts(self, rows: Rows) -> Iterator[MessageText]:
+        """Yield the messages of these rows with their bodies, faster than `item`."""
+        places = [row for row in range(len(rows)) if rows.kind(row) is RowKind.MESSAGE]
+        bodies = self._vault.texts_for(self.audience, self._analysis.index, map(rows.value, places))
+        return _texts(self._analysis.index, rows, zip(places, bodies, strict=True), self._header)
 
     def unread(self, rows: Rows, row: int) -> ShownMessage:
         """Return the message of a row without its body."""
@@ -683,6 +690,24 @@ class WholeInput:
     def problem_codes(self) -> set[tuple[str, str | None]]:
         """Return the codes of all diagnostics so far, with their reasons."""
         return {(found.code, found.reason) for found in self._analysis.findings.by_position()}
+
+
+def _texts(
+    index: MessageIndex, rows: Rows, bodies: Iterable[tuple[int, str]], header: Callable[[Message], Header]
+) -> Iterator[MessageText]:
+    has_id = VisibilityCache(index, lambda message: header(_with_id(message)).call_id is not None)
+    for row, body in bodies:
+        number = rows.value(row)
+        kind = index.header_key(number)
+        call_id = None
+        if has_id.sees_kind(kind) and index.call_id(number) is not None:
+            call_id = header(index[number]).call_id
+        transcript = rows.transcript_label(index.transcript(number))
+        yield MessageText(row, rows.label(row), transcript, rows.turn(row), kind, call_id, body)
+
+
+def _with_id(message: Message) -> Message:
+    return replace(message, header=message.header.with_call_id("id"))
 
 
 def _shortened(message: Message, length: int) -> Message:

@@ -71,6 +71,19 @@ class ShownMessage(Struct, frozen=True):
     """The body with its escapes and literal blocks, in OpenChatML 2.2."""
 
 
+class MessageText(Struct, frozen=True, gc=False):
+    """The text of a message that the audience may see, and what tells it from messages with the same header."""
+
+    row: int
+    number: int
+    transcript: int
+    turn: int
+    kind: int
+    """A number that messages of this input share if everything in their headers but the call id is equal."""
+    call_id: str | None
+    body: str
+
+
 class Placed(Struct, frozen=True):
     """Where a message is, with its header. Only for an audience that sees everything."""
 

@@ -245,7 +245,7 @@ class _Bags:
 
 
 def _words(side: Side, position: int) -> Sequence[str]:
-    return plain_words(side.item(position).body)[:MOST_WORDS]
+    return plain_words(side.body(position))[:MOST_WORDS]
 
 
 def _in_order(pairs: Pairs, first: Part, second: Part) -> Iterator[Row]:

@@ -9,7 +9,16 @@ from hashlib import blake2b
 from msgspec import Struct
 
 from viewer.document.projection import Projection
-from viewer.document.values import BriefCall, HiddenRun, ShownMessage, ShownStray, ShownTranscript
+from viewer.document.rows import RowKind
+from viewer.document.values import (
+    BriefCall,
+    HiddenRun,
+    Item,
+    MessageText,
+    ShownMessage,
+    ShownStray,
+    ShownTranscript,
+)
 from viewer.insight.json_changes import canonical, json_container
 from viewer.reading.header import full_tool_name
 
@@ -91,7 +100,7 @@ class Side:
         """A number that is equal for messages with the same header, apart from call ids."""
         self._channel = array("B")
         self._is_linked = bytearray()
-        self._kinds: dict[tuple[object, ...], _Kind] = {}
+        self._kinds: dict[int, _Kind] = {}
         self.call_ids: dict[int, str] = {}
         self.calls = set[int]()
         self.replies = dict[int, int]()
@@ -115,16 +124,24 @@ class Side:
         assert self._rows is not None
         transcripts = {each.number: each for each in projection.transcripts()}
         current, first = 0, 0
+        texts = projection.texts(self._rows)
+        group, tool, header = map(numbers.of, (("group", STRAY), ("tool", ""), "stray"))
+        stray_kind = _Kind((STRAY,), group, tool, header, CHANNELS.index(OTHER_CHANNEL))
         for row in range(len(self._rows)):
             if not row % 256:
                 work()
-            item = projection.item(self._rows, row)
-            if isinstance(item, HiddenRun | BriefCall) or (channels and channel_of(item) not in channels):
+            text: MessageText | Item
+            if self._rows.kind(row) is RowKind.MESSAGE:
+                text = next(texts)
+                kind = self._kind(text, numbers, spelling)
+            else:
+                text, kind = projection.item(self._rows, row), stray_kind
+            if not isinstance(text, MessageText | ShownStray) or (channels and CHANNELS[kind.channel] not in channels):
                 continue
-            if item.transcript != current:
+            if text.transcript != current:
                 self._end_part(transcripts.get(current), first)
-                current, first = item.transcript, len(self)
-            self._append(row, item, numbers, spelling)
+                current, first = text.transcript, len(self)
+            self._append(row, text, kind, numbers, spelling)
         self._end_part(transcripts.get(current), first)
 
     def _end_part(self, transcript: ShownTranscript | None, first: int) -> None:
@@ -132,23 +149,16 @@ class Side:
             self.parts.append(Part(transcript, first, len(self)))
 
     def _append(
-        self,
-        row: int,
-        item: ShownMessage | ShownStray,
-        numbers: Numbers,
-        spelling: Spelling,
+        self, row: int, text: MessageText | ShownStray, kind: _Kind, numbers: Numbers, spelling: Spelling
     ) -> None:
         position = len(self)
         self._row.append(row)
-        if isinstance(item, ShownStray):
-            group, tool, header = map(numbers.of, (("group", STRAY), ("tool", ""), "stray"))
-            kind = _Kind((STRAY,), group, tool, header, CHANNELS.index(OTHER_CHANNEL))
-            self.number.append(item.after)
+        if isinstance(text, ShownStray):
+            self.number.append(text.after)
         else:
-            kind = self._kind(item, numbers, spelling)
-            self.number.append(item.number)
-            if item.call_id is not None:
-                self.call_ids[position] = item.call_id
+            self.number.append(text.number)
+            if text.call_id is not None:
+                self.call_ids[position] = text.call_id
             if kind.name[0] == CALL:
                 self.calls.add(position)
         self.group.append(kind.group)
@@ -156,17 +166,14 @@ class Side:
         self.header.append(kind.header)
         self._channel.append(kind.channel)
         self._is_linked.append(kind.name[0] in (CALL, REPLY))
-        self.key.append(numbers.of((kind.group, kind.tool, _hash(_comparable(item.body, spelling)))))
+        self.key.append(numbers.of((kind.group, kind.tool, _hash(_comparable(text.body, spelling)))))
 
-    def _kind(self, item: ShownMessage, numbers: Numbers, spelling: Spelling) -> _Kind:
+    def _kind(self, text: MessageText, numbers: Numbers, spelling: Spelling) -> _Kind:
         """Return the values of a header. They are cached, because few headers differ."""
-        key = (
-            *(item.role, item.name, item.recipient, item.channel, item.channel_given, item.intent),
-            *(item.content_type, item.constrained, item.ending, item.cancelled, item.message_kind, item.transcript),
-        )
-        is_alone = bool(item.extra) or spelling.strict
-        known = None if is_alone else self._kinds.get(key)
+        known = None if spelling.strict else self._kinds.get(text.kind)
         if known is None:
+            assert self._projection is not None and self._rows is not None
+            item = self._projection.unread(self._rows, text.row)
             fields = self.fields(item, spelling)
             group = group_of(item)
             known = _Kind(
@@ -176,8 +183,7 @@ class Side:
                 numbers.of(("header", *fields.items())),
                 CHANNELS.index(channel_of(item)),
             )
-            if not is_alone:
-                self._kinds[key] = known
+            self._kinds[text.kind] = known
         return known
 
     def _link(self, projection: Projection) -> None:
@@ -194,6 +200,11 @@ class Side:
         found = self._projection.item(self._rows, self._row[position])
         assert not isinstance(found, HiddenRun | BriefCall)
         return found
+
+    def body(self, position: int) -> str:
+        """Read the text of a message again."""
+        assert self._projection is not None and self._rows is not None
+        return "".join(self._projection.body_blocks(self._rows, self._row[position]))
 
     def channel(self, position: int) -> str:
         """Return the channel by which a message is selected."""

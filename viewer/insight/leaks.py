@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from viewer.cache import lazy_regex
 from viewer.document.projection import Projection
-from viewer.document.values import ShownMessage
+from viewer.document.values import MessageText, ShownMessage
 from viewer.insight.json_changes import json_container
 from viewer.insight.leak_sources import Grams, Passage, Source, source_of
 from viewer.insight.words import UNSPACED, WordKeys, Words, cover, origins, seeds, word_spans
@@ -157,25 +157,41 @@ def find_leaks(
     state = _State(0, 0, sources)
     leaks: list[Leak] = []
     searched = 0
-    for row in range(len(rows)):
+    heads: dict[int, ShownMessage] = {}
+    on_screen = _InOrder(shown.texts(shown.rows()))
+    for text in everything.texts(rows):
         work()
-        item = everything.item(rows, row)
-        if not isinstance(item, ShownMessage):
-            continue
-        state = state.at(item)
-        seen = shown.message(item.number) if item.visible else None
+        head = heads.get(text.kind)
+        if head is None:
+            head = heads[text.kind] = everything.unread(rows, text.row)
+        state = state.at(text)
+        seen = on_screen.body(text.number) if head.visible else None
         if seen is None:
-            state.hide(item.number, kind_of_source(item), compared_text(item))
+            state.hide(text.number, kind_of_source(head), text.body)
             continue
-        if seen.body.strip() != item.body.strip() and seen.body.strip() in item.body:
-            state.hide(item.number, "analysis", item.body.replace(seen.body.strip(), "\n", 1))
-        words = state.words(seen.body)
-        if seen.role == "assistant":
+        if seen != text.body and seen.strip() != text.body.strip() and seen.strip() in text.body:
+            state.hide(text.number, "analysis", text.body.replace(seen.strip(), "\n", 1))
+        words = state.words(seen)
+        if head.role == "assistant":
             searched += 1
-            leak = Leak(item.number, len(words), state.search(seen.body, words), least_words)
+            leak = Leak(text.number, len(words), state.search(seen, words), least_words)
             leaks += [leak] if leak.spans else []
-        state.show(seen, words)
+        state.show(head.role, seen, words)
     return Answers(searched, leaks)
+
+
+class _InOrder:
+    """Finds texts by ascending message numbers."""
+
+    def __init__(self, texts: Iterator[MessageText]) -> None:
+        self._texts = texts
+        self._next = next(texts, None)
+
+    def body(self, number: int) -> str | None:
+        """Return the text of a message, or None if it is not among the texts."""
+        while self._next is not None and self._next.number < number:
+            self._next = next(self._texts, None)
+        return self._next.body if self._next is not None and self._next.number == number else None
 
 
 def mark_boilerplate(answers: Sequence[Answers]) -> list[Answers]:
@@ -220,10 +236,10 @@ def kind_of_source(message: ShownMessage) -> str:
     return _KINDS.get(message.message_kind, "analysis")
 
 
-def compared_text(message: ShownMessage) -> str:
-    """Return the text of a hidden message to compare: for JSON, the strings in it."""
-    value = json_container(message.body)
-    return message.body if value is None else "\n\n".join(_strings(value))
+def _compared_text(body: str) -> str:
+    """Return the part of a hidden text to compare: for JSON, the strings in it."""
+    value = json_container(body)
+    return body if value is None else "\n\n".join(_strings(value))
 
 
 def _strings(value: object) -> Iterator[str]:
@@ -258,7 +274,7 @@ class _State:
         self._thoughts, self._replies = Grams(), Grams()
         self._secrets: dict[str, tuple[Source, Span]] = {}
 
-    def at(self, message: ShownMessage) -> _State:
+    def at(self, message: MessageText) -> _State:
         """Return the state for a message."""
         if message.transcript != self._transcript:
             return _State(message.transcript, message.turn, self._sources)
@@ -270,23 +286,24 @@ class _State:
         """Return the words of a text."""
         return Words(text, self._keys)
 
-    def show(self, message: ShownMessage, words: Words) -> None:
+    def show(self, role: str, text: str, words: Words) -> None:
         """Allow an answer to repeat what the user wrote or has seen."""
-        self._allow(message.body, words, self._allowed if message.role == "user" else self._answered)
-        if message.role == "user":
-            self._allowed_texts.update(found[0].lower() for found in _meta_wording(message.body))
+        self._allow(text, words, self._allowed if role == "user" else self._answered)
+        if role == "user":
+            self._allowed_texts.update(found[0].lower() for found in _meta_wording(text))
 
     def _allow(self, text: str, words: Words, known: set[int | None]) -> None:
         known.update(origins(words.keys))
         self._allowed_texts.update(text_found for text_found, _ in rare_strings(text))
 
-    def hide(self, number: int, kind: str, text: str) -> None:
+    def hide(self, number: int, kind: str, body: str) -> None:
         """Add a hidden text."""
         if not kind:
             return
         is_relayed = kind == "tool" and kind not in self._sources
         if kind not in self._sources and not is_relayed:
             return
+        text = _compared_text(body)
         source, words = source_of(number, kind, text), self.words(text)
         if is_relayed:
             self._replies.add(source, words)

@@ -6,7 +6,6 @@ from array import array
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from enum import IntEnum
 from hashlib import blake2b
-from heapq import merge
 from itertools import groupby, pairwise
 
 from msgspec import Struct
@@ -122,7 +121,7 @@ def readings(
     With `skips_refused`, a reader other than the chosen one stops when it refuses the text, and has no messages."""
     found = []
     for name in READERS:
-        other = document.as_format(name)
+        other = document.as_format(name, ignores_call_ids=True)
         everything, shown = (other.project(each, withholds=False) for each in (EVERYTHING, END_USER))
         may_stop = skips_refused and name != document.detection.format and bool(STRICT[name].refuses)
         is_refused = False
@@ -134,10 +133,16 @@ def readings(
         if is_refused:
             found.append(Reading(name, REFUSES, ()))
             continue
-        while other.check_some(other.step_size):
+        while not _is_settled(name, everything) and other.check_some(other.step_size):
             yield
         found.append((yield from _reading(name, everything, shown, other.size)))
     return tuple(found)
+
+
+def _is_settled(format: str, everything: Projection) -> bool:
+    """True if no other problem can change the verdict. The messages themselves do not depend on checks."""
+    problems, strict = _problems(everything), STRICT[format]
+    return bool(problems & (strict.refuses or strict.lax))
 
 
 def _reading(format: str, everything: Projection, shown: Projection, size: int) -> Generator[None, None, Reading]:
@@ -172,7 +177,7 @@ def rows(readings: Sequence[Reading]) -> Iterator[Row]:
     """Yield the runs of bytes that each reader reads in a single way. Neighbors with equal cells form one row."""
     judges = [place for place, each in enumerate(readings) if each.verdict != REFUSES]
     covers = [_Cover(each.messages) for each in readings]
-    borders = (border for border, _ in groupby(merge(*(_borders(each.messages) for each in readings))))
+    borders = sorted({border for each in readings for border in _borders(each.messages)})
     found = (((start, end), tuple(cover.at(start) for cover in covers)) for start, end in pairwise(borders))
     ranked = (Row(span, cells, _rank([cells[place] for place in judges])) for span, cells in found if any(cells))
     for _, run in groupby(ranked, key=_sameness):
@@ -218,6 +223,8 @@ class _Cover:
 
 def _rank(cells: Sequence[Cell | None]) -> Rank | None:
     """Return the most serious rank in which cells differ."""
+    if all(_is_same(cells[0], cell) for cell in cells[1:]):
+        return None  # the usual case, found fast
     tests: tuple[tuple[Rank, Callable[[Cell | None], object]], ...] = (
         (Rank.VISIBILITY, lambda cell: cell.message.shown_as if cell else ""),
         (Rank.BOUNDARY, lambda cell: (cell.message.start, cell.message.end, cell.part) if cell else None),
@@ -226,6 +233,14 @@ def _rank(cells: Sequence[Cell | None]) -> Rank | None:
         (Rank.LABEL, lambda cell: (cell.message.header.role, cell.message.header.channel_given) if cell else None),
     )
     return next((rank for rank, test in tests if len({test(cell) for cell in cells}) > 1), None)
+
+
+def _is_same(one: Cell | None, other: Cell | None) -> bool:
+    if one is None or other is None:
+        return one is other
+    a, b = one.message, other.message
+    same_place = one.part == other.part and a.start == b.start and a.end == b.end
+    return same_place and a.is_shown == b.is_shown and a.text == b.text and a.header == b.header
 
 
 def disagreements(found: Iterable[Row], *, at_most: Rank = Rank.LABEL) -> Iterator[Row]:

@@ -28,6 +28,8 @@ class ReadOptions(Struct, frozen=True, gc=False):
     """True to apply Harmony's rule that commentary without a recipient is a preamble for the user."""
     row_order: bool = False
     """True to report an unusual message order in training rows."""
+    ignores_call_ids: bool = False
+    """True to leave out call ids where the format does not define them. Many headers are then equal, and read fast."""
 
 
 class Channels(Enum):

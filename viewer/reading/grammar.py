@@ -36,6 +36,8 @@ class HeaderGrammar(Struct, frozen=True):
     name_required: bool = False
     """True if the role `tool` needs a name."""
     escapes: bool = False
+    ignored: frozenset[str] = frozenset()
+    """Attributes that the format does not define and that are neither kept nor reported."""
 
 
 class TextGrammar(Struct, frozen=True):

@@ -270,7 +270,8 @@ class HeaderWords:
     def _attribute(self, key: str, place: Place) -> None:
         known = self.grammar.attributes
         if key not in known and not (self.grammar.harmony and key in ALL_ATTRIBUTES):
-            self.problems.append(Problem(W_ATTRIBUTE_UNKNOWN, None, place.start, place.end))
+            if key not in self.grammar.ignored:
+                self.problems.append(Problem(W_ATTRIBUTE_UNKNOWN, None, place.start, place.end))
             self._keep_extra(key, place)
             return
         if key not in known:
@@ -322,7 +323,7 @@ class HeaderMeaning:
             call_id=self._in.value("call_id"),
             content_type=content_type,
             constrained=constrained,
-            extra=tuple(self._in.extra.items()),
+            extra=tuple(field for field in self._in.extra.items() if field[0] not in self._in.grammar.ignored),
             complete=not self._in.partial,
         )
 

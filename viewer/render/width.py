@@ -46,8 +46,10 @@ def cut(text: SafeText, width: int, ellipsis: SafeText) -> SafeText:
     """Truncate a line to a width, with an ellipsis if something is missing."""
     if cells(text) <= width:
         return text
-    kept: list[str] = []
     room = width - cells(ellipsis)
+    if text.isascii() and has_one_cell_each(text):
+        return SafeText(text[: max(0, room)] + ellipsis)
+    kept: list[str] = []
     for cluster in _clusters(text):
         room -= cluster_cells(cluster)
         if room < 0:

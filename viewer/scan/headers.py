@@ -133,7 +133,9 @@ class HeaderMemo:
         reading = read_header(words, self._grammar.header)
         header = reading.header
         is_only = len(_ANY_KEY.findall(words)) == 1 and _ID.search(words) is not None
-        if header.call_id != (call_id.decode("ascii") or None) or (call_id and not is_only):
+        is_known = header.call_id == (call_id.decode("ascii") or None)
+        is_ignored = header.call_id is None and "call_id" in self._grammar.header.ignored
+        if not (is_known or is_ignored) or (call_id and not is_only):
             return IRREGULAR
         endings = sum(
             1 << code for code, ending in enumerate(ENDINGS) if is_stop_expected(header, ending, self._grammar)

@@ -6,11 +6,14 @@ from itertools import combinations
 from random import Random
 
 import pytest
+from msgspec.structs import replace
 
 from tests.support.cases import each
 from tests.support.lenses import document, letters, readings, safe_view
 from tests.support.samples import Sample, samples
 from viewer.cli.lens import compare
+from viewer.document.document import Document
+from viewer.insight import lens
 from viewer.insight.lens import (
     LAX,
     READERS,
@@ -201,3 +204,26 @@ def test_the_column_of_the_own_format_is_its_reading(sample: Sample) -> None:
         assert [(each.start, each.end, each.header.role, each.is_shown) for each in own.messages] == [
             (*line["span"], line["role"], line["visible"]) for line in wanted
         ]
+
+
+def test_leaving_out_call_ids_and_late_checks_does_not_change_a_reading(monkeypatch: pytest.MonkeyPatch) -> None:
+    parts = (
+        "<|start|>assistant to=functions.f call_id=c{0}<|channel|>commentary<|message|>{{}}<|call|>\n",
+        "<|start|>tool name=functions.f call_id=c{0}<|channel|>commentary<|message|>ok<|end|>\n",
+        "<|start|>tool name=functions.f call_id=c{0} call_id=other<|message|>ok<|end|>\n",
+        "<|start|>assistant call_id=<|channel|>final<|message|>Yes <think>no</think> yes<|end|>\n",
+        "<|start|>user<|message|>a <|literal|>b<|endliteral|> <<|end|> c<|end|>\n",
+    )
+    chance = Random(5)
+    text = "version: 2.2\n" + "".join(chance.choice(parts[:2] * 9 + parts).format(n) for n in range(400))
+    fast = readings(text.encode())
+    assert all(not message.header.extra for each in fast for message in each.messages)
+    as_format = Document.as_format
+    monkeypatch.setattr(Document, "as_format", lambda self, name, ignores_call_ids: as_format(self, name))
+    monkeypatch.setattr(lens, "_is_settled", lambda *_: False)
+    slow = readings(text.encode())
+    assert [each.verdict for each in fast] == [REFUSES, REFUSES, LAX, LAX, LAX]
+    assert [each.verdict for each in slow] == [each.verdict for each in fast]
+    for one, other in zip(fast, slow, strict=True):
+        shared = [replace(each, header=replace(each.header, extra=())) for each in other.messages]
+        assert one.messages == shared

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from functools import cache
+
+from msgspec.structs import replace
+
 from viewer.formats.text.log_lines import LogLines
 from viewer.reading.format import Channels, FormatTraits, Reader, ReadOptions
 from viewer.reading.grammar import HeaderGrammar, TextGrammar
@@ -48,20 +52,35 @@ def grammar_of_version(version: str | None) -> TextGrammar:
     return GRAMMAR_2_0 if major == "2" and minor in ("", "0") else GRAMMAR_2_2
 
 
-def _reader(grammar: TextGrammar, record: Recorder) -> Reader:
-    return TextReader(record, grammar, LogLines(record), grammar_of_version=grammar_of_version)
+@cache
+def _without_call_ids(grammar: TextGrammar) -> TextGrammar:
+    """Return the grammar without call ids, unless it defines them."""
+    if "call_id" in grammar.header.attributes:
+        return grammar
+    return replace(grammar, header=replace(grammar.header, ignored=frozenset({"call_id"})))
+
+
+def _reader(grammar: TextGrammar, record: Recorder, options: ReadOptions) -> Reader:
+    if not options.ignores_call_ids:
+        return TextReader(record, grammar, LogLines(record), grammar_of_version=grammar_of_version)
+    return TextReader(
+        record,
+        _without_call_ids(grammar),
+        LogLines(record),
+        grammar_of_version=lambda version: _without_call_ids(grammar_of_version(version)),
+    )
 
 
 def _read_2_2(record: Recorder, options: ReadOptions) -> Reader:
-    return _reader(GRAMMAR_2_2, record)
+    return _reader(GRAMMAR_2_2, record, options)
 
 
 def _read_2_0(record: Recorder, options: ReadOptions) -> Reader:
-    return _reader(GRAMMAR_2_0, record)
+    return _reader(GRAMMAR_2_0, record, options)
 
 
 def _read_1_x(record: Recorder, options: ReadOptions) -> Reader:
-    return _reader(GRAMMAR_1_X, record)
+    return _reader(GRAMMAR_1_X, record, options)
 
 
 OPENCHATML_2_2 = FormatTraits(

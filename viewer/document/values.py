@@ -72,7 +72,7 @@ class ShownMessage(Struct, frozen=True):
 
 
 class MessageText(Struct, frozen=True, gc=False):
-    """The text of a message that the audience may see, and what tells it from messages with the same header."""
+    """The text of a message that the audience may see. Messages of one kind differ only in these facts."""
 
     row: int
     number: int

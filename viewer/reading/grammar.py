@@ -37,7 +37,7 @@ class HeaderGrammar(Struct, frozen=True):
     """True if the role `tool` needs a name."""
     escapes: bool = False
     ignored: frozenset[str] = frozenset()
-    """Attributes that the format does not define and that are neither kept nor reported."""
+    """Attributes that are dropped without a report, because the format does not define them."""
 
 
 class TextGrammar(Struct, frozen=True):

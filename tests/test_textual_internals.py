@@ -36,6 +36,7 @@ METHODS = {
     ("textual.app.App", "_handle_exception"): "(self, error: 'Exception') -> 'None'",
     ("textual.message_pump.MessagePump", "_close_messages_no_wait"): "(self) -> 'None'",
     ("textual.drivers.linux_driver.LinuxDriver", "_run_input_thread"): "(self) -> 'None'",
+    ("textual.drivers.linux_driver.LinuxDriver", "_sigtstp_application"): "(self, *_) -> 'None'",
     ("textual.drivers.linux_driver.LinuxDriver", "_sigcont_application"): "(self, *_) -> 'None'",
     ("textual._compositor.Compositor", "render_strips"): "(self, size: 'Size | None' = None) -> 'list[Strip]'",
 }

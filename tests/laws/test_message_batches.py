@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.cases import each
 from tests.support.reading import read, read_batched
 from viewer.checks import closed_rows, prefilter_block
 from viewer.formats.containers import arrays
@@ -280,7 +281,7 @@ def rows_around(name: str, chance: Random) -> bytes:
     return b"".join(found)
 
 
-@pytest.mark.parametrize("name", ["id", "n", "score", "model", "version", "error", "role", "content", "metadata", "é"])
+@each("name", ["id", "n", "score", "model", "version", "error", "role", "content", "metadata", "é"])
 def test_members_around_messages_are_read_as_with_care(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     data = rows_around(name, Random(name))
     assert compare_document(data, Random(name), monkeypatch) > 100
@@ -290,7 +291,7 @@ def test_members_around_messages_are_read_as_with_care(name: str, monkeypatch: p
 FAULTS = {"_STRING": rb'"((?:[^"\\]|\\.)*+)"', "_NUMBER": rb"([^,}]++)", "_FIXED": ()}
 
 
-@pytest.mark.parametrize("fault", FAULTS)
+@each("fault", FAULTS)
 def test_a_fault_in_the_pattern_of_a_member_is_found(fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(runs, fault, FAULTS[fault])
     with pytest.raises(AssertionError):
@@ -340,7 +341,7 @@ COMMON = ("id", "type", "phase", "ts", "created_at", "kind", "usage", "custom_id
 """Members that are tried in every run of the tests."""
 
 
-@pytest.mark.parametrize("name", COMMON)
+@each("name", COMMON)
 def test_members_of_messages_are_read_as_with_care(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     assert compare_document(messages_with(name, Random(name)), Random(name), monkeypatch) > 50
     compare_document(spoiled(messages_with(name, Random(name)), Random(name)), Random(name), monkeypatch)
@@ -375,7 +376,7 @@ OWN_FAULTS: dict[str, tuple[object, str, object]] = {
 }
 
 
-@pytest.mark.parametrize("fault", OWN_FAULTS)
+@each("fault", OWN_FAULTS)
 def test_a_fault_in_members_of_messages_is_found(fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(*OWN_FAULTS[fault])
     with pytest.raises((AssertionError, ValueError, UnicodeDecodeError)):

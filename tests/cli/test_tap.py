@@ -11,7 +11,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -27,6 +27,7 @@ REQUEST = json.dumps(
 ).encode()
 ANSWER = sse(chunk(reasoning_content="SECRET"), chunk(content="An answer"), chunk(finish="stop"))
 KEYS = (b"Authorization: Bearer KEY", b"Cookie: a=KEY", b"X-Api-Key: KEY")
+ENDED = "the log has ended, because its writer ended; requests go on"
 
 
 @pytest.fixture
@@ -122,7 +123,17 @@ def test_a_full_disk_and_a_killed_writer_do_not_reach_the_client(server: int, tm
         [writer] = children(process.pid)
         os.kill(writer, signal.SIGKILL)
         assert [ask(port) for _ in range(3)] == [ANSWER] * 3
-        assert "the log has ended, because its writer ended; requests go on" in rest(process)
+        assert ENDED in rest(process)
+    with tap(server, tmp_path / "other.jsonl") as (process, port):
+        [writer] = children(process.pid)
+        os.kill(writer, signal.SIGSTOP)
+        assert ask(port) == ANSWER
+        process.send_signal(signal.SIGINT)
+        with suppress(ConnectionRefusedError):  # once the proxy ends, it only waits for the writer
+            while True:
+                socket.create_connection(("127.0.0.1", port)).close()
+        os.kill(writer, signal.SIGKILL)
+        assert ENDED in rest(process)
 
 
 def test_mistakes_are_one_sentence(tmp_path: Path) -> None:

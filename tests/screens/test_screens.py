@@ -66,6 +66,8 @@ async def walked(walk: Walk, size: tuple[int, int], folder: Path) -> str:
             if walk.held is not None:
                 says = walk.held.value
                 await until(lambda: says in drawn(pilot))
+            if walk.welcomes:  # the file below the card is read after the first frame
+                await until(lambda: "checking" not in drawn(pilot))
             for name, step in walk.steps.items():
                 await _take(pilot, step, folder / walk.file)
                 keys = step if isinstance(step, str) else step.keys

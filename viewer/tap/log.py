@@ -49,6 +49,7 @@ class Log:
         self._count = 0
         self._process = 0
         self._is_ending = False
+        self._has_ended = False
         self.written = 0
         """The number of exchanges that the writer completed. Known only at the end."""
         self.lost = 0
@@ -94,7 +95,9 @@ class Log:
                 await self._notices.closed.wait()
         except TimeoutError:
             os.kill(self._process, signal.SIGKILL)
-        os.waitpid(self._process, 0)
+        _, status = os.waitpid(self._process, 0)
+        if status:
+            self._say_that_it_ended()
 
     # One exchange.
 
@@ -175,6 +178,11 @@ class Log:
 
     def _writer_ended(self) -> None:
         if not self._is_ending:
+            self._say_that_it_ended()
+
+    def _say_that_it_ended(self) -> None:
+        if not self._has_ended:
+            self._has_ended = True
             self._report("the log has ended, because its writer ended; requests go on")
             self.lost += 1
 

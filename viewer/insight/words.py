@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Set
 from functools import cached_property
-from itertools import repeat, zip_longest
-from operator import and_
+from itertools import chain
 from unicodedata import is_normalized, normalize
+
+import numpy as np
+from numpy.typing import NDArray
 
 from viewer.cache import lazy_regex
 from viewer.model.messages import Span
@@ -45,6 +47,14 @@ _EMPTY_CHARACTERS = frozenset("的了是在和也就不都而及与着或我你�
 _CONTENT, _UNSPACED = 1, 2
 """What the lowest bits of a word's key mean."""
 _MOST_KEYS = 200_000
+_ORIGIN = 4
+"""The length in words of the sequences that identify the origin of a text."""
+_FACTORS = np.random.default_rng(2).integers(1, 1 << 64, 2 * _ORIGIN, np.uint64, endpoint=False) | np.uint64(1)
+"""What the keys of a sequence are multiplied by, so that its hash depends on their order."""
+
+Keys = NDArray[np.int64]
+Hashes = NDArray[np.uint64]
+Places = NDArray[np.intp]
 
 
 class WordKeys(dict[str, int]):
@@ -66,54 +76,61 @@ class Words:
 
     def __init__(self, text: str, keys: WordKeys) -> None:
         self._text = text
-        self.keys = [*map(keys.__getitem__, _regex(text).findall(text))]
+        found = _regex(text).findall(text)
+        self.keys = np.fromiter(map(keys.__getitem__, found), np.int64, len(found))
 
     def __len__(self) -> int:
         return len(self.keys)
 
     @cached_property
-    def trigrams(self) -> Sequence[int]:
-        """The hashes of the sequences of three words."""
-        return [*trigrams(self.keys)]
+    def origins(self) -> list[int]:
+        """The hashes of the sequences that identify the origin of a text, by their first word: four words, or twice as
+        many characters. A hash is 0 if the text ends before."""
+        fours = hashes_of(self.keys, _ORIGIN)
+        is_unspaced = self.keys[: len(fours)] & _UNSPACED > 0
+        if is_unspaced.any():
+            eights = np.zeros(len(fours), np.uint64)
+            eights[: max(0, len(self) - 2 * _ORIGIN + 1)] = hashes_of(self.keys, 2 * _ORIGIN)
+            fours = np.where(is_unspaced, eights, fours)
+        found: list[int] = fours.tolist()
+        return found
+
+    def cover(self, known: Set[int], covered: bytearray) -> None:
+        """Mark the words in sequences of known origin."""
+        for place in [place for place, gram in enumerate(self.origins) if gram in known and gram]:
+            length = 2 * _ORIGIN if self.keys[place] & _UNSPACED else _ORIGIN
+            covered[place : place + length] = b"\1" * length
 
     @cached_property
-    def spans(self) -> Sequence[Span]:
+    def seeds(self) -> tuple[Places, Hashes]:
+        """The places and hashes of the sequences of three words that contain a content word."""
+        keys = self.keys
+        places = np.flatnonzero((keys[:-2] | keys[1:-1] | keys[2:]) & _CONTENT)
+        return places, hashes_of(keys, 3)[places]
+
+    @cached_property
+    def spans(self) -> NDArray[np.int32]:
         """The positions of the words, which few texts need."""
-        return word_spans(self._text)
+        spans = map(re.Match.span, _regex(self._text).finditer(self._text))
+        return np.fromiter(chain.from_iterable(spans), np.int32, 2 * len(self)).reshape(-1, 2)
+
+    def span(self, first: int, end: int) -> Span:
+        """Return the position of a sequence of words."""
+        return int(self.spans[first][0]), int(self.spans[end - 1][1])
 
 
 def _regex(text: str) -> re.Pattern[str]:
     return _ASCII_WORDS if text.isascii() else _WORDS
 
 
-def trigrams(keys: Sequence[int]) -> Iterator[int]:
-    """Yield the hash of each sequence of three words."""
-    return map(hash, zip(keys, keys[1:], keys[2:], strict=False))
-
-
-def seeds(keys: Sequence[int]) -> frozenset[int]:
-    """Return the hashes of the sequences of three words that contain a content word."""
-    return frozenset(gram for place, gram in enumerate(trigrams(keys)) if any(map(is_content, keys[place : place + 3])))
-
-
-def origins(keys: Sequence[int]) -> Iterable[int | None]:
-    """Yield the hashes of the sequences that identify the origin of a text: four words, or twice as many characters.
-    There is one for each word; None if the text ends before."""
-    fours = map(hash, zip(keys, keys[1:], keys[2:], keys[3:], strict=False))
-    if not any(map(and_, keys, repeat(_UNSPACED))):
-        return fours
-    eights = map(hash, zip(*(keys[place:] for place in range(8)), strict=False))
-    return (
-        eight if key & _UNSPACED else four
-        for four, eight, key in zip_longest(fours, eights, keys[: max(0, len(keys) - 3)])
-    )
-
-
-def cover(keys: Sequence[int], known: set[int | None], covered: bytearray) -> None:
-    """Mark the words in known sequences."""
-    for place in [place for place, gram in enumerate(origins(keys)) if gram in known]:
-        length = 8 if keys[place] & _UNSPACED else 4
-        covered[place : place + length] = b"\1" * length
+def hashes_of(keys: Keys, length: int) -> Hashes:
+    """Return the hash of each sequence of so many words."""
+    count = max(0, len(keys) - length + 1)
+    bits = keys.view(np.uint64)
+    hashes: Hashes = bits[:count] * _FACTORS[0]
+    for place in range(1, length):
+        hashes += bits[place : place + count] * _FACTORS[place]
+    return hashes
 
 
 def weight_of(key: int) -> float:

@@ -7,8 +7,9 @@ from functools import lru_cache
 
 from msgspec import Struct, field
 
-from viewer.formats.engine.conditions import Unreadable, all_hold
+from viewer.formats.engine.conditions import all_hold
 from viewer.formats.engine.paths import all_at, path
+from viewer.formats.engine.repeats import compared_values
 from viewer.formats.hiding import FLAGS, KINDS, SHOWN, STARTERS, WORDS
 from viewer.formats.tables.model import Outcomes, PartRule, RecordFormat, RecordRule, When, Words
 from viewer.syntax.json_text import JsonKind, JsonNode
@@ -33,6 +34,8 @@ class Deciding(Struct):
     holders: set[int] = field(default_factory=set)
     """Objects in which a rule looks up values."""
     times: set[int] = field(default_factory=set)
+    compared: set[int] = field(default_factory=set)
+    """Texts that a rule compares with each other. Which of them are equal is deciding."""
 
     def add(self, at: str, node: JsonNode) -> None:
         """Add the values at a path."""
@@ -45,6 +48,20 @@ class Deciding(Struct):
                 self.beginnings.setdefault(value.start, []).append(when.starts)
         elif when != When(when.path, present=when.present, kind=when.kind):
             self.add(when.path, node)
+
+    def add_compared(self, rule: RecordRule, node: JsonNode) -> None:
+        """Add what a rule compares to find out whether it repeats a list."""
+        lists = [path(at).all(node) for at in rule.repeats]
+        if not any(lists):
+            return
+        own = path(rule.each or rule.body).all(node)
+        for item in (*own, *(item for each in lists for item in each)):
+            self.holders.add(item.start)
+            for value in compared_values(item):
+                if value.kind is JsonKind.STRING:
+                    self.compared.add(value.start)
+                else:
+                    self.values.add(value.start)
 
 
 def deciding(rules: tuple[RecordRule, ...], node: JsonNode) -> Deciding:
@@ -63,8 +80,7 @@ def _add_rules(found: Deciding, rules: tuple[RecordRule, ...], node: JsonNode) -
 
 
 def _add_rule(found: Deciding, rule: RecordRule, node: JsonNode) -> None:
-    if any(path(at).first(node) is not None for at in rule.repeats):
-        raise Unreadable  # the rule compares values of the record with each other
+    found.add_compared(rule, node)
     for at in (*(fault.path for fault in rule.faults), *outcome_paths(rule.outcome), rule.rewind, rule.rewind_turns):
         found.add(at, node)
     if rule.role.startswith("@"):

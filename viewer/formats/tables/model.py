@@ -608,8 +608,8 @@ class Tokens(Struct, frozen=True):
     counts: Counting = Counting.EACH
 
 
-class RecordFormat(Struct, frozen=True):
-    """A format, defined by a table."""
+class RecordFormat(Struct, frozen=True, eq=False):
+    """A format, defined by a table. Each is equal only to itself, so that results that depend on it can be cached."""
 
     name: str
     title: str

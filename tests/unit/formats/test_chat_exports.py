@@ -46,7 +46,7 @@ def said(id: str, sender: str, text: str, parent: str | None = None, **more: Any
 
 def web(*messages: Message, **more: Any) -> bytes:
     """Return an Open WebUI export with a chain of messages."""
-    chain = [
+    chain: list[Message] = [
         {"id": str(at), "parentId": str(at - 1) if at else None, "childrenIds": []} | message
         for at, message in enumerate(messages)
     ]
@@ -166,6 +166,7 @@ def test_errors_of_the_program_are_no_answers() -> None:
 
 
 def test_a_flag_that_cannot_be_read_hides() -> None:
+    wrong: Any
     for wrong in ("no", 1, {}, None):
         assert shown(libre(message("a", "", "SECRET_", user=wrong)), "librechat") == [], wrong
         assert shown(as_lines(tavern("SECRET_", user=wrong)), "sillytavern") == [], wrong

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
+from functools import cached_property
 
 import numpy as np
 from msgspec import Struct
+from numpy.typing import NDArray
 
 from viewer.cache import lazy_regex
-from viewer.insight.words import Hashes, Words, hashes_of, is_content, weight_of
+from viewer.insight.words import CONTENT, UNSPACED_WORD, WordKeys, is_content, weight_of, word_regex
 from viewer.model.messages import Span
 
 LEAST_MARKED = 6.0
@@ -32,6 +35,15 @@ _MOST_WORDS = (1 << 28) - 1
 _PLACES = np.uint64(_MOST_WORDS)
 """The bits for the place of a sequence. The others hold its hash; the density of a passage excludes chance matches."""
 
+_ORIGIN = 4
+"""The length in words of the sequences that identify the origin of a text."""
+_FACTORS = np.random.default_rng(2).integers(1, 1 << 64, 2 * _ORIGIN, np.uint64, endpoint=False) | np.uint64(1)
+"""What the keys of a sequence are multiplied by, so that its hash depends on their order."""
+
+Keys = NDArray[np.int64]
+Hashes = NDArray[np.uint64]
+Places = NDArray[np.intp]
+
 _QUOTES = lazy_regex(
     r'```.*?(?:```|\Z)|"[^"\n]{2,2000}"|“[^”]{2,2000}”|«[^»]{2,2000}»|„[^“”]{2,2000}[“”]|「[^」]{2,2000}」|『[^』]{2,2000}』',
     re.DOTALL,
@@ -44,6 +56,63 @@ _DRAFT = lazy_regex(
     r"[ \t*_]*[:：]"
 )
 """Words in an analysis that announce the wording of an answer."""
+
+
+class Words:
+    """The words of a text."""
+
+    def __init__(self, text: str, keys: WordKeys) -> None:
+        self._text = text
+        found = word_regex(text).findall(text)
+        self.keys = np.fromiter(map(keys.__getitem__, found), np.int64, len(found))
+
+    def __len__(self) -> int:
+        return len(self.keys)
+
+    def origins(self) -> list[int]:
+        """Return the hashes of the sequences that identify the origin of a text, by their first word: four words, or twice as
+        many characters. A hash is 0 if the text ends before."""
+        fours = hashes_of(self.keys, _ORIGIN)
+        is_unspaced = self.keys[: len(fours)] & UNSPACED_WORD > 0
+        if is_unspaced.any():
+            eights = np.zeros(len(fours), np.uint64)
+            eights[: max(0, len(self) - 2 * _ORIGIN + 1)] = hashes_of(self.keys, 2 * _ORIGIN)
+            fours = np.where(is_unspaced, eights, fours)
+        found: list[int] = fours.tolist()
+        return found
+
+    def cover(self, known: Set[int], covered: bytearray) -> None:
+        """Mark the words in sequences of known origin."""
+        for place in [place for place, gram in enumerate(self.origins()) if gram in known and gram]:
+            length = 2 * _ORIGIN if self.keys[place] & UNSPACED_WORD else _ORIGIN
+            covered[place : place + length] = b"\1" * length
+
+    @cached_property
+    def seeds(self) -> tuple[Places, Hashes]:
+        """The places and hashes of the sequences of three words that contain a content word."""
+        keys = self.keys
+        places = np.flatnonzero((keys[:-2] | keys[1:-1] | keys[2:]) & CONTENT)
+        return places, hashes_of(keys, 3)[places]
+
+    @cached_property
+    def spans(self) -> NDArray[np.int32]:
+        """The positions of the words, which few texts need."""
+        spans = map(re.Match.span, word_regex(self._text).finditer(self._text))
+        return np.fromiter(itertools.chain.from_iterable(spans), np.int32, 2 * len(self)).reshape(-1, 2)
+
+    def span(self, first: int, end: int) -> Span:
+        """Return the position of a sequence of words."""
+        return int(self.spans[first][0]), int(self.spans[end - 1][1])
+
+
+def hashes_of(keys: Keys, length: int) -> Hashes:
+    """Return the hash of each sequence of so many words."""
+    count = max(0, len(keys) - length + 1)
+    bits = keys.view(np.uint64)
+    hashes: Hashes = bits[:count] * _FACTORS[0]
+    for place in range(1, length):
+        hashes += bits[place : place + count] * _FACTORS[place]
+    return hashes
 
 
 class Source(Struct, frozen=True):

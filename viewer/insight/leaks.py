@@ -13,8 +13,8 @@ from viewer.cache import lazy_regex
 from viewer.document.projection import Projection
 from viewer.document.values import MessageText, ShownMessage
 from viewer.insight.json_changes import json_container
-from viewer.insight.leak_sources import Grams, Passage, Source, source_of
-from viewer.insight.words import UNSPACED, WordKeys, Words, word_spans
+from viewer.insight.leak_sources import Grams, Passage, Source, Words, source_of
+from viewer.insight.words import UNSPACED, WordKeys, word_spans
 from viewer.model.messages import Span
 
 SOURCES = ("analysis", "system", "developer", "arguments", "tool")
@@ -293,7 +293,7 @@ class _State:
             self._allowed_texts.update(found[0].lower() for found in _meta_wording(text))
 
     def _allow(self, text: str, words: Words, known: set[int]) -> None:
-        known.update(words.origins)
+        known.update(words.origins())
         self._allowed_texts.update(text_found for text_found, _ in rare_strings(text))
 
     def hide(self, number: int, kind: str, body: str) -> None:

@@ -3,13 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Set
-from functools import cached_property
-from itertools import chain
 from unicodedata import is_normalized, normalize
-
-import numpy as np
-from numpy.typing import NDArray
 
 from viewer.cache import lazy_regex
 from viewer.model.messages import Span
@@ -44,17 +38,9 @@ STOP_WORDS = frozenset(_STOP_WORDS.split())
 """Words that identify no source. A sequence of nothing else is not looked up."""
 _EMPTY_CHARACTERS = frozenset("的了是在和也就不都而及与着或我你他她它们这那有个一之")
 
-_CONTENT, _UNSPACED = 1, 2
+CONTENT, UNSPACED_WORD = 1, 2
 """What the lowest bits of a word's key mean."""
 _MOST_KEYS = 200_000
-_ORIGIN = 4
-"""The length in words of the sequences that identify the origin of a text."""
-_FACTORS = np.random.default_rng(2).integers(1, 1 << 64, 2 * _ORIGIN, np.uint64, endpoint=False) | np.uint64(1)
-"""What the keys of a sequence are multiplied by, so that its hash depends on their order."""
-
-Keys = NDArray[np.int64]
-Hashes = NDArray[np.uint64]
-Places = NDArray[np.intp]
 
 
 class WordKeys(dict[str, int]):
@@ -62,90 +48,33 @@ class WordKeys(dict[str, int]):
 
     def __missing__(self, word: str) -> int:
         normalized = normal(word)
-        key = hash(normalized) & ~(_CONTENT | _UNSPACED)
-        key |= _CONTENT if _is_content(normalized) else 0
-        key |= _UNSPACED if len(normalized) == 1 and is_unspaced(normalized) else 0
+        key = hash(normalized) & ~(CONTENT | UNSPACED_WORD)
+        key |= CONTENT if _is_content(normalized) else 0
+        key |= UNSPACED_WORD if len(normalized) == 1 and is_unspaced(normalized) else 0
         if len(self) >= _MOST_KEYS:
             self.clear()
         self[word] = key
         return key
 
 
-class Words:
-    """The words of a text."""
-
-    def __init__(self, text: str, keys: WordKeys) -> None:
-        self._text = text
-        found = _regex(text).findall(text)
-        self.keys = np.fromiter(map(keys.__getitem__, found), np.int64, len(found))
-
-    def __len__(self) -> int:
-        return len(self.keys)
-
-    @cached_property
-    def origins(self) -> list[int]:
-        """The hashes of the sequences that identify the origin of a text, by their first word: four words, or twice as
-        many characters. A hash is 0 if the text ends before."""
-        fours = hashes_of(self.keys, _ORIGIN)
-        is_unspaced = self.keys[: len(fours)] & _UNSPACED > 0
-        if is_unspaced.any():
-            eights = np.zeros(len(fours), np.uint64)
-            eights[: max(0, len(self) - 2 * _ORIGIN + 1)] = hashes_of(self.keys, 2 * _ORIGIN)
-            fours = np.where(is_unspaced, eights, fours)
-        found: list[int] = fours.tolist()
-        return found
-
-    def cover(self, known: Set[int], covered: bytearray) -> None:
-        """Mark the words in sequences of known origin."""
-        for place in [place for place, gram in enumerate(self.origins) if gram in known and gram]:
-            length = 2 * _ORIGIN if self.keys[place] & _UNSPACED else _ORIGIN
-            covered[place : place + length] = b"\1" * length
-
-    @cached_property
-    def seeds(self) -> tuple[Places, Hashes]:
-        """The places and hashes of the sequences of three words that contain a content word."""
-        keys = self.keys
-        places = np.flatnonzero((keys[:-2] | keys[1:-1] | keys[2:]) & _CONTENT)
-        return places, hashes_of(keys, 3)[places]
-
-    @cached_property
-    def spans(self) -> NDArray[np.int32]:
-        """The positions of the words, which few texts need."""
-        spans = map(re.Match.span, _regex(self._text).finditer(self._text))
-        return np.fromiter(chain.from_iterable(spans), np.int32, 2 * len(self)).reshape(-1, 2)
-
-    def span(self, first: int, end: int) -> Span:
-        """Return the position of a sequence of words."""
-        return int(self.spans[first][0]), int(self.spans[end - 1][1])
-
-
-def _regex(text: str) -> re.Pattern[str]:
+def word_regex(text: str) -> re.Pattern[str]:
+    """Return the regular expression that finds the words of a text."""
     return _ASCII_WORDS if text.isascii() else _WORDS
-
-
-def hashes_of(keys: Keys, length: int) -> Hashes:
-    """Return the hash of each sequence of so many words."""
-    count = max(0, len(keys) - length + 1)
-    bits = keys.view(np.uint64)
-    hashes: Hashes = bits[:count] * _FACTORS[0]
-    for place in range(1, length):
-        hashes += bits[place : place + count] * _FACTORS[place]
-    return hashes
 
 
 def weight_of(key: int) -> float:
     """Return the fraction of a word that this counts as. A character of a script without spaces is half a word."""
-    return 0.5 if key & _UNSPACED else 1.0
+    return 0.5 if key & UNSPACED_WORD else 1.0
 
 
 def is_content(key: int) -> bool:
     """True if a word carries meaning."""
-    return key & _CONTENT != 0
+    return key & CONTENT != 0
 
 
 def word_spans(text: str) -> list[Span]:
     """Return the positions of the words of a text."""
-    return [found.span() for found in _regex(text).finditer(text)]
+    return [found.span() for found in word_regex(text).finditer(text)]
 
 
 def plain_words(text: str) -> list[str]:

@@ -23,9 +23,9 @@ from tests.support.planted_copies import (
     secrets_found,
     texts,
 )
-from viewer.insight.leak_sources import Grams, Source
+from viewer.insight.leak_sources import Grams, Source, Words
 from viewer.insight.leaks import SOURCES, Leak, rare_strings
-from viewer.insight.words import WordKeys, Words
+from viewer.insight.words import WordKeys
 
 RULE = "offer ten percent to customers who threaten to leave the club"
 NEGATIVES = ("none", "quoted question", "relayed reply")

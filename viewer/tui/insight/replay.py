@@ -97,6 +97,8 @@ class ReplayScreen(WorkScreen):
         """The last event on the screen."""
         self._wanted = -1
         self._is_seeking = False
+        self._is_outgrown = False
+        """True if the screen is larger than what was read for it."""
         self._request = request or ReplayRequest()
         self._is_first = is_first
         self._is_past_end = False
@@ -121,7 +123,7 @@ class ReplayScreen(WorkScreen):
         times = self._request.times
         recorded = read_recorded_times(times, document.size) if times else None
         timeline = Timeline(Arrivals(document, self._audience, recorded, self.check_open), self._audience)
-        player = Player(document, self._audience, only_end=True)
+        player = Player(document, self._audience, size=(self.app.size.width, self.app.size.height))
         last = len(timeline)
         at = At(event=min(1, last)) if self._request.plays else self._request.at or At(event=last)
         moment = go_to(player, timeline, at)
@@ -142,6 +144,13 @@ class ReplayScreen(WorkScreen):
         if self._is_first:
             self.app.exit(2, message=trusted(f"ocmlview: {error}"))
 
+    def on_resize(self) -> None:
+        """Lay out the lines, and read more for a larger screen."""
+        super().on_resize()
+        if self._player is not None and self._player.fit((self.app.size.width, self.app.size.height)):
+            self._is_outgrown = True
+            self._seek(self._wanted)
+
     def lay_out(self) -> None:
         """Show the end of the conversation as it was at this moment."""
         if self._player is None or self._timeline is None:
@@ -159,7 +168,11 @@ class ReplayScreen(WorkScreen):
     @property
     def is_working(self) -> bool:
         """True also while the input is read up to the requested event."""
-        return super().is_working or self._event != self._wanted
+        return super().is_working or self._is_behind
+
+    @property
+    def _is_behind(self) -> bool:
+        return self._event != self._wanted or self._is_outgrown
 
     @property
     def is_playing(self) -> bool:
@@ -268,8 +281,8 @@ class ReplayScreen(WorkScreen):
     async def _follow_wanted(self) -> None:
         """Read up to the requested event in the background. A newer request replaces it."""
         try:
-            while self._player and self._timeline and self._event != self._wanted and not self._is_closed:
-                event = self._wanted
+            while self._player and self._timeline and self._is_behind and not self._is_closed:
+                event, self._is_outgrown = self._wanted, False
                 try:
                     await asyncio.to_thread(go_to_event, self._player, self._timeline, event)
                 except ViewerError as error:

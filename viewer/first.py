@@ -84,7 +84,7 @@ class Beginning:
 
 def beginning_of(data: bytes, name: str, size: tuple[int, int], *, is_whole: bool) -> Beginning | None:
     """Return the page of a file that begins with `data`; None if no text of a message is certain."""
-    from viewer.first_looks import FOOTERS
+    from viewer.first_looks import ALWAYS, FOOTERS
 
     found = read_beginning(data, is_whole=is_whole)
     width, room = size[0], size[1] - 3
@@ -101,9 +101,18 @@ def beginning_of(data: bytes, name: str, size: tuple[int, int], *, is_whole: boo
         return None
     ending: Line = [("safe-badge", "[SAFE]"), ("plain", " ")]
     title = _filled([("plain", " "), ("title", name)], ending, width)
-    left, right = next((left, right) for least, left, right in reversed(FOOTERS) if width >= least)
+    keys = next(keys for least, keys in reversed(FOOTERS) if width >= least)
+    footer = _filled(_footer(keys), [*_footer(ALWAYS), ("plain", " ")], width)
     below: list[Line] = [[] for _ in range(room - len(view) + 1)]
-    return Beginning([title, *view, *below, _filled(left, right, width)], is_complete=is_complete)
+    return Beginning([title, *view, *below, footer], is_complete=is_complete)
+
+
+def _footer(keys: Sequence[tuple[str, str]]) -> Line:
+    """Return the keys of a footer with their labels."""
+    line: Line = []
+    for key, label in keys:
+        line += [("plain", "  " if line else " "), ("footer-key", key), ("footer-text", f" {label}")]
+    return line
 
 
 def _filled(left: Sequence[tuple[str, str]], right: Sequence[tuple[str, str]], width: int) -> Line:

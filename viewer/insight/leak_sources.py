@@ -70,8 +70,9 @@ class Words:
         return len(self.keys)
 
     def origins(self) -> list[int]:
-        """Return the hashes of the sequences that identify the origin of a text, by their first word: four words, or twice as
-        many characters. A hash is 0 if the text ends before."""
+        """Return the hashes of the sequences that identify the origin of a text, by their first word.
+
+        Each has four words, or twice as many characters. A hash is 0 if the text ends before."""
         fours = hashes_of(self.keys, _ORIGIN)
         is_unspaced = self.keys[: len(fours)] & UNSPACED_WORD > 0
         if is_unspaced.any():
@@ -106,7 +107,7 @@ class Words:
 
 
 def hashes_of(keys: Keys, length: int) -> Hashes:
-    """Return the hash of each sequence of so many words."""
+    """Return the hash of each sequence of this length."""
     count = max(0, len(keys) - length + 1)
     bits = keys.view(np.uint64)
     hashes: Hashes = bits[:count] * _FACTORS[0]

@@ -70,8 +70,8 @@ def shown(path: Path, format: str | None, audience: Audience = END_USER, style: 
 class Uncounted(Projection, frozen=True):
     """A projection that counts no transcripts."""
 
-    def boundary(self, rows: Rows, label: int, *, grows: bool = False) -> Boundary:
-        return super().boundary(rows, label, grows=True)
+    def boundary(self, rows: Rows, label: int, *, grows: bool = False, before: int = 0) -> Boundary:
+        return super().boundary(rows, label, grows=True, before=before)
 
 
 @pytest.fixture

@@ -182,7 +182,7 @@ class Grams:
 
     def add(self, source: Source, words: Words) -> None:
         """Add a hidden text and its words."""
-        if not len(words) or self._end + len(words) > _MOST_WORDS:
+        if len(words) < _SEED or self._end + len(words) > _MOST_WORDS:
             return
         self._sources.append(source)
         self._starts.append(self._end)

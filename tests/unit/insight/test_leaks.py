@@ -154,6 +154,12 @@ def test_a_hidden_word_costs_at_most_24_bytes() -> None:
     assert held <= 24 * len(keys) + 20_000
 
 
+def test_hidden_texts_and_answers_of_few_words_are_compared() -> None:
+    for hidden in ("", "Hm.", "Not yet.", "Not yet again."):
+        for said in ("Ho.", "Ho ho.", "Not yet again.", f"Not yet again. {RULE}"):
+            assert leaks((USER, "Hi"), (THOUGHT, hidden), (FINAL, said)) == []
+
+
 def test_the_end_of_an_answer_without_spaces_is_searched() -> None:
     hidden, other = texts("Chinese")[:2]
     assert only((USER, other), (DEVELOPER, hidden), (FINAL, f"好的。{hidden[:20]}")).counted

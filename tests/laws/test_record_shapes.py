@@ -292,11 +292,64 @@ def test_training_rows_are_read_as_with_care(monkeypatch: pytest.MonkeyPatch) ->
         both(b"".join(plain[kind::4] + others[kind::4]), "rows", monkeypatch)
 
 
-def test_rows_without_repeated_texts_have_shapes() -> None:
-    for kind, has_shapes in enumerate((True, True, True, False)):
+def test_training_rows_have_shapes() -> None:
+    for kind in range(4):
         known = RecordShapes(ROWS)
         for row in rows(*"abcde")[kind::4]:
             node = read_regular(row.strip(), 0)
             assert node is not None
             known.learn(node, read_record(ROWS.records, node))
-        assert (known.read(rows("x", "y")[kind].strip(), 0, 0) is not None) is has_shapes
+        assert known.read(rows("x", "y")[kind].strip(), 0, 0) is not None
+
+
+def pair(prompt: object, chosen: list[str], rejected: list[str], **more: object) -> bytes:
+    """Return a preference pair. The texts of each conversation alternate between the user and the assistant."""
+    lists = [
+        [{"role": ("user", "assistant")[at % 2], "content": text} for at, text in enumerate(texts)]
+        for texts in (chosen, rejected)
+    ]
+    row = {"prompt": prompt, "chosen": lists[0], "rejected": lists[1], **more}
+    return json.dumps(row, ensure_ascii=False).encode() + b"\n"
+
+
+def test_texts_that_are_equal_by_chance_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    usual = [pair(f"Hi {at}", [f"Hi {at}", "yes"], [f"Hi {at}", "no"]) for at in range(4)]
+    others = [
+        pair("Hi", ["Hello", "yes"], ["Hi", "no"]),
+        pair("Hi", ["Hello", "yes"], ["Hello", "no"]),
+        pair("Hi", ["Hi", "same"], ["Hi", "same"]),
+        pair("Hi", ["Hi", "Hi"], ["Hi", "Hi"]),
+        pair("Hi", ["Hi", "yes"], ["Hey", "yes"]),
+        pair("a\u00e9\n", ["a\u00e9\n", "yes"], ["a\u00e9\n", "no"]),
+        pair("", ["", "yes"], ["", "no"]),
+    ]
+    escaped = [row.replace(b'"prompt": "H', b'"prompt": "\\u0048') for row in (*usual, *others)]
+    text = b"".join([*usual, *others * 4, *escaped, *usual])
+    both(text, "rows", monkeypatch)
+    longer = [
+        pair([{"role": "user", "content": "Hi"}], ["a", f"b{at}", "c", at * "d"], ["a", "b1", "c", "ddd"])
+        for at in range(6)
+    ]
+    listed = [pair("Hi", ["Hi", "yes"], ["Hi", "no"], messages=[{"role": "user", "content": "Hi"}]) for _ in range(4)]
+    both(b"".join([*longer, *longer, *listed, *longer]), "rows", monkeypatch)
+    monkeypatch.setattr(shapes, "_equal_texts", lambda texts: ())
+    with pytest.raises(AssertionError):
+        both(text, "rows", monkeypatch)
+
+
+def test_calls_that_a_rule_compares_are_no_holes(monkeypatch: pytest.MonkeyPatch) -> None:
+    def row(first: int, second: int) -> bytes:
+        calls = [
+            {"id": "c", "type": "function", "function": {"name": "f", "arguments": {"n": at}}} for at in (first, second)
+        ]
+        lists = [
+            [
+                {"role": "user", "content": "Hi"},
+                {"role": "assistant", "content": "", "tool_calls": [call]},
+                {"role": "assistant", "content": end},
+            ]
+            for call, end in zip(calls, "ab", strict=True)
+        ]
+        return json.dumps({"chosen": lists[0], "rejected": lists[1]}).encode() + b"\n"
+
+    both(b"".join([row(1, 1)] * 4 + [row(1, 2), row(2, 2), row(1, 1)] * 4), "rows", monkeypatch)

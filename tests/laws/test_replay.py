@@ -21,6 +21,7 @@ from viewer.insight.replay import window
 from viewer.insight.replay.arrivals import Arrivals
 from viewer.insight.replay.player import Player, go_to_event
 from viewer.insight.replay.timeline import Timeline
+from viewer.insight.replay.timing import time_transcript
 from viewer.model.visibility import END_USER, EVERYTHING, Audience
 from viewer.render.conversation import styled_end
 from viewer.render.style import Line, Style
@@ -181,6 +182,15 @@ def of_chunks(turn: int) -> list[object]:
     ]
 
 
+def of_chats(turn: int) -> list[object]:
+    """Return the line of a dataset: a chat of two turns."""
+    texts = [
+        ("system", "Be brief."),
+        *[("user", f"Question {turn}?"), ("assistant", f"<think>Hm.</think>Yes {turn}.")] * 2,
+    ]
+    return [{"messages": [{"role": role, "content": text} for role, text in texts]}]
+
+
 def lines_of(turns: int, records: Callable[[int], list[object]], lead: str = "") -> str:
     end = "\n\n" if lead else "\n"
     return "".join(lead + json.dumps(record) + end for turn in range(turns) for record in records(turn))
@@ -192,7 +202,12 @@ LONG = {
     "claude-code": lines_of(40, of_claude_code),
     "codex": lines_of(40, of_codex),
     "chunks": lines_of(40, of_chunks, "data: "),
+    "long transcripts": "".join("version: 2.2\n" + TOOLS + "".join(map(CHAT.format, range(16))) for _ in range(4)),
+    "short transcripts": "".join("version: 2.2\n" + CHAT.format(turn) for turn in range(50)),
+    "chats": lines_of(60, of_chats),
 }
+FORMATS = {"chunks": "events", "long transcripts": "openchatml-2.2", "short transcripts": "openchatml-2.2"}
+FORMATS["chats"] = "json"
 
 
 @pytest.mark.slow
@@ -201,12 +216,11 @@ LONG = {
 def test_the_end_of_a_long_text_is_read_from_an_earlier_place(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, format: str, audience: Audience
 ) -> None:
-    monkeypatch.setattr(window, "ROWS", 24)
     monkeypatch.setattr(window, "LEAST", 500)
     monkeypatch.setattr(window, "MOST_FAILURES", 99)
     (tmp_path / "run").write_text(LONG[format], "utf-8")
-    document = open_document(str(tmp_path / "run"), format="events" if format == "chunks" else format)
-    whole, end = Player(document, audience), Player(document, audience, only_end=True)
+    document = open_document(str(tmp_path / "run"), format=FORMATS.get(format, format))
+    whole, end = Player(document, audience), Player(document, audience, size=(80, 8))
     for at in Random(7).choices(range(document.size + 1), k=12):
         whole.seek(at)
         end.seek(at)
@@ -320,6 +334,20 @@ def test_a_hidden_part_inside_a_message_leaves_no_trace_on_the_strict_clock(tmp_
         results.append([run(*line, "--strict-safe", str(tmp_path / "run")).out for line in MOMENTS])
     assert results[0] == results[1] == results[2]
     assert '"length_ms":9000' in results[0][-2]
+
+
+def test_the_safe_clock_does_not_depend_on_how_a_thought_in_a_stream_is_written(tmp_path: Path) -> None:
+    clocks = []
+    for thoughts in (["Plums"], ['Pl\nums, "x"'], ["Pl", "ums"], ["é" * 3000]):
+        text = chunks([(5, thought) for thought in thoughts])
+        end = text.replace('"finish_reason": null', '"finish_reason": "stop"').splitlines()[0]
+        (tmp_path / "run").write_text(text.replace("data: [DONE]", f"{end}\n\ndata: [DONE]"), "utf-8")
+        document = open_document(str(tmp_path / "run"))
+        timeline = Timeline(Arrivals(document, END_USER), END_USER)
+        clocks.append(([*timeline.clock], [*timeline.jump_events]))
+        timing = time_transcript(document, EVERYTHING, Timeline(Arrivals(document, EVERYTHING), EVERYTHING), "records")
+        assert timing.backwards == 1, "the last chunk repeats the first time"
+    assert clocks == [([0, 2000, 2000, 2000], [2])] * 4
 
 
 @pytest.mark.slow

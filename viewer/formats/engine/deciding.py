@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 
 from msgspec import Struct, field
 
-from viewer.formats.engine.conditions import Unreadable, all_hold
+from viewer.formats.engine.conditions import all_hold
 from viewer.formats.engine.paths import all_at, path
+from viewer.formats.engine.repeats import compared_values
 from viewer.formats.hiding import FLAGS, KINDS, SHOWN, STARTERS, WORDS
 from viewer.formats.tables.model import Outcomes, PartRule, RecordFormat, RecordRule, When, Words
 from viewer.syntax.json_text import JsonKind, JsonNode
@@ -32,6 +34,8 @@ class Deciding(Struct):
     holders: set[int] = field(default_factory=set)
     """Objects in which a rule looks up values."""
     times: set[int] = field(default_factory=set)
+    compared: set[int] = field(default_factory=set)
+    """Texts that a rule compares with each other. Which of them are equal is deciding."""
 
     def add(self, at: str, node: JsonNode) -> None:
         """Add the values at a path."""
@@ -44,6 +48,20 @@ class Deciding(Struct):
                 self.beginnings.setdefault(value.start, []).append(when.starts)
         elif when != When(when.path, present=when.present, kind=when.kind):
             self.add(when.path, node)
+
+    def add_compared(self, rule: RecordRule, node: JsonNode) -> None:
+        """Add what a rule compares to find out whether it repeats a list."""
+        lists = [path(at).all(node) for at in rule.repeats]
+        if not any(lists):
+            return
+        own = path(rule.each or rule.body).all(node)
+        for item in (*own, *(item for each in lists for item in each)):
+            self.holders.add(item.start)
+            for value in compared_values(item):
+                if value.kind is JsonKind.STRING:
+                    self.compared.add(value.start)
+                else:
+                    self.values.add(value.start)
 
 
 def deciding(rules: tuple[RecordRule, ...], node: JsonNode) -> Deciding:
@@ -62,8 +80,7 @@ def _add_rules(found: Deciding, rules: tuple[RecordRule, ...], node: JsonNode) -
 
 
 def _add_rule(found: Deciding, rule: RecordRule, node: JsonNode) -> None:
-    if any(path(at).first(node) is not None for at in rule.repeats):
-        raise Unreadable  # the rule compares values of the record with each other
+    found.add_compared(rule, node)
     for at in (*(fault.path for fault in rule.faults), *outcome_paths(rule.outcome), rule.rewind, rule.rewind_turns):
         found.add(at, node)
     if rule.role.startswith("@"):
@@ -113,6 +130,7 @@ def outcome_paths(outcomes: Outcomes | None) -> Iterator[str]:
             yield from (test.partition("!=")[0].partition("=")[0] for test in tests)
 
 
+@lru_cache(256)  # depends on no input, so `clear_caches` need not clear it
 def inner_names(format: RecordFormat) -> frozenset[str]:
     """Return the names of the members in which a rule of the format looks up other members, or a superset of these
     names."""

@@ -53,6 +53,13 @@ def is_repeated(rule: RecordRule, node: JsonNode) -> bool:
     return any(_is_same(role, text, _role(item), _text(item)) for at in rule.repeats for item in path(at).all(node))
 
 
+def compared_values(item: JsonNode) -> Iterator[JsonNode]:
+    """Yield the values of an item that decide whether it repeats another one."""
+    for value in (_role(item), _text(item), _calls(item)):
+        if value is not None:
+            yield value
+
+
 def _overlap(items: list[JsonNode], others: list[JsonNode]) -> int:
     if not items or not others:
         return 0
@@ -96,5 +103,9 @@ def _text(item: JsonNode) -> JsonNode | None:
 
 def _rest(item: JsonNode) -> object:
     """Return the calls in a message, which distinguish it from another message with the same text."""
-    calls = first_of(item, ("tool_calls", "function_call"))
+    calls = _calls(item)
     return calls.to_python() if calls is not None else None
+
+
+def _calls(item: JsonNode) -> JsonNode | None:
+    return first_of(item, ("tool_calls", "function_call"))

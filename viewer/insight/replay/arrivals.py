@@ -14,7 +14,7 @@ from viewer.model.visibility import Audience, Reveal, is_preamble
 from viewer.sources.replay.recorded_times import RecordedTimes
 
 NO_TIME = -1
-_SEEN, _WHOLE = 1, 2
+_SEEN, _WHOLE, _PIECE = 1, 2, 4
 _TEXTS = frozenset(VERBATIM) | {
     *(Coding.ESCAPED, Coding.JSON_STRING, Coding.JSON_TEXT, Coding.NESTED_TEXT, Coding.SPLIT_STRING),
     *(Coding.PYTHON_STRING, Coding.NESTED_PYTHON, Coding.TOKEN_IDS),
@@ -58,13 +58,16 @@ class Arrivals:
             flags = _SEEN * seen.sees_kind(kind)
             if flags and (number in self._cut or is_preamble(index.example(kind))):
                 self._add_whole(index[number], flags | _WHOLE)
-            elif index.regular_kinds[kind]:
-                row = number - 1
-                self._add_run(number, bodies[0][row], bodies[1][row], bounds[1][row], flags)
-            elif not flags and self._is_apart(bounds, number):
-                self._add(bounds[1][number - 1], 0, number, None, flags)
+                continue
+            row = number - 1
+            is_apart = self._is_apart(bounds, row)
+            if is_apart and not flags:
+                self._add(bounds[1][row], 0, number, None, flags)
+            elif index.regular_kinds[kind] and (is_apart or recorded):
+                end = bounds[1][row] if is_apart else bodies[1][row]
+                self._add_run(number, bodies[0][row], bodies[1][row], end, flags)
             else:
-                self._add_pieces(index[number], flags)
+                self._add_pieces(index[number], flags | _PIECE)
         self._sort()
         if recorded is None:
             self._read_times()
@@ -93,16 +96,15 @@ class Arrivals:
         self._flags.append(flags)
 
     @staticmethod
-    def _is_apart(bounds: tuple[Sequence[int], Sequence[int]], number: int) -> bool:
+    def _is_apart(bounds: tuple[Sequence[int], Sequence[int]], row: int) -> bool:
         """True if a message and its neighbors share all of a record or nothing. A hidden message is then placed at the
         end of its record, because the places of its pieces depend on its text."""
         starts, ends = bounds
-        row = number - 1
-        near = [other for other in (row - 1, row + 1) if 0 <= other < len(starts)]
-        own = (starts[row], ends[row])
-        return all(
-            (starts[other], ends[other]) == own or ends[other] <= own[0] or own[1] <= starts[other] for other in near
-        )
+        start, end = starts[row], ends[row]
+        if row and ends[row - 1] > start and not (starts[row - 1] == start and ends[row - 1] == end):
+            return False
+        after = row + 1
+        return after == len(starts) or starts[after] >= end or (starts[after] == start and ends[after] == end)
 
     def _add_whole(self, message: Message, flags: int) -> None:
         """Add a message as a single part, because its hidden parts must not be counted."""
@@ -145,7 +147,7 @@ class Arrivals:
 
     def _read_times(self) -> None:
         """Replace the time of a message with the times of its pieces, if their records state any."""
-        rows = [row for row, number in enumerate(self.numbers) if self._is_piece(row, number)]
+        rows = [row for row, flags in enumerate(self._flags) if flags & _PIECE]
         if not rows:
             return
         before = -1
@@ -158,7 +160,3 @@ class Arrivals:
             before = self.numbers[row]
             if not row % 4096:
                 self._work()
-
-    def _is_piece(self, row: int, number: int) -> bool:
-        index = self._document.index
-        return not index.regular_kinds[index.header_key(number)] and not self.is_whole(row)

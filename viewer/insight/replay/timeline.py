@@ -14,7 +14,8 @@ from viewer.model.visibility import Audience, Reveal
 _BYTE = re.compile(r"[Bb]?(\d{1,15})")
 _SECONDS = re.compile(r"\+?(\d{1,9})(?:\.(\d{1,6}))?\s?(ms|s|m|h)?")
 _CLOCK = re.compile(r"\+?(?:(\d{1,4}):)?(\d{1,4}):(\d{2})(?:\.(\d{1,3}))?")
-SPEEDS = (0.5, 1.0, 2.0, 4.0, 8.0, 10.0, 16.0, 32.0, 64.0)
+SLOWEST, FASTEST = 0.5, 64.0
+"""The limits of the playback speed."""
 USUAL_SPEED = 10.0
 USUAL_IDLE_LIMIT_MS = 2000
 MS_WITHOUT_CLOCK = 1000

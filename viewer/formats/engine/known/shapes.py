@@ -90,6 +90,8 @@ class _Hole(Struct):
     is_read: bool = False
     """True for a text whose start may be deciding."""
     beginnings: tuple[tuple[str, ...], ...] = ()
+    like: int = 0
+    """The number of the first hole with the same text, if a rule compares the texts."""
 
 
 class _PieceAt(Struct, frozen=True):
@@ -125,10 +127,12 @@ class _Check(Struct, frozen=True):
 
 
 class _Alike:
-    """The shapes that have the same pattern. The beginnings of the texts in the same holes decide between them."""
+    """The shapes that have the same pattern. The beginnings of the texts in the same holes decide between them, and
+    which of the texts are equal."""
 
-    def __init__(self, checks: tuple[_Check, ...]) -> None:
+    def __init__(self, checks: tuple[_Check, ...], compared: tuple[int | str, ...]) -> None:
         self._checks = checks
+        self._compared = compared
         self._shapes: dict[tuple[tuple[object, ...], ...], _Shape] = {}
 
     def add(self, beginnings: tuple[tuple[object, ...], ...], shape: _Shape) -> None:
@@ -154,6 +158,12 @@ class _Alike:
                 found.append(_beginning(text, check.beginnings))
             else:
                 found.append((sign,))
+        if self._compared:
+            given = [
+                texts.get(each) or _text(data, *spans[each - 1]) if isinstance(each, int) else each
+                for each in self._compared
+            ]
+            found.append(_equal_texts(given))
         shape = self._shapes.get(tuple(found))
         return None if shape is None else shape.read(data, at, raw, base, spans, texts)
 
@@ -307,7 +317,7 @@ class RecordShapes:
     def __init__(self, format: RecordFormat) -> None:
         self._format = format
         self._shapes = ShapeTree[_Alike]()
-        self._alike: dict[tuple[Parts, tuple[_Check, ...]], _Alike] = {}
+        self._alike: dict[tuple[Parts, tuple[_Check, ...], tuple[int | str, ...]], _Alike] = {}
         self._trials = 0
         self._outlines: dict[object, int] = {}
         """The number of occurrences of records with the same members."""
@@ -348,14 +358,19 @@ class RecordShapes:
         known = _Learner(self._format, self._inner_names, node, reading).shape()
         if known is None:
             return
-        parts, holes, shape = known
+        parts, holes, shape, compared = known
         read = [(number, hole) for number, hole in enumerate(holes, 1) if hole.is_read]
         checks = tuple(_Check(number, hole.beginnings) for number, hole in read)
-        alike = self._alike.get((parts, checks))
+        alike = self._alike.get((parts, checks, compared))
         if alike is None:
-            alike = self._alike[parts, checks] = _Alike(checks)
+            alike = self._alike[parts, checks, compared] = _Alike(checks, compared)
             self._shapes.add(parts, alike)
-        alike.add(tuple(_beginning(hole.node.text, hole.beginnings) for _, hole in read), shape)
+        beginnings = [_beginning(hole.node.text, hole.beginnings) for _, hole in read]
+        if compared:
+            beginnings.append(
+                _equal_texts([holes[each - 1].node.text if isinstance(each, int) else each for each in compared])
+            )
+        alike.add(tuple(beginnings), shape)
 
 
 def _is_usual(reading: RecordReading) -> bool:
@@ -385,6 +400,12 @@ def _beginning(text: str, asked: tuple[tuple[str, ...], ...]) -> tuple[object, .
         return (_sign(text),)
     rest = text.lstrip()
     return (_sign(rest), *(rest.startswith(each) or text.startswith(each) for each in asked))
+
+
+def _equal_texts(texts: list[str]) -> tuple[int, ...]:
+    """Return, for each text, the place of the first equal one."""
+    places: dict[str, int] = {}
+    return tuple([places.setdefault(text, place) for place, text in enumerate(texts)])
 
 
 def _sign(text: str) -> str:
@@ -417,6 +438,14 @@ def _containers(node: JsonNode) -> Iterator[int]:
         yield from _containers(inner)
 
 
+def _strings_at(node: JsonNode, starts: set[int]) -> Iterator[JsonNode]:
+    """Yield the strings that begin at these offsets."""
+    if node.kind is JsonKind.STRING and node.start in starts:
+        yield node
+    for inner in (*node.items, *(member.value for member in node.members)):
+        yield from _strings_at(inner, starts)
+
+
 class _DiffersError(Exception):
     """The value in a hole changed more than its own place in the result."""
 
@@ -440,8 +469,9 @@ class _Learner:
         self._inner: set[int] = set()
         self._holes: list[_Hole] = []
 
-    def shape(self) -> tuple[Parts, list[_Hole], _Shape] | None:
-        """Return the shape with the parts of its pattern and its holes, or None if the record cannot have one."""
+    def shape(self) -> tuple[Parts, list[_Hole], _Shape, tuple[int | str, ...]] | None:
+        """Return the shape with the parts of its pattern, its holes, and the texts and the holes with texts that a rule
+        compares. Return None if the record cannot have one."""
         try:
             self._deciding = deciding(self._format.records, self._tree)
         except Unreadable:
@@ -461,6 +491,7 @@ class _Learner:
         self._find_holes(self._tree, (), "")
         if not self._holes or len(self._holes) > MOST_HOLES:
             return None
+        compared = self._note_equal_holes()
         try:
             said = self._said(_Probe(self._holes, self._data, self._base, is_other=False).read(self._format))
             if said != self._said(_Probe(self._holes, self._data, self._base, is_other=True).read(self._format)):
@@ -476,7 +507,21 @@ class _Learner:
         usage = facts.usage()
         stated = None if usage is None else [(each, self._place_of(each.start)) for each in usage]
         shape = _Shape(self._holes, said, self._reading, facts.strings(), stated, self._fields(facts))
-        return parts, self._holes, shape
+        return parts, self._holes, shape, compared
+
+    def _note_equal_holes(self) -> tuple[int | str, ...]:
+        """Note which of the compared texts are equal. Return the holes with such texts, and the texts outside holes."""
+        compared: list[int | str] = []
+        first: dict[str, int] = {}
+        starts = self._deciding.compared
+        for number, hole in enumerate(self._holes, 1):
+            if hole.node.start in starts:
+                hole.like = first.setdefault(hole.node.text, number)
+                compared.append(number)
+        if starts:
+            own = {hole.node.start for hole in self._holes}
+            compared += [node.text for node in _strings_at(self._tree, starts - own)]
+        return tuple(compared)
 
     def _fields(self, facts: FactFinder) -> dict[str, object] | None:
         """Return the members that are not part of a message, or their holes, if the format keeps them."""
@@ -522,7 +567,9 @@ class _Learner:
         """True if no rule looks inside an object."""
         if node.kind is not JsonKind.OBJECT or not self._inner_names.isdisjoint((name, MEMBERS)) or name in HOLDERS:
             return False
-        read = self._deciding.values | self._deciding.beginnings.keys() | self._deciding.holders
+        read = (
+            self._deciding.values | self._deciding.beginnings.keys() | self._deciding.holders | self._deciding.compared
+        )
         return not any(node.start <= start < node.end for start in read)
 
     def _parts(self) -> Parts | None:
@@ -723,6 +770,7 @@ class _Probe:
             return (head[:-4] + mark if len(head) > 4 else mark) + point + tail
         if node.kind is JsonKind.OBJECT:
             return "{}" if is_other else '{"text":"x"}'
+        number = hole.like or number
         mark = f"20{20 + is_other}-02-03T04:{number // 60:02}:{number % 60:02}Z" if hole.is_time else ""
         if not mark:
             mark = f"{_sign(node.text)}Zq{number:04}qZ" + is_other * "\n"

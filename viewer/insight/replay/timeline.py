@@ -46,6 +46,8 @@ class Timeline:
         self.marks = array("I")
         """The events that begin or continue another message than the event before them."""
         self.has_times = False
+        self.begins_ms = 0
+        """The time of the first event that has one, in milliseconds since 1970."""
         self.backwards = 0
         """The number of times in the input that are earlier than the one before."""
         self.arrivals = arrivals
@@ -65,6 +67,7 @@ class Timeline:
                 continue
             stated = arrivals.times[row]
             if stated != NO_TIME:
+                self.begins_ms = self.begins_ms if self.has_times else stated
                 self.has_times = True
                 self.backwards += newest is not None and stated < newest
             time = newest if stated == NO_TIME else max(stated, newest or 0)

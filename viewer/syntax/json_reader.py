@@ -9,7 +9,7 @@ from typing import TypeAlias
 from viewer.cache import lazy_regex
 from viewer.model.messages import Span
 from viewer.syntax.json_string import decode_body, strict_body
-from viewer.syntax.json_tree import JsonFault, JsonKind, JsonMember, JsonNode, JsonReading
+from viewer.syntax.json_tree import NO_ITEMS, NO_MEMBERS, JsonFault, JsonKind, JsonMember, JsonNode, JsonReading
 
 MAX_DEPTH = 200
 
@@ -20,6 +20,13 @@ _NUMBER = re.compile(rb"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
 _NUMBER_BEGUN = lazy_regex(rb"-?(?:(?:0|[1-9][0-9]*)(?:\.[0-9]*)?|(?:0|[1-9][0-9]*)(?:\.[0-9]+)?[eE][+-]?[0-9]*)?")
 _WORD = re.compile(rb"[^\x00-\x20,:\[\]{}\"]+")
 _WORDS = {b"true": JsonKind.TRUE, b"false": JsonKind.FALSE, b"null": JsonKind.NULL}
+_MEMBER = lazy_regex(
+    rb'"([^"\\\x00-\x1f]*+)"[ \t\n\r]*+:[ \t\n\r]*+'
+    rb'(?:(?:"([^"\\\x00-\x1f]*+)"|(' + _NUMBER.pattern + rb")|(true|false|null))[ \t\n\r]*+"
+    rb'(?:(,)[ \t\n\r]*+(?=")|(?=})))?'
+)
+"""A member with a plain key. If its value is plain as well, and another key or the end of the object follows, the match
+ends before that, and otherwise before the value."""
 _CONTROL = re.compile(rb"[\x00-\x1f]+")
 _ESCAPE = lazy_regex(
     rb'\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})|(\\u[0-9a-fA-F]{0,3}|\\(?:[^\x80-\xff]|[\x80-\xff]+)?)', re.DOTALL
@@ -32,6 +39,7 @@ _STRUCTURE = re.compile(rb"[ \t\n\r]*(?:[,:\]}]|\Z)")
 _QUOTE, _COMMA, _COLON = b'",:'
 _OBJECT, _OBJECT_END, _ARRAY, _ARRAY_END = b"{}[]"
 _OPENERS = frozenset(b"{[")
+_LAST_SPACE = 0x20
 _NUMBER_STARTS = frozenset(b"-0123456789")
 
 Step: TypeAlias = Callable[[int], "Step | None"]
@@ -71,9 +79,13 @@ class Scanner:
     def _read(self, first_step: Step) -> JsonReading:
         step: Step | None = first_step
         data = self._data
+        size = len(data)
         while step is not None:
+            if self._at < size and (byte := data[self._at]) > _LAST_SPACE:
+                step = step(byte)
+                continue
             self._at = SPACE.match(data, self._at).end()  # type: ignore[union-attr]
-            if self._at < len(data):
+            if self._at < size:
                 step = step(data[self._at])
                 continue
             self._fault("json-truncated" if self._root else "empty", len(data), len(data))
@@ -98,12 +110,10 @@ class Scanner:
             self._fault("json-too-deep", self._at, self._at + 1)
             return None
         kind = JsonKind.OBJECT if byte == _OBJECT else JsonKind.ARRAY
-        node = self._node(kind, self._at, self._at + 1)
-        node.closed = False
-        if kind is JsonKind.OBJECT:
-            node.members = []
-        else:
-            node.items = []
+        start = self._base + self._at
+        items: list[JsonNode] = NO_ITEMS if kind is JsonKind.OBJECT else []
+        members: list[JsonMember] = [] if kind is JsonKind.OBJECT else NO_MEMBERS
+        node = JsonNode(kind, start, start + 1, "", False, items, members, False)
         self._place(node)
         self._containers.append(node)
         self._at += 1
@@ -141,6 +151,9 @@ class Scanner:
         return self._close()
 
     def _key(self, byte: int) -> Step | None:
+        found = _MEMBER.match(self._data, self._at)
+        if found:
+            return self._plain_members(found)
         if byte == _QUOTE:
             node = self._string()
         elif self._data.startswith(_CURLY, self._at):
@@ -151,6 +164,37 @@ class Scanner:
             return None
         self._keys.append(node)
         return self._colon
+
+    def _plain_members(self, found: re.Match[bytes] | None) -> Step | None:
+        """Read members from this one on, as long as their keys and values are plain."""
+        base, members = self._base, self._containers[-1].members
+        while found:
+            key, text, number, word, comma = found.groups()
+            start = base + found.start()
+            key_end = start + len(key) + 2
+            if text is not None:
+                end = base + found.end(2) + 1
+                words = text.decode("utf-8", "replace")
+                begin = end - len(text) - 2
+                value = JsonNode(JsonKind.STRING, begin, end, words, True, NO_ITEMS, NO_MEMBERS, True, end - 1)
+            elif number is not None:
+                end = base + found.end(3)
+                begin = end - len(number)
+                value = JsonNode(JsonKind.NUMBER, begin, end, number.decode("ascii"), False, NO_ITEMS, NO_MEMBERS)
+            elif word is not None:
+                end = base + found.end(4)
+                value = JsonNode(_WORDS[word], end - len(word), end, "", False, NO_ITEMS, NO_MEMBERS)
+            else:
+                self._at = found.end()
+                self._keys.append(JsonNode(JsonKind.STRING, start, key_end, key.decode("utf-8", "replace")))
+                return self._value
+            members.append(JsonMember(key.decode("utf-8", "replace"), start, key_end, value))
+            self._at = found.end()
+            if comma is None:
+                return self._after
+            self._comma = found.start(5)
+            found = _MEMBER.match(self._data, self._at)
+        return self._next_key
 
     def _colon(self, byte: int) -> Step | None:
         if byte != _COLON:
@@ -313,7 +357,7 @@ class Scanner:
         container.members.append(JsonMember(key.text, key.start, key.end, node))
 
     def _node(self, kind: JsonKind, start: int, end: int) -> JsonNode:
-        return JsonNode(kind, self._base + start, self._base + end)
+        return JsonNode(kind, self._base + start, self._base + end, "", False, NO_ITEMS, NO_MEMBERS)
 
     def _token(self) -> Span:
         """Return the span of the word or byte at the current position."""

@@ -32,8 +32,8 @@ class JsonNode(Struct):
     """The decoded value of a string, or the source text of a number."""
     plain: bool = False
     """True for a string with valid quotes and no escapes, so that its body is the bytes between them."""
-    items: list[JsonNode] = field(default_factory=lambda: _NO_ITEMS)
-    members: list[JsonMember] = field(default_factory=lambda: _NO_MEMBERS)
+    items: list[JsonNode] = field(default_factory=lambda: NO_ITEMS)
+    members: list[JsonMember] = field(default_factory=lambda: NO_MEMBERS)
     """The members in order, including duplicates."""
     closed: bool = True
     """True if the closing bracket or quote was read."""
@@ -124,8 +124,8 @@ class JsonReading(Struct):
 
 _FEW = 16
 """With up to this many members, a linear search is fast enough."""
-_NO_ITEMS: list[JsonNode] = []
-_NO_MEMBERS: list[JsonMember] = []
+NO_ITEMS: list[JsonNode] = []
+NO_MEMBERS: list[JsonMember] = []
 """Shared by all values without children; never changed."""
 
 _CONSTANTS: dict[JsonKind, bool | None] = {JsonKind.TRUE: True, JsonKind.FALSE: False, JsonKind.NULL: None}

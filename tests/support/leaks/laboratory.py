@@ -6,25 +6,28 @@ import asyncio
 import re
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from random import Random
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import pytest
 from textual.pilot import Pilot
-from textual.strip import Strip
 from textual.widget import Widget
 
 from tests.support.converting import InMemory
 from tests.support.leaks.acting import LISTED, REVEALED, Act, is_brief, is_debug, perform, send_keys, type_ahead
 from tests.support.leaks.finder import Leak
-from tests.support.leaks.planted import Planted
-from tests.support.running import settled
+from tests.support.leaks.frames import Frames
+from tests.support.leaks.planted import Planted, everything
+from tests.support.leaks.planted_sessions import SESSION_KINDS
+from tests.support.running import drawn, settled
 from viewer.document import document
 from viewer.document.values import BriefCall
 from viewer.model.visibility import BRIEF
 from viewer.reading.format import ReadOptions
+from viewer.render.strip_controls import OBEYED
 from viewer.tui.app import ViewerApp, ViewOptions
 from viewer.tui.dialogs.file_end import FileEndScreen
 from viewer.tui.dialogs.help import HelpScreen
@@ -99,15 +102,19 @@ class Session:
     planted: Planted
     pilot: Pilot[int]
     folder: Path
+    frames: Frames
     escaped: list[Escaped] = field(default_factory=list)
     looks: int = 0
-    _seen: str = ""
+    _after: str = "opening"
     _read: dict[str, str] = field(default_factory=dict)
     """The last text of each surface. An unchanged text is not searched again."""
 
     def __post_init__(self) -> None:
         self._finder = self.planted.finder
         self._tools = tool_names(self.planted)
+        self._shown: WeakKeyDictionary[Widget, tuple[bool, list[str]]] = WeakKeyDictionary()
+        """The last lines of each widget, and whether tool names were allowed. They are not searched again."""
+        self.frames.see = self._see
 
     @property
     def app(self) -> Recorded:
@@ -140,6 +147,7 @@ class Session:
     async def grow(self) -> None:
         """Write the file while it is followed, a few bytes at a time, even in the middle of marks."""
         chance, left = Random(len(self.planted.text)), self.planted.data
+        self._after = _WRITING
         with Path("input", "chat.ocml").open("ab", buffering=0) as file:
             while left:
                 size = chance.choice((1, 2, 3, 7, 20, 60))
@@ -155,6 +163,7 @@ class Session:
         """Search everything that the app shows, or has sent since the last search.
 
         Content in the debug view is not a leak, unless the app is sealed, so that it has no debug view."""
+        self._after = after
         assert not (self.app.options.sealed and (is_debug(self.pilot) or is_brief(self.pilot))), after
         if self.app._exit or is_debug(self.pilot):
             self.app.sent.clear()
@@ -167,13 +176,35 @@ class Session:
                 self._read[surface] = text
                 self._note(surface, self._finder.leaks(text), after)
         self.app.sent.clear()
-        strips = self.app.screen._compositor.render_strips()  # a quarter of the time of a session, so only once
-        screen = "\n".join(strip.text for strip in strips)
-        if screen != self._seen:
-            self._seen = screen
-            for surface, text in self._regions(strips):
-                text = self._tools.sub(" ", text) if is_listed else text
-                self._note(surface, self._finder.plain(text), after)
+        self.frames.draw(self.app, again=True)
+
+    def look_at_whole_screen(self, after: str) -> None:
+        """Search everything, and the screen across its widgets."""
+        self.look(after)
+        if not self.app._exit and not is_debug(self.pilot):
+            self._search("screen", drawn(self.pilot))
+
+    def _see(self, widget: Widget, lines: list[str]) -> bool:
+        """Search the lines of a widget in a frame. False if hidden content may be on the screen."""
+        if self.app._exit:
+            return True
+        if is_debug(self.pilot):
+            return False
+        shown = (is_brief(self.pilot), lines)
+        if self._shown.get(widget) != shown:
+            self._shown[widget] = shown
+            surface = surface_of(widget)
+            self._search(surface, "\n".join(lines))
+            if surface == "transcript":
+                self._search("minimap", "".join(line[-1:] for line in lines))
+        return True
+
+    def _search(self, surface: str, text: str) -> None:
+        """Search drawn text."""
+        if OBEYED.search(text.replace("\n", "")):
+            self.escaped.append(Escaped(surface, "any", Leak("", "control", text), self._after))
+        text = self._tools.sub(" ", text) if is_brief(self.pilot) else text
+        self._note(surface, self._finder.plain(text), self._after)
 
     def _note(self, surface: str, leaks: Sequence[Leak], after: str) -> None:
         found = (Escaped(surface, self.planted.place_of(leak.canary), leak, after) for leak in leaks)
@@ -209,19 +240,6 @@ class Session:
         if not count or len(typed) < SHORTEST_TYPED:
             return ""
         return next((word for word in self.planted.canaries if word.startswith(typed)), "")
-
-    def _regions(self, strips: Sequence[Strip]) -> Iterator[tuple[str, str]]:
-        """Yield the drawn text of each widget."""
-        for widget in self.app.screen.walk_children(Widget):
-            region = widget.region
-            if widget.is_container or not region or not widget.display:
-                continue
-            rows = strips[max(region.y, 0) : region.bottom]
-            text = "\n".join(strip.crop(region.x, region.right).text for strip in rows)
-            yield surface_of(widget), text
-            if surface_of(widget) == "transcript":
-                yield "minimap", "".join(strip.crop(region.right - 1, region.right).text for strip in rows)
-        yield "screen", self._seen
 
     def files(self) -> None:
         """Search new files in the folder at the end. The state file must hold only numbers."""
@@ -284,6 +302,19 @@ NAMES = {
 }
 
 
+def _with_home(planted: Planted, home: Path, patched: pytest.MonkeyPatch) -> Planted:
+    """Store a session of an agent in a home folder, and return the transcript with the canaries of both."""
+    session = everything("claude-code", 9, SESSION_KINDS)
+    path = home / ".claude" / "projects" / "-one" / "one.jsonl"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(session.data)
+    (path.parent / "two.jsonl").write_bytes(planted.data)
+    patched.setenv("HOME", str(home))
+    for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME", "APPDATA", "INSPECT_LOG_DIR"):
+        patched.delenv(name, raising=False)
+    return replace(planted, places=planted.places + session.places)
+
+
 @asynccontextmanager
 async def session(
     planted: Planted,
@@ -298,6 +329,7 @@ async def session(
     growing: bool = False,
     brief: bool = False,
     sealed: bool = False,
+    at_home: bool = False,
 ) -> AsyncIterator[Session]:
     """Run the app on this transcript in a separate folder, so that all written files are found."""
     (folder / "input").mkdir(exist_ok=True)
@@ -306,8 +338,11 @@ async def session(
     if as_sources or merged:
         (folder / "input" / "other.ocml").write_bytes(planted.data)
         paths += ["input/other.ocml", "input/missing.ocml"] if as_sources else ["input/other.ocml"]
+    if at_home:
+        paths = []
     patched = pytest.MonkeyPatch()
     patched.chdir(folder)
+    planted = _with_home(planted, folder / "input" / "home", patched)
     try:
         preambles = ReadOptions(harmony_preambles=True) if planted.preambles else None
         options = ViewOptions(
@@ -332,8 +367,10 @@ async def session(
         state = StateFile(folder / "state" / "state.json")
         state.welcomed()
         app = Recorded(paths, options, state=state)
+        frames = Frames()
+        frames.draw_instead(patched)
         async with app.run_test(size=size) as pilot:
-            run = Session(planted, pilot, folder)
+            run = Session(planted, pilot, folder, frames)
             if slowly:
                 send_keys(pilot, ["G"])  # shows the proven end of the file
             while slowly and not run.has_read:
@@ -342,9 +379,9 @@ async def session(
             if growing:
                 await run.grow()
             await settled(pilot)
-            run.look("the start")
+            run.look_at_whole_screen("the start")
             yield run
-            run.look("the end")
+            run.look_at_whole_screen("the end")
         run.files()
     finally:
         patched.undo()

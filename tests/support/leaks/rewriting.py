@@ -17,6 +17,7 @@ import pytest
 
 from tests.support.leaks.acting import act_of
 from tests.support.leaks.finder import Leak
+from tests.support.leaks.frames import Frames
 from tests.support.leaks.laboratory import Escaped, Recorded, Session
 from tests.support.leaks.planted import KINDS, Part, Planted, made_of
 from tests.support.program import Result, run
@@ -263,8 +264,10 @@ async def viewed(schedule: Schedule, folder: Path, at: int, *, follow: bool) -> 
     with rewritten(schedule, path, at) as steps, pytest.MonkeyPatch.context() as patched:
         patched.chdir(folder)
         app = Recorded(["input/chat.ocml"], ViewOptions(format=schedule.format, follow=follow), watch=_Awake)
+        frames = Frames()
+        frames.draw_instead(patched)
         async with app.run_test(size=(110, 34)) as pilot:
-            session = Session(schedule.canaries, pilot, folder)
+            session = Session(schedule.canaries, pilot, folder, frames)
             for number in range(ACTS):
                 session.look("waiting")
                 await session.do(act_of(chance.getrandbits(40), ["Umbrellas"]))

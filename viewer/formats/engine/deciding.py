@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 
 from msgspec import Struct, field
 
@@ -129,6 +130,7 @@ def outcome_paths(outcomes: Outcomes | None) -> Iterator[str]:
             yield from (test.partition("!=")[0].partition("=")[0] for test in tests)
 
 
+@lru_cache(256)  # depends on no input, so `clear_caches` need not clear it
 def inner_names(format: RecordFormat) -> frozenset[str]:
     """Return the names of the members in which a rule of the format looks up other members, or a superset of these
     names."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 
 from msgspec import Struct
 
@@ -24,14 +26,48 @@ class Match(Struct, frozen=True):
 
 def rank(formats: Iterable[RecordFormat], values: Sequence[JsonNode]) -> list[Match]:
     """Return the formats that fit, best first. If two fit equally well, the order of the table decides."""
+    formats = tuple(formats)
+    signatures = _signatures(formats)
     records = _records(values)
-    shapes = {record.names for record in records}
+    possible = {names: signatures.that_may_fit(names) for names in {record.names for record in records}}
     found: list[Match] = []
-    for format in formats:
-        possible = {names: [each for each in format.signatures if _may_fit(each, names)] for names in shapes}
-        if any(possible.values()) and (match := _match(format, possible, records)):
-            found.append(match)
+    for place in sorted({place for places in possible.values() for place in places}):
+        matched = _match(formats[place], {names: places.get(place, ()) for names, places in possible.items()}, records)
+        if matched:
+            found.append(matched)
     return sorted(found, key=lambda match: -match.score)
+
+
+class _Signatures:
+    """The signatures of all formats, by a member name that their records must have."""
+
+    def __init__(self, formats: Sequence[RecordFormat]) -> None:
+        rows = [(place, signature) for place, format in enumerate(formats) for signature in format.signatures]
+        needs = [[heads for at in _paths(signature) if (heads := path(at).heads) is not None] for _, signature in rows]
+        often = Counter(name for choices in needs for heads in choices for name in heads)
+        self._rows = rows
+        self._anywhere: list[int] = []
+        self._by_name: dict[str, list[int]] = {}
+        for number, choices in enumerate(needs):
+            if not choices:
+                self._anywhere.append(number)
+                continue
+            for name in min(choices, key=lambda heads: sum(often[name] for name in heads)):
+                self._by_name.setdefault(name, []).append(number)
+
+    def that_may_fit(self, names: frozenset[str]) -> dict[int, list[Signature]]:
+        """Return the signatures that a record with these member names may have, by the place of their format."""
+        numbers = {*self._anywhere, *(number for name in names for number in self._by_name.get(name, ()))}
+        found: dict[int, list[Signature]] = {}
+        for place, signature in map(self._rows.__getitem__, sorted(numbers)):
+            if _may_fit(signature, names):
+                found.setdefault(place, []).append(signature)
+        return found
+
+
+@lru_cache(8)  # depends on no input, so `clear_caches` need not clear it
+def _signatures(formats: tuple[RecordFormat, ...]) -> _Signatures:
+    return _Signatures(formats)
 
 
 class _Record(dict[str, list[JsonNode]]):
@@ -55,7 +91,7 @@ def _records(values: Sequence[JsonNode]) -> list[_Record]:
 
 
 def _match(
-    format: RecordFormat, possible: Mapping[frozenset[str], list[Signature]], records: list[_Record]
+    format: RecordFormat, possible: Mapping[frozenset[str], Sequence[Signature]], records: list[_Record]
 ) -> Match | None:
     """Return how well a format fits the records. `possible` holds, for each set of member names, the signatures to
     try."""
@@ -74,9 +110,15 @@ def _match(
     return Match(format.name, score, reason(best))
 
 
+def _paths(signature: Signature) -> Iterator[str]:
+    """Yield the paths that must have a value."""
+    yield from signature.need
+    yield from signature.any_of
+
+
 def _may_fit(signature: Signature, names: frozenset[str]) -> bool:
     """False if no record with these member names fits. An input has few different sets of names."""
-    for at in (*signature.need, *signature.any_of):
+    for at in _paths(signature):
         heads = path(at).heads
         if heads is not None and heads.isdisjoint(names):
             return False

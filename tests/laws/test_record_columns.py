@@ -61,7 +61,8 @@ def row(chance: Random, trouble: float) -> dict[str, Any]:
         return head | {"conversations": [{"from": speaker, "value": one()} for speaker in speakers]}
     if kind == "pairs":
         asked = {"role": "user", "content": prompt}
-        return head | {"prompt": prompt, "chosen": [asked, message("assistant")], "rejected": [asked, *talk[1:]]}
+        head |= {"prompt": prompt, "chosen": [asked, message("assistant")], "rejected": [asked, *talk[1:]]}
+        return head | ({"messages": head["chosen"]} if chance.random() < 0.5 else {})
     if kind == "plain pairs":
         return head | {"prompt": prompt, "chosen": said, "rejected": one()}
     if kind == "prompt":

@@ -22,7 +22,7 @@ from viewer.formats.engine.deciding import DECIDING_NAMES, DECIDING_NUMBERS, HOL
 from viewer.formats.engine.deltas import all_rules
 from viewer.formats.engine.drafts import Draft, RecordReading, fields_of, read_record
 from viewer.formats.engine.inner import has_inner_strings
-from viewer.formats.engine.known.facts import FactFinder, Text, UsageAt
+from viewer.formats.engine.known.facts import FactFinder, Text, UsageAt, holes_of
 from viewer.formats.engine.known.shape_tree import Parts, Regs, ShapeTree
 from viewer.formats.engine.paths import MEMBERS, all_at, members_of, path
 from viewer.formats.engine.usage import Stated
@@ -246,7 +246,7 @@ class Shape:
         self.fields = fields
         """The members that are not part of a message, or their holes. None if they are not kept, or must be read."""
         facts = {hole for _, hole in self._string_holes}
-        facts.update(value for value in (fields or {}).values() if isinstance(value, int))
+        facts.update(holes_of(fields))
         self.facts = facts
         """The holes whose text is known for every record."""
         needed = set(facts)
@@ -292,9 +292,7 @@ class Shape:
         """Return the members that are not part of a message, if they are kept and known."""
         if self.fields is None:
             return None
-        return {
-            key: self._field(value, texts) if isinstance(value, int) else value for key, value in self.fields.items()
-        }
+        return {key: self._field(value, texts) for key, value in self.fields.items()}
 
     def reading(
         self, data: bytes | bytearray, at: int, base: int, spans: Regs, texts: list[str | None]
@@ -334,9 +332,13 @@ class Shape:
                 reading.stated.append(Stated(each.rule, ends[first] + start, usage, key, model))
         return reading
 
-    def _field(self, hole: int, texts: list[str | None]) -> str:
-        text = texts[hole] or ""
-        return JsonText(text) if hole in self._numbers else text
+    def _field(self, value: object, texts: list[str | None]) -> object:
+        if isinstance(value, int):
+            text = texts[value] or ""
+            return JsonText(text) if value in self._numbers else text
+        if isinstance(value, dict):
+            return {key: self._field(one, texts) for key, one in value.items()}
+        return [self._field(one, texts) for one in value] if isinstance(value, list) else value
 
 
 def _sign_at(data: bytes | bytearray, start: int) -> str | None:

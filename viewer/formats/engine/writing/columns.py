@@ -206,7 +206,7 @@ class ColumnWriter:
             return None
         lines = [self._line(said) for said in shape.said]
         known = [line for line in lines if line is not None]
-        if len(known) < len(lines):
+        if len(known) < len(lines) or not _are_in_order(known):
             return None
         facts = set(shape.facts)
         for line in known:
@@ -247,6 +247,13 @@ class ColumnWriter:
         if kind not in _WITH_TOOL and kind is not Kind.SUBAGENT and draft.thread is None:
             line.header = self._headers.of(own)
         return line
+
+
+def _are_in_order(lines: list[_Line]) -> bool:
+    """True if messages and their bodies are in the order of their bytes, as the checks of columns require."""
+    starts = [line.said.span[0] for line in lines]
+    bodies = [line.bodies[0] for line in lines if line.bodies]
+    return starts == sorted(starts) and bodies == sorted(bodies)
 
 
 def _is_independent(draft: Draft) -> bool:

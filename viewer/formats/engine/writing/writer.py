@@ -87,7 +87,7 @@ class DraftWriter:
         after = self._columns.add(run, first, data, base, begin)
         if after > first:
             self._at += after - first
-            self._usage.has_stated = False
+            self._usage.take_none()
         return after
 
     @property

@@ -257,7 +257,7 @@ def _are_in_order(lines: list[_Line]) -> bool:
 
 
 def _is_independent(draft: Draft) -> bool:
-    """True if a message depends neither on earlier records nor on later ones."""
+    """True if no earlier or later record changes what a message is."""
     rule = draft.rule
     is_plain = rule.copy is None and rule.orphan is None and rule.later is None and rule.prefill is None
     is_plain = is_plain and not rule.once and not rule.split and not rule.typed_id

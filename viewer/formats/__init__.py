@@ -62,6 +62,7 @@ RECORD_FORMATS = (
     Entry("open-webui", "tables.open_webui", "OPEN_WEBUI", "Open WebUI chat export"),
     Entry("librechat", "tables.librechat", "LIBRECHAT", "LibreChat conversation"),
     Entry("sillytavern", "tables.sillytavern", "SILLYTAVERN", "SillyTavern chat"),
+    Entry("promptfoo", "tables.promptfoo", "PROMPTFOO", "promptfoo results"),
 )
 """The formats that are defined by tables, in the order of detection."""
 

@@ -298,6 +298,8 @@ NAMES = {
     "PaletteScreen": "palette",
     "MarksScreen": "list of marks",
     "WelcomeScreen": "welcome card",
+    "ReplayScreen": "replay",
+    "TimingScreen": "timing",
     "FilesScreen": "list of files",
     "Toast": "notification",
     "ToastHolder": "notification",

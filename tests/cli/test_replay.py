@@ -33,6 +33,7 @@ def test_a_moment_shows_what_had_arrived_by_then(chat: Path) -> None:
     assert "plums" not in run("show", "--at-event", "1", chat).out
     at = CHAT.index(" about plums")
     assert "A hidden thought\n" in run("show", "-d", "--at", f"B{at}", chat).out
+    assert run("show", "--at-event", "9" * 25, chat).out == run("show", "--at", "B" + "9" * 25, chat).out
     end = run("show", "--at", "B99999", chat)
     assert (end.code, end.out) == (0, run("show", chat).out)
     assert end.err == f"ocmlview: {chat} ends before that; this is its end\n"
@@ -55,7 +56,11 @@ def test_a_moment_shows_what_had_arrived_by_then(chat: Path) -> None:
         (["timing", "--times", "none"], "none cannot be read"),
         (["timing", "--times", "none", "other.ocml"], "name one file"),
         (["replay", "other.ocml"], "One file at a time"),
-        (["replay", "--speed", "100"], "100.0 is not in the range"),
+        (["replay", "--speed", "100"], "use a number from 0.5 to 64"),
+        (["replay", "--speed", "nan"], "use a number from 0.5 to 64"),
+        (["replay", "--idle-limit", "inf"], "use a number of seconds such as 2 or 0.5"),
+        (["show", "--at-event", "-1"], "use the number of an event such as 12"),
+        (["view", "--at-event", "two"], "use the number of an event such as 12"),
     ],
 )
 def test_a_mistake_is_one_sentence(options: list[str], sentence: str, chat: Path) -> None:
@@ -100,9 +105,9 @@ def test_the_viewer_prints_a_moment_without_a_terminal_and_records_what_it_follo
     for moment in (["--at", "B5"], ["--at-event", "1", "-d"]):
         assert run("view", *moment, chat) == run("show", *moment, chat)
     times = tmp_path / "times"
-    assert run("-f", "--record-times", times, "-", stdin=chat.read_bytes(), TERM="dumb").code == 0
+    assert run("-f", "--record-times", times, "-", stdin=chat.read_bytes()).code == 0
     assert f'{{"b":{chat.stat().st_size},' in times.read_text()
-    full = run("show", "-f", "--record-times", "/dev/full", "-", stdin=chat.read_bytes(), TERM="dumb")
+    full = run("show", "-f", "--record-times", "/dev/full", "-", stdin=chat.read_bytes())
     assert (full.code, full.out, full.err.count("\n")) == (2, run("show", chat).out, 1)
     for options in (["--at", "B1", "--merge"], ["--at", "B1", "-f"], ["--record-times", "x"], ["--at", "B1", "other"]):
         refused = run("view", *options, chat)
@@ -114,7 +119,7 @@ def test_a_followed_run_can_be_timed(chat: Path, tmp_path: Path) -> None:
     times = tmp_path / "run.times"
     with chat.open("rb") as file:
         data = file.read()
-    assert run("show", "-f", "--record-times", times, "-", stdin=data, TERM="dumb").code == 0
+    assert run("show", "-f", "--record-times", times, "-", stdin=data).code == 0
     times.write_text(f'{{"b":{len(data)},"t":5}}\n')
     timing = json.loads(run("timing", "--json", "--times", times, chat).out)
     assert (timing["has_times"], timing["source"], timing["events"]) == (True, "sidecar", 2)

@@ -136,6 +136,8 @@ class Analysis:
     def _add_batch(self, batch: ClosedBatch) -> None:
         self.transcripts += [transcript for _, transcript in batch.started]
         self.index.extend_closed(batch)
+        for _, agent in batch.agents:
+            self.index.agents.add(agent.transcript, agent.thread, AgentStart(agent.id, agent.number))
         started = [(batch.first + row, transcript) for row, transcript in batch.started]
         found = [(batch.first + row, one) for row, one in batch.found]
         self._queue.add(ClosedRows(batch.first, batch.first + len(batch) - 1, batch.signed, started, found))

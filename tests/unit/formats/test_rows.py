@@ -326,3 +326,11 @@ def test_a_simulation_shows_its_messages_and_nothing_of_its_task() -> None:
     data = json.dumps(document).encode()
     assert detect(data).format == "rows"
     assert seen(events_of("rows", data), data) == ["Seen 1.", "Seen 2."]
+
+
+def test_a_query_is_asked_only_if_it_has_a_response() -> None:
+    whole = row(query="Seen 1?", response="Seen 2.", history=[["Seen 0?", "Seen 0."]], system="SECRET_S")
+    assert whole[0] == ["Seen 0?", "Seen 0.", "Seen 1?", "Seen 2."]
+    assert row(query="<|im_start|>system\nSECRET_", response="Seen.")[0] == ["Seen."]
+    assert row(query="SECRET_", question="Seen?", response="Seen.")[0] == ["Seen?", "Seen."]
+    assert row(query="SECRET_")[0] == []

@@ -8,6 +8,7 @@ from itertools import pairwise
 
 from viewer.document.document import Document
 from viewer.document.visibility_cache import VisibilityCache
+from viewer.formats import FORMATS
 from viewer.index.messages import MessageIndex
 from viewer.model.messages import VERBATIM, Coding, Message
 from viewer.model.visibility import Audience, Reveal, is_preamble
@@ -15,6 +16,8 @@ from viewer.sources.replay.recorded_times import RecordedTimes
 
 NO_TIME = -1
 _SEEN, _WHOLE, _PIECE = 1, 2, 4
+_OF_LINES = frozenset({"server-log", "harmony-tokens"})
+"""Formats that are read line by line although their bodies are not JSON content."""
 _TEXTS = frozenset(VERBATIM) | {
     *(Coding.ESCAPED, Coding.JSON_STRING, Coding.JSON_TEXT, Coding.NESTED_TEXT, Coding.SPLIT_STRING),
     *(Coding.PYTHON_STRING, Coding.NESTED_PYTHON, Coding.TOKEN_IDS),
@@ -47,6 +50,9 @@ class Arrivals:
         """The recorded times; None if the times are those in the records."""
         self._work = work
         index = document.index
+        format = FORMATS[document.detection.format]
+        self._shows_parts = not format.json_content and format.name not in _OF_LINES
+        """True if a text is shown as its bytes arrive, and not when its line is complete."""
         self._cut = frozenset() if audience.reveals(Reveal.ALL) else document.tally.cut
         seen = VisibilityCache(index, audience.sees)
         self._project = document.project(audience, withholds=False)
@@ -115,24 +121,37 @@ class Arrivals:
     def _add_run(self, number: int, start: int, end: int, message_end: int, flags: int) -> None:
         """Add a body that is one run of bytes. If its arrival was recorded, add the parts in which it arrived."""
         time_ms = self._document.index.time_ms(number)
-        if self.recorded:
+        start = self._add_splits(number, start, end, flags)
+        self._add(message_end, end - start, number, self._time(end, time_ms), flags)
+
+    def _add_splits(self, number: int, start: int, end: int, flags: int) -> int:
+        """Add the parts in which the first bytes of a text arrived. Return where the last part begins."""
+        if self.recorded and self._shows_parts:
             for at in self.recorded.between(start, end):
                 self._add(at, at - start, number, self.recorded.at(at), flags)
                 start = at
-        self._add(message_end, end - start, number, self._time(end, time_ms), flags)
+        return start
 
     def _add_pieces(self, message: Message, flags: int) -> None:
         """Add a body that arrived in pieces, such as the deltas of a stream."""
         pieces = [piece for piece in message.pieces if piece.end > piece.start]
         for piece in pieces:
-            size = piece.end - piece.start if piece.coding in _TEXTS else 0
-            self._add(piece.end, size, message.number, self._time(piece.end, message.time_ms), flags)
+            is_text = piece.coding in _TEXTS
+            start = self._add_splits(message.number, piece.start, piece.end, flags) if is_text else piece.end
+            self._add(piece.end, piece.end - start, message.number, self._time(piece.end, message.time_ms), flags)
         if not pieces:
             end = message.span[1]
             self._add(end, 0, message.number, self._time(end, message.time_ms), flags)
 
     def _time(self, end: int, stated: int | None) -> int | None:
-        return self.recorded.at(end) if self.recorded else stated
+        """Return when the bytes before an offset had arrived. A record is read when its line is complete."""
+        if not self.recorded:
+            return stated
+        stored, size = self._document.stored, self._document.size
+        after = self.recorded.offset_from(end)
+        if self._shows_parts or after is None or stored.count_lines(end, after):
+            return self.recorded.at(end)
+        return self.recorded.at(stored.line_after(after, size))
 
     def _sort(self) -> None:
         """Sort the parts into input order, because the parts of messages that arrived at the same time are

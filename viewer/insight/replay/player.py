@@ -203,8 +203,12 @@ def go_to(player: Player, timeline: Timeline, at: At) -> Moment:
     if at.ms is not None:
         if not timeline.has_times:
             raise ViewerError(f"{player.final.name} has no times; use --at or --at-event, or give --times")
-        event = max(0, timeline.event_at_ms(at.ms))
-        return go_to_event(player, timeline, event, is_past_end=at.ms > timeline.length_ms)
+        event, is_past_end = max(0, timeline.event_at_ms(at.ms)), at.ms > timeline.length_ms
+        recorded = timeline.arrivals.recorded
+        if recorded is not None and timeline.is_raw and not is_past_end:
+            player.seek(recorded.arrived_by(timeline.begins_ms + at.ms))
+            return Moment(player.at, event + 1, timeline.clock[event])
+        return go_to_event(player, timeline, event, is_past_end=is_past_end)
     event = (at.event or 0) - 1
     last = len(timeline) - 1
     return go_to_event(player, timeline, min(event, last), is_past_end=event > last)

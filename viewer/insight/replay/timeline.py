@@ -11,7 +11,7 @@ from msgspec import Struct
 from viewer.insight.replay.arrivals import NO_TIME, Arrivals
 from viewer.model.visibility import Audience, Reveal
 
-_BYTE = re.compile(r"[Bb]?(\d{1,15})")
+_BYTE = re.compile(r"[Bb]?([0-9]{1,30})")
 _SECONDS = re.compile(r"\+?(\d{1,9})(?:\.(\d{1,6}))?\s?(ms|s|m|h)?")
 _CLOCK = re.compile(r"\+?(?:(\d{1,4}):)?(\d{1,4}):(\d{2})(?:\.(\d{1,3}))?")
 SLOWEST, FASTEST = 0.5, 64.0
@@ -46,6 +46,8 @@ class Timeline:
         self.marks = array("I")
         """The events that begin or continue another message than the event before them."""
         self.has_times = False
+        self.begins_ms = 0
+        """The time of the first event that has one, in milliseconds since 1970."""
         self.backwards = 0
         """The number of times in the input that are earlier than the one before."""
         self.arrivals = arrivals
@@ -65,6 +67,7 @@ class Timeline:
                 continue
             stated = arrivals.times[row]
             if stated != NO_TIME:
+                self.begins_ms = self.begins_ms if self.has_times else stated
                 self.has_times = True
                 self.backwards += newest is not None and stated < newest
             time = newest if stated == NO_TIME else max(stated, newest or 0)

@@ -15,6 +15,7 @@ from textual.binding import Binding, BindingType
 from textual.timer import Timer
 
 from viewer.errors import ViewerError
+from viewer.formats import FORMATS
 from viewer.insight.replay.arrivals import Arrivals
 from viewer.insight.replay.player import Player, go_to, go_to_event
 from viewer.insight.replay.timeline import FASTEST, SLOWEST, At, ReplayRequest, Timeline
@@ -288,6 +289,10 @@ class ReplayScreen(WorkScreen):
 
     def _refresh_title(self) -> None:
         self.heading.refresh()
+
+    def kind_of_input(self) -> str:
+        """Name the format."""
+        return FORMATS.title(self._player.final.detection.format) if self._player else ""
 
     def moment(self) -> str:
         """Describe the position of the replay: `▶ 10× 12.3 s of 41.0 s`; `❚❚` while it is paused."""

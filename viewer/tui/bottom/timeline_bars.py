@@ -1,4 +1,4 @@
-"""Bars of the timeline: start, length, and dependencies of the thoughts, calls, and answers of a turn.
+"""Compute the bars of the timeline: start, length, and dependencies of the thoughts, calls, and answers of a turn.
 
 Times come from the transcript and exclude pauses between turns. If a transcript has no times, the axis counts
 messages."""

@@ -1,4 +1,4 @@
-"""Rows of the timeline: the axis, and one line per bar with its name, duration, deadline, and failure."""
+"""Draw the rows of the timeline: the axis, and one line per bar with its name, duration, deadline, and failure."""
 
 from __future__ import annotations
 

@@ -145,7 +145,7 @@ def command(
     exit_code: bool,
 ) -> int:
     """Show how different formats read a file: one program may show an answer that another hides. Prints the messages
-    that all readers show alike; with --reveal all, how each reader interprets each byte."""
+    that all readers show in the same way; with --reveal all, how each reader interprets each byte."""
     audience = options.audience_of(reveal, debug, False)
     is_debug = audience.reveals(Reveal.ALL)
     if not audience.is_safe and not is_debug:
@@ -198,7 +198,8 @@ def _shown_messages(comparison: Comparison) -> Iterator[ShownMessage]:
 
 
 def _safe_text(comparison: Comparison, same: frozenset[int], name: str | None, output: Output) -> Iterator[Line]:
-    """Yield the messages that every reader shows alike, and how many others the chosen reader shows in between."""
+    """Yield the messages that every reader shows in the same way, and the number of others that the chosen reader shows
+    between them."""
     style = output.style
     if name is not None:
         yield rule(style.name(name), trusted(""), output.width, style, heavy=True)

@@ -92,7 +92,7 @@ SERVER_LOG = Entry(
 )
 
 
-@lru_cache(1)  # depends on no input, so `clear_caches` need not clear it
+@lru_cache(1)  # independent of inputs, so `clear_caches` may keep it
 def record_formats() -> list[RecordFormat]:
     """Return the tables of all record formats."""
     return [getattr(import_module(f"viewer.formats.{row.module}"), row.attribute) for row in RECORD_FORMATS]
@@ -152,7 +152,7 @@ FORMATS: LazyRegistry[FormatTraits] = LazyRegistry(
         "tables.messages",
         "JSON",
         "JSON messages",
-        "objects with role or messages, one or many, also one a line",
+        "objects with role or messages, one or many, or one per line",
     ),
     Entry(
         "events",

@@ -87,7 +87,7 @@ class Found:
 
 
 def read_beginning(data: bytes, *, is_whole: bool) -> Found | None:
-    """Return the messages at the beginning of a file, of which `data` are the first bytes; None if it is not known."""
+    """Return the messages at the beginning of a file that starts with `data`; None if they cannot be determined."""
     start = _header_end(data)
     if start is None:
         return None
@@ -214,9 +214,9 @@ def _message(data: bytes, at: int, headers: dict[bytes, str], messages: list[tup
 
 
 def _may_begin_transcript(data: bytes, at: int) -> bool:
-    """True if the rest may hold another transcript, which would change the page from its first line, or an event."""
+    """True if the rest may hold an event, or another transcript, which would change the page from its first line."""
     begin = max(at - 1, 0)
-    if data.startswith(_START, at):  # an unfinished message: its body holds neither, unless another mark ends it
+    if data.startswith(_START, at):  # an unfinished message, whose body holds neither unless a mark ends it
         body = data.find(_MESSAGE, at)
         if body >= 0 and data.find(_MARK, body + len(_MESSAGE)) < 0:
             return False

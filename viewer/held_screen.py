@@ -1,7 +1,7 @@
 """`HeldScreen`: the terminal between the first page and the app. Every exit restores it.
 
 Light: the first page is painted before anything else is imported, so this module avoids `signal`, which needs `enum`,
-and everything like it."""
+and similar modules."""
 
 from __future__ import annotations
 
@@ -112,8 +112,8 @@ class HeldScreen:
     def _end(self, number: int, frame: FrameType | None) -> None:
         """Exit immediately: an exception could get lost, for example during an import.
 
-        Always restore the attributes of the shell: the app may already have saved those without echo as the ones to
-        restore."""
+        Always restore the terminal attributes of the shell: the app may have saved its copy of them while echo was
+        off."""
         self._give_back()
         self.take_over()
         os._exit(128 + number)

@@ -1,6 +1,6 @@
 """The key under which the state file remembers a file, and whether it may remember one.
 
-Light: the page before everything else asks."""
+Light: the first page, which is painted before anything else is imported, uses it."""
 
 from __future__ import annotations
 

@@ -268,7 +268,7 @@ class ToolChecks:
         if case.transcript.format.name != "openchatml-0.1":
             value = exact_value(case.json)
             if isinstance(value, dict) and self._declarations.accepts(tool, value):
-                return  # only a fault needs a position, and thus the nodes
+                return  # only a fault needs a position, and therefore the nodes
         node = arguments_of(case)
         if node is None:
             return

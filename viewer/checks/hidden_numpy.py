@@ -40,7 +40,7 @@ def find_unexplained(data: bytes, leads: Positions) -> Positions:
     return np.concatenate((places[~is_explained], leads[leads >= len(words)]))
 
 
-@lru_cache(1)  # depends on no input, so `clear_caches` need not clear it
+@lru_cache(1)  # independent of inputs, so `clear_caches` may keep it
 def _spellings() -> _Flags:
     """Return a flag for each lead byte and the low bits of the next two bytes: true if they may begin a hidden
     character."""
@@ -57,7 +57,7 @@ def _every_spelling() -> bytes:
     return np.stack(parts, axis=-1).tobytes()
 
 
-@lru_cache(1)  # depends on no input, so `clear_caches` need not clear it
+@lru_cache(1)  # independent of inputs, so `clear_caches` may keep it
 def _pictographs() -> _Flags:
     """Return a flag for each code point: true for a pictograph that does not change the skin color of another one."""
     flags = np.zeros(_CODES, bool)

@@ -43,7 +43,7 @@ class MissingArguments:
         self._read = read
         self._ids = ids
         self._known: tuple[Sequence[Declaring], Declarations] = (), Declarations()
-        """The declarations that were read last, and where. Neighboring calls share them."""
+        """The declarations that were read last, with their sources. Neighboring calls share them."""
 
     def names(self, diagnostic: Diagnostic) -> str | None:
         """Return the missing arguments that a diagnostic reports, or `name` for a call that names no tool."""

@@ -229,7 +229,7 @@ def compile_plain(checks: Sequence[Check]) -> PlainPrefilter:
     return _compiled(tuple(checks))
 
 
-@lru_cache(4)  # depends on no input, so `clear_caches` need not clear it
+@lru_cache(4)  # independent of inputs, so `clear_caches` may keep it
 def _compiled(checks: tuple[Check, ...]) -> PlainPrefilter:
     return PlainPrefilter(checks)
 

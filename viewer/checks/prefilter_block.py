@@ -87,15 +87,15 @@ class BlockPrefilter:
         return masks
 
 
-@lru_cache(4)  # depends on no input, so `clear_caches` need not clear it
+@lru_cache(4)  # independent of inputs, so `clear_caches` may keep it
 def compile_block(checks: tuple[Check, ...]) -> BlockPrefilter:
     """Compile the prefilter for these checks, which all documents share."""
     return BlockPrefilter(checks)
 
 
 def _signs(leaf: Trigger) -> tuple[bytes, ...]:
-    """Return texts of which a body contains at least one, ignoring case, if an elementary trigger is true for it, or
-    nothing if there are no such texts. They contain no character that JSON escapes."""
+    """Return texts such that every body that an elementary trigger selects contains at least one of them, ignoring
+    case; nothing if there are no such texts. They contain no character that JSON escapes."""
     found: tuple[bytes, ...] = ()
     match leaf:
         case Contains(ignore_case=True):
@@ -107,8 +107,8 @@ def _signs(leaf: Trigger) -> tuple[bytes, ...]:
 
 
 def _texts(leaf: Trigger) -> list[bytes]:
-    """Return texts, as JSON strings spell them, of which a body contains at least one if an elementary trigger is true
-    for it, or nothing if there are no such texts."""
+    """Return texts, as JSON strings spell them, such that every body that an elementary trigger selects contains at
+    least one of them; nothing if there are no such texts."""
     if not isinstance(leaf, Contains) or leaf.ignore_case:
         return []
     return [encode(literal.decode())[1:-1] for literal in leaf.literals]

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 _LONGEST = 1e9
 """The longest pause, in seconds, that --idle-limit accepts."""
 _SLICE = 0.05
-"""The longest single sleep, in seconds: how soon a pause ends after Ctrl-C."""
+"""The longest single sleep, in seconds. Ctrl-C ends a pause within this time."""
 
 
 def _number(text: str) -> float:

@@ -214,7 +214,7 @@ class ViewRequest(Struct, frozen=True):
 
 
 def open_viewer(paths: tuple[str, ...], wanted: ViewRequest) -> int:
-    """Show the first page, then load and run the app. Until its first frame, nothing is worth collecting."""
+    """Show the first page, then load and run the app. Garbage collection waits until its first frame."""
     gc.disable()
     try:
         with interrupt_at_once():

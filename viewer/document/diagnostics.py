@@ -233,7 +233,7 @@ class DiagnosticView(Sequence[ShownDiagnostic]):
         return self._in_order("", numbers) if self._by_place else (numbers, range(len(numbers)))
 
     def _in_order(self, name: str, numbers: Column) -> tuple[Column, Column]:
-        """Sort numbers that are in order of position. Return them with the index at which each was before."""
+        """Sort numbers that are in order of position. Return them with the previous index of each."""
         if name not in self._orders:
             places = sorted(range(len(numbers)), key=numbers.__getitem__)
             self._orders[name] = array("I", map(numbers.__getitem__, places)), array("I", places)

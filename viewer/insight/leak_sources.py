@@ -206,8 +206,8 @@ class Grams:
         return kept
 
     def _blocks(self) -> list[Hashes]:
-        """Sort what was added. Each block is merged with the blocks before it that are not much longer, so that every
-        hash is sorted few times."""
+        """Sort what was added. Each block is merged with the blocks before it that are not much longer, so that each
+        hash is sorted only a few times."""
         if self._unsorted:
             block = np.sort(np.concatenate(self._unsorted))
             self._unsorted.clear()

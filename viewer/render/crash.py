@@ -48,7 +48,7 @@ def _uncaught(kind: type[BaseException], error: BaseException, trace: TracebackT
         if stream is not None:
             with suppress(OSError, ValueError):  # standard output is closed or has no reader
                 stream.flush()
-    os._exit(code)  # the interpreter would exit with 1, the code of findings
+    os._exit(code)  # the interpreter would exit with 1, the code for problems
 
 
 def _in_thread(fault: threading.ExceptHookArgs) -> None:

@@ -195,7 +195,7 @@ def name_line(
     time: str = "",
     has_number: bool = True,
 ) -> Line:
-    """Return the speaker on a screen, and a time; for a developer, also the number, if it is known, and whether the end
+    """Return the speaker on a screen, and a time; for a developer, add the number, if it is known, and whether the end
     user saw the message."""
     parts = _speaker(head)
     if head.is_plan:

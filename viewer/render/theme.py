@@ -112,7 +112,7 @@ class Theme(Struct, frozen=True):
     @property
     def styles(self) -> dict[StyleRole, RichStyle]:
         """The looks as styles of Rich."""
-        from rich.style import Style as RichStyle  # slow to import; the first page does without
+        from rich.style import Style as RichStyle  # slow to import; the first page does not need it
 
         return {
             role: RichStyle(color=_rich_name(look.color), bgcolor=_rich_name(look.background), **_named(look.flags))

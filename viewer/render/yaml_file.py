@@ -29,7 +29,7 @@ class YamlFile:
 
     def root(self) -> yaml.Node | None:
         """Return the file as nodes. Read it under limits first, so that no node is too deep or refers to itself."""
-        import yaml  # slow to import; simple files do without
+        import yaml  # slow to import; simple files do not need it
 
         data = self._text.encode("utf-8", "replace")
         reading = read_yaml(data)

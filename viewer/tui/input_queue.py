@@ -15,7 +15,7 @@ from textual.dom import DOMNode
 from textual.events import Callback, Event, Key
 
 ROUNDS = 3
-"""How many messages in a row a key may cause before the next key: of the input, of the prompt, and of its screen."""
+"""How many messages in a row a key may cause before the next key: those of the input, the prompt, and its screen."""
 
 
 class _Step:
@@ -75,4 +75,4 @@ class InputQueue:
             return
         above = node.parent or self._app
         if not post_call(node, partial(self._climb, above, first, rounds)):
-            self._climb(above, first, rounds)  # closed: nothing is handled there
+            self._climb(above, first, rounds)  # the node is closed and handles nothing

@@ -77,7 +77,7 @@ class ScreenSwitcher:
         screens = [self.open.pop(path) for path in [*self.open] if path not in kept]
         for screen in screens:
             self._app.uninstall_screen(screen)
-            self._app.workers.cancel_node(screen)  # its tasks draw, and its widgets go first
+            self._app.workers.cancel_node(screen)  # its tasks draw, but its widgets are removed first
             await screen.remove()
 
     async def _close_dialogs(self) -> None:

@@ -44,7 +44,7 @@ class RayEngine:
         self._owns_ray = not ray.is_initialized()
         if self._owns_ray:
             address = address or os.environ.get("RAY_ADDRESS")
-            os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # a scan reports to nobody
+            os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # a scan sends no usage statistics
             options: dict[str, Any] = {"address": address} if address else {"num_cpus": jobs}
             try:
                 ray.init(include_dashboard=None if address else False, log_to_driver=False, **options)

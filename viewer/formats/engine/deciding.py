@@ -130,7 +130,7 @@ def outcome_paths(outcomes: Outcomes | None) -> Iterator[str]:
             yield from (test.partition("!=")[0].partition("=")[0] for test in tests)
 
 
-@lru_cache(256)  # depends on no input, so `clear_caches` need not clear it
+@lru_cache(256)  # independent of inputs, so `clear_caches` may keep it
 def inner_names(format: RecordFormat) -> frozenset[str]:
     """Return the names of the members in which a rule of the format looks up other members, or a superset of these
     names."""

@@ -65,7 +65,7 @@ class _Signatures:
         return found
 
 
-@lru_cache(8)  # depends on no input, so `clear_caches` need not clear it
+@lru_cache(8)  # independent of inputs, so `clear_caches` may keep it
 def _signatures(formats: tuple[RecordFormat, ...]) -> _Signatures:
     return _Signatures(formats)
 

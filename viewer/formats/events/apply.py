@@ -523,7 +523,7 @@ class EventApplier:
 
 
 def _hidden_by(header: Header, said: Said) -> Header:
-    """Return the header of a text that its item hides. What its channel implies stays, unless that would show the
+    """Return the header of a text that its item hides. Keep what its channel implies, unless that would show the
     text."""
     settled = with_said(replace(header, kind=Kind.SAID), said)
     return replace(header, kind=Kind.UNKNOWN) if is_shown(settled) else settled

@@ -42,9 +42,9 @@ class Player:
         size: tuple[int, int] | None = None,
         knows_format: bool = False,
     ) -> None:
-        """With a `size` (width and height of a screen), the view of a long text may have only its last rows, at least
-        two screens, which takes no longer than a page. With `knows_format`, the format is certain from the first byte,
-        so that many short steps cost little."""
+        """With a `size` (width and height of a screen), the view of a long text may be limited to its last rows (at
+        least two screens), which takes no longer than a page. With `knows_format`, the format is certain from the first
+        byte, so that many short steps cost little."""
         self._knows_format = knows_format
         self.audience = audience
         self.final = final
@@ -52,7 +52,7 @@ class Player:
         self._concealed: dict[int, Header] = {}
         """The headers of messages that are hidden here although a live view showed them."""
         self._kept: dict[int, Message] = {}
-        """The messages that had ended, and whose text was found at the end of the input, too, in this reading."""
+        """The messages that had ended in this reading, and whose text is still the same at the end of the input."""
         self.readings = 0
         """The number of times that reading started, for a seek backwards or for another format."""
         self._size = size

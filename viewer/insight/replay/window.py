@@ -226,8 +226,8 @@ class Windows:
         )
 
     def _skipped_lines(self, first: int, read: int) -> int:
-        """Return the number of lines that are not read before a message, for an audience that may know it. `read` is
-        the number of those that are."""
+        """Return the number of unread lines before a message, for an audience that may know it. `read` is the number of
+        lines that were read."""
         return 0 if self._view.audience.is_safe else self._line(first) - 1 - read
 
     def _window_of_records(self, part: _Part, first: int, row: int) -> Window | None:

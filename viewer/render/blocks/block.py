@@ -156,7 +156,7 @@ class BlockFacts(Struct):
     depths: dict[int, int] = field(default_factory=dict)
     """How many levels are open in each unfolded message."""
     turned: dict[int, frozenset[int]] = field(default_factory=dict)
-    """For each message, the values that differ from their level: folded although it is open, or the other way round."""
+    """For each message, the values that differ from their level: folded at an open level, or open below it."""
     layouts: Layouts = field(default_factory=Layouts)
     """Layouts of long unfolded bodies."""
     live: bool = False

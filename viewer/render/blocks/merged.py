@@ -24,7 +24,7 @@ class MergedMaker:
     """Factory of blocks: the block of a row is that of its own input."""
 
     def __init__(self, rows: MergedRows, makers: Sequence[Maker]) -> None:
-        """The makers have a gutter for the letter, and all the same width."""
+        """All makers have a gutter for the letter, and the same width."""
         self.rows = rows
         self._makers = makers
 

@@ -143,7 +143,7 @@ class Comparison:
         )
         used = sum(cells(part.text) for part in lead)
         if width - used - len(right) < _LEAST_WORDS:
-            right = ""  # the sign says it, too
+            right = ""  # the sign already shows it
         room = max(1, width - used - len(right) - (3 if right else 1))
         body = Part(fitted(style.name(" ".join(words.split())), room, style), look)
         return spread((*lead, body), (Part(style.words(f"{right} "), StyleRole.INFO),) if right else (), width)

@@ -151,8 +151,8 @@ class Navigator:
     # The count.
 
     def type_digit(self, typed: str) -> bool:
-        """Add a digit to the count, unless it is full, and show the keys that use it. False for a leading 0 and for
-        other keys."""
+        """Add a digit to the count, unless it is full, and show the keys that use it. Return False for a leading 0 and
+        for other keys."""
         if not is_digit(typed) or (typed == "0" and not self.count):
             return False
         if len(self.count) < LONGEST_COUNT:

@@ -54,7 +54,7 @@ class ReadWorker:
         self._machine = machine
         self._start_at = start_at
         self.resume_at = 0 if start_at else resume_at
-        """The message at which an earlier session ended, until it has been read; 0 for none."""
+        """The message where an earlier session ended; 0 if there is none, or once the view is there again."""
         self._revision = 0
         self._must_read_again = False
 

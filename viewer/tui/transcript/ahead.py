@@ -14,7 +14,7 @@ PAUSE = 0.002
 
 
 class Ahead:
-    """Builds one block at a time into the cache of the pane, so that its bound and its maker apply.
+    """Builds one block at a time into the cache of the pane, so that its limit and its block maker apply.
 
     The pane drops that cache with the audience, so that a block of another audience cannot remain."""
 
@@ -65,7 +65,7 @@ class Ahead:
             return
         try:
             loop = asyncio.get_running_loop()
-        except RuntimeError:  # another thread draws, for a picture
+        except RuntimeError:  # a thread without an event loop draws a picture
             return
         self._is_waiting = True
         loop.call_later(PAUSE, post_call, self._pane, self._build)

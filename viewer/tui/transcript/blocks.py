@@ -22,7 +22,7 @@ class Blocks:
         self._made: OrderedDict[int, Block] = OrderedDict()
         self._had_one_transcript = True
 
-    # What is at hand.
+    # Lookup.
 
     @property
     def count(self) -> int:
@@ -64,7 +64,7 @@ class Blocks:
     # Changes.
 
     def show(self, maker: Maker | None) -> None:
-        """Switch to another maker, and drop all blocks."""
+        """Switch to another block maker, and drop all blocks."""
         self.maker = maker
         self._made.clear()
 

@@ -27,7 +27,7 @@ class _Branch(Generic[Value]):
         """The values of the patterns that end here."""
 
     def use(self, parts: Parts) -> None:
-        """Set the parts."""
+        """Set the parts, and what is derived from them."""
         self.parts = parts
         self.first = parts[0][0]
         """The bytes with which every match begins."""

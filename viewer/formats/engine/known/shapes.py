@@ -155,8 +155,8 @@ class _Check(Struct, frozen=True):
 
 
 class _Alike:
-    """The shapes that have the same pattern. The beginnings of the texts in the same holes decide between them, and
-    which of the texts are equal."""
+    """The shapes that have the same pattern. Two things distinguish them: how the texts in the same holes begin, and
+    which of these texts are equal."""
 
     def __init__(self, checks: tuple[_Check, ...], compared: tuple[int | str, ...]) -> None:
         self._checks = checks

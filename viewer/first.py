@@ -1,8 +1,8 @@
 """The page before the first page: the beginning of a file, painted before anything else is imported.
 
-Every cell of it is that of the first page or blank. It is absent unless all that decides the look of the first page is
-known: one argument that names a regular file, no settings or themes of your own, a known terminal, and a file that
-`first_reading` knows. `first_page` then draws the whole page in place, unless this one is complete."""
+Every cell of it is that of the first page or blank. It is skipped unless everything that determines the first page
+is known: one argument that names a regular file, no settings file or themes folder, a known terminal, and a file that
+`first_reading` can read. `first_page` then draws the whole page in place, unless this one is complete."""
 
 from __future__ import annotations
 
@@ -256,7 +256,7 @@ def _has_own_files(path: str) -> bool:
 
 def _head(path: str) -> tuple[bytes, bool] | None:
     """Read the beginning of a file in one step. Return it, and whether it is the whole file; None if the file cannot be
-    read or changes meanwhile."""
+    read, or changes while it is read."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except (OSError, ValueError):

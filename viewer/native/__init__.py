@@ -43,7 +43,7 @@ class Native(Protocol):
 
         The flag 1 means: one JSON object (RFC 8259) without repeated keys, deep nesting, `\\u`, or long numbers. The
         flags 2 and 4 are for its own members: it has `ok`; it has `error`, or its `ok` is false. The byte is 0 for
-        anything else, and for objects that are not surely like this."""
+        anything else, and for any object in doubt."""
 
 
 def load() -> Native | None:

@@ -62,17 +62,17 @@ def styled_end(projection: Projection, width: int, style: Style, last: int, skip
 
 
 class Conversation:
-    """Prints the conversation: the whole of it at once, or new parts as they arrive.
+    """Prints the conversation, all at once or in parts as they arrive.
 
     Safety: a message appears only when its header is complete and the visibility rule allows it. A run of hidden
     messages is reported when the next shown message begins, so that its growth and timing are not observable. The text
     of an open answer is written as it arrives, except for what may be a thought tag and for an open thought block.
 
-    One case shows only later: a closing `</think>` without an opening tag turns everything before it into a thought.
-    Text that was already written stays. One line reports this, and when the message has ended, it is written again
-    without the thought, followed by its diagnostic. From then on, only whole messages are written, because their writer
-    omits the opening tag. An audience that is strict (`--strict-safe`) or sees more than the end user always gets whole
-    messages, so this cannot happen.
+    One case becomes apparent only later: a closing `</think>` without an opening tag turns everything before it into a
+    thought. Text that was already written stays. One line reports this, and when the message has ended, it is written
+    again without the thought, followed by its diagnostic. From then on, only whole messages are written, because their
+    writer omits the opening tag. An audience that is strict (`--strict-safe`) or sees more than the end user always
+    gets whole messages, so this cannot happen.
 
     If another format is detected later, the input is read again from its first byte. Items that were already printed
     with the same role and text are not printed again: see `before`."""

@@ -1,4 +1,4 @@
-"""Byte pattern of a searched text: its UTF-8 spellings, with or without regard to case."""
+"""Byte pattern of a searched text: its UTF-8 spellings, case-sensitive or not."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _NOT_TEXT = re.compile("[\ufffd\ud800-\udfff]")
 
 
 class BytePattern:
-    """A byte pattern that finds the same matches as `re` would for its text, with or without regard to case."""
+    """A byte pattern that finds the same matches as `re` would for its text, case-sensitive or not."""
 
     def __init__(self, text: str, ignores_case: bool) -> None:
         spellings = [_spellings(letter) if ignores_case else [letter.encode()] for letter in text]

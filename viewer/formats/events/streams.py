@@ -185,7 +185,7 @@ class Streams:
                 del known[next(iter(known))]
 
     def _leave(self, lane: DeltaKey) -> None:
-        """Close the current messages when another kind begins, if order is all that separates messages."""
+        """Close the current messages when another kind begins, if only their order separates messages."""
         for stream in self._open.of_lane(lane):
             self._left.setdefault((lane, stream.family), set()).add(stream.identity)
             self._close(stream)

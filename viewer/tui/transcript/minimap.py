@@ -48,8 +48,8 @@ class Minimap:
         return Part(trusted(" "))
 
     def _has_boundary(self, rows: RowOrder, height: int, first: int, last: int) -> bool:
-        """True if a transcript other than the first begins in these rows. If there are too many
-        transcripts, none is marked."""
+        """True if a transcript other than the first begins in these rows. If there are too many transcripts, none is
+        marked."""
         if first >= last or last > len(rows) or not 1 < len(rows.shown_transcripts) <= height // 4:
             return False
         return rows.transcript(max(first - 1, 0)) != rows.transcript(last - 1)

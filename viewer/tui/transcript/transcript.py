@@ -35,7 +35,7 @@ WHEEL = 3
 
 
 class Transcript(PlainLines, can_focus=True):
-    """Shows the blocks of a maker and scrolls through them. Blocks are built when they become visible."""
+    """Shows the blocks of a block maker and scrolls through them. Blocks are built when they become visible."""
 
     class Moved(Message):
         """The scroll position or the cursor has changed."""

@@ -31,6 +31,7 @@ OWNERS = {
         *("viewer.columns.numpy_backend", "viewer.scan", "viewer.checks.prefilter_numpy", "viewer.checks.batches"),
         "viewer.checks.hidden_numpy",
         "viewer.document.search.block_search",
+        "viewer.insight.leak_sources",
     ),
     "watchfiles": ("viewer.sources",),
     "rich": ("viewer.render", "viewer.tui", "viewer.cli"),

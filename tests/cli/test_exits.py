@@ -64,9 +64,9 @@ def test_warnings_count_if_strict(tmp_path: Path) -> None:
 def test_warnings_count_if_strict_while_following_too() -> None:
     followed = ["check", "--format", "openchatml-2.2", "-f", "-"]
     text = CHAT.removeprefix("version: 2.2\n")
-    assert run(*followed, stdin=text, LANG="C.UTF-8").code == 0
-    assert run(*followed, "--strict", stdin=text, LANG="C.UTF-8").code == 1
-    assert run(*followed, "--strict", "--exit-zero", stdin=text, LANG="C.UTF-8").code == 0
+    assert run(*followed, stdin=text).code == 0
+    assert run(*followed, "--strict", stdin=text).code == 1
+    assert run(*followed, "--strict", "--exit-zero", stdin=text).code == 0
 
 
 def test_a_folder_exits_with_the_worst_code_of_its_files(tmp_path: Path) -> None:

@@ -57,7 +57,7 @@ def test_following_prints_the_same_lines(chat: Path, kind: tuple[str, ...]) -> N
     text = CHAT + LATER
     chat.write_text(text, "utf-8")
     whole = run("show", *kind, *BRIEF, chat).out.splitlines()
-    followed = run("show", *kind, *BRIEF, "-f", "-", stdin=text, LANG="C.UTF-8").out.splitlines()
+    followed = run("show", *kind, *BRIEF, "-f", "-", stdin=text).out.splitlines()
     assert sorted(followed) == sorted(whole)
     assert kind or followed == whole
 

@@ -6,6 +6,7 @@ import gzip
 import os
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -21,16 +22,18 @@ def words(command: list[str]) -> str:
 
 
 @pytest.fixture
-def settings(tmp_path: Path) -> dict[str, str]:
+def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "ocmlview").mkdir()
     (tmp_path / "ocmlview" / "config.yaml").write_text("max_spool: 1 MB\nmax_decompressed: 1 KB\n")
-    return {"XDG_CONFIG_HOME": str(tmp_path), "TMPDIR": str(tmp_path)}
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
 
 
 @pytest.mark.share(quick=4, test=3)
 @pytest.mark.parametrize("command", [*READING, *FOLLOWING], ids=words)
-def test_an_endless_input_is_cut_off(command: list[str], settings: dict[str, str], tmp_path: Path) -> None:
-    result = run(*command, "/dev/zero", **settings)
+@pytest.mark.usefixtures("settings")
+def test_an_endless_input_is_cut_off(command: list[str], tmp_path: Path) -> None:
+    result = run(*command, "/dev/zero")
     assert result.code == 2
     lines = [line for line in result.err.splitlines() if not line.endswith("`ocmlview formats`.")]
     assert lines == ["ocmlview: stopped after 1 MB: /dev/zero cannot be read twice; raise max_spool to continue"]
@@ -38,10 +41,11 @@ def test_an_endless_input_is_cut_off(command: list[str], settings: dict[str, str
 
 
 @pytest.mark.slow
-def test_a_compressed_file_is_cut_off(settings: dict[str, str], tmp_path: Path) -> None:
+@pytest.mark.usefixtures("settings")
+def test_a_compressed_file_is_cut_off(tmp_path: Path) -> None:
     path = tmp_path / "chat.gz"
     path.write_bytes(gzip.compress((CHAT + "<|start|>user<|message|>again<|end|>\n" * 100).encode()))
-    result = run("check", path, **settings)
+    result = run("check", path)
     assert result.code == 1
     assert "E-STREAM-TRUNCATED/too-large" in result.out
 

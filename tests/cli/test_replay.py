@@ -100,9 +100,9 @@ def test_the_viewer_prints_a_moment_without_a_terminal_and_records_what_it_follo
     for moment in (["--at", "B5"], ["--at-event", "1", "-d"]):
         assert run("view", *moment, chat) == run("show", *moment, chat)
     times = tmp_path / "times"
-    assert run("-f", "--record-times", times, "-", stdin=chat.read_bytes(), TERM="dumb").code == 0
+    assert run("-f", "--record-times", times, "-", stdin=chat.read_bytes()).code == 0
     assert f'{{"b":{chat.stat().st_size},' in times.read_text()
-    full = run("show", "-f", "--record-times", "/dev/full", "-", stdin=chat.read_bytes(), TERM="dumb")
+    full = run("show", "-f", "--record-times", "/dev/full", "-", stdin=chat.read_bytes())
     assert (full.code, full.out, full.err.count("\n")) == (2, run("show", chat).out, 1)
     for options in (["--at", "B1", "--merge"], ["--at", "B1", "-f"], ["--record-times", "x"], ["--at", "B1", "other"]):
         refused = run("view", *options, chat)
@@ -114,7 +114,7 @@ def test_a_followed_run_can_be_timed(chat: Path, tmp_path: Path) -> None:
     times = tmp_path / "run.times"
     with chat.open("rb") as file:
         data = file.read()
-    assert run("show", "-f", "--record-times", times, "-", stdin=data, TERM="dumb").code == 0
+    assert run("show", "-f", "--record-times", times, "-", stdin=data).code == 0
     times.write_text(f'{{"b":{len(data)},"t":5}}\n')
     timing = json.loads(run("timing", "--json", "--times", times, chat).out)
     assert (timing["has_times"], timing["source"], timing["events"]) == (True, "sidecar", 2)

@@ -95,7 +95,7 @@ def test_metadata_without_messages_is_counted(tmp_path: Path) -> None:
     for command in [("show",), ("show", "--json"), ("stats",), ("check",), ("export", "-o", "-")]:
         result = run(*command, path)
         assert (result.code, result.err) == (0, f"ocmlview: {path}: No messages; 2 records of metadata.\n"), command
-    assert run("show", "-f", "-", stdin=META, LANG="C.UTF-8").err.endswith(": No messages; 1 record of metadata.\n")
+    assert run("show", "-f", "-", stdin=META).err.endswith(": No messages; 1 record of metadata.\n")
     assert run("check", "--require-messages", path).code == 1
     assert run("show", "--strict-safe", path).err == ""
 
@@ -121,10 +121,10 @@ def test_the_other_files_are_printed(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_an_unknown_format_is_reported_while_following(kind: str) -> None:
     data, sentence = UNKNOWN[kind]
-    result = run("show", "-f", "-", stdin=data, LANG="C.UTF-8")
+    result = run("show", "-f", "-", stdin=data)
     assert (result.code, result.out) == (2, "")
     assert result.err == f"ocmlview: <stdin>: {sentence} {HINT}\n"
-    assert run("check", "-f", "-", stdin=data, LANG="C.UTF-8").code == 1
+    assert run("check", "-f", "-", stdin=data).code == 1
 
 
 @pytest.mark.slow
@@ -133,7 +133,7 @@ def test_an_empty_file_or_a_header_only_file_is_no_error(data: bytes, tmp_path: 
     path = written(tmp_path, data)
     assert run("check", path).code == 0
     assert run("check", "--require-messages", path).code == 1
-    assert run("check", "-f", "--require-messages", "-", stdin=data, LANG="C.UTF-8").code == 1
+    assert run("check", "-f", "--require-messages", "-", stdin=data).code == 1
     assert run("check", "--require-messages", "--exit-zero", path).code == 0
     assert run("show", path).code == 0
 
@@ -167,21 +167,21 @@ def test_nul_bytes_are_one_finding(tmp_path: Path) -> None:
 def test_text_between_messages_is_not_reported_if_there_are_no_messages(kind: str, tmp_path: Path) -> None:
     path = written(tmp_path, UNKNOWN[kind][0])
     assert "W-TEXT-BETWEEN" not in run("check", path).out
-    assert "W-TEXT-BETWEEN" not in run("check", "-f", "-", stdin=UNKNOWN[kind][0], LANG="C.UTF-8").out
+    assert "W-TEXT-BETWEEN" not in run("check", "-f", "-", stdin=UNKNOWN[kind][0]).out
     path.write_bytes(b"a note\n" * 20_000 + b"<|start|>user<|message|>Hello there<|end|>\n")
     assert ":1:1: warning: Text outside any message [W-TEXT-BETWEEN]" in run("check", path).out
 
 
 @pytest.mark.slow
 def test_noise_that_is_followed_stops_after_a_few_findings() -> None:
-    result = run("check", "-f", "-", stdin=NOISE * 5, LANG="C.UTF-8")
+    result = run("check", "-f", "-", stdin=NOISE * 5)
     assert result.code == 1
     assert len(result.out.splitlines()) <= 100
 
 
 @pytest.mark.slow
 def test_the_cap_counts_while_following_too() -> None:
-    result = run("check", "-f", "--max-per-code", "2", "-", stdin=b"a\xffb" * 2_000, LANG="C.UTF-8")
+    result = run("check", "-f", "--max-per-code", "2", "-", stdin=b"a\xffb" * 2_000)
     assert result.out.count("Invalid UTF-8") == 2
     assert "more W-ENCODING" in result.out
 

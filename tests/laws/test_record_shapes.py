@@ -124,21 +124,21 @@ KNOWN = b"".join(map(answer, range(1, 8)))
 def test_almost_all_records_of_a_session_have_a_known_shape(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lines, "READ_WITH_CARE", 0)
     read: list[bool] = []
-    known = RecordShapes.read
+    known = RecordShapes.match
 
     def counted(self: RecordShapes, *given: Any) -> Any:
         found = known(self, *given)
         read.append(found is not None)
         return found
 
-    monkeypatch.setattr(RecordShapes, "read", counted)
+    monkeypatch.setattr(RecordShapes, "match", counted)
     events(b"".join(answer(number, f'Say "{number}"\n') for number in range(50)), "claude-code")
     assert read.count(True) >= 45
 
 
 def test_a_line_that_arrives_in_parts_has_a_known_shape(monkeypatch: pytest.MonkeyPatch) -> None:
     read: list[bool] = []
-    known = RecordShapes.read
+    known = RecordShapes.match
 
     def counted(self: RecordShapes, *given: Any) -> Any:
         found = known(self, *given)
@@ -147,7 +147,7 @@ def test_a_line_that_arrives_in_parts_has_a_known_shape(monkeypatch: pytest.Monk
 
     text = b"".join(answer(number, f'Say "{number}"\n') for number in range(50))
     both(text, "claude-code", monkeypatch, tuple(range(1, len(text))))
-    monkeypatch.setattr(RecordShapes, "read", counted)
+    monkeypatch.setattr(RecordShapes, "match", counted)
     both(text, "claude-code", monkeypatch, tuple(range(1, len(text), 90)))
     assert read.count(True) >= 20
     read.clear()
@@ -239,8 +239,8 @@ def test_a_rule_may_look_in_every_object() -> None:
         node = read_regular(b'{"text":"Hi","more":{"a":%d}}' % number, 0)
         assert node is not None
         known.learn(node, read_record(rules, node))
-    assert known.read(b'{"text":"Yes","more":{"a":3}}', 0, 0) is not None
-    assert known.read(b'{"text":"SECRET","more":{"hidden":true}}', 0, 0) is None
+    assert known.match(b'{"text":"Yes","more":{"a":3}}', 0) is not None
+    assert known.match(b'{"text":"SECRET","more":{"hidden":true}}', 0) is None
 
 
 def test_a_key_that_is_repeated_in_a_hole_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -299,7 +299,7 @@ def test_training_rows_have_shapes() -> None:
             node = read_regular(row.strip(), 0)
             assert node is not None
             known.learn(node, read_record(ROWS.records, node))
-        assert known.read(rows("x", "y")[kind].strip(), 0, 0) is not None
+        assert known.match(rows("x", "y")[kind].strip(), 0) is not None
 
 
 def pair(prompt: object, chosen: list[str], rejected: list[str], **more: object) -> bytes:

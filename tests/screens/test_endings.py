@@ -65,8 +65,17 @@ queue.Queue._put = put_and_continue
 sys.exit(run_app(sys.argv[1:], ViewOptions()))
 """
 """Code that continues the program while it holds the lock of its output."""
+TAKEN = b"\x1b[?2004h"
+"""What the program writes once it has taken the terminal and reads keys."""
 
 pytestmark = pytest.mark.slow
+
+
+def wait_until_taken(terminal: Terminal, times: int) -> None:
+    """Wait until the program has taken the terminal for the given time.
+
+    It looks idle for up to 0.2 s before it takes the terminal again, and then drops the keys that have come."""
+    terminal.wait_until(lambda: bytes(terminal.written).count(TAKEN) == times)
 
 
 @pytest.mark.parametrize("stops", ["key", "signal"])
@@ -156,14 +165,13 @@ def test_resuming_without_a_stop_takes_the_terminal_again() -> None:
     terminal = Terminal(["samples/tour.ocml"])
     terminal.wait_for(" of 33")
     threads = threads_of(terminal.pid)
-    for _ in range(3):
+    for count in range(2, 5):
         os.kill(terminal.pid, signal.SIGCONT)
+        wait_until_taken(terminal, count)
         terminal.rest()
     assert threads_of(terminal.pid) == threads
     assert "[SAFE]" in terminal.text()
     terminal.press("d")
-    if "[DEBUG" not in terminal.text():  # the terminal drops keys that it gets while it is taken again
-        terminal.press("d")
     assert "[DEBUG" in terminal.text()
     terminal.press("q")
     assert terminal.end() == 0
@@ -172,6 +180,7 @@ def test_resuming_without_a_stop_takes_the_terminal_again() -> None:
 
 def test_resuming_does_not_wait_for_a_lock_that_the_program_holds() -> None:
     terminal = Terminal(["samples/tour.ocml"], script=LOCKED)
+    wait_until_taken(terminal, 2)
     terminal.wait_for(" of 33")
     terminal.press("d")
     terminal.wait_for("[DEBUG")

@@ -73,7 +73,7 @@ async def test_it_plays_on_its_clock_and_skips_hidden_pauses(tmp_path: Path) -> 
         assert "It is open today." in text
         assert "plum" not in text
         await press(pilot, "less_than_sign", "i")
-        assert "❚❚ 8× 9.0 s of 9.0 s all pauses" in drawn(pilot)
+        assert "❚❚ 5× 9.0 s of 9.0 s all pauses" in drawn(pilot)
         for key, event in (("left", 1), ("left", 0), ("right", 1), ("full_stop", 2), ("left_square_bracket", 0)):
             await press(pilot, key)
             await rest(pilot, screen)
@@ -103,7 +103,7 @@ async def test_the_command_line_opens_it_at_a_moment_or_playing(tmp_path: Path) 
         assert "It is open" in text
         assert "today" not in text
         await press(pilot, "greater_than_sign")
-        assert "❚❚ 4×" in drawn(pilot)
+        assert "❚❚ 6×" in drawn(pilot)
         await press(pilot, "at")
         assert view(pilot).host.is_current
     playing = ViewOptions(replay=ReplayRequest(plays=True, idle_limit_ms=0))

@@ -10,6 +10,9 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from tests.support.reading import codes, read, read_cut
+from viewer.formats import FORMATS
+from viewer.model.events import Superseded
+from viewer.reading.parser import Parser
 
 EXAMPLES = Path(__file__).parents[1] / "data" / "formats"
 WRONG: tuple[Any, ...] = (7, True, "x", [], {"x": "SECRET_X"}, [{"x": "SECRET_X"}], [["SECRET_X"]])
@@ -55,6 +58,14 @@ def found(data: bytes, format: str) -> list[str]:
 
 def calls(data: bytes, format: str) -> tuple[str, ...]:
     return read(data, format).calls
+
+
+def left_behind(data: bytes, format: str) -> set[int]:
+    """Return the numbers of superseded messages."""
+    parser = Parser(FORMATS[format])
+    events = [*parser.feed(data), *parser.close()]
+    runs = [(event.first, event.last) for event in events if isinstance(event, Superseded)]
+    return {number for first, last in runs for number in range(first, last + 1)}
 
 
 def assert_hidden(data: bytes, format: str) -> None:

@@ -7,6 +7,8 @@ import os
 import subprocess
 import sys
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -45,17 +47,41 @@ def run(*arguments: str | Path, stdin: str | bytes = b"", **environment: str) ->
 
 
 def _run_here(arguments: list[str], stdin: bytes) -> Result:
+    follows = "-f" in arguments and "-" in arguments
     streams = [io.TextIOWrapper(io.BytesIO(data), "utf-8", newline="") for data in (stdin, b"", b"")]
     before = sys.stdin, sys.stdout, sys.stderr
     hooks = sys.excepthook, threading.excepthook, sys.unraisablehook
     sys.stdin, sys.stdout, sys.stderr = streams
     try:
-        code = viewer.cli.run(arguments)
+        with _as_descriptor(stdin) if follows else nullcontext():
+            code = viewer.cli.run(arguments)
     finally:
         sys.stdin, sys.stdout, sys.stderr = before
         sys.excepthook, threading.excepthook, sys.unraisablehook = hooks
     out, err = (_written(stream) for stream in streams[1:])
     return Result(code, out, err)
+
+
+@contextmanager
+def _as_descriptor(stdin: bytes) -> Iterator[None]:
+    """Let descriptor 0 of this process read the data from a pipe: a program that follows standard input polls it."""
+    reader, writer = os.pipe()
+    before = os.dup(0)
+    os.dup2(reader, 0)
+    os.close(reader)
+    thread = threading.Thread(target=_write, args=(writer, stdin))
+    thread.start()
+    try:
+        yield
+    finally:
+        os.dup2(before, 0)
+        os.close(before)
+        thread.join()
+
+
+def _write(descriptor: int, data: bytes) -> None:
+    with suppress(BrokenPipeError), os.fdopen(descriptor, "wb") as pipe:
+        pipe.write(data)
 
 
 def _written(stream: io.TextIOWrapper) -> str:

@@ -32,6 +32,8 @@ class Reading:
     calls: tuple[str, ...]
     turns: tuple[int, ...]
     cut: tuple[int, ...]
+    agents: tuple[object, ...]
+    usages: tuple[object, ...]
 
 
 def examine(
@@ -103,6 +105,12 @@ def describe(analysis: Analysis, text: bytes) -> Reading:
         calls=tuple(repr(replace(link, observed_ms=None)) for link in analysis.calls.links),
         turns=tuple(analysis.index.turn(message.number) for message in messages),
         cut=tuple(analysis.cut),
+        agents=tuple(
+            analysis.index.agents.start(message.transcript, message.header.thread)
+            for message in messages
+            if message.header.thread
+        ),
+        usages=(*analysis.index.usages.by_message.items(), *analysis.index.usages.totals.items()),
     )
 
 

@@ -11,7 +11,6 @@ from textual._compositor import Compositor
 from textual._context import active_app, visible_screen_stack
 from textual.app import App
 from textual.cache import FIFOCache
-from textual.geometry import Region
 
 
 class NoCache:
@@ -41,7 +40,7 @@ _render_update = Compositor.render_update
 
 
 def compose_no_frames() -> None:
-    """Draw the widgets of each frame of an app without a terminal, but do not cut and join their lines: Textual would
+    """Draw what changed in each frame of an app without a terminal, but do not cut and join the lines: Textual would
     drop the result. What a test looks at is composed for it."""
 
     def render_update(self: Compositor, full: bool = False, screen_stack: Any = None, simplify: bool = False) -> Any:
@@ -49,12 +48,12 @@ def compose_no_frames() -> None:
         if full or app is None or not app.is_headless:
             return _render_update(self, full, screen_stack, simplify)
         visible_screen_stack.set(screen_stack or [])
-        regions = self._dirty_regions.copy()
+        changed = [region.intersection(self.size.region) for region in self._dirty_regions]
         self._dirty_regions.clear()
-        screen = self.size.region
-        if regions:
-            for _ in self._get_renders(Region.from_union(regions).intersection(screen)):
-                pass
+        for widget, (region, clip) in self.visible_widgets.items() if changed else ():
+            part = region.intersection(clip)
+            if any(map(part.overlaps, changed)):
+                widget.render_lines(part.translate((-region.x, -region.y)))
         return None
 
     Compositor.render_update = render_update  # type: ignore[method-assign]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 
 from viewer.checks.closed_rows import ClosedRows
@@ -65,10 +66,11 @@ class Analysis:
         self._defers = defers
         """True if checks run on request only."""
 
-    @property
-    def last_declaring(self) -> int:
-        """The last message that declares tools, or 0 if none does."""
-        return max((declaring.message for declaring in self._queue.declaring), default=0)
+    def last_declaring(self, first: int, last: int) -> int:
+        """Return the last of these messages that declares tools, or 0 if none does."""
+        declaring = self._queue.declaring
+        place = bisect_right(declaring, last, key=lambda each: each.message)
+        return declaring[place - 1].message if place and declaring[place - 1].message >= first else 0
 
     def note_whole(self) -> None:
         """Treat open messages as final from now on, because the whole input was read, or because it is being
@@ -134,6 +136,8 @@ class Analysis:
     def _add_batch(self, batch: ClosedBatch) -> None:
         self.transcripts += [transcript for _, transcript in batch.started]
         self.index.extend_closed(batch)
+        for _, agent in batch.agents:
+            self.index.agents.add(agent.transcript, agent.thread, AgentStart(agent.id, agent.number))
         started = [(batch.first + row, transcript) for row, transcript in batch.started]
         found = [(batch.first + row, one) for row, one in batch.found]
         self._queue.add(ClosedRows(batch.first, batch.first + len(batch) - 1, batch.signed, started, found))

@@ -96,7 +96,11 @@ class _Rows:
         self._data = data = checker.read(base, ends[-1])
         self._ends = ends
         body_starts, body_ends = index.bodies(first, last)
-        is_ordered = all(start < later for start, later in pairwise(body_starts))
+        self._irregular = {number - first for number in index.irregular(first, last)}
+        """The messages whose bodies are not one run of bytes. They are checked one by one."""
+        for row in sorted(self._irregular):
+            body_starts[row] = body_ends[row] = body_ends[row - 1] if row else base
+        is_ordered = all(start <= later for start, later in pairwise(body_starts))
         self._is_whole = is_ordered and b"\0" not in data and (data.isascii() or is_utf8(data))
         if not self._is_whole:
             return
@@ -111,6 +115,8 @@ class _Rows:
         block = Block(data, self._starts, self._stops, firsts)
         answers = [answer_of[kind] for kind in kinds]
         masks = compile_block(checker.checks).masks(answers, self._signed, block, self._text)
+        for row in self._irregular:
+            masks[row] = checker.every_check
         self._rows = [row for row, mask in enumerate(masks) if mask]
         self._masks = [masks[row] for row in self._rows]
         self._plain = self._plain_rows(kinds, firsts)
@@ -199,6 +205,11 @@ class _Rows:
             kind = None if has_times and checker.calls.has_deadlines else plain.kinds[place]
             if row > before + 1:
                 tools.skip_messages(turns[row - 1])
+            if row in self._irregular:
+                before = row
+                checker.check_closed(checker.index[self._first + row])
+                place += 1
+                continue
             call_id = plain.ids[place]
             if kind is not None and call_id is not None and place >= tried:
                 linked, tried = tools.link_pairs(plain, place, last)

@@ -39,7 +39,6 @@ class Unread(Struct, frozen=True):
 UNREAD = (
     Unread("a Cursor database export", keys=("composerId", "bubbles")),
     Unread("a Cursor database", name="state.vscdb"),
-    Unread("a Claude export", keys=("chat_messages",)),
     Unread("a prompt log of Aider", name=".aider.llm.history"),
 )
 

@@ -18,7 +18,14 @@ from viewer.cli.output import Output, has_reader, take_keyboard
 from viewer.cli.show import LiveText
 from viewer.document.document import Document
 from viewer.insight.replay.player import Player, go_to_event
-from viewer.insight.replay.timeline import SPEEDS, USUAL_IDLE_LIMIT_MS, USUAL_SPEED, ReplayRequest, Timeline
+from viewer.insight.replay.timeline import (
+    FASTEST,
+    SLOWEST,
+    USUAL_IDLE_LIMIT_MS,
+    USUAL_SPEED,
+    ReplayRequest,
+    Timeline,
+)
 from viewer.model.visibility import Audience, Reveal
 from viewer.sources.changes import Reason
 from viewer.sources.files import STANDARD_INPUT
@@ -37,10 +44,10 @@ _SLICE = 0.05
 @times_option
 @click.option(
     "--speed",
-    type=click.FloatRange(min=SPEEDS[0], max=SPEEDS[-1]),
+    type=click.FloatRange(min=SLOWEST, max=FASTEST),
     default=USUAL_SPEED,
     metavar="N",
-    help=f"Playback speed, {SPEEDS[0]:g} to {SPEEDS[-1]:g}; default {USUAL_SPEED:g}.",
+    help=f"Playback speed, {SLOWEST:g} to {FASTEST:g}; default {USUAL_SPEED:g}.",
 )
 @click.option(
     "--idle-limit",

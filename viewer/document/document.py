@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -188,15 +188,22 @@ class Tally:
         """All calls and replies."""
         return self._analysis.calls.links
 
+    def answered(self) -> Iterator[tuple[int, int]]:
+        """Yield each call that has a reply, and the reply."""
+        return self._analysis.calls.answered()
+
     @property
     def cut(self) -> frozenset[int]:
         """The numbers of the messages that are shown but have hidden parts."""
         return frozenset(self._analysis.cut)
 
-    @property
-    def last_declaring(self) -> int:
-        """The last message that declares tools, or 0 if none does."""
-        return self._analysis.last_declaring
+    def last_declaring(self, first: int, last: int) -> int:
+        """Return the last of these messages that declares tools, or 0 if none does."""
+        return self._analysis.last_declaring(first, last)
+
+    def transcript_start(self, transcript: int) -> int:
+        """Return the offset at which a transcript begins."""
+        return self._analysis.transcripts[transcript - 1].start
 
     def problems(self, after: int, start: int) -> set[Problem]:
         """Return the diagnostics of the messages after one, and those that belong to no message, from an offset on,

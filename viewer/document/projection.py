@@ -142,15 +142,16 @@ class Projection(Struct, frozen=True):
         """Return the format of the transcript of a message."""
         return self._analysis.transcripts[self._analysis.index.transcript(number) - 1].format
 
-    def boundary(self, rows: Rows, label: int, *, grows: bool = False) -> Boundary:
-        """Return the boundary at the start of a transcript. `label` is its number for this audience. With `grows`, the
-        transcript count and the title are left out, because both may still change."""
+    def boundary(self, rows: Rows, label: int, *, grows: bool = False, before: int = 0) -> Boundary:
+        """Return the boundary at the start of a transcript. `label` is its number for this audience, and `before` how
+        many transcripts were not read. With `grows`, the transcript count and the title are left out, because both may
+        still change."""
         shown = rows.shown_transcripts
-        transcript = self._analysis.transcripts[shown[label - 1] - 1]
-        head = self._shown_transcript(transcript, label)
-        if grows or len(shown) < 2:
-            return Boundary(head, 0 if grows else len(shown))
-        return Boundary(head, len(shown), self._title(rows, transcript.number))
+        transcript, count = self._analysis.transcripts[shown[label - 1] - 1], len(shown) + before
+        head = self._shown_transcript(transcript, label + before)
+        if grows or count < 2:
+            return Boundary(head, 0 if grows else count)
+        return Boundary(head, count, self._title(rows, transcript.number))
 
     def _title(self, rows: Rows, transcript: int) -> str:
         asked = _first_question(self._analysis.index, transcript, rows.reach)

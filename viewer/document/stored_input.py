@@ -37,11 +37,12 @@ class StoredInput:
         source = self._source
         return source.snapshot() if isinstance(source, FileSource) and not source.only else None
 
-    def replayed(self, head: int = 0, start: int = 0) -> ReplayedSource:
-        """Return a source that replays the same bytes: the first `head` ones, and those from `start` on."""
+    def replayed(self, base: int = 0, head: int = 0, start: int = 0) -> ReplayedSource:
+        """Return a source that replays the same bytes: `head` bytes from `base` on, and those from `start` on."""
         from viewer.sources.replay.source import ReplayedSource, SourceWithGap  # only a replay needs them
 
-        return ReplayedSource(SourceWithGap(self._source, head, start) if start > head else self._source)
+        source = SourceWithGap(self._source, 0, base) if base else self._source
+        return ReplayedSource(SourceWithGap(source, head, start - base) if start - base > head else source)
 
     def line_times(self, offsets: Sequence[int]) -> Iterator[int | None]:
         """Yield the times stated in the lines at these ascending offsets."""

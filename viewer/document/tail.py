@@ -30,6 +30,18 @@ class Tail:
         return next((rows.label(each) for each in range(row, len(rows)) if rows.label(each)), 1)
 
     @property
+    def first_transcript(self) -> int:
+        """The transcript of the first row that is yielded, as the audience counts."""
+        rows, row = self._rows, self._next
+        return rows.transcript_label(rows.transcript(row)) if row and row < len(rows) else 1
+
+    @property
+    def begins_within(self) -> bool:
+        """True if rows of the same transcript come before the first row that is yielded."""
+        rows, row = self._rows, self._next
+        return 0 < row < len(rows) and rows.transcript(row - 1) == rows.transcript(row)
+
+    @property
     def rows(self) -> Rows:
         """The rows of this reading."""
         return self._rows

@@ -253,6 +253,8 @@ class Skipped(Struct, frozen=True):
     lines: int = 0
     codes: frozenset[str] = frozenset()
     """The codes whose diagnostics are no longer kept, because there are too many."""
+    transcripts: int = 0
+    """The transcripts before the one in which that part begins, as the audience counts."""
 
 
 NOTHING_SKIPPED = Skipped()

@@ -58,6 +58,11 @@ RECORD_FORMATS = (
     Entry("ai-sdk", "tables.ai_sdk", "AI_SDK", "Vercel AI SDK messages"),
     Entry("ag-ui", "tables.ag_ui", "AG_UI", "AG-UI events"),
     Entry("chatgpt", "tables.chatgpt", "CHATGPT", "ChatGPT data export"),
+    Entry("claude-ai", "tables.claude_ai", "CLAUDE_AI", "Claude.ai data export"),
+    Entry("open-webui", "tables.open_webui", "OPEN_WEBUI", "Open WebUI chat export"),
+    Entry("librechat", "tables.librechat", "LIBRECHAT", "LibreChat conversation"),
+    Entry("sillytavern", "tables.sillytavern", "SILLYTAVERN", "SillyTavern chat"),
+    Entry("promptfoo", "tables.promptfoo", "PROMPTFOO", "promptfoo results"),
 )
 """The formats that are defined by tables, in the order of detection."""
 

@@ -244,6 +244,10 @@ class CallLedger:
         """All calls and replies."""
         return CallLinks(self)
 
+    def answered(self) -> Iterator[tuple[int, int]]:
+        """Yield each call that has a reply, and the reply."""
+        return ((call, reply) for call, reply in zip(self._calls, self._replies, strict=True) if call and reply)
+
     def _begin_transcript(self) -> None:
         self._turn = 0
         self._main = ThreadCalls(self.call_id)

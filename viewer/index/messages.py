@@ -134,6 +134,14 @@ class MessageIndex:
         """Return the kind of a message: a key for facts that depend only on its header and ending."""
         return self.kinds[number]
 
+    def irregular(self, first: int, last: int) -> Iterator[int]:
+        """Yield those of these messages whose bodies are not one run of bytes."""
+        if self._pieces:
+            kind_flags = self._kind_flags
+            for number, kind in enumerate(self.kinds[first : last + 1], first):
+                if kind_flags[kind] & _IRREGULAR:
+                    yield number
+
     def has_string(self, kind: int) -> bool:
         """True if the bodies of this kind are JSON strings with their quotes."""
         return bool(self._kind_flags[kind] & _STRING)
@@ -287,19 +295,40 @@ class MessageIndex:
             number = self._header_number(header) if places is None else self._number_with_places(header, places)
             kinds += [self._kind(number, _ENDING_OF[ending] | has_stop | coding) for coding in (0, _STRING)]
         self.spans.extend_closed(batch)
-        self.kinds.extend([kinds[2 * code + escaped] for code, escaped in zip(batch.codes, batch.escaped, strict=True)])
+        own = [kinds[2 * code + escaped] for code, escaped in zip(batch.codes, batch.escaped, strict=True)]
+        for place, pieces in batch.pieces.items():
+            self._pieces[row + place] = pieces
+            kind = own[place]
+            own[place] = self._kind(self._kind_headers[kind], self._kind_flags[kind] | _IRREGULAR)
+        self.kinds.extend(own)
         borders = {place: transcript.number for place, transcript in batch.started if place < count}
         transcripts = [*borders.items()] if 0 in borders else [(0, batch.transcript), *borders.items()]
-        users = bytes(header.role == "user" for header, _ in batch.headers)
-        mask = bytearray([users[code] for code in batch.codes])
-        assert not any(is_aside(header) for header, _ in batch.headers)
-        columns = self.columns if count >= WORTH_A_BACKEND else _PLAIN
-        self._turn.extend(self._turns.after_all(columns, transcripts, mask))
+        self._turn.extend(self._turns_of(batch, transcripts))
         for place, number in transcripts:
             self._enter_transcript(row + place, number)
         self._call_ids.extend_texts([row + place for place in batch.id_rows], batch.ids)
         self._values.extend_texts([row + place for place in batch.value_rows], batch.values)
         self._times.update(zip([row + place for place in batch.time_rows], batch.times, strict=True))
+
+    def _turns_of(self, batch: ClosedBatch, transcripts: list[tuple[int, int]]) -> Column:
+        """Return the turns of a batch. `transcripts` gives the first row and the number of each transcript."""
+        users = bytes(header.role == "user" for header, _ in batch.headers)
+        asides = [is_aside(header) for header, _ in batch.headers]
+        if not any(asides):
+            mask = bytearray([users[code] for code in batch.codes])
+            columns = self.columns if len(batch) >= WORTH_A_BACKEND else _PLAIN
+            return self._turns.after_all(columns, transcripts, mask)
+        turns = array("I")
+        borders = [*(row for row, _ in transcripts[1:]), len(batch)]
+        for (first, transcript), end in zip(transcripts, borders, strict=True):
+            for code in batch.codes[first:end]:
+                is_own = not asides[code]
+                turns.append(
+                    self._turns.after(transcript, batch.headers[code][0].role)
+                    if is_own
+                    else self._turns.here(transcript)
+                )
+        return turns
 
     def call_id(self, number: int) -> str | None:
         """Return the call id of a message."""

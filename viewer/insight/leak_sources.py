@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
+from functools import cached_property
 
+import numpy as np
 from msgspec import Struct
+from numpy.typing import NDArray
 
 from viewer.cache import lazy_regex
-from viewer.insight.words import Words, is_content, trigrams, weight_of
+from viewer.insight.words import CONTENT, UNSPACED_WORD, WordKeys, is_content, weight_of, word_regex
 from viewer.model.messages import Span
 
 LEAST_MARKED = 6.0
@@ -27,6 +31,18 @@ _SLIP = 3
 """The maximum difference in words between a passage and its source."""
 _APART = 16
 """The distance in words between two sources, which keeps a passage from spanning both."""
+_MOST_WORDS = (1 << 28) - 1
+_PLACES = np.uint64(_MOST_WORDS)
+"""The bits for the place of a sequence. The others hold its hash; the density of a passage excludes chance matches."""
+
+_ORIGIN = 4
+"""The length in words of the sequences that identify the origin of a text."""
+_FACTORS = np.random.default_rng(2).integers(1, 1 << 64, 2 * _ORIGIN, np.uint64, endpoint=False) | np.uint64(1)
+"""What the keys of a sequence are multiplied by, so that its hash depends on their order."""
+
+Keys = NDArray[np.int64]
+Hashes = NDArray[np.uint64]
+Places = NDArray[np.intp]
 
 _QUOTES = lazy_regex(
     r'```.*?(?:```|\Z)|"[^"\n]{2,2000}"|“[^”]{2,2000}”|«[^»]{2,2000}»|„[^“”]{2,2000}[“”]|「[^」]{2,2000}」|『[^』]{2,2000}』',
@@ -40,6 +56,64 @@ _DRAFT = lazy_regex(
     r"[ \t*_]*[:：]"
 )
 """Words in an analysis that announce the wording of an answer."""
+
+
+class Words:
+    """The words of a text."""
+
+    def __init__(self, text: str, keys: WordKeys) -> None:
+        self._text = text
+        found = word_regex(text).findall(text)
+        self.keys = np.fromiter(map(keys.__getitem__, found), np.int64, len(found))
+
+    def __len__(self) -> int:
+        return len(self.keys)
+
+    def origins(self) -> list[int]:
+        """Return the hashes of the sequences that identify the origin of a text, by their first word.
+
+        Each has four words, or twice as many characters. A hash is 0 if the text ends before."""
+        fours = hashes_of(self.keys, _ORIGIN)
+        is_unspaced = self.keys[: len(fours)] & UNSPACED_WORD > 0
+        if is_unspaced.any():
+            eights = np.zeros(len(fours), np.uint64)
+            eights[: max(0, len(self) - 2 * _ORIGIN + 1)] = hashes_of(self.keys, 2 * _ORIGIN)
+            fours = np.where(is_unspaced, eights, fours)
+        found: list[int] = fours.tolist()
+        return found
+
+    def cover(self, known: Set[int], covered: bytearray) -> None:
+        """Mark the words in sequences of known origin."""
+        for place in [place for place, gram in enumerate(self.origins()) if gram in known and gram]:
+            length = 2 * _ORIGIN if self.keys[place] & UNSPACED_WORD else _ORIGIN
+            covered[place : place + length] = b"\1" * length
+
+    @cached_property
+    def seeds(self) -> tuple[Places, Hashes]:
+        """The places and hashes of the sequences of three words that contain a content word."""
+        keys = self.keys
+        places = np.flatnonzero((keys[:-2] | keys[1:-1] | keys[2:]) & CONTENT)
+        return places, hashes_of(keys, 3)[places]
+
+    @cached_property
+    def spans(self) -> NDArray[np.int32]:
+        """The positions of the words, which few texts need."""
+        spans = map(re.Match.span, word_regex(self._text).finditer(self._text))
+        return np.fromiter(itertools.chain.from_iterable(spans), np.int32, 2 * len(self)).reshape(-1, 2)
+
+    def span(self, first: int, end: int) -> Span:
+        """Return the position of a sequence of words."""
+        return int(self.spans[first][0]), int(self.spans[end - 1][1])
+
+
+def hashes_of(keys: Keys, length: int) -> Hashes:
+    """Return the hash of each sequence of this length."""
+    count = max(0, len(keys) - length + 1)
+    bits = keys.view(np.uint64)
+    hashes: Hashes = bits[:count] * _FACTORS[0]
+    for place in range(1, length):
+        hashes += bits[place : place + count] * _FACTORS[place]
+    return hashes
 
 
 class Source(Struct, frozen=True):
@@ -98,98 +172,116 @@ class Grams:
     """Short word sequences of hidden texts, with their places."""
 
     def __init__(self) -> None:
-        self._places: dict[int, int] = {}
-        self._more: dict[int, list[int]] = {}
-        """The further places of the few sequences that occur more than once."""
         self._sources: list[Source] = []
         self._starts: list[int] = []
         self._words: list[Words] = []
         self._end = 0
+        self._sorted: list[Hashes] = []
+        """Hashes of sequences with their places in the lowest bits, in sorted blocks of decreasing size."""
+        self._unsorted: list[Hashes] = []
 
     def add(self, source: Source, words: Words) -> None:
         """Add a hidden text and its words."""
-        if not len(words):
+        if len(words) < _SEED or self._end + len(words) > _MOST_WORDS:
             return
         self._sources.append(source)
         self._starts.append(self._end)
         self._words.append(words)
-        set_first = self._places.setdefault
-        for place, gram in enumerate(trigrams(words.keys), self._end):
-            if set_first(gram, place) != place:
-                more = self._more.setdefault(gram, [])
-                if len(more) < _MOST_PLACES - 1:
-                    more.append(place)
+        grams = hashes_of(words.keys, _SEED)
+        self._unsorted.append(grams & ~_PLACES | np.arange(self._end, self._end + len(grams), dtype=np.uint64))
         self._end += len(words) + _APART
 
     def passages(self, text: Words, covered: bytearray) -> list[Passage]:
         """Return the passages of a shown text, longest first. They do not overlap and contain no covered words."""
-        if not self._places:
+        if not self._words:
             return []
-        chains = self._chains(text, covered)
-        found = [passage for chain in chains if (passage := self._passage(chain, text, covered))]
-        found.sort(key=lambda passage: (-passage.words, passage.first))
+        found = [chain for chain in self._chains(text, covered) if self._complete(chain, text, covered)]
+        found.sort(key=lambda chain: (-chain.words, chain.first))
         taken = bytearray(len(text))
         kept = []
-        for passage in found:
-            if not any(taken[passage.first : passage.end]):
-                taken[passage.first : passage.end] = b"\1" * (passage.end - passage.first)
-                kept.append(passage)
+        for chain in found:
+            if not any(taken[chain.first : chain.end]):
+                taken[chain.first : chain.end] = b"\1" * (chain.end - chain.first)
+                kept.append(self._passage(chain, text))
         return kept
+
+    def _blocks(self) -> list[Hashes]:
+        """Sort what was added. Each block is merged with the blocks before it that are not much longer, so that every
+        hash is sorted few times."""
+        if self._unsorted:
+            block = np.sort(np.concatenate(self._unsorted))
+            self._unsorted.clear()
+            while self._sorted and len(self._sorted[-1]) < 4 * len(block):
+                block = np.sort(np.concatenate((self._sorted.pop(), block)))
+            self._sorted.append(block)
+        return self._sorted
+
+    def _find(self, text: Words, covered: bytearray) -> list[tuple[int, int]]:
+        """Return the known sequences in the shown text: their places in it, in order, and in the sources."""
+        wanted, grams = text.seeds
+        if 1 in covered:
+            at_each = np.frombuffer(covered, np.bool_)
+            is_free = ~(at_each[wanted] & at_each[wanted + 1] & at_each[wanted + 2])
+            wanted, grams = wanted[is_free], grams[is_free]
+        grams = grams & ~_PLACES
+        found: list[tuple[int, int]] = []
+        for block in self._blocks():
+            first = block.searchsorted(grams)
+            for here in (block.take(first, mode="clip") ^ grams <= _PLACES).nonzero()[0].tolist():
+                at, hash = int(wanted[here]), int(grams[here])
+                entries = block[first[here] : first[here] + _MOST_PLACES].tolist()
+                found += [(at, entry & _MOST_WORDS) for entry in entries if entry ^ hash <= _MOST_WORDS]
+        return sorted(found) if len(self._sorted) > 1 else found
 
     def _chains(self, text: Words, covered: bytearray) -> list[_Chain]:
         """Join sequences along a diagonal."""
         by_diagonal: dict[int, _Chain] = {}
         chains: list[_Chain] = []
-        known, keys = self._places, text.keys
-        for at, gram in [(at, gram) for at, gram in enumerate(text.trigrams) if gram in known]:
-            if all(covered[at : at + _SEED]) or not any(map(is_content, keys[at : at + _SEED])):
-                continue
-            for place in (known[gram], *self._more.get(gram, ())):
-                diagonal = place - at
-                for slip in _SLIPS:
-                    chain = by_diagonal.get(diagonal + slip)
-                    if chain and at - chain.end <= _GAP and place - chain.source_end <= _GAP + _SLIP:
-                        chain.join(at, place)
-                        by_diagonal[diagonal] = chain
-                        break
-                else:
-                    chain = by_diagonal[diagonal] = _Chain(at, place)
-                    chains.append(chain)
+        for at, place in self._find(text, covered):
+            diagonal = place - at
+            for slip in _SLIPS:
+                chain = by_diagonal.get(diagonal + slip)
+                if chain and at - chain.end <= _GAP and place - chain.source_end <= _GAP + _SLIP:
+                    chain.join(at, place)
+                    by_diagonal[diagonal] = chain
+                    break
+            else:
+                chain = by_diagonal[diagonal] = _Chain(at, place)
+                chains.append(chain)
         return chains
 
-    def _passage(self, chain: _Chain, text: Words, covered: bytearray) -> Passage | None:
-        place = self._place_of(chain.source_first)
-        source_words, base = self._words[place], self._starts[place]
+    def _complete(self, chain: _Chain, text: Words, covered: bytearray) -> bool:
+        """Extend a chain by equal words at both ends. Return whether it is a passage."""
+        source = self._place_of(chain.source_first)
+        base, source_keys = self._starts[source], self._words[source].keys
         first, end = chain.first, chain.end
-        source_first, source_end = chain.source_first - base, min(chain.source_end - base, len(source_words))
+        source_first, source_end = chain.source_first - base, min(chain.source_end - base, len(source_keys))
         keys = text.keys
-        while (
-            first and source_first and not covered[first - 1] and keys[first - 1] == source_words.keys[source_first - 1]
-        ):
+        while first and source_first and not covered[first - 1] and keys[first - 1] == source_keys[source_first - 1]:
             first, source_first = first - 1, source_first - 1
             chain.places.add(first)
         while (
             end < len(keys)
-            and source_end < len(source_words)
+            and source_end < len(source_keys)
             and not covered[end]
-            and keys[end] == source_words.keys[source_end]
+            and keys[end] == source_keys[source_end]
         ):
             chain.places.add(end)
             end, source_end = end + 1, source_end + 1
-        marked = [keys[place] for place in chain.places if not covered[place]]
-        weight = sum(map(weight_of, marked))
-        whole = sum(map(weight_of, keys[first:end]))
+        chain.first, chain.end = first, end
+        chain.source_first, chain.source_end = source_first + base, source_end + base
+        marked = [int(keys[place]) for place in chain.places if not covered[place]]
+        chain.words = sum(map(weight_of, marked))
+        whole = sum(map(weight_of, keys[first:end].tolist()))
         content = len({*filter(is_content, marked)})
-        if weight < LEAST_MARKED or weight < _LEAST_DENSE * whole or content < _LEAST_CONTENT:
-            return None
-        return Passage(
-            first,
-            end,
-            weight,
-            (text.spans[first][0], text.spans[end - 1][1]),
-            self._sources[place],
-            (source_words.spans[source_first][0], source_words.spans[source_end - 1][1]),
-        )
+        return chain.words >= max(LEAST_MARKED, _LEAST_DENSE * whole) and content >= _LEAST_CONTENT
+
+    def _passage(self, chain: _Chain, text: Words) -> Passage:
+        place = self._place_of(chain.source_first)
+        base = self._starts[place]
+        source_span = self._words[place].span(chain.source_first - base, chain.source_end - base)
+        shown = text.span(chain.first, chain.end)
+        return Passage(chain.first, chain.end, chain.words, shown, self._sources[place], source_span)
 
     def _place_of(self, position: int) -> int:
         return bisect_right(self._starts, position) - 1
@@ -206,6 +298,8 @@ class _Chain:
         self.source_first, self.source_end = place, place + _SEED
         self.places = set(range(at, at + _SEED))
         """The words of the shown text that are in the source."""
+        self.words = 0.0
+        """The number of these that are not covered."""
 
     def join(self, at: int, place: int) -> None:
         """Add a sequence that begins after the previous one."""

@@ -13,8 +13,8 @@ from viewer.cache import lazy_regex
 from viewer.document.projection import Projection
 from viewer.document.values import MessageText, ShownMessage
 from viewer.insight.json_changes import json_container
-from viewer.insight.leak_sources import Grams, Passage, Source, source_of
-from viewer.insight.words import UNSPACED, WordKeys, Words, cover, origins, seeds, word_spans
+from viewer.insight.leak_sources import Grams, Passage, Source, Words, source_of
+from viewer.insight.words import UNSPACED, WordKeys, word_spans
 from viewer.model.messages import Span
 
 SOURCES = ("analysis", "system", "developer", "arguments", "tool")
@@ -261,9 +261,9 @@ class _State:
         self._keys = WordKeys()
         self._instructions = Grams()
         self._instruction_secrets: dict[str, tuple[Source, Span]] = {}
-        self._allowed = set[int | None]()
+        self._allowed = set[int]()
         """Word sequences that the user or a tool wrote."""
-        self._answered = set[int | None]()
+        self._answered = set[int]()
         """Word sequences of earlier answers."""
         self._allowed_texts = set[str]()
         """The rare strings in all of these, and wording of reasoning that the user wrote."""
@@ -292,8 +292,8 @@ class _State:
         if role == "user":
             self._allowed_texts.update(found[0].lower() for found in _meta_wording(text))
 
-    def _allow(self, text: str, words: Words, known: set[int | None]) -> None:
-        known.update(origins(words.keys))
+    def _allow(self, text: str, words: Words, known: set[int]) -> None:
+        known.update(words.origins())
         self._allowed_texts.update(text_found for text_found, _ in rare_strings(text))
 
     def hide(self, number: int, kind: str, body: str) -> None:
@@ -324,11 +324,13 @@ class _State:
         for passage in self._replies.passages(words, covered):
             spans.append(_span("relayed", passage, words))
             covered[passage.first : passage.end] = b"\1" * (passage.end - passage.first)
-        cover(words.keys, self._allowed, covered)
-        answered = bytearray(len(words))
-        cover(words.keys, self._answered, answered)
+        words.cover(self._allowed, covered)
+        answered: bytearray | None = None
         for grams in (self._instructions, self._thoughts):
             for passage in grams.passages(words, covered):
+                if answered is None:
+                    answered = bytearray(len(words))
+                    words.cover(self._answered, answered)
                 kind = "draft" if passage.source.is_draft(*passage.source_span) else "copied"
                 if 2 * sum(answered[passage.first : passage.end]) > passage.end - passage.first:
                     kind = "boilerplate"
@@ -349,7 +351,8 @@ class _State:
 
 
 def _span(kind: str, passage: Passage, words: Words) -> LeakSpan:
-    grams = seeds(words.keys[passage.first : passage.end])
+    places, hashes = words.seeds
+    grams = frozenset(hashes[(places >= passage.first) & (places < passage.end - 2)].tolist())
     return LeakSpan(kind, passage.shown, passage.source, passage.source_span, passage.words, grams)
 
 

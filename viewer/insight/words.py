@@ -3,10 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from functools import cached_property
-from itertools import repeat, zip_longest
-from operator import and_
 from unicodedata import is_normalized, normalize
 
 from viewer.cache import lazy_regex
@@ -42,7 +38,7 @@ STOP_WORDS = frozenset(_STOP_WORDS.split())
 """Words that identify no source. A sequence of nothing else is not looked up."""
 _EMPTY_CHARACTERS = frozenset("的了是在和也就不都而及与着或我你他她它们这那有个一之")
 
-_CONTENT, _UNSPACED = 1, 2
+CONTENT, UNSPACED_WORD = 1, 2
 """What the lowest bits of a word's key mean."""
 _MOST_KEYS = 200_000
 
@@ -52,83 +48,33 @@ class WordKeys(dict[str, int]):
 
     def __missing__(self, word: str) -> int:
         normalized = normal(word)
-        key = hash(normalized) & ~(_CONTENT | _UNSPACED)
-        key |= _CONTENT if _is_content(normalized) else 0
-        key |= _UNSPACED if len(normalized) == 1 and is_unspaced(normalized) else 0
+        key = hash(normalized) & ~(CONTENT | UNSPACED_WORD)
+        key |= CONTENT if _is_content(normalized) else 0
+        key |= UNSPACED_WORD if len(normalized) == 1 and is_unspaced(normalized) else 0
         if len(self) >= _MOST_KEYS:
             self.clear()
         self[word] = key
         return key
 
 
-class Words:
-    """The words of a text."""
-
-    def __init__(self, text: str, keys: WordKeys) -> None:
-        self._text = text
-        self.keys = [*map(keys.__getitem__, _regex(text).findall(text))]
-
-    def __len__(self) -> int:
-        return len(self.keys)
-
-    @cached_property
-    def trigrams(self) -> Sequence[int]:
-        """The hashes of the sequences of three words."""
-        return [*trigrams(self.keys)]
-
-    @cached_property
-    def spans(self) -> Sequence[Span]:
-        """The positions of the words, which few texts need."""
-        return word_spans(self._text)
-
-
-def _regex(text: str) -> re.Pattern[str]:
+def word_regex(text: str) -> re.Pattern[str]:
+    """Return the regular expression that finds the words of a text."""
     return _ASCII_WORDS if text.isascii() else _WORDS
-
-
-def trigrams(keys: Sequence[int]) -> Iterator[int]:
-    """Yield the hash of each sequence of three words."""
-    return map(hash, zip(keys, keys[1:], keys[2:], strict=False))
-
-
-def seeds(keys: Sequence[int]) -> frozenset[int]:
-    """Return the hashes of the sequences of three words that contain a content word."""
-    return frozenset(gram for place, gram in enumerate(trigrams(keys)) if any(map(is_content, keys[place : place + 3])))
-
-
-def origins(keys: Sequence[int]) -> Iterable[int | None]:
-    """Yield the hashes of the sequences that identify the origin of a text: four words, or twice as many characters.
-    There is one for each word; None if the text ends before."""
-    fours = map(hash, zip(keys, keys[1:], keys[2:], keys[3:], strict=False))
-    if not any(map(and_, keys, repeat(_UNSPACED))):
-        return fours
-    eights = map(hash, zip(*(keys[place:] for place in range(8)), strict=False))
-    return (
-        eight if key & _UNSPACED else four
-        for four, eight, key in zip_longest(fours, eights, keys[: max(0, len(keys) - 3)])
-    )
-
-
-def cover(keys: Sequence[int], known: set[int | None], covered: bytearray) -> None:
-    """Mark the words in known sequences."""
-    for place in [place for place, gram in enumerate(origins(keys)) if gram in known]:
-        length = 8 if keys[place] & _UNSPACED else 4
-        covered[place : place + length] = b"\1" * length
 
 
 def weight_of(key: int) -> float:
     """Return the fraction of a word that this counts as. A character of a script without spaces is half a word."""
-    return 0.5 if key & _UNSPACED else 1.0
+    return 0.5 if key & UNSPACED_WORD else 1.0
 
 
 def is_content(key: int) -> bool:
     """True if a word carries meaning."""
-    return key & _CONTENT != 0
+    return key & CONTENT != 0
 
 
 def word_spans(text: str) -> list[Span]:
     """Return the positions of the words of a text."""
-    return [found.span() for found in _regex(text).finditer(text)]
+    return [found.span() for found in word_regex(text).finditer(text)]
 
 
 def plain_words(text: str) -> list[str]:

@@ -115,7 +115,7 @@ def _offsets() -> array[int]:
 class ClosedBatch(Struct):
     """Consecutive complete messages as columns, and the transcripts that begin among them.
 
-    Each message has a body in one JSON string. Either all messages have stop tokens or none."""
+    The body of most messages is in one JSON string. Either all messages have stop tokens or none."""
 
     first: int
     """The number of the first message."""
@@ -158,18 +158,23 @@ class ClosedBatch(Struct):
     time_starts: array[int] = field(default_factory=_offsets)
     time_ends: array[int] = field(default_factory=_offsets)
     """Where these times are stated."""
+    pieces: dict[int, tuple[Piece, ...]] = field(default_factory=dict)
+    """The pieces of the bodies that are not in one JSON string, by the places of their messages. Instead of the span of
+    such a body, the columns hold that of its message."""
+    agents: list[tuple[int, AgentStarted]] = field(default_factory=list)
+    """The other agents whose first messages are here, each with the place of that message."""
     found: list[tuple[int, Found]] = field(default_factory=list)
     """The problems of messages, each with the place of its message."""
 
     def __len__(self) -> int:
         return len(self.codes)
 
-    def one_by_one(self) -> Iterator[Started | Closed | Found]:
+    def one_by_one(self) -> Iterator[Started | AgentStarted | Closed | Found]:
         """Yield the events of the batch one by one."""
         ids = dict(zip(self.id_rows, self.ids, strict=True))
         values = dict(zip(self.value_rows, self.values, strict=True))
         times = dict(zip(self.time_rows, self.times, strict=True))
-        started, problems = deque(self.started), deque(self.found)
+        started, problems, agents = deque(self.started), deque(self.found), deque(self.agents)
         number = self.transcript
         for row, code in enumerate(self.codes):
             while started and started[0][0] == row:
@@ -179,12 +184,16 @@ class ClosedBatch(Struct):
             header = header.with_call_id(ids[row]) if row in ids else header
             header = header.with_values(self.places[code], values[row]) if row in values else header
             coding = Coding.JSON_STRING if self.escaped[row] else Coding.PLAIN
-            piece = Piece(self.body_starts[row], self.body_ends[row], coding)
+            pieces = self.pieces.get(row)
+            if pieces is None:
+                pieces = (Piece(self.body_starts[row], self.body_ends[row], coding),)
             start, end = self.starts[row], self.ends[row]
             stop = (self.stops[row], end) if self.stops else None
             message = Message(
-                self.first + row, number, header, ending, (start, end), (piece,), stop, False, times.get(row)
+                self.first + row, number, header, ending, (start, end), pieces, stop, False, times.get(row)
             )
+            while agents and agents[0][0] == row:
+                yield agents.popleft()[1]
             yield Closed(message)
             while problems and problems[0][0] == row:
                 yield problems.popleft()[1]

@@ -260,7 +260,11 @@ class Recorder:
 
     def start_agent(self, thread: int, id: str) -> None:
         """Record that the first message of another agent follows."""
-        self._events.append(AgentStarted(self.transcript, thread, id, self.last_number + 1))
+        last = self._events[-1] if self._events else None
+        if isinstance(last, ClosedBatch):
+            last.agents.append((len(last), AgentStarted(self.transcript, thread, id, last.first + len(last))))
+        else:
+            self._events.append(AgentStarted(self.transcript, thread, id, self.last_number + 1))
 
     def skip(self) -> None:
         """Record that there was a record without a message. This matters only for an input without any messages."""

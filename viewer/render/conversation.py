@@ -95,9 +95,11 @@ class Conversation:
         audience = projection.audience
         self._grows = grows
         self._tail = Tail(projection, last)
-        boundary_of = partial(projection.boundary, self._tail.rows, grows=grows)
+        boundary_of = partial(projection.boundary, self._tail.rows, grows=grows, before=skipped.transcripts)
         has_transcript = partial(projection.has_transcript, self._tail.rows)
         self._page = _Page(audience, boundary_of, has_transcript, width, style, begun, skipped)
+        if last is not None:
+            self._page.begin_after(self._tail.first_transcript - 1, is_within=self._tail.begins_within)
         self._listed = LineWatch(self._tail.rows.call_lines)
         self._calls_of = projection.call_watch().of if grows else calls_by_message(projection.calls())
         self._width = width
@@ -316,6 +318,13 @@ class _Page:
         self._is_below_call = False
         """True if the last line shows a call at the brief level."""
 
+    def begin_after(self, transcript: int, *, is_within: bool) -> None:
+        """Begin after a transcript or, with `is_within`, within the next one, whose boundary is then left out."""
+        self._transcript = transcript
+        if is_within:
+            self._transcript += 1
+            self._trims = FORMATS[self._boundary_of(self._transcript).transcript.format].display_trim
+
     def note(self, diagnostics: Iterable[ShownDiagnostic]) -> None:
         """Queue diagnostics until their messages are printed."""
         self._notes.add(diagnostics)
@@ -332,7 +341,7 @@ class _Page:
         if isinstance(item, ShownMessage) and item.turn != self._turn:
             self._turn = item.turn
             yield from self._apart()
-            turn = item.turn + self._skipped.turns
+            turn = item.turn + (self._skipped.turns if self._transcript == 1 else 0)
             yield rule(self._style.words(f"turn {turn}"), trusted(clock(item.time)), self._width, self._style)
         if not (isinstance(item, BriefCall) and self._is_below_call):
             yield from self._apart()
@@ -419,7 +428,7 @@ class _Page:
                 continue
             boundary = self._boundary_of(self._transcript)
             self._trims = FORMATS[boundary.transcript.format].display_trim
-            if not self._safe or max(boundary.count, self._transcript) > 1:
+            if not self._safe or max(boundary.count, boundary.transcript.number) > 1:
                 yield from self._apart()
                 self._is_below_call = False
                 yield from boundary_lines(boundary, self._width, self._style)

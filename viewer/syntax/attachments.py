@@ -83,7 +83,7 @@ def attachment_label(data: bytes) -> str:
     kind = attachment_kind(part, given.text if given is not None and given.kind is JsonKind.STRING else "")
     facts = _Facts()
     _collect(part, facts, _DEEPEST)
-    if kind == "file" and facts.name:
+    if facts.name and (kind == "file" or (kind is None and facts.media_type is None)):
         return f"[file {facts.name}]"
     word = kind or "attachment"
     if facts.media_type is not None:

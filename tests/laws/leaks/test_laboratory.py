@@ -15,17 +15,21 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 
-from tests.support.leaks.acting import EVERYWHERE, IN_A_LIST, MERGED, Act, act_of
+from tests.support.leaks.acting import AGENTS, EVERYWHERE, IN_A_LIST, MERGED, TYPED, WALKS, Act, act_of
 from tests.support.leaks.finder import SHORTEST
 from tests.support.leaks.laboratory import SHORTEST_TYPED, Escaped, session
 from tests.support.leaks.planted import KINDS, Planted, everything, of_sample, transcripts
+from tests.support.leaks.planted_sessions import ALL_KINDS, SESSION_KINDS
 from tests.support.samples import samples
 
 SESSIONS = int(os.environ.get("OCML_LAB_SESSIONS", "1000"))
 ACTIONS = int(os.environ.get("OCML_LAB_ACTIONS", "200"))
 SEED = int(os.environ.get("OCML_LAB_SEED", "0"))
 SHARES = 4
-WAYS = ["", "strict", "slowly", "growing", "as_folder", "as_sources", "merged", "brief", "sealed"]
+WAYS = [
+    *("", "strict", "slowly", "growing", "as_folder", "as_sources", "merged", "brief", "sealed"),
+    *("restarted", "at_home"),
+]
 """The ways in which random sessions open the app."""
 SIZES = [(120, 40), (80, 24), (80, 24), (40, 12)]
 """The screen sizes of random sessions: room for all panes, for a few, and for one."""
@@ -46,18 +50,26 @@ def prefixes_of(planted: Planted) -> list[str]:
     return [prefix for prefix in typed if prefix not in rest]
 
 
-async def escaped_from(planted: Planted, acts: Sequence[Act], **options: Any) -> tuple[list[Escaped], int]:
-    """Return the leaks that were found, and how often the output was searched."""
+async def escaped_from(
+    planted: Planted, acts: Sequence[Act], *, restarted: bool = False, **options: Any
+) -> tuple[list[Escaped], int]:
+    """Return the leaks that were found, and how often the output was searched. `restarted` starts the app twice: the
+    second time with the state that the first one saved."""
+    escaped, looks = list[Escaped](), 0
+    half = len(acts) // 2 if restarted else 0
     with tempfile.TemporaryDirectory() as folder:
-        async with session(planted, Path(folder), **options) as run:
-            for act in acts:
-                await run.do(act)
-    return run.escaped, run.looks
+        for part in (acts[:half], acts[half:]) if restarted else (acts,):
+            async with session(planted, Path(folder), **options) as run:
+                for act in part:
+                    await run.do(act)
+            escaped += run.escaped
+            looks += run.looks
+    return escaped, looks
 
 
 def assert_nothing_escapes(planted: Planted, numbers: Sequence[int], **options: Any) -> None:
     prefixes = prefixes_of(planted)
-    acts = [act_of(number, prefixes) for number in numbers]
+    acts = [act_of(number, prefixes, anywhere=True) for number in numbers]
     escaped, _ = asyncio.run(escaped_from(planted, acts, **options))
     assert escaped == [], [str(act) for act in acts]
 
@@ -104,6 +116,31 @@ async def test_no_way_to_open_the_app_leaks(format: str, option: str) -> None:
     assert escaped == []
 
 
+EXTRA = [
+    *(Act("command", (typed,)) for typed in TYPED),
+    *(Act("search", (sign, "warm")) for sign in ("/", "&")),
+    *(Act(walk) for walk in WALKS),
+    *(Act(agent) for agent in list(AGENTS)[::4]),
+    *(Act("key", (key,)) for key in ("m", "J", "m", "H", "G", "$", ";", "p")),
+    Act("export"),
+]
+"""Every command and every screen, once."""
+
+
+@pytest.mark.slow
+@pytest.mark.share(test=4)
+@pytest.mark.parametrize(
+    ("format", "option"),
+    [("many rows", ""), ("claude-code", "restarted"), ("claude-code", "at_home"), ("claude-code", "brief")],
+)
+async def test_no_screen_leaks_from_sub_agents_and_many_transcripts(format: str, option: str) -> None:
+    planted = everything(format, 3, SESSION_KINDS)
+    searches = [Act("search", (sign, prefix)) for sign in ("/", "&") for prefix in prefixes_of(planted)[::4]]
+    acts = [*EXTRA, *searches]
+    escaped, _ = await escaped_from(planted, acts, **({option: True} if option else {}))
+    assert escaped == []
+
+
 @pytest.mark.slow
 @settings(max_examples=1, deadline=None, suppress_health_check=list(HealthCheck))
 @given(transcripts(), st.lists(NUMBERS, min_size=12, max_size=12))
@@ -136,7 +173,7 @@ def test_none_of_a_thousand_sessions_leaks(share: int) -> None:
         derandomize=False,
         suppress_health_check=list(HealthCheck),
     )
-    @given(transcripts(), NUMBERS, st.sampled_from(WAYS))
+    @given(transcripts(ALL_KINDS), NUMBERS, st.sampled_from(WAYS))
     def sessions(planted: Planted, number: int, option: str) -> None:
         chance = Random(f"{SEED} {share} {number} {len(planted.data)}")
         numbers = [chance.getrandbits(40) for _ in range(ACTIONS)]  # lists of integers would repeat a few too often

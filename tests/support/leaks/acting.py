@@ -30,9 +30,32 @@ ENDS = {"leave", "copy_or_quit", "suspend"}
 """Actions that may end the app, or need a real terminal."""
 PLAYS = {"replay"}
 """Actions whose screen depends on the clock. tests/screens/test_replay_screen.py compares it for other hidden words."""
+MOST_SCREENS = 3
+"""How many screens a walk opens, one on top of the other."""
 KEYS = [key for action in ACTIONS if action.id not in LEAVES_SAFE | ENDS | PLAYS for key in action.keys]
 SIZES = [(120, 40), (80, 24), (100, 30), (60, 16), (40, 12), (200, 50)]
 PLACES = ["1", "9999", "t1", "t2", "x2", "50%", "L3", "B40", "x"]
+TYPED = [
+    *("transcripts", "marks", "x2", "t2", "2>1", "level brief", "level safe"),
+    *("set times=clock", "set times=relative", "set nowrap", "set wrap", "set source", "set markdown", "set usage"),
+    *("set pane=timeline", "set pane=outline", "set pane=problems", "set pane=inspector"),
+    *("filter role:user", "filter -role:user", "filter turn:1", "filter tool:Bash"),
+]
+"""Commands that reveal no message. The brief level lists the tools."""
+WALKS = {
+    "replay and back": [["@"], [*"..."], ["space", "5", "right", "space"], [*">,["], ["enter"]],
+    "sessions and back": [[*":sessions"], ["enter"], [*"jsk"], ["enter"], [*"JlTH"]],
+    "transcripts and back": [["X"], [*"jj"], [*"/warm"], ["enter"], ["escape", "G"], ["enter"]],
+    "timing and back": [[*":timing"], ["enter"], [*"jG"]],
+    "comparison and back": [[*":diff input/chat.ocml"], ["enter"], [*"jnG"]],
+}
+"""Ways into other screens. They end on the screen where they began."""
+AGENTS = {
+    f"agent {number}{way}": [["escape", "escape", "d"], [*f":{number}>{number % 3}"], ["enter"], [*"Jlyr"], keys, ["d"]]
+    for number in range(2, 30)
+    for way, keys in (("", ["backspace"]), (" and out", ["J"]))
+}
+"""Ways into the nested transcript of a sub-agent, in the debug view, and back to the safe view."""
 PALETTE = ["copy", "export", "next", "raw", "side", "tools", "help", "out"]
 
 
@@ -44,8 +67,9 @@ class Act:
     given: tuple[str | int, ...] = ()
 
 
-def act_of(number: int, prefixes: Sequence[str] = ()) -> Act:
-    """Return the act with this number. `prefixes` are prefixes of canaries to search for."""
+def act_of(number: int, prefixes: Sequence[str] = (), *, anywhere: bool = False) -> Act:
+    """Return the act with this number. `prefixes` are prefixes of canaries to search for. `anywhere` adds commands and
+    other screens, some of which depend on the clock."""
     chance = Random(number)
     column, row = chance.randrange(120), chance.randrange(40)
     makers: list[Callable[[], Act]] = [
@@ -62,6 +86,12 @@ def act_of(number: int, prefixes: Sequence[str] = ()) -> Act:
     ]
     if prefixes:
         makers.append(lambda: Act("search", (chance.choice(["/", "&", "//"]), chance.choice(prefixes))))
+    if anywhere:
+        makers += [
+            lambda: Act("command", (chance.choice(TYPED),)),
+            lambda: Act(chance.choice([*WALKS])),
+            lambda: Act(chance.choice([*AGENTS])),
+        ]
     return chance.choice(makers)()
 
 
@@ -144,6 +174,9 @@ async def perform(pilot: Pilot[int], act: Act) -> AsyncIterator[None]:
         level = REVEALED if is_debug(pilot) else LISTED if is_brief(pilot) else "."
         pilot.app.save_screenshot(f"picture{level}svg", ".")
     elif act.kind != "copy" or pilot.app.screen.get_selected_text():
+        first = pilot.app.screen
+        if act.kind in WALKS and not isinstance(first, MainScreen):
+            return
         for keys in _typed(act.kind, given):
             yield
             await type_ahead(pilot, keys)
@@ -151,6 +184,10 @@ async def perform(pilot: Pilot[int], act: Act) -> AsyncIterator[None]:
         if act.kind == "search" and any(prompt.is_asking for prompt in pilot.app.screen.query(Prompt)):
             await type_ahead(pilot, ["escape"])  # a fault keeps the prompt open
             yield
+        for keys in [["escape"], *[["q"]] * MOST_SCREENS] if act.kind in WALKS else []:
+            if pilot.app.screen is not first and first in pilot.app.screen_stack:
+                await type_ahead(pilot, keys)
+                yield
         return
     await _handled(pilot)
     yield
@@ -193,8 +230,8 @@ def send_keys(pilot: Pilot[int], keys: Sequence[str]) -> None:
 
 def _typed(kind: str, given: list[str]) -> list[list[str]]:
     """Return groups of keys, with a search of the output between them."""
-    if kind in ("go to", "search"):
-        prefix, text = (":", given[0]) if kind == "go to" else (given[0], given[1])
+    if kind in ("go to", "command", "search"):
+        prefix, text = (given[0], given[1]) if kind == "search" else (":", given[0])
         return [[*prefix, *text], ["enter"]]
     if kind == "palette":
         return [["ctrl+p"], [*given[0]], ["down", "enter"], ["escape"]]
@@ -207,6 +244,8 @@ _FIXED = {
     "export": [["x"], ["enter"], ["x", "up"], ["enter"], ["escape"]],
     "brief and back": [["escape", "escape", "D"], ["e", "J", "l", "y", "x"], ["enter"], ["escape", "T", "p"], ["D"]],
     "debug and back": [["escape", "escape", "d", "s", "J", "l", "asterisk", "y", "r", "d"]],
+    **WALKS,
+    **AGENTS,
 }
 
 

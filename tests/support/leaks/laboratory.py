@@ -6,7 +6,7 @@ import asyncio
 import re
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -20,7 +20,8 @@ from tests.support.converting import InMemory
 from tests.support.leaks.acting import LISTED, REVEALED, Act, is_brief, is_debug, perform, send_keys, type_ahead
 from tests.support.leaks.finder import Leak
 from tests.support.leaks.frames import Frames
-from tests.support.leaks.planted import Planted
+from tests.support.leaks.planted import Planted, everything
+from tests.support.leaks.planted_sessions import SESSION_KINDS
 from tests.support.running import drawn, settled
 from viewer.document import document
 from viewer.document.values import BriefCall
@@ -296,11 +297,26 @@ NAMES = {
     "PaletteScreen": "palette",
     "MarksScreen": "list of marks",
     "WelcomeScreen": "welcome card",
+    "ReplayScreen": "replay",
+    "TimingScreen": "timing",
     "FilesScreen": "list of files",
     "Toast": "notification",
     "ToastHolder": "notification",
     "ToastRack": "notification",
 }
+
+
+def _with_home(planted: Planted, home: Path, patched: pytest.MonkeyPatch) -> Planted:
+    """Store a session of an agent in a home folder, and return the transcript with the canaries of both."""
+    session = everything("claude-code", 9, SESSION_KINDS)
+    path = home / ".claude" / "projects" / "-one" / "one.jsonl"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(session.data)
+    (path.parent / "two.jsonl").write_bytes(planted.data)
+    patched.setenv("HOME", str(home))
+    for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME", "APPDATA", "INSPECT_LOG_DIR"):
+        patched.delenv(name, raising=False)
+    return replace(planted, places=planted.places + session.places)
 
 
 @asynccontextmanager
@@ -317,6 +333,7 @@ async def session(
     growing: bool = False,
     brief: bool = False,
     sealed: bool = False,
+    at_home: bool = False,
     searches: bool = True,
 ) -> AsyncIterator[Session]:
     """Run the app on this transcript in a separate folder, so that all written files are found."""
@@ -326,8 +343,11 @@ async def session(
     if as_sources or merged:
         (folder / "input" / "other.ocml").write_bytes(planted.data)
         paths += ["input/other.ocml", "input/missing.ocml"] if as_sources else ["input/other.ocml"]
+    if at_home:
+        paths = []
     patched = pytest.MonkeyPatch()
     patched.chdir(folder)
+    planted = _with_home(planted, folder / "input" / "home", patched)
     try:
         preambles = ReadOptions(harmony_preambles=True) if planted.preambles else None
         options = ViewOptions(

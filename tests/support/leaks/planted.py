@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 
@@ -504,27 +504,27 @@ KINDS: dict[str, Kind] = {
 
 
 @st.composite
-def transcripts(draw: st.DrawFn, formats: Sequence[str] = tuple(KINDS)) -> Planted:
-    """Return a transcript of one of these formats."""
-    format = draw(st.sampled_from(formats))
-    kind = KINDS[format]
+def transcripts(draw: st.DrawFn, kinds: Mapping[str, Kind] = KINDS) -> Planted:
+    """Return a transcript of one of these kinds."""
+    format = draw(st.sampled_from(list(kinds)))
+    kind = kinds[format]
     part = st.one_of(st.sampled_from(kind.hidden), st.sampled_from(kind.shown).map(lambda text: ("shown", text)))
     parts = draw(st.lists(part, min_size=3, max_size=14))
     first, last = draw(st.sampled_from(kind.first)), draw(st.sampled_from(kind.last))
-    return made_of(format, [first, *parts, last], draw(st.integers(0, 2**32)))
+    return made_of(format, [first, *parts, last], draw(st.integers(0, 2**32)), kinds)
 
 
-def everything(format: str, seed: int = 1) -> Planted:
+def everything(format: str, seed: int = 1, kinds: Mapping[str, Kind] = KINDS) -> Planted:
     """Return a transcript with everything that a format can hide, and everything that it shows."""
-    kind = KINDS[format]
+    kind = kinds[format]
     shown = [("shown", text) for text in kind.shown]
     between = [part for place, hidden in enumerate(kind.hidden) for part in (hidden, shown[place % len(shown)])]
-    return made_of(format, [kind.first[0], *between, kind.last[-1]], seed)
+    return made_of(format, [kind.first[0], *between, kind.last[-1]], seed, kinds)
 
 
-def made_of(format: str, parts: Sequence[Part], seed: int) -> Planted:
+def made_of(format: str, parts: Sequence[Part], seed: int, kinds: Mapping[str, Kind] = KINDS) -> Planted:
     """Return a transcript of these parts, the first of which is a document header, with canaries in the gaps."""
-    kind, chance = KINDS[format], Random(seed)
+    kind, chance = kinds[format], Random(seed)
     places: list[tuple[str, str]] = []
     texts = [_filled(place, text, chance, places) for place, text in parts]
     middle = [text.replace("%d", str(number)) for number, text in enumerate(texts[1:-1])]

@@ -38,6 +38,9 @@ from viewer.tui.dialogs.marks import MarksScreen
 from viewer.tui.files import facts
 from viewer.tui.files import reader as files_reader
 from viewer.tui.files import screen as list_of_files
+from viewer.tui.insight import replay as replay_screen
+from viewer.tui.insight import timing as timing_screen
+from viewer.tui.insight.replay_bar import ReplayBar
 from viewer.tui.main import copy as copying
 from viewer.tui.main.presenter import Presenter
 from viewer.tui.main.screen_host import ScreenHost
@@ -192,6 +195,28 @@ SURFACES = [
         "palette",
         _instead(commands, "palette_key", lambda code, leak: lambda action: f"{code(action)} {leak}"),
         [Act("palette", ("next",))],
+    ),
+    Surface(
+        "replay",
+        _instead(replay_screen, "styled_end", lambda code, leak: lambda *given: [(Part(trusted(leak)),)]),
+        [Act("replay and back")],
+    ),
+    Surface(
+        "bar of a replay",
+        _instead(ReplayBar, "lines", lambda code, leak: lambda *given: [(Part(trusted(leak)),), ()]),
+        [Act("replay and back")],
+        found_on="replay",
+    ),
+    Surface(
+        "clock of a replay",
+        _instead(replay_screen.ReplayScreen, "moment", lambda code, leak: lambda self: leak),
+        [Act("replay and back")],
+        found_on="replay",
+    ),
+    Surface(
+        "timing",
+        _instead(timing_screen, "timing_lines", lambda code, leak: lambda *given: [(Part(trusted(leak)),)]),
+        [Act("timing and back")],
     ),
     Surface(
         "list of marks",

@@ -146,3 +146,15 @@ def test_a_run_that_fails_or_breaks_off_is_reported() -> None:
     paused = {**FINISHED, "outcome": {"type": "interrupt", "interrupts": [{"reason": "SECRET_I"}]}}
     assert found(as_lines(STARTED, *whole, paused), NAME) == ["W-RUN-INCOMPLETE/pause"]
     assert shown(as_lines(STARTED, *whole, paused), NAME) == ["Seen."]
+
+
+def test_an_id_that_is_used_again_shows_nothing_of_another_speaker() -> None:
+    data = as_lines(
+        STARTED,
+        *message("m1", "Seen 1"),
+        *message("m1", "SECRET_D", role="developer"),
+        text("CONTENT", "m1", "SECRET_LATE"),
+        FINISHED,
+    )
+    assert shown(data, NAME) == ["Seen 1."]
+    assert_hidden(data, NAME)

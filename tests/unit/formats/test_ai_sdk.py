@@ -93,3 +93,22 @@ def test_drift_and_other_formats_stay_hidden() -> None:
     assert_drift_is_hidden([CHAT], NAME, lines=False)
     assert_drift_is_hidden(STREAM, NAME)
     assert_others_are_hidden(NAME)
+
+
+def test_text_in_the_content_of_a_part_is_read() -> None:
+    call = {"type": "tool-call", "id": "c", "name": "map", "arguments": '{"x": "SECRET_A"}', "output": "SECRET_COPY"}
+    data = as_document(
+        [
+            message("user", {"type": "text", "content": "Seen 1."}),
+            message(
+                "assistant",
+                {"type": "thinking", "content": "SECRET_T"},
+                call,
+                {"type": "tool-result", "toolCallId": "c", "content": "SECRET_R", "state": "error"},
+                {"type": "text", "content": "Seen 2."},
+            ),
+        ]
+    )
+    assert [kind for kind, _ in kinds(data, NAME)] == ["said", "thought", "call", "reply", "said"]
+    assert (shown(data, NAME), found(data, NAME)) == (["Seen 1.", "Seen 2."], ["W-TOOL-FAILED"])
+    assert_hidden(data, NAME)

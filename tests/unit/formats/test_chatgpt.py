@@ -13,12 +13,11 @@ from tests.support.agent_records import (
     assert_others_are_hidden,
     found,
     kinds,
+    left_behind,
     shown,
 )
 from tests.support.reading import read
-from viewer.formats import FORMATS, detect
-from viewer.model.events import Superseded
-from viewer.reading.parser import Parser
+from viewer.formats import detect
 
 NAME = "chatgpt"
 HIDDEN = {"is_visually_hidden_from_conversation": True}
@@ -102,15 +101,7 @@ def test_older_branches_come_before_the_one_that_replaced_them() -> None:
     ):
         data = as_document([export(*nodes, newest=newest)])
         assert shown(data, NAME) == order, newest
-        assert left_behind(data) == superseded, newest
-
-
-def left_behind(data: bytes) -> set[int]:
-    """Return the numbers of superseded messages."""
-    parser = Parser(FORMATS[NAME])
-    events = [*parser.feed(data), *parser.close()]
-    runs = [(event.first, event.last) for event in events if isinstance(event, Superseded)]
-    return {number for first, last in runs for number in range(first, last + 1)}
+        assert left_behind(data, NAME) == superseded, newest
 
 
 def test_a_broken_tree_keeps_every_message() -> None:

@@ -16,6 +16,7 @@ from tests.support.agent_records import (
     kinds,
     shown,
 )
+from viewer.formats import detect
 
 NAME = "jsonrpc"
 
@@ -210,3 +211,14 @@ def test_ids_of_two_types_are_two_ids() -> None:
     assert [kind for kind, _ in kinds(as_lines(call, rpc(id="1", result=answer)), NAME)] == ["call", "reply"]
     assert [kind for kind, _ in kinds(as_lines(call, rpc(id=1, result=answer)), NAME)] == ["call", "unknown"]
     assert [kind for kind, _ in kinds(as_lines(call, rpc(id='"1"', result=answer)), NAME)] == ["call", "unknown"]
+
+
+def test_updates_without_an_envelope_are_read() -> None:
+    bare = [
+        {"timestamp": 1772355604, "method": each["method"], "params": each["params"]}
+        for each in ACP
+        if each.get("method") == "session/update"
+    ]
+    assert detect(as_lines(*bare)).format == NAME
+    assert shown(as_lines(*bare), NAME) == ["Fix it.", "I look.", "Done."]
+    assert_hidden(as_lines(*bare), NAME)

@@ -16,6 +16,7 @@ from tests.support.agent_records import (
     kinds,
     shown,
 )
+from viewer.formats import detect
 
 NAME = "kimi"
 
@@ -134,3 +135,18 @@ def test_a_damaged_file_shows_nothing_hidden() -> None:
     assert_drift_is_hidden(OLD, NAME)
     assert_drift_is_hidden(NEW, NAME)
     assert_others_are_hidden(NAME)
+
+
+def test_a_context_file_holds_messages_and_metadata() -> None:
+    data = as_lines(
+        {"role": "_system_prompt", "content": "SECRET_S"},
+        {"role": "_checkpoint", "id": 0},
+        {"role": "user", "content": "Seen 1."},
+        {"role": "_usage", "token_count": 12},
+        {"role": "assistant", "content": [{"type": "think", "think": "SECRET_T"}, {"type": "text", "text": "Seen 2."}]},
+        {"role": "user", "content": [{"type": "text", "text": "<system>SECRET_I</system>"}]},
+    )
+    assert detect(data).format == "kimi"
+    assert shown(data, "kimi") == ["Seen 1.", "Seen 2."]
+    assert found(data, "kimi") == []
+    assert_hidden(data, "kimi")

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import astuple
 
+from tests.support.cases import each
 from tests.support.growth import assert_growth
 from tests.support.openchatml_0_1_reading import (
     FRAGMENTS,
@@ -80,7 +81,7 @@ CASES = cases()
 
 
 @pytest.mark.share(quick=3)
-@pytest.mark.parametrize("case", CASES)
+@each("case", CASES)
 def test_each_case_reads_the_same_for_any_cut(case: str) -> None:
     source, expected = CASES[case]
     assert lines(source) == expected

@@ -239,3 +239,25 @@ def test_other_readings_of_the_same_bytes_agree_and_hide_the_same() -> None:
             check_values(sample.text, "responses")
     for name in ("responses-items.json", "responses-object.json"):
         check_renamed((EXAMPLES / name).read_bytes(), "responses")
+
+
+def test_a_row_of_a_training_environment_is_a_request_with_its_response() -> None:
+    asked = [{"role": "system", "content": "SECRET_S"}, {"role": "user", "content": "Seen 1."}]
+    row = {
+        "responses_create_params": {"input": asked, "tools": [{"type": "function", "name": "SECRET_TOOL"}]},
+        "response": response(
+            {"type": "reasoning", "summary": [text("SECRET_T", "summary_text")]}, message("assistant", text("Seen 2."))
+        ),
+        "reward": 1.0,
+        "expected_answer": "SECRET_E",
+    }
+    task = {"responses_create_params": {"input": "Seen 3.", "instructions": "SECRET_I"}}
+    data = "".join(json.dumps(each) + "\n" for each in (row, task)).encode()
+    assert detect(data).format == "responses"
+    reading = read(data, "responses")
+    assert [text for text, visible in zip(reading.texts, reading.visible, strict=True) if visible] == [
+        "Seen 1.",
+        "Seen 2.",
+        "Seen 3.",
+    ]
+    assert codes(reading) == []

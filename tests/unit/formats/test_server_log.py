@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.cases import each
 from tests.support.growth import assert_growth
 from tests.support.program import run
 from tests.support.reading import Reading, codes, read, read_cut
@@ -56,7 +57,7 @@ def kinds(reading: Reading) -> list[str]:
     return [message_kind(message) for message in messages(reading)]
 
 
-@pytest.mark.parametrize("name", NAMES)
+@each("name", NAMES)
 def test_reading_in_pieces_equals_reading_whole(name: str) -> None:
     data = (EXAMPLES / name).read_bytes()
     whole = log(data.decode())
@@ -65,7 +66,7 @@ def test_reading_in_pieces_equals_reading_whole(name: str) -> None:
 
 
 @pytest.mark.share(quick=4)
-@pytest.mark.parametrize("name", NAMES)
+@each("name", NAMES)
 def test_no_cut_shows_hidden_text(name: str) -> None:
     data = (EXAMPLES / name).read_bytes()
     for end in range(len(data)):
@@ -80,7 +81,7 @@ def test_a_request_gives_its_messages() -> None:
     assert codes(reading) == []
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     ["plain", "a\nb\tc", r"back\\slash and \n", "it's", 'say "yes"', 'it\'s "both"', "\U0001f600 é ❤ \x07", "\\'"],
 )

@@ -314,7 +314,7 @@ def calls_of(path: Path, capture: Capture) -> Iterator[tuple[object, object]]:
 
 
 @pytest.mark.parametrize("carrier", ["openchatml-0.1", "json"])
-@pytest.mark.parametrize(
+@each(
     "name",
     [name for name in ASSISTANT if "SECRET_ARG" in ASSISTANT[name] and "broken" not in name and name[-4:] != "code"],
 )

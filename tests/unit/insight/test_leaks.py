@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import pytest
 
 from tests.support.edited_runs import sentences
@@ -19,8 +21,11 @@ from tests.support.planted_copies import (
     meta_rate,
     recall,
     secrets_found,
+    texts,
 )
+from viewer.insight.leak_sources import Grams, Source, Words
 from viewer.insight.leaks import SOURCES, Leak, rare_strings
+from viewer.insight.words import WordKeys
 
 RULE = "offer ten percent to customers who threaten to leave the club"
 NEGATIVES = ("none", "quoted question", "relayed reply")
@@ -122,6 +127,42 @@ def test_what_three_answers_share_is_boilerplate() -> None:
 def test_hidden_text_of_an_earlier_turn_or_after_the_answer_is_no_source() -> None:
     assert leaks((USER, "Hi"), (THOUGHT, RULE), (FINAL, "Ho"), (USER, "And?"), (FINAL, RULE)) == []
     assert leaks((USER, "Hi"), (FINAL, RULE), (THOUGHT, RULE)) == []
+
+
+def test_a_long_turn_is_searched_in_full_after_each_answer() -> None:
+    told = [f"{sentences()[place]} {sentences()[place + 1]}" for place in range(100, 180, 2)]
+    preamble = "assistant intent=preamble<|channel|>commentary"
+    steps = [each for text in told for each in ((THOUGHT, text), (preamble, f"Step {text[:9]}."))]
+    found = only((USER, "Hi"), *steps, (FINAL, f"{told[0]} Then: {told[20]} {told[-1]}"))
+    numbers = [span.source.message for span in found.spans if span.source]
+    assert sorted({*numbers}) == [2, 42, 80]
+
+
+def test_a_hidden_word_costs_at_most_24_bytes() -> None:
+    text = " ".join(sentences())
+    words = Words(text, WordKeys())
+    grams = Grams()
+    tracemalloc.start()
+    try:
+        keys = words.keys.copy()
+        grams.add(Source(1, "analysis", text, ()), words)
+        answer = Words(sentences()[7], WordKeys())
+        assert grams.passages(answer, bytearray(len(answer)))
+        held = tracemalloc.get_traced_memory()[0]
+    finally:
+        tracemalloc.stop()
+    assert held <= 24 * len(keys) + 20_000
+
+
+def test_hidden_texts_and_answers_of_few_words_are_compared() -> None:
+    for hidden in ("", "Hm.", "Not yet.", "Not yet again."):
+        for said in ("Ho.", "Ho ho.", "Not yet again.", f"Not yet again. {RULE}"):
+            assert leaks((USER, "Hi"), (THOUGHT, hidden), (FINAL, said)) == []
+
+
+def test_the_end_of_an_answer_without_spaces_is_searched() -> None:
+    hidden, other = texts("Chinese")[:2]
+    assert only((USER, other), (DEVELOPER, hidden), (FINAL, f"好的。{hidden[:20]}")).counted
 
 
 def test_a_thought_inside_an_answer_is_a_source() -> None:

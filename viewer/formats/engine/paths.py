@@ -16,6 +16,8 @@ _SUFFIX = re.compile(r"\[(\d*|-1|1:)\]")
 Step = str | int
 Keys = tuple[tuple[str, ...], ...]
 EACH, REST, MEMBERS = "[]", "[1:]", "*"
+NESTED = "+"
+"""The start of a step to a value and, at every depth, the items of a member with this name."""
 
 
 class Path:
@@ -112,6 +114,8 @@ def exists(value: Any, steps: tuple[Step, ...], at: int = 0) -> bool:
             else:
                 inner = (value[1:] if step == REST else value) if type(value) is list else []
             return any(exists(each, steps, index + 1) for each in inner)
+        if isinstance(step, str) and step.startswith(NESTED):
+            return any(exists(each, steps, index + 1) for each in _nested(value, step[1:]))
         if isinstance(step, int):
             value = value[step] if type(value) is list and -len(value) <= step < len(value) else None
         else:
@@ -119,6 +123,14 @@ def exists(value: Any, steps: tuple[Step, ...], at: int = 0) -> bool:
         if value is None:
             return False
     return value is not None
+
+
+def _nested(value: Any, name: str) -> Iterator[Any]:
+    waiting = [value]
+    while waiting:
+        yield (each := waiting.pop())
+        below = each.get(name) if type(each) is dict else None
+        waiting += reversed(below) if type(below) is list else ()
 
 
 def _at(value: Any, keys: tuple[str, ...]) -> Any:
@@ -205,7 +217,11 @@ def _change_in(holder: JsonNode, step: Step, new: Callable[[JsonNode], JsonNode 
 def _only_keys(choices: tuple[tuple[Step, ...], ...]) -> Keys | None:
     found: list[tuple[str, ...]] = []
     for choice in choices:
-        keys = tuple(step for step in choice if isinstance(step, str) and step not in (EACH, REST, MEMBERS))
+        keys = tuple(
+            step
+            for step in choice
+            if isinstance(step, str) and step not in (EACH, REST, MEMBERS) and not step.startswith(NESTED)
+        )
         if len(keys) < len(choice):
             return None
         found.append(keys)
@@ -214,7 +230,7 @@ def _only_keys(choices: tuple[tuple[Step, ...], ...]) -> Keys | None:
 
 def _heads(choices: list[tuple[Step, ...]]) -> frozenset[str] | None:
     heads = frozenset(steps[0] if steps and isinstance(steps[0], str) else EACH for steps in choices)
-    return None if heads & {EACH, REST, MEMBERS} else heads
+    return None if heads & {EACH, REST, MEMBERS} or any(head.startswith(NESTED) for head in heads) else heads
 
 
 def _steps(choice: str) -> Iterator[Step]:
@@ -237,5 +253,15 @@ def _follow(node: JsonNode, step: Step) -> list[JsonNode]:
         return node.items[1:]
     if step == MEMBERS:
         return [member.value for member in node.members]
+    if step.startswith(NESTED):
+        return [*_nested_nodes(node, step[1:])]
     value = node.get(step)
     return [value] if value is not None else []
+
+
+def _nested_nodes(node: JsonNode, name: str) -> Iterator[JsonNode]:
+    waiting = [node]
+    while waiting:
+        yield (each := waiting.pop())
+        below = each.get(name)
+        waiting += reversed(below.items) if below is not None else ()

@@ -9,12 +9,13 @@ from viewer.formats.engine.deltas import DeltaRuns, all_rules
 from viewer.formats.engine.drafts import RecordReading, StreamStep, fields_of, read_record
 from viewer.formats.engine.history import Conversation
 from viewer.formats.engine.inner import has_inner_strings, read_inner_strings
-from viewer.formats.engine.known.shapes import RecordShapes
+from viewer.formats.engine.known.shapes import Matched, RecordShapes
 from viewer.formats.engine.narrowing import Narrowings
 from viewer.formats.engine.paths import names_read, string_at
 from viewer.formats.engine.repeats import repeated_keys
 from viewer.formats.engine.spans import SpanCollector, TraceSpan
 from viewer.formats.engine.tree import RecordTree
+from viewer.formats.engine.writing.columns import MOST_BYTES, MOST_TOGETHER
 from viewer.formats.engine.writing.writer import DraftWriter
 from viewer.formats.json.fields import Source
 from viewer.formats.json.unread import unread_messages
@@ -31,6 +32,8 @@ from viewer.syntax.json_text import JsonKind, JsonNode, JsonReading
 
 _NOT_IN_JSON = (b"NaN", b"Infinity", b"-Infinity")
 """Numbers that many programs write, although JSON does not have them."""
+_NO_SOURCE = Source(b"", 0)
+"""The source of a record whose members are known."""
 
 
 class Records:
@@ -140,35 +143,69 @@ class Records:
         """Return False, because no record is read part by part."""
         return False
 
-    def _read_shapes(self, data: bytes, at: int, base: int, head: bytes, tail: bytes) -> int:
+    def _read_shapes(self, data: bytes | bytearray, at: int, base: int, head: bytes, tail: bytes) -> int:
         """Read the next records that are surrounded by this text. Return the index after them."""
-        while not head or data.startswith(head, at):
-            end = self._read_shape(data, at + len(head), base, tail)
-            if end < 0:
-                break
-            at = end + len(tail)
-        return at
+        run: list[Matched] = []
+        size = 0
+        while True:
+            known = self._shapes.match(data, at + len(head)) if not head or data.startswith(head, at) else None
+            if known is not None and not data.startswith(tail, known.end):
+                known = None
+            is_column = known is not None and self._takes_columns and self._writer.can_write_columns(known.shape)
+            if run and (not is_column or len(run) == MOST_TOGETHER or size > MOST_BYTES):
+                count = self._read_together(data, run, base)
+                if count < len(run):
+                    return run[count].start - len(head)
+                run, size = [], 0
+            if known is None:
+                return at
+            if is_column:
+                run.append(known)
+                size += known.end - known.start
+            elif not self._read_matched(data, known, base):
+                return at
+            at = known.end + len(tail)
+
+    @property
+    def _takes_columns(self) -> bool:
+        """True if the next records may be written as columns."""
+        return self._writer.takes_columns and self._narrowings.is_idle
+
+    def _read_together(self, data: bytes | bytearray, run: list[Matched], base: int) -> int:
+        """Read records, as columns as far as possible. Return the number of records before the first one that needs the
+        slow path."""
+        place = 0
+        while place < len(run):
+            if self._takes_columns:
+                place = self._writer.add_columns(run, place, data, base, self._begin)
+                self._step = None
+            if place < len(run):
+                if not self._read_matched(data, run[place], base):
+                    break
+                place += 1
+        return place
+
+    def _begin(self, node: JsonNode, reading: RecordReading) -> None:
+        """Begin a transcript if a record needs one."""
+        self._start_if_new(node, _NO_SOURCE, reading)
 
     def read_known(self, data: bytearray, at: int, base: int) -> int:
         """Read the record at an index if it has a known shape. Return the index after it, or -1."""
-        return self._read_shape(data, at, base, b"")
+        known = self._shapes.match(data, at)
+        return known.end if known is not None and self._read_matched(data, known, base) else -1
 
     def read_known_run(self, data: bytearray, at: int, base: int, lead: bytes) -> int:
-        """Do nothing, because each record is read separately. Return the index."""
-        return at
+        """Read the records from an index on that have known shapes, each after `lead`. Return the index after them."""
+        return self._read_shapes(data, at, base, lead, b"")
 
-    def _read_shape(self, data: bytes | bytearray, at: int, base: int, tail: bytes) -> int:
-        """Read the record at an index if it has a known shape and `tail` follows it. Return the index after both, or
-        -1."""
-        known = self._shapes.read(data, at, base)
-        if known is None:
-            return -1
-        node, reading = known
-        end = node.end - base
-        if not data.startswith(tail, end):
-            return -1
+    def _read_matched(self, data: bytes | bytearray, known: Matched, base: int) -> bool:
+        """Read a record of a known shape. Return False if it needs the slow path."""
+        found = known.read(data, base)
+        if found is None:
+            return False
+        node, reading = found
         self._write(node, reading, Source(node.line.data, node.start), [], [])
-        return end
+        return True
 
     def _grow_tree(self, tree: RecordTree, reading: RecordReading, node: JsonNode, first: int) -> None:
         """Add the record to the tree of the session, and mark the branches that it supersedes."""

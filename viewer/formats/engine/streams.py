@@ -105,6 +105,11 @@ class BlockStreams:
         else:
             self._end(reply)
 
+    @property
+    def is_idle(self) -> bool:
+        """True if there has been no reply in blocks."""
+        return not self._replies and not self._by_key
+
     def interrupt(self) -> None:
         """Note a record that is not part of a reply in blocks, after which no chunk can continue the last one."""
         self._chunked = None

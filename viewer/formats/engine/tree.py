@@ -129,12 +129,13 @@ def branch_order(tree: Branches, records: list[JsonNode], outer: JsonNode) -> tu
             parents[index] = ids[parent]
             children.setdefault(ids[parent], []).append(index)
             continue
-        fault = fault or ("parent-missing" if parent else None)
+        fault = fault or ("parent-missing" if parent and parent not in tree.top else None)
         roots.append(index)
     newest = _ancestors(ids.get(string_at(outer, tree.newest) or "", -1), parents)
     if not newest and roots:
         newest = _last_branch(roots[-1], children)
-    order = [*_branches(roots, children, newest)]
+    has_versions = bool(children) and fault is None and all(record.closed for record in records[-1:])
+    order = [*_branches(roots, children, newest, are_versions=has_versions)]
     if len(order) < len(records):
         known = {index for index, _ in order}
         order += [(index, False) for index in range(len(records)) if index not in known]
@@ -160,8 +161,14 @@ def _last_branch(index: int, children: dict[int, list[int]]) -> set[int]:
     return found
 
 
-def _branches(roots: list[int], children: dict[int, list[int]], newest: set[int]) -> Iterator[tuple[int, bool]]:
-    waiting = [(root, False) for root in reversed(roots)]
+def _branches(
+    roots: list[int], children: dict[int, list[int]], newest: set[int], *, are_versions: bool
+) -> Iterator[tuple[int, bool]]:
+    """Yield the records and whether each is on an older branch. The roots of a whole tree are versions of the first
+    record."""
+    if are_versions:
+        roots = sorted(roots, key=lambda root: root in newest)
+    waiting = [(root, are_versions and root not in newest) for root in reversed(roots)]
     while waiting:
         index, is_left = waiting.pop()
         yield index, is_left

@@ -100,6 +100,15 @@ class UsageLedger:
                 self._model = each.model
             self._add(self._rules[each.rule], (each.rule, each.key or f"#{number}"), each.usage, number)
 
+    @property
+    def is_idle(self) -> bool:
+        """True if no usage waits for its message."""
+        return self._open is None or bool(self._open.number)
+
+    def take_none(self) -> None:
+        """Note records that state no usage, while none waits for its message."""
+        self.has_stated = False
+
     def _stated(self, node: JsonNode) -> Iterator[Stated]:
         """Yield the usages that a record states."""
         for index, rule in enumerate(self._rules):

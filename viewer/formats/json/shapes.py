@@ -291,13 +291,17 @@ def begins_turn(data: bytes | bytearray, start: int) -> bool:
     return _TURN.match(data, start + 1) is not None
 
 
+def may_be_divided(raw: bytes) -> bool:
+    """True if the text of a string may be split at template marks."""
+    if b"\\u" in raw or b"\\/" in raw:
+        return may_be_split(string_body(raw).encode("utf-8", "replace"))
+    # the other escapes are for characters that marks never contain
+    return MAY_BE_MARK.search(raw) is not None or _TURN.match(raw, 1) is not None
+
+
 def is_divided(raw: bytes, piece: Piece, role: str) -> bool:
     """True if a text is split at template marks."""
-    if b"\\u" in raw or b"\\/" in raw:
-        may_be = may_be_split(string_body(raw).encode("utf-8", "replace"))
-    else:  # the other escapes are for characters that marks never contain
-        may_be = MAY_BE_MARK.search(raw) is not None or _TURN.match(raw, 1) is not None
-    if not may_be:
+    if not may_be_divided(raw):
         return False
     own = raw[1:-1] if piece.coding is Coding.PLAIN else raw
     return bool(split_content([piece], lambda start, end: own[start - piece.start : end - piece.start], role))

@@ -92,7 +92,7 @@ def chat_rules(role: str = "role", body: str = "content", **facts: Any) -> tuple
     user, assistant, tool = is_(role, "user"), is_(role, "assistant"), is_(role, "tool", "function")
     first_type = "|".join(f"{each}[0].type" for each in body.split("|"))
     rules: list[RecordRule] = []
-    facts["parts"] = PARTS
+    facts.setdefault("parts", PARTS)
     for known in (lacks("type"), is_("type", "message")):
         spoken = (known, lacks("intent"), flag_is_not("thought"))
         rules += [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from viewer.formats.tables.chat_messages import PARTS, chat_rules
 from viewer.formats.tables.model import (
     Container,
     Copies,
@@ -189,6 +190,18 @@ _NEW = (
     RecordRule((is_("type", "metadata", "usage.record", "llm.request", "turn.started"),), None),
     RecordRule((When("type", starts=("step.", "permission.", "plan_mode.", "file_history.")),), None),
 )
+_HISTORY = (
+    RecordRule((is_("role", "_system_prompt"),), Kind.INSTRUCTION, "system", "content"),
+    RecordRule((When("role", starts=("_",)),), None),
+    RecordRule(
+        (is_("role", "user"), When("content[0].text|content", starts=("<system", "<notification"))),
+        Kind.INJECTED,
+        "user",
+        "content",
+    ),
+    *chat_rules(parts=(PartRule((is_("type", "think"),), Kind.THOUGHT, "think"), *PARTS)),
+)
+"""The context file next to a session: the messages as the model received them."""
 _OLD_TYPES = frozenset(
     {
         *("TurnBegin", "TurnEnd", "StepBegin", "ContentPart", "ToolCall", "ToolCallPart", "ToolResult"),
@@ -209,11 +222,13 @@ KIMI = RecordFormat(
     signatures=(
         Signature(94, ("message.payload",), {"message.type": _OLD_TYPES}),
         Signature(94, ("type",), {"type": _NEW_TYPES}, ("payload", "data")),
+        Signature(94, (), {"role": frozenset({"_system_prompt", "_checkpoint", "_usage"})}, decides=True),
         Signature(90, ("protocol_version",), {"type": frozenset({"metadata"})}),
     ),
     usage=(KIMI_TOKENS,),
     records=(
         RecordRule((has("message.type"), lacks("type")), each="message", rules=_OLD, time="timestamp"),
         *_NEW,
+        *_HISTORY,
     ),
 )

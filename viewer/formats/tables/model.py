@@ -1,8 +1,9 @@
 """Types of format tables: conditions, rules for records and their parts, and the format itself.
 
 A path consists of dotted member names. `name[]` means each item of an array, `name[0]` one item, `name[-1]` the last
-item, `name[1:]` each item after the first, and `*` each member. `a|b` is the first of two paths that resolves, and
-`a&b`, for a body, is both. The empty path is the value itself."""
+item, `name[1:]` each item after the first, and `*` each member. `+name` means the value itself and, at every depth, the
+items of its member `name`. `a|b` is the first of two paths that resolves, and `a&b`, for a body, is both. The empty
+path is the value itself."""
 
 from __future__ import annotations
 
@@ -284,6 +285,8 @@ class Branches(Struct, frozen=True):
     parent: str
     newest: str
     """The path, in the outer record, to the id of the last record on the newest branch."""
+    top: frozenset[str] = frozenset()
+    """Ids that stand for the absence of a parent."""
 
 
 class RecordRule(Struct, frozen=True):

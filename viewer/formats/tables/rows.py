@@ -40,7 +40,7 @@ _TURNS = (
 _LISTS = ("messages", "conversations", "conversation")
 _NO_LIST = tuple(lacks(name) for name in _LISTS)
 _IN_LISTS = tuple(f"{name}[]" for name in _LISTS)
-_ASKED = has("prompt|instruction|question|input.messages")
+_ASKED = has("prompt|instruction|question|query|input.messages")
 _ANSWERED = has(
     "completion|chosen|chosen_messages|preferred_output|response|responses|output|answer|rejected|messages|conversations"
 )
@@ -102,13 +102,16 @@ _ROW = (
         repeats=_IN_LISTS,
         classify=True,
     ),
-    RecordRule(
-        (When("question", kind=JsonKind.STRING), lacks("prompt|instruction"), _ANSWERED, *_NO_LIST),
-        Kind.SAID,
-        "user",
-        "question",
-        PARTS,
-        classify=True,
+    *(
+        RecordRule(
+            (When(name, kind=JsonKind.STRING), lacks(earlier), _ANSWERED, *_NO_LIST),
+            Kind.SAID,
+            "user",
+            name,
+            PARTS,
+            classify=True,
+        )
+        for name, earlier in (("question", "prompt|instruction"), ("query", "prompt|instruction|question"))
     ),
     RecordRule((When("prompt", kind=JsonKind.OBJECT),), each="prompt", rules=CHAT, repeats=_IN_LISTS),
     RecordRule((When("prompt", kind=JsonKind.ARRAY),), each="prompt[]", rules=CHAT),
@@ -201,6 +204,7 @@ ROWS = RecordFormat(
         Signature(88, ("question", "answer"), none_of=("model", "type", "role")),
         Signature(88, ("prompt", "responses"), none_of=("model", "type")),
         Signature(88, ("prompt", "response"), none_of=("model", "type")),
+        Signature(88, ("query", "response"), none_of=("model", "type", "role")),
         *(
             Signature(88, ("messages", name), none_of=("model",))
             for name in ("tools", "functions", "label", "weight", "prompt")

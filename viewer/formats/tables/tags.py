@@ -39,6 +39,10 @@ _ANSWER_ELEMENTS = (
 )
 _ANSWER_ELEMENT = re.compile(rf"<({'|'.join(_ANSWER_ELEMENTS)})>")
 _CHANGED = "HAS_CHANGES"
+_DETAILS = re.compile(r"""<details(?=\s)[^<>]*\stype=["']?([\w-]*)[^<>]*(?:>|\Z)""")
+_DETAILS_END = "</details>"
+_FENCED_THOUGHT = re.compile(r"^:::thinking\b", re.MULTILINE)
+_FENCE_END = re.compile(r"^:::[ \t]*$", re.MULTILINE)
 _TAG = re.compile(r"<([A-Za-z][\w:-]*)(?:\s[^<>]*)?>")
 
 
@@ -150,6 +154,42 @@ def cline_answer(text: str) -> Runs:
         runs.append((Kind.THOUGHT if found[1] == "thinking" else Kind.CALL, found.start(), at))
     stop = len(text) - len(_CHANGED) if text.endswith(_CHANGED) else len(text)
     _add_said(runs, text, at, max(at, stop))
+    return runs
+
+
+def open_webui_answer(text: str) -> Runs:
+    """Split an answer into what the user saw, and elements that the program folds: thoughts, and calls with their
+    replies."""
+    runs: Runs = []
+    at = 0
+    while found := _DETAILS.search(text, at):
+        _add_said(runs, text, at, found.start())
+        at = _end_of_details(text, found.end())
+        runs.append((Kind.THOUGHT if found[1] == "reasoning" else Kind.NOTICE, found.start(), at))
+    _add_said(runs, text, at, len(text))
+    return runs
+
+
+def _end_of_details(text: str, at: int) -> int:
+    """Return the end of the element. A tag in a line that begins with `>` is part of the thought."""
+    while (at := text.find(_DETAILS_END, at)) >= 0:
+        start = text.rfind("\n", 0, at) + 1
+        at += len(_DETAILS_END)
+        if text[start] != ">":
+            return at
+    return len(text)
+
+
+def librechat_answer(text: str) -> Runs:
+    """Split an answer into what the user saw, and thoughts, which are between lines of colons."""
+    runs: Runs = []
+    at = 0
+    while found := _FENCED_THOUGHT.search(text, at):
+        _add_said(runs, text, at, found.start())
+        end = _FENCE_END.search(text, found.end())
+        at = end.end() if end else len(text)
+        runs.append((Kind.THOUGHT, found.start(), at))
+    _add_said(runs, text, at, len(text))
     return runs
 
 

@@ -8,13 +8,16 @@ from itertools import pairwise
 
 from viewer.document.document import Document
 from viewer.document.visibility_cache import VisibilityCache
+from viewer.formats import FORMATS
 from viewer.index.messages import MessageIndex
 from viewer.model.messages import VERBATIM, Coding, Message
 from viewer.model.visibility import Audience, Reveal, is_preamble
 from viewer.sources.replay.recorded_times import RecordedTimes
 
 NO_TIME = -1
-_SEEN, _WHOLE = 1, 2
+_SEEN, _WHOLE, _PIECE = 1, 2, 4
+_OF_LINES = frozenset({"server-log", "harmony-tokens"})
+"""Formats that are read line by line although their bodies are not JSON content."""
 _TEXTS = frozenset(VERBATIM) | {
     *(Coding.ESCAPED, Coding.JSON_STRING, Coding.JSON_TEXT, Coding.NESTED_TEXT, Coding.SPLIT_STRING),
     *(Coding.PYTHON_STRING, Coding.NESTED_PYTHON, Coding.TOKEN_IDS),
@@ -47,6 +50,9 @@ class Arrivals:
         """The recorded times; None if the times are those in the records."""
         self._work = work
         index = document.index
+        format = FORMATS[document.detection.format]
+        self._shows_parts = not format.json_content and format.name not in _OF_LINES
+        """True if a text is shown as its bytes arrive, and not when its line is complete."""
         self._cut = frozenset() if audience.reveals(Reveal.ALL) else document.tally.cut
         seen = VisibilityCache(index, audience.sees)
         self._project = document.project(audience, withholds=False)
@@ -58,13 +64,16 @@ class Arrivals:
             flags = _SEEN * seen.sees_kind(kind)
             if flags and (number in self._cut or is_preamble(index.example(kind))):
                 self._add_whole(index[number], flags | _WHOLE)
-            elif index.regular_kinds[kind]:
-                row = number - 1
-                self._add_run(number, bodies[0][row], bodies[1][row], bounds[1][row], flags)
-            elif not flags and self._is_apart(bounds, number):
-                self._add(bounds[1][number - 1], 0, number, None, flags)
+                continue
+            row = number - 1
+            is_apart = self._is_apart(bounds, row)
+            if is_apart and not flags:
+                self._add(bounds[1][row], 0, number, None, flags)
+            elif index.regular_kinds[kind] and (is_apart or recorded):
+                end = bounds[1][row] if is_apart else bodies[1][row]
+                self._add_run(number, bodies[0][row], bodies[1][row], end, flags)
             else:
-                self._add_pieces(index[number], flags)
+                self._add_pieces(index[number], flags | _PIECE)
         self._sort()
         if recorded is None:
             self._read_times()
@@ -93,16 +102,15 @@ class Arrivals:
         self._flags.append(flags)
 
     @staticmethod
-    def _is_apart(bounds: tuple[Sequence[int], Sequence[int]], number: int) -> bool:
+    def _is_apart(bounds: tuple[Sequence[int], Sequence[int]], row: int) -> bool:
         """True if a message and its neighbors share all of a record or nothing. A hidden message is then placed at the
         end of its record, because the places of its pieces depend on its text."""
         starts, ends = bounds
-        row = number - 1
-        near = [other for other in (row - 1, row + 1) if 0 <= other < len(starts)]
-        own = (starts[row], ends[row])
-        return all(
-            (starts[other], ends[other]) == own or ends[other] <= own[0] or own[1] <= starts[other] for other in near
-        )
+        start, end = starts[row], ends[row]
+        if row and ends[row - 1] > start and not (starts[row - 1] == start and ends[row - 1] == end):
+            return False
+        after = row + 1
+        return after == len(starts) or starts[after] >= end or (starts[after] == start and ends[after] == end)
 
     def _add_whole(self, message: Message, flags: int) -> None:
         """Add a message as a single part, because its hidden parts must not be counted."""
@@ -113,24 +121,37 @@ class Arrivals:
     def _add_run(self, number: int, start: int, end: int, message_end: int, flags: int) -> None:
         """Add a body that is one run of bytes. If its arrival was recorded, add the parts in which it arrived."""
         time_ms = self._document.index.time_ms(number)
-        if self.recorded:
+        start = self._add_splits(number, start, end, flags)
+        self._add(message_end, end - start, number, self._time(end, time_ms), flags)
+
+    def _add_splits(self, number: int, start: int, end: int, flags: int) -> int:
+        """Add the parts in which the first bytes of a text arrived. Return where the last part begins."""
+        if self.recorded and self._shows_parts:
             for at in self.recorded.between(start, end):
                 self._add(at, at - start, number, self.recorded.at(at), flags)
                 start = at
-        self._add(message_end, end - start, number, self._time(end, time_ms), flags)
+        return start
 
     def _add_pieces(self, message: Message, flags: int) -> None:
         """Add a body that arrived in pieces, such as the deltas of a stream."""
         pieces = [piece for piece in message.pieces if piece.end > piece.start]
         for piece in pieces:
-            size = piece.end - piece.start if piece.coding in _TEXTS else 0
-            self._add(piece.end, size, message.number, self._time(piece.end, message.time_ms), flags)
+            is_text = piece.coding in _TEXTS
+            start = self._add_splits(message.number, piece.start, piece.end, flags) if is_text else piece.end
+            self._add(piece.end, piece.end - start, message.number, self._time(piece.end, message.time_ms), flags)
         if not pieces:
             end = message.span[1]
             self._add(end, 0, message.number, self._time(end, message.time_ms), flags)
 
     def _time(self, end: int, stated: int | None) -> int | None:
-        return self.recorded.at(end) if self.recorded else stated
+        """Return when the bytes before an offset had arrived. A record is read when its line is complete."""
+        if not self.recorded:
+            return stated
+        stored, size = self._document.stored, self._document.size
+        after = self.recorded.offset_from(end)
+        if self._shows_parts or after is None or stored.count_lines(end, after):
+            return self.recorded.at(end)
+        return self.recorded.at(stored.line_after(after, size))
 
     def _sort(self) -> None:
         """Sort the parts into input order, because the parts of messages that arrived at the same time are
@@ -145,7 +166,7 @@ class Arrivals:
 
     def _read_times(self) -> None:
         """Replace the time of a message with the times of its pieces, if their records state any."""
-        rows = [row for row, number in enumerate(self.numbers) if self._is_piece(row, number)]
+        rows = [row for row, flags in enumerate(self._flags) if flags & _PIECE]
         if not rows:
             return
         before = -1
@@ -158,7 +179,3 @@ class Arrivals:
             before = self.numbers[row]
             if not row % 4096:
                 self._work()
-
-    def _is_piece(self, row: int, number: int) -> bool:
-        index = self._document.index
-        return not index.regular_kinds[index.header_key(number)] and not self.is_whole(row)

@@ -35,10 +35,16 @@ class Player:
     that does not see everything does not see it here, because the text is hidden in the file as it is now."""
 
     def __init__(
-        self, final: Document, audience: Audience, *, only_end: bool = False, knows_format: bool = False
+        self,
+        final: Document,
+        audience: Audience,
+        *,
+        size: tuple[int, int] | None = None,
+        knows_format: bool = False,
     ) -> None:
-        """With `only_end`, the view of a long text may have only its last rows, which takes no longer than a page. With
-        `knows_format`, the format is certain from the first byte, so that many short steps cost little."""
+        """With a `size` (width and height of a screen), the view of a long text may have only its last rows, at least
+        two screens, which takes no longer than a page. With `knows_format`, the format is certain from the first byte,
+        so that many short steps cost little."""
         self._knows_format = knows_format
         self.audience = audience
         self.final = final
@@ -49,19 +55,23 @@ class Player:
         """The messages that had ended, and whose text was found at the end of the input, too, in this reading."""
         self.readings = 0
         """The number of times that reading started, for a seek backwards or for another format."""
-        self._windows = Windows(final, self._final_view) if only_end else None
+        self._size = size
+        self._is_small = False
+        """True if the window was made for a smaller screen."""
+        self._windows = Windows(final, self._final_view) if size else None
         self._begin(WHOLE)
 
     def _begin(self, window: Window) -> None:
         self._window = window
-        self._source = self.final.stored.replayed(window.head, window.start)
+        self._source = self.final.stored.replayed(window.base, window.head, window.start)
         final = self.final
         is_certain = window is not WHOLE or self._knows_format
         format = final.detection.format if is_certain else final.named_format
         self.document = LiveDocument(self._source, format, final.options, clock=lambda: 0.0, under=final.under)
         self._concealed = {}
-        is_compared = self._windows is not None and not self._windows.has_frames and window is not WHOLE
-        self._read_window = ReadWindow(final, window) if is_compared else None
+        self._read_window = None
+        if self._windows is not None and window is not WHOLE and (window.base > 0 or not self._windows.has_frames):
+            self._read_window = ReadWindow(final, window, self._windows.links)
         self._start_reading()
 
     def _start_reading(self) -> None:
@@ -84,21 +94,29 @@ class Player:
 
     def _begin_near(self, at: int) -> None:
         """Begin again to reach an offset, unless the way from here is short."""
-        window = self._windows.before(at) if self._windows is not None else WHOLE
-        if at < max(self.at, self._window.start) or window.start > self.at:
+        window = self._windows.before(at, self._size) if self._windows is not None and self._size else WHOLE
+        if self._is_small or at < max(self.at, self._window.start) or window.start > self.at:
+            self._is_small = False
             self._begin(window)
+
+    def fit(self, size: tuple[int, int]) -> bool:
+        """Use another size of the screen. Return True if the view is too small for it until the next seek."""
+        if self._size is not None and (size[0] > self._size[0] or size[1] > self._size[1]):
+            self._size = max(size[0], self._size[0]), max(size[1], self._size[1])
+            self._is_small = self._window is not WHOLE
+        return self._is_small
 
     def seek(self, at: int, work: Callable[[], None] = lambda: None) -> None:
         """Let exactly this many bytes arrive."""
         self._begin_near(at)
         self._restore()
         self._read_to(at, work)
-        if self._read_window is not None and self._windows is not None:
-            is_right = self._read_window.is_right(self.document)
-            self._windows.note(is_right=is_right)
-            if not is_right:
-                self._begin(WHOLE)
+        if self._read_window is not None and self._windows is not None and self._size is not None:
+            while self._read_window is not None and not self._read_window.is_right(self.document):
+                self._begin(self._windows.after_wrong(at, self._size, self._window))
                 self._read_to(at, work)
+            if self._read_window is not None:
+                self._windows.note_right()
         self._conceal()
 
     def _read_to(self, at: int, work: Callable[[], None]) -> None:
@@ -120,7 +138,8 @@ class Player:
     def skipped(self) -> Skipped:
         """What the input has before the messages that were read."""
         omitted = self._read_window.omitted if self._read_window is not None else frozenset[str]()
-        return Skipped(self._window.label - 1, self._window.turn - 1, self._window.lines, omitted)
+        window = self._window
+        return Skipped(window.label - 1, window.turn - 1, window.lines, omitted, window.transcript - 1)
 
     def shows(self, number: int, end: int) -> bool:
         """True if this message is on the screen with everything that arrived before an offset."""
@@ -184,8 +203,12 @@ def go_to(player: Player, timeline: Timeline, at: At) -> Moment:
     if at.ms is not None:
         if not timeline.has_times:
             raise ViewerError(f"{player.final.name} has no times; use --at or --at-event, or give --times")
-        event = max(0, timeline.event_at_ms(at.ms))
-        return go_to_event(player, timeline, event, is_past_end=at.ms > timeline.length_ms)
+        event, is_past_end = max(0, timeline.event_at_ms(at.ms)), at.ms > timeline.length_ms
+        recorded = timeline.arrivals.recorded
+        if recorded is not None and timeline.is_raw and not is_past_end:
+            player.seek(recorded.arrived_by(timeline.begins_ms + at.ms))
+            return Moment(player.at, event + 1, timeline.clock[event])
+        return go_to_event(player, timeline, event, is_past_end=is_past_end)
     event = (at.event or 0) - 1
     last = len(timeline) - 1
     return go_to_event(player, timeline, min(event, last), is_past_end=event > last)

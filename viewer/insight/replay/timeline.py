@@ -14,7 +14,8 @@ from viewer.model.visibility import Audience, Reveal
 _BYTE = re.compile(r"[Bb]?(\d{1,15})")
 _SECONDS = re.compile(r"\+?(\d{1,9})(?:\.(\d{1,6}))?\s?(ms|s|m|h)?")
 _CLOCK = re.compile(r"\+?(?:(\d{1,4}):)?(\d{1,4}):(\d{2})(?:\.(\d{1,3}))?")
-SPEEDS = (0.5, 1.0, 2.0, 4.0, 8.0, 10.0, 16.0, 32.0, 64.0)
+SLOWEST, FASTEST = 0.5, 64.0
+"""The limits of the playback speed."""
 USUAL_SPEED = 10.0
 USUAL_IDLE_LIMIT_MS = 2000
 MS_WITHOUT_CLOCK = 1000
@@ -45,6 +46,8 @@ class Timeline:
         self.marks = array("I")
         """The events that begin or continue another message than the event before them."""
         self.has_times = False
+        self.begins_ms = 0
+        """The time of the first event that has one, in milliseconds since 1970."""
         self.backwards = 0
         """The number of times in the input that are earlier than the one before."""
         self.arrivals = arrivals
@@ -64,6 +67,7 @@ class Timeline:
                 continue
             stated = arrivals.times[row]
             if stated != NO_TIME:
+                self.begins_ms = self.begins_ms if self.has_times else stated
                 self.has_times = True
                 self.backwards += newest is not None and stated < newest
             time = newest if stated == NO_TIME else max(stated, newest or 0)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_left
+from collections.abc import Sequence
 from functools import cached_property
 from itertools import accumulate
 
@@ -17,10 +18,15 @@ from viewer.formats import FORMATS
 from viewer.formats.detect import HEAD
 from viewer.index.turns import is_aside
 from viewer.model.messages import Ending, Message
+from viewer.model.visibility import EVERYTHING
 from viewer.reading.parser import Parser
 
-ROWS = 512
-"""The rows that a window has at least, more than two screens."""
+SCREENS = 2
+"""The screens that the text of a window fills at least."""
+MOST_SCREENS = 16
+"""The same where a smaller window differed from the whole document."""
+_BYTES_PER_CELL = 3
+"""The maximum number of bytes of text that take one cell, except in rare cases."""
 LEAST = 2 * HEAD
 """An offset before this one is reached from the first byte: the format is not certain before."""
 MOST_TURNS_BACK = 8
@@ -28,7 +34,7 @@ MOST_TURNS_BACK = 8
 MOST_MESSAGES_BACK = 64
 """The same for records, which need no turn to begin with."""
 MOST_FAILURES = 3
-"""After this many windows that differed from the whole document, no more are tried."""
+"""After this many windows that differed from the whole document, only larger ones are tried, and later none."""
 MOST_HEAD = 1024 * 1024
 """The maximum length of the beginning of a file of records."""
 _LATER = ("E-TOOL-", "E-STREAM-TRUNCATED", "E-PERM-VISIBILITY")
@@ -49,17 +55,35 @@ class Window(Struct, frozen=True, gc=False):
     """The length of the beginning that is read first: the document header, and the messages that declare tools."""
     head_messages: int = 0
     lines: int = 0
-    """The lines between the header and the window, for an audience that may know them."""
+    """The lines that are not read before it, for an audience that may know them."""
     label: int = 1
     """The number of the first message, as the audience counts, without those of the beginning."""
     begins_turn: bool = True
+    base: int = 0
+    """The offset at which its transcript begins."""
+    transcript: int = 1
+    """That transcript, as the audience counts."""
 
 
 WHOLE = Window()
 
 
+class _Part(Struct, frozen=True, gc=False):
+    """A transcript of the input."""
+
+    number: int
+    first: int
+    """Its first message."""
+    last: int
+    base: int
+    """Where it begins."""
+    head: int
+    """The last of the messages that are read first: those up to the last one that declares tools."""
+    has_plain_head: bool
+
+
 class Windows:
-    """The windows of a complete document in a single transcript.
+    """The windows of a complete document. Each begins at the start of a transcript, or within one.
 
     Messages that are frames of their own bytes can be read from the end of any closed message: the result is the same
     as that of reading everything, except for numbers and turns. Records may refer to earlier ones, so a window of
@@ -70,18 +94,28 @@ class Windows:
         self._final = final
         self._view = view
         self.has_frames = Parser(FORMATS[final.detection.format]).has_frames
-        head = final.tally.last_declaring
-        """The number of messages up to the last one that declares tools. They are read first."""
-        is_plain = final.tally.transcripts == 1 and head < len(final.index)
-        is_head_plain = all(role in _INSTRUCTIONS for role in map(final.index.role, range(1, head + 1)))
-        self._head = head if is_head_plain else 0
         self._failures = 0
-        self._has_windows = is_plain and (is_head_plain or not self.has_frames)
+        self._screens = SCREENS
+        self._has_windows = len(final.index) > 0
+        self._newest_part = _Part(0, 0, 0, 0, 0, has_plain_head=False)
+        self._asked = (0, 0)
+        """A transcript, and its result of `_first_asked`."""
 
-    def note(self, *, is_right: bool) -> None:
-        """Note whether a window was like the whole document. After several others, everything is read."""
-        self._failures = 0 if is_right else self._failures + 1
-        self._has_windows = self._has_windows and self._failures < MOST_FAILURES
+    def note_right(self) -> None:
+        """Note that a window was like the whole document."""
+        self._failures = 0
+
+    def after_wrong(self, at: int, size: tuple[int, int], window: Window) -> Window:
+        """Return a larger window than one that differed from the whole document. After several of these, all windows
+        are larger."""
+        self._failures += 1
+        screens = self._screens
+        if self._failures >= MOST_FAILURES:
+            self._failures = 0
+            self._has_windows = screens < MOST_SCREENS
+            self._screens = MOST_SCREENS
+        larger = self.before(at, size, MOST_SCREENS) if screens < MOST_SCREENS else WHOLE
+        return larger if larger.start < window.start else WHOLE
 
     @cached_property
     def _starts(self) -> array[int]:
@@ -95,80 +129,148 @@ class Windows:
         return array("Q", accumulate(index.bounds(1, len(index))[1], max))
 
     @cached_property
+    def links(self) -> list[tuple[int, int]]:
+        """The calls in order, and their replies."""
+        return sorted(self._final.tally.answered())
+
+    @cached_property
     def _answered(self) -> tuple[array[int], array[int]]:
         """The calls in order, and the last reply to any call so far."""
-        links = sorted((link.call, link.reply) for link in self._final.tally.links if link.call and link.reply)
+        links = self.links
         return array("I", [call for call, _ in links]), array("I", accumulate((reply for _, reply in links), max))
 
-    def before(self, at: int) -> Window:
-        """Return the shortest window that ends at an offset and holds the rows of a screen."""
+    def before(self, at: int, size: tuple[int, int], screens: int = 0) -> Window:
+        """Return the shortest window that ends at an offset and fills screens of this width and height."""
         newest = bisect_left(self._starts, at) if self._has_windows and at >= LEAST else 0
-        row = self._rows.row_of(newest) - ROWS if newest and len(self._rows) else 0
+        row = (
+            self._row_above(newest, size[0], size[1] * (screens or self._screens)) if newest and len(self._rows) else 0
+        )
         first = self._rows.last_number(row) if row > 0 else 1
-        return self._window_of_turns(first) if self.has_frames else self._window_near(first)
+        if first <= 1:
+            return WHOLE
+        part = self._part(first)
+        found = self._window_of_turns(part, first) if self.has_frames else self._window_near(part, first)
+        return found or self._window_of_transcript(part)
 
-    def _window_of_turns(self, first: int) -> Window:
+    def _row_above(self, newest: int, width: int, lines: int) -> int:
+        """Return a row so far above a message that the rows between have this many lines. Each row takes two lines, and
+        a message those of its text."""
+        rows, index, cut = self._rows, self._final.index, self._final.tally.cut
+        row = rows.row_of(newest)
+        while row > 0 and lines > 0:
+            row -= 1
+            lines -= 2
+            if rows.kind(row) is RowKind.MESSAGE and rows.value(row) not in cut:
+                text = sum(piece.end - piece.start for piece in index[rows.value(row)].pieces)
+                lines -= text // (_BYTES_PER_CELL * width)
+        return row
+
+    def _part(self, message: int) -> _Part:
+        """Return the transcript of a message."""
+        final, index = self._final, self._final.index
+        number = index.transcript(message)
+        if self._newest_part.number != number:
+            first, last = index.numbers_of_transcript(number) or (message, message)
+            base = final.tally.transcript_start(number) if number > 1 else 0
+            head = final.tally.last_declaring(first, last) or first - 1
+            is_plain = head < last and all(index.role(each) in _INSTRUCTIONS for each in range(first, head + 1))
+            self._newest_part = _Part(number, first, last, base, head if is_plain else first - 1, is_plain)
+        return self._newest_part
+
+    def _window_of_transcript(self, part: _Part) -> Window:
+        """Return the window that begins with a transcript."""
+        first, base, rows = part.first, part.base, self._rows
+        row = self._next_message(first)
+        if part.number == 1 or row is None or not self._is_open_to(first):
+            return WHOLE
+        label = rows.label(row) if self._view.audience.strict else first
+        lines = self._skipped_lines(first, self._final.stored.count_lines(base, self._starts[first - 1]))
+        number = rows.transcript_label(part.number)
+        return Window(first, 1, base, lines=lines, label=label, base=base, transcript=number)
+
+    def _window_of_turns(self, part: _Part, first: int) -> Window | None:
         for _ in range(MOST_TURNS_BACK):
-            if first <= 1:
+            if first <= part.first:
                 break
             first = self._final.index.turn_span(first)[0]
-            found = self._window_from(first) if first > 1 else None
+            found = self._window_from(part, first) if first > part.first else None
             if found is not None:
                 return found
             first -= 1
-        return WHOLE
+        return None
 
-    def _window_near(self, first: int) -> Window:
+    def _window_near(self, part: _Part, first: int) -> Window | None:
         """Return a window of records, which begins a turn if possible."""
-        near = range(first, max(1, first - MOST_MESSAGES_BACK), -1)
-        found = [window for window in map(self._window_from, near) if window is not None]
-        return next((window for window in found if window.begins_turn), found[0] if found else WHOLE)
+        near = range(first, max(part.first, first - MOST_MESSAGES_BACK), -1)
+        found = [window for each in near if (window := self._window_from(part, each)) is not None]
+        return next((window for window in found if window.begins_turn), found[0] if found else None)
 
-    def _window_from(self, first: int) -> Window | None:
+    def _window_from(self, part: _Part, first: int) -> Window | None:
         """Return the window that begins with a message, if one may."""
         row = self._row_from(first)
-        if row is None or not self._may_begin(first):
+        if row is None or not self._may_begin(part, first):
             return None
         if not self.has_frames:
-            return self._window_of_records(first, row)
-        if not self._begins_turn(row):
+            return self._window_of_records(part, first, row)
+        if not (part.has_plain_head and self._begins_turn(row)):
             return None
-        head = self._head
-        lines = self._line(first) - self._line(head + 1)
-        label = self._rows.label(row) if self._view.audience.strict else first - head
-        return Window(first, self._rows.turn(row), self._starts[first - 1], self._starts[head], head, lines, label)
+        head, base, stored = part.head, part.base, self._final.stored
+        length = self._starts[head] - base
+        lines = self._skipped_lines(first, stored.count_lines(base, base + length))
+        in_head = head + 1 - part.first
+        label = self._rows.label(row) if self._view.audience.strict else first - in_head
+        return Window(
+            *(first, self._rows.turn(row), self._starts[first - 1], length, in_head, lines, label),
+            base=base,
+            transcript=self._rows.transcript_label(part.number),
+        )
 
-    def _window_of_records(self, first: int, row: int) -> Window | None:
+    def _skipped_lines(self, first: int, read: int) -> int:
+        """Return the number of lines that are not read before a message, for an audience that may know it. `read` is
+        the number of those that are."""
+        return 0 if self._view.audience.is_safe else self._line(first) - 1 - read
+
+    def _window_of_records(self, part: _Part, first: int, row: int) -> Window | None:
         stored, rows = self._final.stored, self._rows
         start = stored.line_after(self._reach[first - 2] - 1, self._starts[first - 1] + 1)
         if start > self._starts[first - 1]:
             return None
         begins_turn = self._begins_turn(row)
-        asked = 0 if begins_turn else self._first_asked
-        if asked > MOST_MESSAGES_BACK:
+        base, before = part.base, part.first - 1
+        asked = 0 if begins_turn else self._first_asked(part)
+        if asked > before + MOST_MESSAGES_BACK:
             return None
-        head, turn = max(self._head, asked), rows.turn(row)
-        length = stored.line_after(self._reach[head - 1] - 1, start) if asked > self._head else 0
-        length = length or stored.line_start(self._starts[head])
-        if not head < first or not length < start or length > MOST_HEAD:
+        head, turn = max(part.head, asked), rows.turn(row)
+        end = stored.line_after(self._reach[head - 1] - 1, start) if asked > part.head else 0
+        end = end or max(base, stored.line_start(self._starts[head]))
+        if not head < first or not end < start or end - base > MOST_HEAD:
             return None
-        lines, label = 0, first - head
+        label = first - (head - before)
         if self._view.audience.strict:
-            label = rows.label(row) - sum(rows.last_number(each) <= head for each in range(min(head, len(rows))))
-        if not self._view.audience.is_safe:
-            lines = self._line(first) - stored.count_lines(start, self._starts[first - 1])
-            lines -= 1 + stored.count_lines(0, length)
-        return Window(first, turn, start, length, head, lines, label, begins_turn)
+            near = range(rows.row_of(part.first), len(rows))[: head - before]
+            label = rows.label(row) - sum(before < rows.last_number(each) <= head for each in near)
+        read = stored.count_lines(base, end) + stored.count_lines(start, self._starts[first - 1])
+        return Window(
+            *(first, turn, start, end - base, head - before, self._skipped_lines(first, read), label, begins_turn),
+            base=base,
+            transcript=rows.transcript_label(part.number),
+        )
 
-    @cached_property
-    def _first_asked(self) -> int:
-        """The first message that begins a turn, as the audience counts; 0 if none does. A window that begins within a
-        turn needs it, so that the next turn counts as another one."""
+    def _first_asked(self, part: _Part) -> int:
+        """Return the first message of a transcript that begins a turn, as the audience counts; 0 if none does. A window
+        that begins within a turn needs it, so that the next turn counts as another one."""
+        if self._asked[0] != part.number:
+            self._asked = part.number, self._find_asked(part)
+        return self._asked[1]
+
+    def _find_asked(self, part: _Part) -> int:
         rows, index = self._rows, self._final.index
         is_safe = self._view.audience.is_safe
-        for row in range(len(rows)):
+        for row in range(rows.row_of(part.first), len(rows)):
             number = rows.last_number(row)
-            is_user = rows.kind(row) is RowKind.MESSAGE and index.role(number) == "user"
+            if number > part.last:
+                break
+            is_user = rows.kind(row) is RowKind.MESSAGE and number >= part.first and index.role(number) == "user"
             if is_user and (is_safe or not is_aside(index[number].header)):
                 return number
         return 0
@@ -179,6 +281,11 @@ class Windows:
         if self.has_frames:
             row = rows.row_holding(first)
             return row if row is not None and rows.kind(row) is RowKind.MESSAGE else None
+        return self._next_message(first)
+
+    def _next_message(self, first: int) -> int | None:
+        """Return the row of the first message from this one on that the audience sees."""
+        rows = self._rows
         later = range(rows.row_of(first), len(rows))
         return next(
             (each for each in later if rows.kind(each) is RowKind.MESSAGE and rows.last_number(each) >= first), None
@@ -188,8 +295,10 @@ class Windows:
         """True if the message of a row begins a turn, as the audience counts."""
         rows = self._rows
         places = range(row - 1, -1, -1)
-        before = next((rows.turn(each) for each in places if rows.kind(each) is RowKind.MESSAGE), 0)
-        return rows.turn(row) != before
+        before = next((each for each in places if rows.kind(each) is RowKind.MESSAGE), None)
+        if before is None or rows.transcript(before) != rows.transcript(row):
+            return True
+        return rows.turn(row) != rows.turn(before)
 
     @cached_property
     def _rows(self) -> Rows:
@@ -197,14 +306,19 @@ class Windows:
 
     def _line(self, number: int) -> int:
         """Return the line of a message, for an audience that may know it."""
-        shown = self._view.message(number)
+        shown = self._final.project(EVERYTHING, withholds=False).message(number)
         return (shown.line if shown else None) or 0
 
-    def _may_begin(self, first: int) -> bool:
+    def _may_begin(self, part: _Part, first: int) -> bool:
+        """True if nothing before this message goes on after it, so that a window within a transcript may begin here."""
+        index = self._final.index
+        if first <= part.head + 1 or (self.has_frames and index[part.head + 1].broke_out):
+            return False
+        return self._is_open_to(first)
+
+    def _is_open_to(self, first: int) -> bool:
         """True if nothing before this message goes on after it."""
         index = self._final.index
-        if first <= self._head + 1 or (self.has_frames and index[self._head + 1].broke_out):
-            return False
         if index[first].broke_out or index[first].header.malformed:
             return False
         if self.has_frames and index[first - 1].ending is Ending.OPEN:
@@ -220,13 +334,16 @@ class Windows:
 class ReadWindow:
     """What was read of a window of records, and whether it is what the whole document has there."""
 
-    def __init__(self, final: Document, window: Window) -> None:
+    def __init__(self, final: Document, window: Window, links: Sequence[tuple[int, int]]) -> None:
+        """`links` are the calls of the whole document in order, and their replies."""
         self._final = final
+        self._all_links = links
         self._before = window.first - 1 - window.head_messages
         self._skipped = window.start - window.head
         self._head, self._start = window.head_messages, window.start
         self._compared = window.head_messages
         """The messages that were already compared."""
+        self._transcripts = final.index.transcript(window.first) - 1
 
     @cached_property
     def _problems(self) -> set[Problem]:
@@ -238,16 +355,21 @@ class ReadWindow:
         kept = {each[0] for each in self._problems}
         return frozenset(code for code in self._final.tally.unlisted if code not in kept)
 
-    @cached_property
-    def _links(self) -> set[tuple[int, int]]:
-        return _links_of(self._final, self._before)
+    def _links(self, count: int) -> set[tuple[int, int]]:
+        """The calls in the window of the whole document, with replies up to a message, numbered as in what was read."""
+        links, before = self._all_links, self._before
+        first, last = bisect_left(links, (before + self._head + 1,)), bisect_left(links, (before + count + 1,))
+        found = {(call - before, reply - before) for call, reply in links[first:last]}
+        return {link for link in found if self._head < min(link) and max(link) <= count}
 
     def is_right(self, read: LiveDocument) -> bool:
         """True if the messages that were read since the last comparison have the headers, bytes, diagnostics, and
         replies that they have in the whole document."""
         count, before, first = len(read.index), self._before, self._head + 1
-        known = self._compared
-        if count + before > len(self._final.index):
+        known, whole = self._compared, self._final.index
+        if count + before > len(whole):
+            return False
+        if count >= first and read.index.transcript(count) + self._transcripts != whole.transcript(count + before):
             return False
         if count >= first and read.index[first].header != self._final.index[first + before].header:
             return False  # turns cannot be counted from a message that is not settled yet
@@ -260,9 +382,8 @@ class ReadWindow:
         found = {each for each in found if each[0] not in self.omitted}
         if not found <= self._problems or any(not each[0].startswith(_LATER) for each in missing if each[2]):
             return False
-        links = _links_of(read, 0)
-        within = {link for link in self._links if self._head < min(link) and max(link) <= count}
-        if {link for link in links if min(link) > self._head} != within:
+        links = {link for link in read.tally.answered() if min(link) > self._head}
+        if links != self._links(count):
             return False
         self._compared = max(known, min([*read.open_numbers, count], default=count) - 1)
         return True
@@ -283,8 +404,3 @@ class ReadWindow:
             if one.end + skipped != other.end and (place < last or one.end + skipped > other.end):
                 return False
         return read.ending is Ending.OPEN or (read.ending is whole.ending and len(read.pieces) == len(whole.pieces))
-
-
-def _links_of(document: Document, before: int) -> set[tuple[int, int]]:
-    links = document.tally.links
-    return {(link.call - before, link.reply - before) for link in links if link.call and link.reply}

@@ -1,8 +1,9 @@
-"""ChatGPT data exports in ZIP archives: the conversations, as in the unpacked file."""
+"""Data exports of ChatGPT and Claude.ai in ZIP archives: the conversations, as in the unpacked file."""
 
 from __future__ import annotations
 
 import re
+from itertools import islice
 
 from viewer.errors import ViewerError
 from viewer.sources.containers.archive import Archive, Member, check_zstd, needs_zstd
@@ -18,6 +19,15 @@ def is_export(path: str, first: bytes) -> bool:
         return bool(_conversations(path))
     except (ViewerError, OSError):
         return False
+
+
+def format_of(path: str) -> str:
+    """Return the format of the conversations, for lists of files."""
+    try:
+        head = b"".join(islice((part for part in _text(path, _conversations(path)[:1]) if isinstance(part, bytes)), 1))
+    except (ViewerError, OSError):
+        head = b""
+    return "claude-ai" if b'"chat_messages"' in head else "chatgpt"
 
 
 def read_export(path: str, item: str) -> Parts:

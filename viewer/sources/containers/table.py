@@ -91,7 +91,15 @@ def _is_storage(place: Place) -> bool:
 
 CONTAINERS = (
     Container("inspect", "read from a ZIP archive", _is_archive, "inspect_log", "read_log", "items"),
-    Container("chatgpt", "read from a ZIP archive", _is_export, "chatgpt_export", "read_export", numbered=True),
+    Container(
+        "chatgpt",
+        "read from a ZIP archive",
+        _is_export,
+        "chatgpt_export",
+        "read_export",
+        listed="format_of",
+        numbered=True,
+    ),
     Container("rows", "read from Parquet", _is_parquet, "parquet", "read_parquet", "items", "listed_as"),
     Container("goose", "read from a database", _is_database, "databases", "read_database", "items", "listed_as"),
     Container("openhands", "read from a folder", _is_event_folder, "folders", "read_events"),

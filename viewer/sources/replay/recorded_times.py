@@ -8,6 +8,7 @@ import time
 from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable
+from itertools import accumulate
 
 import msgspec
 
@@ -35,9 +36,19 @@ class RecordedTimes:
         """The number of bytes that had been read at each time."""
         self._times = times
 
+    def arrived_by(self, ms: int) -> int:
+        """Return the number of bytes that had arrived by this time."""
+        place = bisect_right([*accumulate(self._times, max)], ms)
+        return self.offsets[place - 1] if place else 0
+
     def between(self, start: int, end: int) -> array[int]:
         """Return the recorded offsets between two offsets."""
         return self.offsets[bisect_right(self.offsets, start) : bisect_left(self.offsets, end)]
+
+    def offset_from(self, offset: int) -> int | None:
+        """Return the first recorded offset that is not before this one, or None if there is none."""
+        place = bisect_left(self.offsets, offset)
+        return self.offsets[place] if place < len(self.offsets) else None
 
     def at(self, offset: int) -> int | None:
         """Return when the bytes before this offset had arrived, in milliseconds since 1970, or None if not recorded."""

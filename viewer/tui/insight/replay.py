@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import asyncio
 import time
-from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
 from pathlib import PurePath
 from typing import ClassVar
@@ -16,17 +15,17 @@ from textual.binding import Binding, BindingType
 from textual.timer import Timer
 
 from viewer.errors import ViewerError
+from viewer.formats import FORMATS
 from viewer.insight.replay.arrivals import Arrivals
-from viewer.insight.replay.bar import Bar
 from viewer.insight.replay.player import Player, go_to, go_to_event
-from viewer.insight.replay.timeline import SPEEDS, At, ReplayRequest, Timeline
+from viewer.insight.replay.timeline import FASTEST, SLOWEST, At, ReplayRequest, Timeline
 from viewer.model.visibility import Audience
 from viewer.reading.format import ReadOptions
 from viewer.render.conversation import styled_end
 from viewer.render.number_format import duration
-from viewer.render.sanitize import sanitize_line
-from viewer.render.style import Line, Part, Style, StyleRole, trusted
+from viewer.render.style import Line, Style, trusted
 from viewer.sources.replay.recorded_times import read_recorded_times
+from viewer.tui.insight.replay_bar import ReplayBar
 from viewer.tui.insight.work_screen import WorkScreen
 from viewer.tui.keys import ACTIONS, Action
 from viewer.tui.panes.head_line import HeadLine
@@ -34,10 +33,6 @@ from viewer.tui.terminal.paint import Painter
 
 JUMP_MS = 5000
 _FRAME = 0.05
-_LEVELS, _ASCII_LEVELS = " ▁▂▃▄▅▆▇█", " .:-=+*#@"
-_LETTERS = {"user": "U", "assistant": "A", "tool": "T", "system": "S", "developer": "D"}
-_SIDE = 12
-"""The width of the labels on both sides of the bar."""
 
 
 class ReplayScreen(WorkScreen):
@@ -92,11 +87,13 @@ class ReplayScreen(WorkScreen):
         self._timeline: Timeline | None = None
         self._player: Player | None = None
         self.bar_line = HeadLine(painter, id="replay-bar")
-        self._bar: Bar | None = None
+        self._bar: ReplayBar | None = None
         self._event = -1
         """The last event on the screen."""
         self._wanted = -1
         self._is_seeking = False
+        self._is_outgrown = False
+        """True if the screen is larger than what was read for it."""
         self._request = request or ReplayRequest()
         self._is_first = is_first
         self._is_past_end = False
@@ -121,7 +118,7 @@ class ReplayScreen(WorkScreen):
         times = self._request.times
         recorded = read_recorded_times(times, document.size) if times else None
         timeline = Timeline(Arrivals(document, self._audience, recorded, self.check_open), self._audience)
-        player = Player(document, self._audience, only_end=True)
+        player = Player(document, self._audience, size=(self.app.size.width, self.app.size.height))
         last = len(timeline)
         at = At(event=min(1, last)) if self._request.plays else self._request.at or At(event=last)
         moment = go_to(player, timeline, at)
@@ -142,6 +139,13 @@ class ReplayScreen(WorkScreen):
         if self._is_first:
             self.app.exit(2, message=trusted(f"ocmlview: {error}"))
 
+    def on_resize(self) -> None:
+        """Lay out the lines, and read more for a larger screen."""
+        super().on_resize()
+        if self._player is not None and self._player.fit((self.app.size.width, self.app.size.height)):
+            self._is_outgrown = True
+            self._seek(self._wanted)
+
     def lay_out(self) -> None:
         """Show the end of the conversation as it was at this moment."""
         if self._player is None or self._timeline is None:
@@ -159,7 +163,11 @@ class ReplayScreen(WorkScreen):
     @property
     def is_working(self) -> bool:
         """True also while the input is read up to the requested event."""
-        return super().is_working or self._event != self._wanted
+        return super().is_working or self._is_behind
+
+    @property
+    def _is_behind(self) -> bool:
+        return self._event != self._wanted or self._is_outgrown
 
     @property
     def is_playing(self) -> bool:
@@ -237,9 +245,8 @@ class ReplayScreen(WorkScreen):
         self._move_to(event)
 
     def action_speed(self, step: int) -> None:
-        """Play faster or slower."""
-        faster, slower = bisect_right(SPEEDS, self._speed), bisect_left(SPEEDS, self._speed) - 1
-        self._speed = SPEEDS[max(0, min(faster if step > 0 else slower, len(SPEEDS) - 1))]
+        """Play at double or half the speed."""
+        self._speed = max(SLOWEST, min(self._speed * 2.0**step, FASTEST))
         self._refresh_title()
 
     def action_toggle_idle_limit(self) -> None:
@@ -268,8 +275,8 @@ class ReplayScreen(WorkScreen):
     async def _follow_wanted(self) -> None:
         """Read up to the requested event in the background. A newer request replaces it."""
         try:
-            while self._player and self._timeline and self._event != self._wanted and not self._is_closed:
-                event = self._wanted
+            while self._player and self._timeline and self._is_behind and not self._is_closed:
+                event, self._is_outgrown = self._wanted, False
                 try:
                     await asyncio.to_thread(go_to_event, self._player, self._timeline, event)
                 except ViewerError as error:
@@ -282,6 +289,10 @@ class ReplayScreen(WorkScreen):
 
     def _refresh_title(self) -> None:
         self.heading.refresh()
+
+    def kind_of_input(self) -> str:
+        """Name the format."""
+        return FORMATS.title(self._player.final.detection.format) if self._player else ""
 
     def moment(self) -> str:
         """Describe the position of the replay: `▶ 10× 12.3 s of 41.0 s`; `❚❚` while it is paused."""
@@ -296,37 +307,8 @@ class ReplayScreen(WorkScreen):
         return f"{speed} {here} of {duration(timeline.length_ms)}{'' if self._limits_idle else ' all pauses'}"
 
     def _bar_lines(self, width: int) -> list[Line]:
-        timeline = self._timeline
-        if timeline is None or not len(timeline):
+        if self._timeline is None or not len(self._timeline):
             return [(), ()]
-        room = max(10, width - 2 * _SIDE)
-        if self._bar is None or len(self._bar.cells) != room:
-            self._bar = Bar(timeline, room, shows_jumps=not self._audience.strict)
-        bar = self._bar
-        here = bar.place(max(0, self._event))
-        levels = _ASCII_LEVELS if self.printing.ascii else _LEVELS
-        jump, cursor = ("~", "|") if self.printing.ascii else ("┄", "▏")
-        signs = [jump if cell.is_jump else levels[cell.level] for cell in bar.cells]
-        letters = [self._letter(cell.number) for cell in bar.cells]
-        why = "" if timeline.has_times else "no times:"
-        first, last = ("0 s", duration(timeline.length_ms)) if timeline.has_clock else (why, f"{len(timeline):,}")
-        return [
-            self._around(first, [*signs[:here], cursor, *signs[here + 1 :]], last, here),
-            self._around("" if timeline.has_clock else "by event", letters, "", here),
-        ]
-
-    def _around(self, left: str, cells: Sequence[str], right: str, here: int) -> Line:
-        text = self.printing.words("".join(cells))
-        return (
-            Part(trusted(f"{left:>{_SIDE - 1}} "), StyleRole.QUIET),
-            Part(trusted(text[:here])),
-            Part(trusted(text[here : here + 1]), StyleRole.STRONG),
-            Part(trusted(text[here + 1 :])),
-            Part(self.printing.spell(sanitize_line(f" {right}")), StyleRole.QUIET),
-        )
-
-    def _letter(self, number: int) -> str:
-        """Return the first letter of the role of a message that begins in a cell."""
-        if not number or self._player is None:
-            return " "
-        return _LETTERS.get(self._player.final.index.role(number), "?")
+        if self._bar is None:
+            self._bar = ReplayBar(self._timeline, self.printing, shows_jumps=not self._audience.strict)
+        return self._bar.lines(width, max(0, self._event))

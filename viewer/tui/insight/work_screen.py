@@ -177,8 +177,14 @@ class WorkScreen(DismissOnce[int | None]):
         return ""
 
     def _title_lines(self, width: int) -> list[Line]:
-        name = Part(self.printing.spell(sanitize_line(self._caption)), StyleRole.TITLE)
-        return [screen_title([name], self.moment(), self._level, width, self.printing)]
+        left = [Part(self.printing.spell(sanitize_line(self._caption)), StyleRole.TITLE)]
+        if self.kind_of_input():
+            left.append(Part(self.printing.words(f"  {self.kind_of_input()}"), StyleRole.QUIET))
+        return [screen_title(left, self.moment(), self._level, width, self.printing)]
+
+    def kind_of_input(self) -> str:
+        """Return the words after the name."""
+        return ""
 
     def moment(self) -> str:
         """Return the words before the level."""

@@ -54,6 +54,15 @@ class UsageAt(Struct, frozen=True):
         yield from (each for each in (self.key, self.model) if isinstance(each, int))
 
 
+def holes_of(field: object) -> Iterator[int]:
+    """Yield the holes in a member that is not part of a message."""
+    if isinstance(field, int):
+        yield field
+    elif isinstance(field, dict | list):
+        for one in field.values() if isinstance(field, dict) else field:
+            yield from holes_of(one)
+
+
 class _UncertainError(Exception):
     """The value at a path may be inside a hole."""
 
@@ -85,22 +94,31 @@ class FactFinder:
         return found
 
     def fields(self, fields: dict[str, object], read: frozenset[str]) -> dict[str, object] | None:
-        """Return these members, with the numbers of holes in place of values in holes. Return None if a part of a value
-        is in a hole, or if a member other than those that rules read may hold messages."""
+        """Return these members, with the numbers of holes in place of values in holes. Return None if an object is in a
+        hole, or if a member other than those that rules read may hold messages."""
         found: dict[str, object] = {}
         for member in self._record.members:
             value = member.value
             if member.key not in read and next(unread_messages(value), None) is not None:
                 return None
             if member.key in fields:
-                hole = self._holes.get(value.start)
-                is_partly = any(value.start < start < value.end for start in self._holes)
-                if is_partly or (hole is not None and value.kind is JsonKind.OBJECT):
+                if self._has_object(value):
                     return None
-                found[member.key] = fields[member.key] if hole is None else hole
+                found[member.key] = self._field(value, fields[member.key])
             elif member.key not in read and self._has_object(value):
                 return None
         return found
+
+    def _field(self, node: JsonNode, value: object) -> object:
+        """Return a value with the numbers of holes in place of values in holes."""
+        hole = self._holes.get(node.start)
+        if hole is not None:
+            return hole
+        if isinstance(value, dict):
+            return {member.key: self._field(member.value, value[member.key]) for member in node.members}
+        if isinstance(value, list):
+            return [self._field(item, one) for item, one in zip(node.items, value, strict=True)]
+        return value
 
     def _has_object(self, value: JsonNode) -> bool:
         """True if an object in a value is a hole."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from copy import copy
 from functools import cached_property
 from typing import Any
@@ -22,7 +22,7 @@ from viewer.formats.engine.deciding import DECIDING_NAMES, DECIDING_NUMBERS, HOL
 from viewer.formats.engine.deltas import all_rules
 from viewer.formats.engine.drafts import Draft, RecordReading, fields_of, read_record
 from viewer.formats.engine.inner import has_inner_strings
-from viewer.formats.engine.known.facts import FactFinder, Text, UsageAt
+from viewer.formats.engine.known.facts import FactFinder, Text, UsageAt, holes_of
 from viewer.formats.engine.known.shape_tree import Parts, Regs, ShapeTree
 from viewer.formats.engine.paths import MEMBERS, all_at, names_read, path
 from viewer.formats.engine.usage import Stated
@@ -68,9 +68,9 @@ _OBJECT = rb"(?=\{)" + _CONTAINER + rb"[\]}]"
 """Text in brackets. Whether it is an object is found out later."""
 _decode_string = msgspec.json.Decoder(str).decode
 _Path = tuple[str | int, ...]
-_Place = tuple[int, int]
+Place = tuple[int, int]
 """A hole, or 0 for the start of the record, and the distance from the end of the hole."""
-_Mix = str | int | tuple[str | int, ...] | None
+Mix = str | int | tuple[str | int, ...] | None
 """A text with holes: their numbers, and the text between them."""
 _AS_A_WHOLE = (Coding.LABEL, Coding.OPAQUE, Coding.JSON_VALUE)
 """Codings that cover a string with its quotes, whatever its content."""
@@ -94,29 +94,57 @@ class _Hole(Struct):
     """The number of the first hole with the same text, if a rule compares the texts."""
 
 
-class _PieceAt(Struct, frozen=True):
+class PieceAt(Struct, frozen=True):
     """A piece of a draft in a shape."""
 
     coding: Coding
-    start: _Place
-    end: _Place
+    start: Place
+    end: Place
     hole: int = 0
     """The hole with the string that the piece covers or precedes; 0 for any other piece."""
 
 
-class _Said(Struct, frozen=True):
+class Said(Struct, frozen=True):
     """A draft in a shape."""
 
     draft: Draft
     """The facts that do not come from holes."""
-    span: tuple[_Place, _Place]
-    outcome_span: tuple[_Place, _Place] | None
-    pieces: tuple[_PieceAt, ...]
-    facts: tuple[tuple[str, _Mix], ...]
-    texts: tuple[_Mix, ...]
+    span: tuple[Place, Place]
+    outcome_span: tuple[Place, Place] | None
+    pieces: tuple[PieceAt, ...]
+    facts: tuple[tuple[str, Mix], ...]
+    texts: tuple[Mix, ...]
     time: int
     """The hole with the time; 0 if there is none."""
-    problems: tuple[tuple[Rule, str | None, _Place, _Place, int], ...]
+    problems: tuple[tuple[Rule, str | None, Place, Place, int], ...]
+
+    def pieces_in(self, data: bytes | bytearray, base: int, spans: Regs, ends: list[int]) -> list[Piece]:
+        """Return the pieces in a record. `ends` are the offsets of the start of the record and of the ends of its
+        holes."""
+        pieces: list[Piece] = []
+        for piece in self.pieces:
+            hole = piece.hole
+            if not hole:
+                (first, start), (last, end) = piece.start, piece.end
+                pieces.append(Piece(ends[first] + start, ends[last] + end, piece.coding))
+                continue
+            start, end = spans[hole - 1]
+            is_plain = data.find(b"\\", start, end) < 0
+            if piece.coding is not Coding.PLAIN:
+                place = base + start + (is_plain and piece.coding is Coding.LINE)
+                pieces.append(Piece(place, place, piece.coding))
+            elif is_plain:
+                pieces.append(Piece(base + start + 1, base + end - 1, Coding.PLAIN))
+            else:
+                pieces.append(Piece(base + start, base + end, Coding.JSON_STRING))
+        return pieces
+
+    def problems_in(self, ends: list[int]) -> list[Problem]:
+        """Return the problems in a record."""
+        return [
+            Problem(rule, reason, ends[first] + start, ends[last] + end, count)
+            for rule, reason, (first, start), (last, end), count in self.problems
+        ]
 
 
 class _Check(Struct, frozen=True):
@@ -133,17 +161,15 @@ class _Alike:
     def __init__(self, checks: tuple[_Check, ...], compared: tuple[int | str, ...]) -> None:
         self._checks = checks
         self._compared = compared
-        self._shapes: dict[tuple[tuple[object, ...], ...], _Shape] = {}
+        self._shapes: dict[tuple[tuple[object, ...], ...], Shape] = {}
 
-    def add(self, beginnings: tuple[tuple[object, ...], ...], shape: _Shape) -> None:
+    def add(self, beginnings: tuple[tuple[object, ...], ...], shape: Shape) -> None:
         """Add a shape with the beginnings of its texts."""
         self._shapes[beginnings] = shape
 
-    def read(
-        self, data: bytes | bytearray, at: int, end: int, base: int, spans: Regs
-    ) -> tuple[LazyNode, RecordReading] | None:
-        """Return the record between two indexes and its reading, or None if it has a value that may be deciding.
-        `spans` are those of its holes."""
+    def match(self, data: bytes | bytearray, at: int, end: int, spans: Regs) -> Matched | None:
+        """Return the record between two indexes, or None if it has a value that may be deciding. `spans` are those of
+        its holes."""
         if end - at > LONGEST_KNOWN:
             return None
         raw = bytes(data[at:end])
@@ -165,101 +191,123 @@ class _Alike:
             ]
             found.append(_equal_texts(given))
         shape = self._shapes.get(tuple(found))
-        return None if shape is None else shape.read(data, at, raw, base, spans, texts)
+        return None if shape is None else Matched(shape, at, end, raw, spans, texts)
 
 
-class _Shape:
+class Matched(Struct, frozen=True):
+    """A record whose bytes match a shape. It may still have a value that may be deciding."""
+
+    shape: Shape
+    start: int
+    end: int
+    raw: bytes
+    """The bytes of the record, which are UTF-8."""
+    spans: Regs
+    """The spans of the holes."""
+    texts: dict[int, str]
+    """The texts of holes that have been read."""
+
+    def read(self, data: bytes | bytearray, base: int) -> tuple[LazyNode, RecordReading] | None:
+        """Return the record and its reading, or None if it has a value that may be deciding."""
+        shape = self.shape
+        if not shape.has_objects(data, self.spans):
+            return None
+        texts = shape.texts(data, self.spans, self.texts, shape.needed)
+        reading = shape.reading(data, self.start, base, self.spans, texts)
+        return (self.node(base, texts), reading) if reading is not None else None
+
+    def node(self, base: int, texts: list[str | None]) -> LazyNode:
+        """Return the record as an object. `texts` holds the texts in the holes."""
+        return known_object(self.raw, base + self.start, self.shape.strings(texts))
+
+
+class Shape:
     """The drafts that the records of a shape become."""
 
     def __init__(
         self,
         holes: list[_Hole],
-        said: list[_Said],
+        said: list[Said],
         reading: RecordReading,
         strings: dict[str, Text],
-        usage: list[tuple[UsageAt, _Place]] | None,
+        usage: list[tuple[UsageAt, Place]] | None,
         fields: dict[str, object] | None,
     ) -> None:
-        self._said = said
+        self.said = said
         self._numbers = {number for number, hole in enumerate(holes, 1) if hole.node.kind is JsonKind.NUMBER}
         self._objects = [number for number, hole in enumerate(holes, 1) if hole.node.kind is JsonKind.OBJECT]
-        self._exchanges: set[Exchange] = reading.exchanges
+        self.exchanges: set[Exchange] = reading.exchanges
         self._is_aside = reading.is_aside
-        self._starts = reading.starts
+        self.starts = reading.starts
         self._strings = {at: text for at, text in strings.items() if not isinstance(text, int)}
         self._string_holes = [(at, text) for at, text in strings.items() if isinstance(text, int)]
-        self._usage = usage
+        self.usage = usage
         """The token usages, and where their values begin. None if that differs between records."""
-        self._fields = fields
+        self.fields = fields
         """The members that are not part of a message, or their holes. None if they are not kept, or must be read."""
-        needed = {hole for _, hole in self._string_holes}
+        facts = {hole for _, hole in self._string_holes}
+        facts.update(holes_of(fields))
+        self.facts = facts
+        """The holes whose text is known for every record."""
+        needed = set(facts)
         for one in said:
-            needed.update(hole for mix in (*(mix for _, mix in one.facts), *one.texts) for hole in _holes(mix))
+            needed.update(hole for mix in (*(mix for _, mix in one.facts), *one.texts) for hole in holes_in(mix))
             needed.add(one.time)
         for each, _ in usage or ():
             needed.update(each.holes)
-        needed.update(value for value in (fields or {}).values() if isinstance(value, int))
-        self._needed = [(hole, hole in self._numbers) for hole in sorted(needed - {0})]
-        """The holes whose text is part of the reading, each with True if it is a number."""
+        self.needed = sorted(needed - {0})
+        """The holes whose text is part of the reading."""
         self._count = len(holes) + 1
 
-    def read(
-        self, data: bytes | bytearray, at: int, raw: bytes, base: int, spans: Regs, known: dict[int, str]
-    ) -> tuple[LazyNode, RecordReading] | None:
-        """Return a record of the shape and its reading, or None if it has a value that may be deciding. `raw` are its
-        bytes, which are UTF-8, `spans` are those of its holes, and `known` are the texts that have been read."""
-        for hole in self._objects:
-            start, stop = spans[hole - 1]
-            if plain_object(bytes(data[start:stop])) is None:
-                return None
+    def has_objects(self, data: bytes | bytearray, spans: Regs) -> bool:
+        """True if the values in the holes for objects are regular objects."""
+        return all(plain_object(bytes(data[slice(*spans[hole - 1])])) is not None for hole in self._objects)
+
+    def texts(
+        self, data: bytes | bytearray, spans: Regs, known: dict[int, str], needed: Iterable[int]
+    ) -> list[str | None]:
+        """Return the texts in these holes, by their numbers. `known` are the texts that have been read."""
         texts: list[str | None] = [None] * self._count
-        for hole, is_number in self._needed:
+        for hole in needed:
             start, stop = spans[hole - 1]
-            if is_number:
+            if hole in self._numbers:
                 texts[hole] = JsonNumber(data[start:stop].decode())
             elif hole in known:
                 texts[hole] = known[hole]
             else:
                 body = data[start + 1 : stop - 1]
                 texts[hole] = _decode_string(data[start:stop]) if b"\\" in body else body.decode()
+        return texts
+
+    def strings(self, texts: list[str | None]) -> dict[str, str | None]:
+        """Return what is known to be at some paths."""
         strings = self._strings
         if self._string_holes:
             strings = dict(strings)
             for name, hole in self._string_holes:
                 strings[name] = texts[hole]
-        reading = self._reading(data, at, base, spans, texts)
-        return (known_object(raw, base + at, strings), reading) if reading is not None else None
+        return strings
 
-    def _reading(
+    def given_fields(self, texts: list[str | None]) -> dict[str, object] | None:
+        """Return the members that are not part of a message, if they are kept and known."""
+        if self.fields is None:
+            return None
+        return {key: self._field(value, texts) for key, value in self.fields.items()}
+
+    def reading(
         self, data: bytes | bytearray, at: int, base: int, spans: Regs, texts: list[str | None]
     ) -> RecordReading | None:
         """Return the reading of a record, or None if it has a value that may be deciding."""
         ends = [base + at, *[base + end for _, end in spans]]
         drafts: list[Draft] = []
-        for said in self._said:
+        for said in self.said:
             draft: Draft = said.draft.__copy__()  # type: ignore[attr-defined]
             (first, start), (last, end) = said.span
             draft.span = ends[first] + start, ends[last] + end
-            pieces: list[Piece] = []
-            for piece in said.pieces:
-                hole = piece.hole
-                if not hole:
-                    (first, start), (last, end) = piece.start, piece.end
-                    pieces.append(Piece(ends[first] + start, ends[last] + end, piece.coding))
-                    continue
-                start, end = spans[hole - 1]
-                is_plain = data.find(b"\\", start, end) < 0
-                if piece.coding is not Coding.PLAIN:
-                    place = base + start + (is_plain and piece.coding is Coding.LINE)
-                    pieces.append(Piece(place, place, piece.coding))
-                elif is_plain:
-                    pieces.append(Piece(base + start + 1, base + end - 1, Coding.PLAIN))
-                else:
-                    pieces.append(Piece(base + start, base + end, Coding.JSON_STRING))
-            draft.pieces = pieces
+            draft.pieces = said.pieces_in(data, base, spans, ends)
             for name, mix in said.facts:
-                setattr(draft, name, texts[mix] if type(mix) is int else _mixed(mix, texts))
-            draft.texts = [(texts[mix] or "") if type(mix) is int else _mixed(mix, texts) for mix in said.texts]
+                setattr(draft, name, texts[mix] if type(mix) is int else mixed(mix, texts))
+            draft.texts = [(texts[mix] or "") if type(mix) is int else mixed(mix, texts) for mix in said.texts]
             if said.time:
                 draft.time_ms = parse_decoded_time(texts[said.time])
                 if not draft.time_ms:
@@ -269,19 +317,13 @@ class _Shape:
             if said.outcome_span is not None:
                 (first, start), (last, end) = said.outcome_span
                 draft.outcome_span = ends[first] + start, ends[last] + end
-            draft.problems = []
-            for rule, reason, (first, start), (last, end), count in said.problems:
-                draft.problems.append(Problem(rule, reason, ends[first] + start, ends[last] + end, count))
+            draft.problems = said.problems_in(ends)
             drafts.append(draft)
-        reading = RecordReading(drafts, starts=self._starts, exchanges=set(self._exchanges), is_aside=self._is_aside)
-        if self._fields is not None:
-            reading.fields = {
-                key: self._field(value, texts) if isinstance(value, int) else value
-                for key, value in self._fields.items()
-            }
-        if self._usage is not None:
+        reading = RecordReading(drafts, starts=self.starts, exchanges=set(self.exchanges), is_aside=self._is_aside)
+        reading.fields = self.given_fields(texts)
+        if self.usage is not None:
             reading.stated = []
-            for each, (first, start) in self._usage:
+            for each, (first, start) in self.usage:
                 usage = each.read(texts)
                 if usage is None:
                     reading.stated = None
@@ -290,9 +332,13 @@ class _Shape:
                 reading.stated.append(Stated(each.rule, ends[first] + start, usage, key, model))
         return reading
 
-    def _field(self, hole: int, texts: list[str | None]) -> str:
-        text = texts[hole] or ""
-        return JsonText(text) if hole in self._numbers else text
+    def _field(self, value: object, texts: list[str | None]) -> object:
+        if isinstance(value, int):
+            text = texts[value] or ""
+            return JsonText(text) if value in self._numbers else text
+        if isinstance(value, dict):
+            return {key: self._field(one, texts) for key, one in value.items()}
+        return [self._field(one, texts) for one in value] if isinstance(value, list) else value
 
 
 def _sign_at(data: bytes | bytearray, start: int) -> str | None:
@@ -334,11 +380,11 @@ class RecordShapes:
     def _inner_names(self) -> frozenset[str]:
         return inner_names(self._format)
 
-    def read(self, data: bytes | bytearray, at: int, base: int) -> tuple[LazyNode, RecordReading] | None:
-        """Return the record at an index and its reading, or None if it needs the slow path."""
+    def match(self, data: bytes | bytearray, at: int) -> Matched | None:
+        """Return the record at an index, or None if it needs the slow path."""
 
-        def take(alike: _Alike, spans: Regs, end: int) -> tuple[LazyNode, RecordReading] | None:
-            return alike.read(data, at, end, base, spans)
+        def take(alike: _Alike, spans: Regs, end: int) -> Matched | None:
+            return alike.match(data, at, end, spans)
 
         return self._shapes.find(data, at, take)
 
@@ -419,13 +465,14 @@ def _at(value: Any, at: _Path) -> Any:
     return value
 
 
-def _mixed(mix: _Mix, texts: list[str | None]) -> str:
+def mixed(mix: Mix, texts: list[str | None]) -> str:
+    """Return a text with holes, filled with these texts."""
     if not isinstance(mix, tuple):
         return mix if isinstance(mix, str) else ""
     return "".join((texts[each] or "") if isinstance(each, int) else each for each in mix)
 
 
-def _holes(mix: _Mix) -> Iterator[int]:
+def holes_in(mix: Mix) -> Iterator[int]:
     """Yield the holes in a text."""
     yield from (each for each in (mix if isinstance(mix, tuple) else (mix,)) if isinstance(each, int))
 
@@ -469,7 +516,7 @@ class _Learner:
         self._inner: set[int] = set()
         self._holes: list[_Hole] = []
 
-    def shape(self) -> tuple[Parts, list[_Hole], _Shape, tuple[int | str, ...]] | None:
+    def shape(self) -> tuple[Parts, list[_Hole], Shape, tuple[int | str, ...]] | None:
         """Return the shape with the parts of its pattern, its holes, and the texts and the holes with texts that a rule
         compares. Return None if the record cannot have one."""
         try:
@@ -506,7 +553,7 @@ class _Learner:
         )
         usage = facts.usage()
         stated = None if usage is None else [(each, self._place_of(each.start)) for each in usage]
-        shape = _Shape(self._holes, said, self._reading, facts.strings(), stated, self._fields(facts))
+        shape = Shape(self._holes, said, self._reading, facts.strings(), stated, self._fields(facts))
         return parts, self._holes, shape, compared
 
     def _note_equal_holes(self) -> tuple[int | str, ...]:
@@ -530,7 +577,7 @@ class _Learner:
         fields = fields_of(self._tree, Source(self._data, self._base), self._reading)
         return facts.fields(fields, names_read(self._format))
 
-    def _place_of(self, start: int) -> _Place:
+    def _place_of(self, start: int) -> Place:
         """Return the place in the shape of an offset outside the holes."""
         last, end = 0, self._base
         for number, hole in enumerate(self._holes, 1):
@@ -583,7 +630,7 @@ class _Learner:
         parts.append((self._data[at - self._base : self._size], b""))
         return tuple(parts) if size + self._base + self._size - at <= LONGEST_SHAPE else None
 
-    def _said(self, probe: _Probed) -> list[_Said]:
+    def _said(self, probe: _Probed) -> list[Said]:
         """Return the drafts with the holes in them."""
         reading, other = self._reading, probe.reading
         is_same = _is_usual(other) and other.exchanges == reading.exchanges and other.is_aside is reading.is_aside
@@ -596,7 +643,7 @@ class _Learner:
             for draft, probed in zip(reading.drafts, other.drafts, strict=True)
         ]
 
-    def _one(self, draft: Draft, probed: Draft, places: _Places, probe: _Probed) -> _Said:
+    def _one(self, draft: Draft, probed: Draft, places: _Places, probe: _Probed) -> Said:
         is_same = draft.rule is probed.rule and draft.kind is probed.kind and draft.channel is probed.channel
         is_same = is_same and draft.has_unknown_channel is probed.has_unknown_channel
         is_same = is_same and draft.outcome is probed.outcome and draft.is_text is probed.is_text
@@ -614,7 +661,7 @@ class _Learner:
         time = self._time(draft, probed, probe)
         if time:
             bare.time_ms = None
-        return _Said(
+        return Said(
             bare,
             places.span(draft.span, probed.span),
             self._outcome_span(draft, probed, places),
@@ -626,7 +673,7 @@ class _Learner:
         )
 
     @staticmethod
-    def _outcome_span(draft: Draft, probed: Draft, places: _Places) -> tuple[_Place, _Place] | None:
+    def _outcome_span(draft: Draft, probed: Draft, places: _Places) -> tuple[Place, Place] | None:
         if draft.outcome_span is None or probed.outcome_span is None:
             if draft.outcome_span is not probed.outcome_span:
                 raise _DiffersError
@@ -644,7 +691,7 @@ class _Learner:
             raise _DiffersError
         return 0
 
-    def _mix(self, text: str | None, probed: str | None, probe: _Probed) -> _Mix:
+    def _mix(self, text: str | None, probed: str | None, probe: _Probed) -> Mix:
         """Return a text in which holes replace the marks."""
         if text is None or probed is None:
             if text is not probed:
@@ -663,7 +710,7 @@ class _Learner:
             return text
         return parts[0] if len(parts) == 1 else tuple(parts)
 
-    def _piece(self, piece: Piece, probed: Piece, places: _Places, probe: _Probed) -> _PieceAt:
+    def _piece(self, piece: Piece, probed: Piece, places: _Places, probe: _Probed) -> PieceAt:
         for number, hole in enumerate(self._holes, 1):
             node = hole.node
             is_in = node.kind is JsonKind.STRING and node.start <= piece.start <= piece.end <= node.end
@@ -674,10 +721,10 @@ class _Learner:
                 if not is_whole and not (is_before and piece.coding is probed.coding):
                     raise _DiffersError
                 hole.is_read = True
-                return _PieceAt(Coding.PLAIN if is_whole else piece.coding, (0, 0), (0, 0), number)
+                return PieceAt(Coding.PLAIN if is_whole else piece.coding, (0, 0), (0, 0), number)
         if piece.coding is not probed.coding:
             raise _DiffersError
-        return _PieceAt(piece.coding, *places.span((piece.start, piece.end), (probed.start, probed.end)))
+        return PieceAt(piece.coding, *places.span((piece.start, piece.end), (probed.start, probed.end)))
 
 
 def _is_string(piece: Piece, start: int, end: int) -> bool:
@@ -691,7 +738,7 @@ def _is_before(piece: Piece, start: int) -> bool:
     return piece.start == start or (piece.coding is Coding.LINE and piece.start == start + 1)
 
 
-def _problem(own: Problem, probed: Problem, places: _Places) -> tuple[Rule, str | None, _Place, _Place, int]:
+def _problem(own: Problem, probed: Problem, places: _Places) -> tuple[Rule, str | None, Place, Place, int]:
     if (own.rule, own.reason, own.count) != (probed.rule, probed.reason, probed.count):
         raise _DiffersError
     return own.rule, own.reason, *places.span((own.start, own.end), (probed.start, probed.end)), own.count
@@ -713,11 +760,11 @@ class _Places(Struct, frozen=True):
     """The ends of the holes, after the start of the record."""
     probed: list[int]
 
-    def span(self, own: tuple[int, int], probed: tuple[int, int]) -> tuple[_Place, _Place]:
+    def span(self, own: tuple[int, int], probed: tuple[int, int]) -> tuple[Place, Place]:
         """Return the places of the start and the end of a span."""
         return self._place(own[0], probed[0]), self._place(own[1], probed[1])
 
-    def _place(self, own: int, probed: int) -> _Place:
+    def _place(self, own: int, probed: int) -> Place:
         last = sum(end <= own for end in self.own) - 1
         if last < 0 or own - self.own[last] != probed - self.probed[last]:
             raise _DiffersError

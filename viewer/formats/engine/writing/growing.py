@@ -44,6 +44,11 @@ class GrowingMessages:
         self._keyless: dict[tuple[str, ...], None] = {}
         """The growing messages without a key."""
 
+    @property
+    def is_idle(self) -> bool:
+        """True if no message is growing and no reply may get more parts."""
+        return not (self._replies or self._saying or self._growing)
+
     def end_others(self, drafts: list[Draft]) -> None:
         """End the replies with other keys, and the texts without a key that these drafts interrupt."""
         if not self._saying and not self._keyless:

@@ -13,7 +13,7 @@ from viewer.formats.engine.writing.headers import SPOKEN, DraftHeaders
 from viewer.formats.engine.writing.text_hooks import TextHooks, is_one_text
 from viewer.formats.json.content_parts import ContentPart, may_be_split, split_content
 from viewer.formats.json.fields import Source
-from viewer.model.diagnostic import Problem
+from viewer.model.diagnostic import Problem, Rule
 from viewer.model.messages import Coding, Ending, Header, Kind, Outcome, Piece, Span
 from viewer.reading.recorder import Recorder
 from viewer.rules.calls import W_TOOL_FAILED
@@ -22,7 +22,7 @@ from viewer.rules.notes import I_ROW_ORDER
 from viewer.rules.structure import W_COPY_DIFFERS
 
 _TURNS = (Kind.SAID, Kind.CALL, Kind.REPLY)
-_OUTCOME_RULES = {
+_OUTCOME_RULES: dict[Outcome, tuple[Rule, str | None]] = {
     Outcome.FAILED: (W_TOOL_FAILED, None),
     Outcome.REFUSED: (W_TOOL_FAILED, None),
     Outcome.TIMEOUT: (E_TOOL_TIMEOUT, "reported"),
@@ -122,11 +122,11 @@ class DraftMessages:
             header = self._headers.of(part)
             if part.kind is not Kind.SAID or not self._emit_marked(part, header):
                 number = self._record.add_complete(
-                    header, _ending(part), part.span, part.pieces, time_ms=part.time_ms, time_at=part.time_at
+                    header, ending_of(part), part.span, part.pieces, time_ms=part.time_ms, time_at=part.time_at
                 )
                 self.report(part.problems, number)
                 self.report_outcome(part, number)
-                self._note(header, number, part.span)
+                self.note(header, number, part.span)
         return self._record.last_number
 
     def _emit_marked(self, draft: Draft, header: Header) -> bool:
@@ -137,11 +137,12 @@ class DraftMessages:
             number = self._record.add_complete(
                 own, ending, draft.span, part.pieces, time_ms=draft.time_ms, time_at=draft.time_at
             )
-            self._note(own, number, draft.span)
+            self.note(own, number, draft.span)
             self.report(part.reports, number)
         return bool(marked)
 
-    def _note(self, header: Header, number: int, span: Span) -> None:
+    def note(self, header: Header, number: int, span: Span) -> None:
+        """Note a message that was written."""
         if self._row_order is not None:
             self._row_order.add(header, number, span)
         if header.role == "user" and header.kind is Kind.SAID and not header.thread:
@@ -219,8 +220,8 @@ class DraftMessages:
         header = self._headers.of(draft)
         marked = self._marked(draft, header.role)
         if not marked:
-            self._record.close(number, _ending(draft), draft.span[1], draft.pieces, header=header)
-            self._note(header, number, draft.span)
+            self._record.close(number, ending_of(draft), draft.span[1], draft.pieces, header=header)
+            self.note(header, number, draft.span)
             self.report(draft.problems, number)
             self.report_outcome(draft, number)
             return
@@ -250,7 +251,7 @@ class DraftMessages:
             self.settle(known.number, known.draft)
             return
         header = self._headers.of(known.draft)
-        ending = Ending.OPEN if known.must_end else _ending(known.draft)
+        ending = Ending.OPEN if known.must_end else ending_of(known.draft)
         self._record.close(known.number, ending, known.end, known.pieces, header=header)
         self.report_outcome(known.draft, known.number)
 
@@ -263,10 +264,9 @@ class DraftMessages:
 
     def report_outcome(self, draft: Draft, number: int) -> None:
         """Report that a tool failed."""
-        if draft.kind is not Kind.REPLY or draft.outcome not in _OUTCOME_RULES or draft.outcome_span is None:
-            return
-        rule, reason = _OUTCOME_RULES[draft.outcome]
-        self._record.report(rule, reason, *draft.outcome_span, number)
+        found = outcome_report(draft)
+        if found is not None and draft.outcome_span is not None:
+            self._record.report(*found, *draft.outcome_span, number)
 
     def report_difference(self, draft: Draft, number: int) -> None:
         """Report that two records at copy positions differ, so that both are messages."""
@@ -277,7 +277,14 @@ class DraftMessages:
         self._record.report(I_ROW_ORDER, None, *span, number)
 
 
-def _ending(draft: Draft) -> Ending:
+def outcome_report(draft: Draft) -> tuple[Rule, str | None] | None:
+    """Return the report that a tool failed, or None if it did not."""
+    is_reply = draft.kind is Kind.REPLY and draft.outcome is not None
+    return _OUTCOME_RULES.get(draft.outcome) if is_reply and draft.outcome is not None else None
+
+
+def ending_of(draft: Draft) -> Ending:
+    """Return the ending of the message of a draft."""
     if draft.is_open:
         return Ending.OPEN
     return Ending.CALL if draft.kind is Kind.CALL else Ending.END

@@ -29,6 +29,15 @@ class TextHooks:
         if kind is None:
             self._report_failure(draft)
 
+    @property
+    def classifies(self) -> bool:
+        """True if there is a hook that determines the kind of a text."""
+        return self._hooks.classify is not None
+
+    def is_said(self, text: str) -> bool:
+        """True if a text that was said keeps its kind."""
+        return self._hooks.classify is None or self._hooks.classify(text) is Kind.SAID
+
     def runs(self, draft: Draft, read: Callable[[int, int], bytes] | None) -> Iterable[Draft]:
         """Yield the draft itself, or one draft for each run of its text by kind. `read` reads the record."""
         answers = self._hooks.split_answer if draft.role == "assistant" else None

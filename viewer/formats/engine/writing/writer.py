@@ -7,8 +7,10 @@ from collections.abc import Callable
 
 from viewer.formats.engine.deltas import DeltaRun
 from viewer.formats.engine.drafts import Draft, RecordReading, StreamStep
+from viewer.formats.engine.known.shapes import Matched, Shape
 from viewer.formats.engine.streams import BlockStreams
 from viewer.formats.engine.usage import UsageLedger
+from viewer.formats.engine.writing.columns import Begin, ColumnWriter, can_be_columns
 from viewer.formats.engine.writing.copies import CopyPairs, texts_of
 from viewer.formats.engine.writing.growing import GrowingMessages
 from viewer.formats.engine.writing.headers import DraftHeaders
@@ -53,6 +55,8 @@ class DraftWriter:
             messages.report_difference,
         )
         self._streams = BlockStreams(record, self._headers.of, messages.emit, messages.report)
+        self._can_be_columns = can_be_columns(format) and not (row_order and format.alternates)
+        self._columns = ColumnWriter(record, format, self._headers, messages, self._hooks)
         self._growing = GrowingMessages(messages, self._streams.repeats)
         self._usage = UsageLedger(record, format.usage, format.model)
         self._once: set[tuple[Kind, str, str]] = set()
@@ -65,6 +69,26 @@ class DraftWriter:
         self._unknown: set[str] = set()
         self._is_begun = False
         """True if the transcript has any message that cannot precede the first one."""
+
+    @property
+    def takes_columns(self) -> bool:
+        """True if the next records may be written as columns, because no earlier one waits for more."""
+        if not self._can_be_columns or self._prefill is not None:
+            return False
+        return self._copies.is_idle and self._growing.is_idle and self._streams.is_idle and self._usage.is_idle
+
+    def can_write_columns(self, shape: Shape) -> bool:
+        """True if the records of a shape may be written as columns."""
+        return self._columns.can_write(shape)
+
+    def add_columns(self, run: list[Matched], first: int, data: bytes | bytearray, base: int, begin: Begin) -> int:
+        """Write the records from a place in a list on as columns. Return the place of the first one that needs the slow
+        path."""
+        after = self._columns.add(run, first, data, base, begin)
+        if after > first:
+            self._at += after - first
+            self._usage.take_none()
+        return after
 
     @property
     def has_prompt(self) -> bool:

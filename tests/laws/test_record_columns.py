@@ -1,0 +1,217 @@
+"""Records that are written as columns give the same result as when the slow path reads them one by one."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from random import Random
+from typing import Any
+
+import pytest
+
+from tests.laws.test_fast_records import as_lines, format_of, record_samples
+from tests.laws.test_message_batches import TEXTS, spoiled, text
+from tests.support.cases import each
+from tests.support.reading import read, read_batched
+from viewer.checks import closed_rows
+from viewer.formats import record_formats
+from viewer.formats.containers import arrays
+from viewer.formats.containers import regular_lines as lines
+from viewer.formats.engine import reader
+from viewer.formats.engine.known import shapes
+from viewer.formats.engine.writing import columns
+from viewer.formats.engine.writing.columns import can_be_columns
+from viewer.formats.engine.writing.text_hooks import TextHooks
+from viewer.index import messages as index_messages
+from viewer.index.messages import MessageIndex
+from viewer.model.events import ClosedBatch
+from viewer.reading import recorder
+
+PROMPTS = ("### Instruction\nx", "[INST] x [/INST]", "USER: x", "<|user|>\nx", "x ### Response")
+"""Prompts that hold more than the user typed."""
+CALL = {"id": "c", "type": "function", "function": {"name": "f", "arguments": '{"a": 1}'}}
+
+
+def row(chance: Random, trouble: float) -> dict[str, Any]:
+    """Return a training row."""
+
+    def one() -> Any:
+        if chance.random() < trouble / 4:
+            return chance.choice((*PROMPTS, 7, None, "", " ", ["x"], {"a": 1}))
+        return text(chance, trouble)
+
+    def parts() -> Any:
+        if chance.random() < 0.7:
+            return one()
+        return [{"type": "text", "text": one()} for _ in range(chance.choice((1, 1, 2)))]
+
+    def message(role: str) -> dict[str, Any]:
+        return {"role": role, "content": parts()}
+
+    prompt, said = one(), one()
+    talk = [message("user"), message("assistant")] * chance.choice((1, 1, 2))
+    head: dict[str, Any] = {"id": chance.randrange(99)} if chance.random() < 0.5 else {}
+    if chance.random() < trouble:
+        head[chance.choice(("model", "system", "tools", "score", "role", "metadata", "thinking"))] = one()
+    kind = chance.choice(("alpaca", "alpaca", "sharegpt", "pairs", "plain pairs", "prompt", "calls", "lists"))
+    if kind == "alpaca":
+        return head | {"instruction": prompt, "input": chance.choice(("", one())), "output": said}
+    if kind == "sharegpt":
+        speakers = ("system", *("human", "gpt") * 2)[chance.randrange(2) :]
+        return head | {"conversations": [{"from": speaker, "value": one()} for speaker in speakers]}
+    if kind == "pairs":
+        asked = {"role": "user", "content": prompt}
+        head |= {"prompt": prompt, "chosen": [asked, message("assistant")], "rejected": [asked, *talk[1:]]}
+        return head | ({"messages": head["chosen"]} if chance.random() < 0.5 else {})
+    if kind == "plain pairs":
+        return head | {"prompt": prompt, "chosen": said, "rejected": one()}
+    if kind == "prompt":
+        return head | {"prompt": prompt, "completion": said}
+    if kind == "calls":
+        reply = {"role": "tool", "content": one(), "tool_call_id": chance.choice(("c", "c", "d"))}
+        calls = {"role": "assistant", "content": chance.choice(("", one())), "tool_calls": [CALL]}
+        return head | {"messages": [message("user"), calls, reply, message("assistant")], "label": True}
+    return head | {"messages": talk, "label": True}
+
+
+def document(chance: Random) -> bytes:
+    """Return training rows as lines or as an array. Most of them have few different shapes."""
+    trouble, is_ascii = chance.choice((0, 0.02, 0.1, 0.3)), chance.random() < 0.4
+    rows = []
+    for _ in range(chance.randint(1, 3)):
+        form = chance.randrange(1 << 30)
+        for at in range(chance.randint(4, 16)):
+            own = row(Random(form), 0)
+            rows.append(changed(own, chance, trouble, at) if chance.random() < 0.8 else row(chance, trouble))
+    chance.shuffle(rows)
+    found = [json.dumps(one, ensure_ascii=is_ascii) for one in rows]
+    data = "".join(f"{one}\n" for one in found) if chance.random() < 0.6 else f"[{', '.join(found)}]"
+    return spoiled(data.encode("utf-8", "surrogatepass"), chance) if chance.random() < 0.5 else data.encode()
+
+
+def changed(value: Any, chance: Random, trouble: float, at: int) -> Any:
+    """Return a copy of a value with other texts."""
+    if isinstance(value, dict):
+        fixed = ("role", "from", "type", "id", "function", "tool_call_id")
+        return {key: one if key in fixed else changed(one, chance, trouble, at) for key, one in value.items()}
+    if isinstance(value, list):
+        return [changed(one, chance, trouble, at) for one in value]
+    if not isinstance(value, str) or not value.strip() or chance.random() < 0.2:
+        return value
+    return f"{at} {value}" if chance.random() < 0.6 else text(chance, trouble) or "x"
+
+
+def compare(data: bytes, format: str, chance: Random, monkeypatch: pytest.MonkeyPatch) -> int:
+    """Read a document in both ways. Return the number of its messages."""
+    for module in (lines, arrays):
+        monkeypatch.setattr(module, "READ_WITH_CARE", 1 << 60)
+    careful = read(data, format)
+    for module in (lines, arrays):
+        monkeypatch.setattr(module, "READ_WITH_CARE", 0)
+    monkeypatch.setattr(shapes, "SEEN_BEFORE", 0)
+    monkeypatch.setattr(recorder, "SMALLEST_BATCH", chance.choice((1, 1, 4)))
+    monkeypatch.setattr(closed_rows, "MOST_BYTES", chance.choice((100, 1000, 1 << 18)))
+    monkeypatch.setattr(reader, "MOST_TOGETHER", chance.choice((1, 3, 256)))
+    cuts = sorted(chance.randrange(len(data) + 1) for _ in range(chance.choice((0, 0, 1, 3))))
+    fast = read_batched(data, format, cuts, chance.choice((0, 300, 5000)))
+    assert fast == careful, (data, cuts)
+    return len(careful.messages)
+
+
+@pytest.mark.slow
+def test_random_rows_are_read_as_columns_as_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = 0
+    for number in range(40):
+        chance = Random(f"columns {number}")
+        found += compare(document(chance), "rows", chance, monkeypatch)
+    assert found > 1500
+
+
+@pytest.mark.lab
+@pytest.mark.parametrize("part", range(8))
+def test_many_random_rows_are_read_as_columns_as_one_by_one(part: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    for number in range(40 + part, 4000, 8):
+        chance = Random(f"columns {number}")
+        compare(document(chance), "rows", chance, monkeypatch)
+
+
+def sessions() -> Iterator[tuple[str, bytes]]:
+    """Yield each sample of the formats whose records may be columns, with its records repeated."""
+    formats = {format.name for format in record_formats() if can_be_columns(format)}
+    for sample in record_samples():
+        if format_of(sample) in formats:
+            yield format_of(sample), as_lines(sample.text)
+
+
+@pytest.mark.slow
+def test_repeated_records_are_read_as_columns_as_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    for format, data in sessions():
+        rows = [row for row in data.splitlines(keepends=True) if len(row) < 20_000][:24]
+        chance = Random(data)
+        text = b"".join([*rows, *rows, *rows, *(row for row in rows for _ in range(2))])
+        compare(text, format, chance, monkeypatch)
+
+
+def lines_of(*rows: dict[str, Any]) -> bytes:
+    return b"".join(json.dumps(row).encode() + b"\n" for row in rows)
+
+
+def with_texts() -> bytes:
+    """Return rows of each kind, among them those with every text that may decide how a row is read."""
+    rows: list[dict[str, Any]] = []
+    for at, one in enumerate(("Hello", *TEXTS[::3], *PROMPTS, "<think>a</think>b", "analysis")):
+        asked = {"role": "user", "content": f"Hi {at}"}
+        rows += [{"instruction": "Hi", "input": f"more {at}", "output": "Yes"} for at in range(2)]
+        rows += [{"instruction": one, "input": "more", "output": one}, {"prompt": one, "completion": one}]
+        rows += [{"prompt": f"Hi {at}", "completion": "Yes"}]
+        for last in ("no", one):
+            rejected = [asked, {"role": "assistant", "content": last}, {"role": "user", "content": "Why?"}]
+            rows.append({"chosen": [asked, {"role": "assistant", "content": "Yes"}], "rejected": rejected})
+        halves = [{"type": "text", "text": each} for each in (one[: len(one) // 2], one[len(one) // 2 :])]
+        usual = [{"type": "text", "text": each} for each in ("a", "b")]
+        for content in (usual, usual, halves):
+            rows.append({"messages": [asked, {"role": "assistant", "content": content}], "label": True})
+    return lines_of(*rows)
+
+
+FAULTS: dict[str, tuple[object, str, object]] = {
+    "no text has marks": (columns, "_is_divided", lambda raw, line: False),
+    "no text looks like a turn": (columns, "begins_turn", lambda data, start: False),
+    "marks do not lie across pieces": (columns, "_is_broken_apart", lambda said: True),
+    "every prompt is said": (TextHooks, "is_said", lambda hooks, text: True),
+    "every body is one run": (MessageIndex, "irregular", lambda index, first, last: iter(())),
+    "every message starts a turn": (index_messages, "is_aside", lambda header: False),
+}
+
+
+def test_texts_that_decide_are_read_as_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    compare(with_texts(), "rows", Random(1), monkeypatch)
+
+
+@each("fault", FAULTS)
+def test_a_fault_in_columns_is_found(fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(*FAULTS[fault])
+    with pytest.raises((AssertionError, IndexError)):
+        compare(with_texts(), "rows", Random(1), monkeypatch)
+
+
+def test_almost_all_rows_are_in_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+    sizes: list[int] = []
+    count = recorder.Recorder.count_batch
+
+    def counted(self: recorder.Recorder, batch: ClosedBatch) -> None:
+        count(self, batch)
+        sizes.append(len(batch))
+
+    monkeypatch.setattr(lines, "READ_WITH_CARE", 0)
+    monkeypatch.setattr(recorder.Recorder, "count_batch", counted)
+    asked = {"role": "user", "content": "Hi"}
+    kinds: tuple[dict[str, Any], ...] = (
+        {"instruction": "Hi", "input": "more", "output": "Yes"},
+        {"conversations": [{"from": "human", "value": "Hi"}, {"from": "gpt", "value": "<b>Yes</b>"}]},
+        {"prompt": "Hi", "chosen": [asked, asked | {"role": "assistant"}], "rejected": [asked, asked]},
+    )
+    for kind in kinds:
+        sizes.clear()
+        read_batched(lines_of(*([kind] * 100)), "rows")
+        assert max(sizes) >= 190

@@ -31,6 +31,7 @@ from viewer.render.strip_controls import OBEYED
 from viewer.tui.app import ViewerApp, ViewOptions
 from viewer.tui.dialogs.file_end import FileEndScreen
 from viewer.tui.dialogs.help import HelpScreen
+from viewer.tui.dialogs.transcripts import TranscriptsScreen
 from viewer.tui.files import end as file_end
 from viewer.tui.files.screen import FilesScreen
 from viewer.tui.keys import Scope
@@ -223,6 +224,8 @@ class Session:
             if isinstance(each, MainScreen):
                 yield "search hits", self._hits(each)
                 yield "notices", str(each.widgets.status.notice)
+            if isinstance(each, TranscriptsScreen) and each._shown.search:
+                yield "hits in transcripts", self._hit(each._shown.search, len(each._shown))
             if isinstance(each, MergedScreen) and each.search is not None:
                 yield "hits in merged files", self._hit(each.search.query.text, each.search.total)
             if isinstance(each, FilesScreen) and each.catalog.reading.audience.is_safe:

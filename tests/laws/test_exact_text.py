@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from random import Random
 
 import pytest
 
+from tests.support.chance_documents import chance_document
 from tests.support.converting import InMemory
 from tests.support.samples import Sample, samples
 from viewer.document.document import Document
 from viewer.document.projection import Projection
 from viewer.document.rows import RowKind, Rows
-from viewer.model.visibility import END_USER, EVERYTHING
+from viewer.model.visibility import BRIEF, END_USER, EVERYTHING, Audience, Reveal
 from viewer.render.blocks.block import Block, BlockFacts
 from viewer.render.page import BlockMaker
 from viewer.render.sanitize import sanitize_copy
@@ -20,6 +22,13 @@ from viewer.tui.terminal.clipboard import Copied, What, copy_of
 
 WIDTH = 64
 WORD = re.compile(r"\w+")
+STRIPPED = (
+    b"<|start|>user<|message|>Hi<|end|>"
+    b"<|start|>assistant<|channel|>final<|message|>analysisGreet them.assistantfinalHello<|return|>"
+)
+"""A turn whose control tokens were dropped, as the text of an answer."""
+AUDIENCES = (END_USER, BRIEF, Audience(frozenset({Reveal.ANALYSIS})), EVERYTHING)
+HEADER = ("role", "name", "recipient", "channel", "channel_given", "intent", "content_type", "constrained", "extra")
 
 
 @pytest.fixture(scope="module")
@@ -70,3 +79,36 @@ def test_what_is_rendered_contains_every_word_of_each_answer_and_question(
             assert not missing, (sample.name, row, missing, body)
             count += 1
     assert count > 500
+
+
+def compare_texts(document: Document) -> int:
+    """Compare the texts that are read together with those of single messages, and return their number."""
+    count = 0
+    for audience in AUDIENCES:
+        projection = document.project(audience, withholds=False)
+        shown = [(row, projection.item(rows, row)) for rows, row in shown_messages(projection)]
+        texts = list(projection.texts(projection.rows()))
+        assert [(text.row, text.number, text.transcript, text.turn, text.call_id, text.body) for text in texts] == [
+            (row, item.number, item.transcript, item.turn, item.call_id, item.body)  # type: ignore[union-attr]
+            for row, item in shown
+        ]
+        headers: dict[int, list[object]] = {}
+        for text, (_, item) in zip(texts, shown, strict=True):
+            header = [getattr(item, name) for name in HEADER]
+            assert headers.setdefault(text.kind, header) == header
+        count += len(texts)
+    return count
+
+
+def test_texts_that_are_read_together_are_those_of_each_message() -> None:
+    chance = Random(20)
+    made = (chance_document(chance) for _ in range(300))
+    broken = ((sample.path.read_bytes(), sample.asked) for sample in samples("broken") if not sample.is_compressed)
+    assert sum(compare_texts(Document(InMemory(text), format).load()) for text, format in [*made, *broken]) > 2000
+    assert compare_texts(Document(InMemory(STRIPPED)).load()) == 2 * len(AUDIENCES)
+
+
+@pytest.mark.slow
+def test_texts_of_samples_are_those_of_each_message(documents: list[tuple[Sample, Document]]) -> None:
+    for _, document in documents:
+        compare_texts(document)

@@ -98,7 +98,7 @@ class HandMade:
     def rows(self) -> HandMadeRows:
         return HandMadeRows(range(1, len(self.heads) + 1), len(self.shown))
 
-    def boundary(self, rows: HandMadeRows, label: int, *, grows: bool = False) -> Boundary:
+    def boundary(self, rows: HandMadeRows, label: int, *, grows: bool = False, before: int = 0) -> Boundary:
         return Boundary(self.heads[label - 1], len(self.heads), self.titles.get(label, ""))
 
     def item(self, rows: HandMadeRows, row: int) -> Item:

@@ -9,7 +9,7 @@ FLAGS = frozenset(
     {
         *("isMeta", "isSidechain", "isSynthetic", "isCompactSummary", "isVisibleInTranscriptOnly", "isApiErrorMessage"),
         *("isSystemInitiated", "isThought", "is_copied_context", "is_demo", "isHidden", "is_hidden"),
-        *("is_visually_hidden_from_conversation", "is_user_system_message"),
+        *("is_visually_hidden_from_conversation", "is_user_system_message", "is_system", "isSmallSys"),
     }
 )
 """Members that hide text unless their value is false or null."""

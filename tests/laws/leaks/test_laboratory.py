@@ -15,11 +15,11 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 
-from tests.support.leaks.acting import AGENTS, EVERYWHERE, IN_A_LIST, MERGED, TYPED, WALKS, Act, act_of
+from tests.support.leaks.acting import EVERYWHERE, IN_A_LIST, IN_LIST, MERGED, TYPED, WALKS, Act, act_of
 from tests.support.leaks.finder import SHORTEST
 from tests.support.leaks.laboratory import SHORTEST_TYPED, Escaped, session
 from tests.support.leaks.planted import KINDS, Planted, everything, of_sample, transcripts
-from tests.support.leaks.planted_sessions import ALL_KINDS, SESSION_KINDS
+from tests.support.leaks.planted_sessions import ALL_KINDS, SESSION_KINDS, agents_in
 from tests.support.samples import samples
 
 SESSIONS = int(os.environ.get("OCML_LAB_SESSIONS", "1000"))
@@ -69,7 +69,8 @@ async def escaped_from(
 
 def assert_nothing_escapes(planted: Planted, numbers: Sequence[int], **options: Any) -> None:
     prefixes = prefixes_of(planted)
-    acts = [act_of(number, prefixes, anywhere=True) for number in numbers]
+    agents = agents_in(planted)
+    acts = [act_of(number, prefixes, anywhere=True, agents=agents) for number in numbers]
     escaped, _ = asyncio.run(escaped_from(planted, acts, **options))
     assert escaped == [], [str(act) for act in acts]
 
@@ -120,7 +121,6 @@ EXTRA = [
     *(Act("command", (typed,)) for typed in TYPED),
     *(Act("search", (sign, "warm")) for sign in ("/", "&")),
     *(Act(walk) for walk in WALKS),
-    *(Act(agent) for agent in list(AGENTS)[::4]),
     *(Act("key", (key,)) for key in ("m", "J", "m", "H", "G", "$", ";", "p")),
     Act("export"),
 ]
@@ -135,8 +135,10 @@ EXTRA = [
 )
 async def test_no_screen_leaks_from_sub_agents_and_many_transcripts(format: str, option: str) -> None:
     planted = everything(format, 3, SESSION_KINDS)
-    searches = [Act("search", (sign, prefix)) for sign in ("/", "&") for prefix in prefixes_of(planted)[::4]]
-    acts = [*EXTRA, *searches]
+    searches = [Act("search", (sign, prefix)) for sign in ("/", "&", IN_LIST) for prefix in prefixes_of(planted)[::4]]
+    agents = [Act("agent", (place, key)) for place in agents_in(planted) for key in ("backspace", "J")]
+    assert bool(agents) == (format == "claude-code")
+    acts = [*EXTRA, *agents, *searches]
     escaped, _ = await escaped_from(planted, acts, **({option: True} if option else {}))
     assert escaped == []
 

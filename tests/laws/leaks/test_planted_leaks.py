@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from tests.support.leaks.laboratory import NAMES, session
-from tests.support.leaks.planted import CALL, SHOWN_IN_TEXT, SHOWN_ON_CHANNELS, made_of
+from tests.support.leaks.planted import CALL, SHOWN_IN_TEXT, SHOWN_ON_CHANNELS, everything, made_of
+from tests.support.leaks.planted_sessions import SESSION_KINDS
 from tests.support.leaks.planting import SURFACES, Surface, prefixed
 
 QUICK = ("transcript", "line of a call", "clipboard", "files", "search hits")
@@ -32,10 +33,11 @@ SMALL = made_of(
     [pytest.param(each, id=each.name, marks=[] if each.name in QUICK else pytest.mark.slow) for each in SURFACES],
 )
 async def test_a_planted_leak_is_found(surface: Surface, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    leak = SMALL.canaries[0]
+    planted = everything(surface.kind, 3, SESSION_KINDS) if surface.kind else SMALL
+    leak = planted.canaries[0]
     with monkeypatch.context() as patched:
         surface.plant(patched, leak)
-        async with session(SMALL, tmp_path, as_folder=surface.as_folder, merged=surface.merged) as run:
+        async with session(planted, tmp_path, as_folder=surface.as_folder, merged=surface.merged) as run:
             for act in surface.acts:
                 await run.do(prefixed(act, leak))
     assert (surface.found_on or surface.name) in {escaped.surface for escaped in run.escaped}

@@ -42,6 +42,8 @@ TYPED = [
     *("filter role:user", "filter -role:user", "filter turn:1", "filter tool:Bash"),
 ]
 """Commands that reveal no message. The brief level lists the tools."""
+IN_LIST = "X/"
+"""Keys that begin a search in the list of the transcripts of a file."""
 WALKS = {
     "replay and back": [["@"], [*"..."], ["space", "5", "right", "space"], [*">,["], ["enter"]],
     "sessions and back": [[*":sessions"], ["enter"], [*"jsk"], ["enter"], [*"JlTH"]],
@@ -50,12 +52,6 @@ WALKS = {
     "comparison and back": [[*":diff input/chat.ocml"], ["enter"], [*"jnG"]],
 }
 """Ways into other screens. They end on the screen where they began."""
-AGENTS = {
-    f"agent {number}{way}": [["escape", "escape", "d"], [*f":{number}>{number % 3}"], ["enter"], [*"Jlyr"], keys, ["d"]]
-    for number in range(2, 30)
-    for way, keys in (("", ["backspace"]), (" and out", ["J"]))
-}
-"""Ways into the nested transcript of a sub-agent, in the debug view, and back to the safe view."""
 PALETTE = ["copy", "export", "next", "raw", "side", "tools", "help", "out"]
 
 
@@ -67,9 +63,9 @@ class Act:
     given: tuple[str | int, ...] = ()
 
 
-def act_of(number: int, prefixes: Sequence[str] = (), *, anywhere: bool = False) -> Act:
+def act_of(number: int, prefixes: Sequence[str] = (), *, anywhere: bool = False, agents: Sequence[str] = ()) -> Act:
     """Return the act with this number. `prefixes` are prefixes of canaries to search for. `anywhere` adds commands and
-    other screens, some of which depend on the clock."""
+    other screens, some of which depend on the clock. `agents` are places in the transcripts of sub-agents."""
     chance = Random(number)
     column, row = chance.randrange(120), chance.randrange(40)
     makers: list[Callable[[], Act]] = [
@@ -90,8 +86,11 @@ def act_of(number: int, prefixes: Sequence[str] = (), *, anywhere: bool = False)
         makers += [
             lambda: Act("command", (chance.choice(TYPED),)),
             lambda: Act(chance.choice([*WALKS])),
-            lambda: Act(chance.choice([*AGENTS])),
         ]
+    if anywhere and prefixes:
+        makers.append(lambda: Act("search", (IN_LIST, chance.choice(prefixes))))
+    if agents:
+        makers.append(lambda: Act("agent", (chance.choice(agents), chance.choice(["backspace", "J"]))))
     return chance.choice(makers)()
 
 
@@ -175,7 +174,8 @@ async def perform(pilot: Pilot[int], act: Act) -> AsyncIterator[None]:
         pilot.app.save_screenshot(f"picture{level}svg", ".")
     elif act.kind != "copy" or pilot.app.screen.get_selected_text():
         first = pilot.app.screen
-        if act.kind in WALKS and not isinstance(first, MainScreen):
+        leaves = act.kind in WALKS or IN_LIST in given
+        if leaves and not isinstance(first, MainScreen):
             return
         for keys in _typed(act.kind, given):
             yield
@@ -184,7 +184,7 @@ async def perform(pilot: Pilot[int], act: Act) -> AsyncIterator[None]:
         if act.kind == "search" and any(prompt.is_asking for prompt in pilot.app.screen.query(Prompt)):
             await type_ahead(pilot, ["escape"])  # a fault keeps the prompt open
             yield
-        for keys in [["escape"], *[["q"]] * MOST_SCREENS] if act.kind in WALKS else []:
+        for keys in [["escape"], *[["q"]] * MOST_SCREENS] if leaves else []:
             if pilot.app.screen is not first and first in pilot.app.screen_stack:
                 await type_ahead(pilot, keys)
                 yield
@@ -233,6 +233,8 @@ def _typed(kind: str, given: list[str]) -> list[list[str]]:
     if kind in ("go to", "command", "search"):
         prefix, text = (given[0], given[1]) if kind == "search" else (":", given[0])
         return [[*prefix, *text], ["enter"]]
+    if kind == "agent":  # into its nested transcript, in the debug view, and perhaps back to the main one
+        return [["escape", "escape", "d"], [*f":{given[0]}"], ["enter"], [*"Jlyr"], [given[1]], ["d"]]
     if kind == "palette":
         return [["ctrl+p"], [*given[0]], ["down", "enter"], ["escape"]]
     return [["y"], given] if kind == "yank" else _FIXED.get(kind, [given])
@@ -245,7 +247,6 @@ _FIXED = {
     "brief and back": [["escape", "escape", "D"], ["e", "J", "l", "y", "x"], ["enter"], ["escape", "T", "p"], ["D"]],
     "debug and back": [["escape", "escape", "d", "s", "J", "l", "asterisk", "y", "r", "d"]],
     **WALKS,
-    **AGENTS,
 }
 
 

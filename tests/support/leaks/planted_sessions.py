@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import json
 
-from tests.support.leaks.planted import KINDS, Kind, Part
+from tests.support.converting import InMemory
+from tests.support.leaks.planted import KINDS, Kind, Part, Planted
+from viewer.document.document import Document
+from viewer.model.visibility import EVERYTHING
+from viewer.render.blocks.agents import Agents
 
 
 def _line(**members: object) -> str:
@@ -39,7 +43,7 @@ def _timed(text: str) -> str:
     return "".join(line.replace("%m", str(number % 10)) for number, line in enumerate(lines))
 
 
-_ASIDE = {"isSidechain": True, "agentId": "x%d"}
+_ASIDE = {"isSidechain": True, "agentId": "s%d"}
 SHOWN_IN_SESSIONS = [
     _timed(_said("user", _text("Is it warm?"))),
     _timed(_said("assistant", _text("It is **warm**.\n\n- one\n- two"))),
@@ -71,7 +75,7 @@ HIDDEN_IN_SESSIONS: list[Part] = [
             + _said("assistant", _text("{c}"), _use("i%d", "Bash"), **_ASIDE)
             + _said("user", _result("i%d"), **_ASIDE)
             + _said("assistant", _text("{c} and {c}"), **_ASIDE)
-            + _said("user", _result("s%d"), toolUseResult={"agentId": "x%d", "content": [_text("{c}")]})
+            + _said("user", _result("s%d"), toolUseResult={"agentId": "s%d", "content": [_text("{c}")]})
         ),
     ),
     ("summary of a session", _timed(_said("user", _text("{c}"), isCompactSummary=True))),
@@ -119,3 +123,11 @@ SESSION_KINDS = {
 }
 """Sub-agents, timeline and costs; and enough transcripts for a list."""
 ALL_KINDS = {**KINDS, **SESSION_KINDS}
+
+
+def agents_in(planted: Planted) -> list[str]:
+    """Return places in the transcripts of sub-agents, as an operator types them after `:`."""
+    projection = Document(InMemory(planted.data), planted.format).load().project(EVERYTHING)
+    agents = Agents(projection)
+    calls = {agents.of(number).call for number in range(1, projection.message_count + 1)} - {0}
+    return [f"{call}>{inner}" for call in sorted(calls) for inner in (1, 2)]

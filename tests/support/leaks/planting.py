@@ -16,7 +16,7 @@ from textual.selection import Selection
 from textual.strip import Strip
 from textual.widget import Widget
 
-from tests.support.leaks.acting import Act
+from tests.support.leaks.acting import IN_LIST, Act
 from tests.support.leaks.finder import SHORTEST
 from viewer.atomic_file import AtomicFile
 from viewer.document.projection import Projection
@@ -35,6 +35,7 @@ from viewer.tui.bars.title import TitleBar
 from viewer.tui.bottom.problem_lines import ProblemLines
 from viewer.tui.dialogs import help
 from viewer.tui.dialogs.marks import MarksScreen
+from viewer.tui.dialogs.transcript_rows import TranscriptRows
 from viewer.tui.files import facts
 from viewer.tui.files import reader as files_reader
 from viewer.tui.files import screen as list_of_files
@@ -67,6 +68,8 @@ class Surface:
     """The actions that fill the surface."""
     as_folder: bool = False
     merged: bool = False
+    kind: str = ""
+    """The kind of the transcript, if the surface needs many transcripts."""
     found_on: str = ""
     """The surface that shows the leak, if it has another name."""
 
@@ -257,6 +260,12 @@ SURFACES = [
         _instead(MergedSearch, "total", lambda code, leak: property(lambda self: 1)),
         [Act("search", ("/", "{prefix}"))],
         merged=True,
+    ),
+    Surface(
+        "hits in transcripts",
+        _instead(TranscriptRows, "__len__", lambda code, leak: lambda self: 1),
+        [Act("key", ("enter",)), Act("search", (IN_LIST, "{prefix}"))],
+        kind="many rows",
     ),
     Surface(
         "notification",

@@ -16,8 +16,10 @@ from viewer.formats import hiding, tables
 from viewer.formats.tables.model import PartRule, RecordFormat, RecordRule
 from viewer.model.messages import Kind
 
-OF_ANSWERS = {"is_error", "done", "stop", "partial"}
+OF_ANSWERS = {"is_error", "done", "stop", "partial", "error"}
 """Flags of results and streams. By themselves, they hide nothing."""
+OF_AUTHORS = {"is_user", "isCreatedByUser"}
+"""Flags that tell the user from the assistant."""
 WITHOUT_OBJECTS = {"otel", "rows"}
 """Formats with texts that are not inside an object: attributes with numbers in their names, and pairs of texts."""
 
@@ -47,7 +49,7 @@ def flags(rules: Sequence[RecordRule | PartRule]) -> Iterator[tuple[str, bool]]:
 
 def test_every_flag_of_a_table_hides_everywhere() -> None:
     found = {name for format in TABLES.values() for name, says in flags(format.records) if not says}
-    known = hiding.FLAGS | hiding.WORDS | hiding.SHOWN | OF_ANSWERS
+    known = hiding.FLAGS | hiding.WORDS | hiding.SHOWN | OF_ANSWERS | OF_AUTHORS
     assert found <= known
     assert {"isMeta", "synthetic", "is_demo"} <= found
 

@@ -15,7 +15,6 @@ from viewer.formats.engine.paths import names_read, string_at
 from viewer.formats.engine.repeats import repeated_keys
 from viewer.formats.engine.spans import SpanCollector, TraceSpan
 from viewer.formats.engine.tree import RecordTree
-from viewer.formats.engine.writing.columns import MOST_BYTES, MOST_TOGETHER
 from viewer.formats.engine.writing.writer import DraftWriter
 from viewer.formats.json.fields import Source
 from viewer.formats.json.unread import unread_messages
@@ -32,6 +31,10 @@ from viewer.syntax.json_text import JsonKind, JsonNode, JsonReading
 
 _NOT_IN_JSON = (b"NaN", b"Infinity", b"-Infinity")
 """Numbers that many programs write, although JSON does not have them."""
+MOST_TOGETHER = 256
+"""The maximum number of records that are written together as columns."""
+MOST_BYTES = 1024 * 1024
+"""The maximum number of bytes of these records, except for the last one."""
 _NO_SOURCE = Source(b"", 0)
 """The source of a record whose members are known."""
 

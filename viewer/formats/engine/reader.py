@@ -11,7 +11,7 @@ from viewer.formats.engine.history import Conversation
 from viewer.formats.engine.inner import has_inner_strings, read_inner_strings
 from viewer.formats.engine.known.shapes import Matched, RecordShapes
 from viewer.formats.engine.narrowing import Narrowings
-from viewer.formats.engine.paths import members_of, string_at
+from viewer.formats.engine.paths import names_read, string_at
 from viewer.formats.engine.repeats import repeated_keys
 from viewer.formats.engine.spans import SpanCollector, TraceSpan
 from viewer.formats.engine.tree import RecordTree
@@ -52,7 +52,7 @@ class Records:
         self._conversation = Conversation(format.history) if format.history else None
         self._session: str | None = None
         self._spans = SpanCollector(format, self._write_span) if format.spans else None
-        self._read_members = frozenset(members_of(format.records)) if format.keeps_fields else frozenset()
+        self._read_members = names_read(format) if format.keeps_fields else frozenset()
         self._tree = RecordTree(format.threads) if format.threads else None
         self._deltas = DeltaRuns(format)
         self._shapes = RecordShapes(format)

@@ -87,6 +87,21 @@ def test_a_server_and_its_raw_tokens_have_no_difference(files: tuple[Path, Path]
     assert found[2]["map"] == {"c1": "x"}
 
 
+def test_a_preamble_equals_the_text_that_a_server_has_with_the_call(tmp_path: Path) -> None:
+    said = "<|start|>assistant intent=preamble<|channel|>commentary<|message|>Let me look.<|end|>"
+    call = "<|start|>assistant to=functions.wx call_id=a1<|channel|>commentary<|constrain|>json<|message|>{}<|call|>"
+    raw, harmony, answer, server = (tmp_path / name for name in ("a.ocml", "a.harmony", "b.ocml", "c.json"))
+    raw.write_text(f"version: 2.2\n{said}\n{call}\n", "utf-8")
+    harmony.write_text(f"{said}{call}".replace(" intent=preamble", "").replace(" call_id=a1", ""), "utf-8")
+    answer.write_text(raw.read_text().replace(" intent=preamble", "").replace("commentary", "final", 1), "utf-8")
+    function = {"id": "k1", "type": "function", "function": {"name": "wx", "arguments": "{}"}}
+    server.write_text(json.dumps([{"role": "assistant", "content": "Let me look.", "tool_calls": [function]}]), "utf-8")
+    assert [run("diff", *option, raw, server).code for option in ((), ("-d",), ("--strict",))] == [0, 0, 1]
+    assert run("diff", "-d", "--preambles", "harmony", harmony, server).code == 0
+    assert run("diff", harmony, server).code == 1, "the reader of Harmony hides it"
+    assert run("diff", raw, answer).code == 1, "in one format, it is another channel"
+
+
 @pytest.mark.parametrize("option", [[], ["--json"], ["--stat"], ["--side"], ["--strict"], ["--strict-safe"]])
 def test_hidden_text_decides_nothing(option: list[str], files: tuple[Path, Path], tmp_path: Path) -> None:
     hidden = tmp_path / "hidden.ocml"

@@ -33,6 +33,7 @@ def test_a_moment_shows_what_had_arrived_by_then(chat: Path) -> None:
     assert "plums" not in run("show", "--at-event", "1", chat).out
     at = CHAT.index(" about plums")
     assert "A hidden thought\n" in run("show", "-d", "--at", f"B{at}", chat).out
+    assert run("show", "--at-event", "9" * 25, chat).out == run("show", "--at", "B" + "9" * 25, chat).out
     end = run("show", "--at", "B99999", chat)
     assert (end.code, end.out) == (0, run("show", chat).out)
     assert end.err == f"ocmlview: {chat} ends before that; this is its end\n"
@@ -55,7 +56,11 @@ def test_a_moment_shows_what_had_arrived_by_then(chat: Path) -> None:
         (["timing", "--times", "none"], "none cannot be read"),
         (["timing", "--times", "none", "other.ocml"], "name one file"),
         (["replay", "other.ocml"], "One file at a time"),
-        (["replay", "--speed", "100"], "100.0 is not in the range"),
+        (["replay", "--speed", "100"], "use a number from 0.5 to 64"),
+        (["replay", "--speed", "nan"], "use a number from 0.5 to 64"),
+        (["replay", "--idle-limit", "inf"], "use a number of seconds such as 2 or 0.5"),
+        (["show", "--at-event", "-1"], "use the number of an event such as 12"),
+        (["view", "--at-event", "two"], "use the number of an event such as 12"),
     ],
 )
 def test_a_mistake_is_one_sentence(options: list[str], sentence: str, chat: Path) -> None:

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from viewer.insight.replay.player import Moment
     from viewer.insight.replay.timeline import At, ReplayRequest
 
+MOST_DIGITS = 30
+"""The maximum number of digits in the number of an event."""
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 
@@ -60,7 +62,7 @@ def moment_options(command: Command) -> Command:
         click.option(
             "--at-event",
             metavar="N",
-            type=click.IntRange(min=0),
+            callback=_event,
             help="Show what was visible after event N. Each part of a message that arrived at once is an event.",
         ),
         click.option(
@@ -129,6 +131,14 @@ def _byte(context: click.Context, parameter: click.Parameter, value: str | None)
     if byte is None:
         raise click.BadParameter("use a number of bytes such as B4096.", context, parameter)
     return byte
+
+
+def _event(context: click.Context, parameter: click.Parameter, value: str | None) -> int | None:
+    if value is None or context.resilient_parsing:
+        return None
+    if not (value.strip().isascii() and value.strip().isdigit() and len(value) <= MOST_DIGITS):
+        raise click.BadParameter("use the number of an event such as 12.", context, parameter)
+    return int(value)
 
 
 def _ms(context: click.Context, parameter: click.Parameter, value: str | None) -> int | None:

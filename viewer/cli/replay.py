@@ -33,8 +33,33 @@ from viewer.sources.files import STANDARD_INPUT
 if TYPE_CHECKING:
     from viewer.reading.format import ReadOptions
 
+_LONGEST = 1e9
+"""The longest pause, in seconds, that --idle-limit accepts."""
 _SLICE = 0.05
 """The longest single sleep, in seconds: how soon a pause ends after Ctrl-C."""
+
+
+def _number(text: str) -> float:
+    """Return the number in a text; -1 if it is not one that can be used."""
+    try:
+        number = float(text)
+    except ValueError:
+        return -1.0
+    return number if 0 <= number <= _LONGEST else -1.0
+
+
+def _speed(context: click.Context, parameter: click.Parameter, value: str) -> float:
+    speed = _number(value)
+    if not SLOWEST <= speed <= FASTEST and not context.resilient_parsing:
+        raise click.BadParameter(f"use a number from {SLOWEST:g} to {FASTEST:g}.", context, parameter)
+    return speed
+
+
+def _seconds(context: click.Context, parameter: click.Parameter, value: str) -> float:
+    seconds = _number(value)
+    if seconds < 0 and not context.resilient_parsing:
+        raise click.BadParameter("use a number of seconds such as 2 or 0.5.", context, parameter)
+    return seconds
 
 
 @click.command("replay", short_help="Play a transcript as it was written.")
@@ -44,15 +69,15 @@ _SLICE = 0.05
 @times_option
 @click.option(
     "--speed",
-    type=click.FloatRange(min=SLOWEST, max=FASTEST),
-    default=USUAL_SPEED,
+    callback=_speed,
+    default=f"{USUAL_SPEED:g}",
     metavar="N",
     help=f"Playback speed, {SLOWEST:g} to {FASTEST:g}; default {USUAL_SPEED:g}.",
 )
 @click.option(
     "--idle-limit",
-    type=click.FloatRange(min=0),
-    default=USUAL_IDLE_LIMIT_MS / 1000,
+    callback=_seconds,
+    default=f"{USUAL_IDLE_LIMIT_MS / 1000:g}",
     metavar="SECONDS",
     help=f"Shorten longer pauses to this; default {USUAL_IDLE_LIMIT_MS / 1000:g}.",
 )

@@ -43,6 +43,9 @@ class Spelling(Struct, frozen=True, gc=False):
     """True if unlisted fields matter. They have a meaning in only one format."""
 
 
+_AS_WRITTEN = Spelling()
+
+
 class Numbers:
     """Interns values of both sides, so that equal values get equal numbers."""
 
@@ -175,7 +178,7 @@ class Side:
             assert self._projection is not None and self._rows is not None
             item = self._projection.unread(self._rows, text.row)
             fields = self.fields(item, spelling)
-            group = group_of(item)
+            group = group_of(item, spelling)
             known = _Kind(
                 group,
                 numbers.of(("group", *group)),
@@ -229,18 +232,25 @@ def channel_of(item: ShownMessage | ShownStray) -> str:
     """Return the channel by which a message is selected. Calls and replies that state none count as commentary."""
     if isinstance(item, ShownStray):
         return OTHER_CHANNEL
-    if group_of(item)[0] in (CALL, REPLY):
+    if item.message_kind in (CALL, REPLY):
         return item.channel_given if item.channel_given in CHANNELS else "commentary"
     return item.channel or OTHER_CHANNEL
 
 
-def group_of(item: ShownMessage | ShownStray) -> tuple[str, ...]:
+def group_of(item: ShownMessage | ShownStray, spelling: Spelling = _AS_WRITTEN) -> tuple[str, ...]:
     """Return what two messages must share to be paired: the role and channel, or being calls, or being replies."""
     if isinstance(item, ShownStray):
         return (STRAY,)
     if item.message_kind in (CALL, REPLY):
         return (item.message_kind,)
-    return (item.role, item.channel or "")
+    return (item.role, "final" if _is_answer(item, spelling) else item.channel or "")
+
+
+def _is_answer(message: ShownMessage, spelling: Spelling) -> bool:
+    """True for a preamble if the other side has another format. Server formats write it as the text of a call's
+    message."""
+    is_preamble = message.visible and message.role == "assistant" and message.channel == "commentary"
+    return is_preamble and not spelling.strict and not spelling.other_fields
 
 
 def tool_of(item: ShownMessage | ShownStray) -> str:
@@ -275,6 +285,8 @@ def header_fields(message: ShownMessage, spelling: Spelling) -> dict[str, str | 
             "type": None if message.message_kind == CALL and type_given == "json" else type_given,
             "ending": _SAME_ENDINGS.get(message.ending, message.ending),
         }
+        if _is_answer(message, spelling):
+            fields |= {"channel": "final", "intent": None}
     fields["cancelled"] = message.cancelled
     if spelling.other_fields:
         fields |= {f"{key}=": value for key, value in message.extra.items()}

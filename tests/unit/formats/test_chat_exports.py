@@ -125,6 +125,16 @@ def test_folded_elements_of_an_answer_are_hidden() -> None:
         assert shown(data, "open-webui") == ["Q?", *seen], content
 
 
+def test_content_may_be_parts_and_a_chat_may_be_a_list() -> None:
+    parts = [part("Seen."), {"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}}]
+    data = web({"role": "user", "content": [*parts, {"type": "blob", "text": "SECRET_"}]})
+    assert shown(data, "open-webui") == ["Seen.\n[image/png, 3 B]"]
+    messages = [{"role": "user", "content": "Q?"}, answer(':\n<details type="reasoning">SECRET_</details>A.')]
+    listed = as_document([{"id": "w", "title": "SECRET_", "chat": {"models": ["m"], "messages": messages}}])
+    assert detect(listed).format == "open-webui"
+    assert shown(listed, "open-webui") == ["Q?", ":", "A."]
+
+
 def test_the_items_of_an_answer_replace_its_content() -> None:
     items = [
         {"type": "reasoning", "content": [{"type": "output_text", "text": "SECRET_T"}], "summary": None},

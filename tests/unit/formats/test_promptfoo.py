@@ -67,7 +67,8 @@ def test_only_a_failed_run_is_a_problem() -> None:
 
 def test_each_result_is_a_transcript_and_hides_however_it_is_cut() -> None:
     rows = result("One?", "Thinking: SECRET_"), result([{"role": "system", "content": "SECRET_"}], "Two.")
-    assert detect(results(*rows)).format == NAME
+    for data in (results(*rows), as_document({"version": 3, "results": [*rows]}), as_document([*rows])):
+        assert (detect(data).format, shown(data, NAME)) == (NAME, ["One?", "Two."])
     assert [kind for kind, _ in kinds(results(*rows), NAME)] == ["said", "unknown", "instruction", "said"]
     assert_hidden(results(*rows), NAME)
 

@@ -9,6 +9,7 @@ from viewer.formats.tables.model import (
     Container,
     Fault,
     Hooks,
+    PartRule,
     RecordFormat,
     RecordRule,
     Signature,
@@ -16,6 +17,7 @@ from viewer.formats.tables.model import (
     has,
     is_,
     is_not,
+    lacks,
 )
 from viewer.formats.tables.responses_items import Items
 from viewer.formats.tables.tags import open_webui_answer
@@ -30,6 +32,10 @@ _OUTPUT = (*_ITEMS.messages({}, {}), _ITEMS.reasoning(), *_ITEMS.calls(), *_ITEM
 """The rules for the items of an answer, which its content repeats as one text."""
 
 
+_PARTS = (
+    PartRule((is_("type", "text"),), Kind.SAID, "text"),
+    PartRule((is_("type", "image_url", "file", "input_audio"),), Kind.SAID, label=True),
+)
 _FAILED = (Fault("error", default=(W_RUN_ERROR, "unknown")),)
 _ERRORS = tuple(
     RecordRule((When("error", kind=kind),), Kind.NOTICE, "assistant", "error.content|error.detail|error.message|error")
@@ -50,7 +56,7 @@ _IN_ITEMS = is_("output[-1].type", "message")
 """True if the last item is an answer. In that case, the items are the whole message, and the content repeats them."""
 _MESSAGES = (
     RecordRule((_ASSISTANT, _IN_ITEMS), each="output[]", rules=_OUTPUT, faults=_FAILED, **_COMMON),
-    RecordRule((_USER,), Kind.SAID, "user", "content", also=(_files("user"),), **_COMMON),
+    RecordRule((_USER,), Kind.SAID, "user", "content", _PARTS, also=(_files("user"),), **_COMMON),
     RecordRule(
         (_ASSISTANT, When("error", kind=JsonKind.TRUE)), Kind.NOTICE, "assistant", "content", faults=_FAILED, **_COMMON
     ),
@@ -59,6 +65,7 @@ _MESSAGES = (
         Kind.SAID,
         "assistant",
         "content",
+        _PARTS,
         split=True,
         also=(_files("assistant"), *_ERRORS),
         faults=_FAILED,
@@ -97,9 +104,20 @@ OPEN_WEBUI = RecordFormat(
     container=Container.JSON,
     signatures=(
         Signature(95, ("chat.history.messages",)),
+        Signature(93, ("chat.messages[].role", "chat.models")),
         Signature(93, ("history.messages", "history.currentId")),
     ),
-    records=(*_chat("chat."), *_chat("")),
+    records=(
+        *_chat("chat."),
+        RecordRule(
+            (has("chat.messages"), lacks("chat.history.messages")),
+            each="chat.messages[]",
+            rules=_MESSAGES,
+            starts=True,
+            session="id",
+        ),
+        *_chat(""),
+    ),
     model="chat.models[0]|models[0]",
     hooks=Hooks(split_answer=open_webui_answer),
 )

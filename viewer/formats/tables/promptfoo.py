@@ -75,7 +75,7 @@ _RESULT = (
         ),
     ),
 )
-_LISTS = "results.results"
+_LISTS = ("results.results", "results")
 
 PROMPTFOO = RecordFormat(
     name="promptfoo",
@@ -83,10 +83,14 @@ PROMPTFOO = RecordFormat(
     container=Container.JSON,
     signatures=(
         Signature(95, ("results.results[].prompt.raw",)),
+        Signature(93, ("results[].prompt.raw",)),
         Signature(93, (_RAW, "promptIdx", "testIdx")),
     ),
-    records=(RecordRule((has(_LISTS),), each=f"{_LISTS}[]", rules=_RESULT), *_RESULT),
-    inner=(f"{_LISTS}[].{_RAW}", _RAW),
+    records=(
+        *(RecordRule((has(f"{at}[0]"),), each=f"{at}[]", rules=_RESULT) for at in _LISTS),
+        *_RESULT,
+    ),
+    inner=(*(f"{at}[].{_RAW}" for at in _LISTS), _RAW),
     model="provider.id",
     hooks=Hooks(classify=kind_of_prompt, split_answer=split_output),
 )

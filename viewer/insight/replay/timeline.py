@@ -11,7 +11,7 @@ from msgspec import Struct
 from viewer.insight.replay.arrivals import NO_TIME, Arrivals
 from viewer.model.visibility import Audience, Reveal
 
-_BYTE = re.compile(r"[Bb]?(\d{1,15})")
+_BYTE = re.compile(r"[Bb]?([0-9]{1,30})")
 _SECONDS = re.compile(r"\+?(\d{1,9})(?:\.(\d{1,6}))?\s?(ms|s|m|h)?")
 _CLOCK = re.compile(r"\+?(?:(\d{1,4}):)?(\d{1,4}):(\d{2})(?:\.(\d{1,3}))?")
 SLOWEST, FASTEST = 0.5, 64.0

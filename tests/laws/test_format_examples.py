@@ -77,7 +77,8 @@ def output(*arguments: str) -> str:
 def test_the_format_is_detected_and_the_safe_view_shows_each_text_once_and_in_order(name: str) -> None:
     first, *lines = [json.loads(line) for line in run("show", "--json", str(path_of(name))).out.splitlines()]
     assert first["dialect"] == (name.split("/")[1] if "/" in name else FORMAT_OF[name])
-    assert [line["body"].strip() for line in lines if line["kind"] == "message"] == expected(name)["seen"]
+    seen = [line["body"].strip() for line in lines if line["kind"] == "message"]
+    assert seen == [text.strip() for text in expected(name)["seen"]]
 
 
 @pytest.mark.surfaces

@@ -20,8 +20,8 @@ from viewer.formats.containers import regular_lines as lines
 from viewer.formats.engine import reader
 from viewer.formats.engine.known import shapes
 from viewer.formats.engine.writing import columns
-from viewer.formats.engine.writing.columns import can_be_columns
 from viewer.formats.engine.writing.text_hooks import TextHooks
+from viewer.formats.engine.writing.writer import can_be_columns
 from viewer.index import messages as index_messages
 from viewer.index.messages import MessageIndex
 from viewer.model.events import ClosedBatch

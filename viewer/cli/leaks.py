@@ -45,7 +45,7 @@ def _sources(context: click.Context, parameter: click.Parameter, value: str | No
     help=f"Sources to search: {', '.join(SOURCES)}. Default: all but tool.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object per leak.")
-@click.option("--exit-code", is_flag=True, help="Exit with 1 if anything leaked.")
+@click.option("--exit-code", is_flag=True, help="Exit with 1 if there is a W-LEAK.")
 def command(
     files: tuple[str, ...],
     format: str | None,

@@ -17,7 +17,7 @@ _ESCAPE = lazy_regex(_HIGH + _LOW + rb"|\\u[0-9a-fA-F]{4}|\\.", re.DOTALL)
 
 
 _SHORT_ESCAPE = lazy_regex(rb'\\["\\/bfnrt]')
-_BACKSLASH = ord("\\")
+_BACKSLASH = b"\\\\"
 _SHORT = frozenset(b"\\" + bytes([each]) for each in b'"\\/bfnrt')
 """Escapes that represent one byte."""
 
@@ -44,14 +44,15 @@ class StringMap:
     def _is_short(self, raw: bytes, at: int) -> bool:
         """Map a well-formed string with escapes of one byte, which is almost every one. Return False for any other."""
         escapes = [found.start() for found in _SHORT_ESCAPE.finditer(raw, at)]
-        backslashes = sum(raw[start + 1] == _BACKSLASH for start in escapes) + len(escapes)
+        backslashes = _SHORT_ESCAPE.findall(raw, at).count(_BACKSLASH) + len(escapes)
         if raw.count(b"\\", at) != backslashes or not (raw.isascii() or is_utf8(raw)):
             return False
         firsts = range(at, at + len(escapes))
         meants = [start - first for start, first in zip(escapes, firsts, strict=True)]
-        self._meant.extend([0, *(each for meant in meants for each in (meant, meant + 1))])
-        self._source.extend([at, *(each for start in escapes for each in (start, start + 2))])
-        self._escape_ends.extend([0, *(each for start in escapes for each in (start + 2, 0))])
+        ends = [start + 2 for start in escapes]
+        self._meant = _alternating(0, meants, [meant + 1 for meant in meants])
+        self._source = _alternating(at, escapes, ends)
+        self._escape_ends = _alternating(0, ends, [0] * len(ends))
         return True
 
     def _add(self, meant: int, source: int, escape_end: int, size: int) -> int:
@@ -81,6 +82,14 @@ class NestedMap:
         """Return the source offset of a decoded byte or, with `last`, the offset after it."""
         at = self._inner.source_of(meant, last) - 1
         return self._outer.source_of(max(0, at - last), last)
+
+
+def _alternating(first: int, odd: list[int], even: list[int]) -> array[int]:
+    """Return a column with a first number, followed by the numbers of two lists by turns."""
+    column = array("Q", bytes(8 * (1 + 2 * len(odd))))
+    column[0] = first
+    column[1::2], column[2::2] = array("Q", odd), array("Q", even)
+    return column
 
 
 def _size(stretch: bytes) -> int:

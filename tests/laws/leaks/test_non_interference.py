@@ -55,7 +55,7 @@ async def seen(planted: Planted, acts: Sequence[Act], **options: Any) -> list[ob
     found: list[object] = []
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patched:
         patched.setattr(ViewerApp, "CLICK_CHAIN_TIME_THRESHOLD", 3600.0)  # the time between clicks does not matter
-        async with session(planted, Path(folder), **options) as run:
+        async with session(planted, Path(folder), searches=False, **options) as run:
             found.append(snapshot(run))
             for act in acts:
                 await run.do(act)

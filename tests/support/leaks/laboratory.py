@@ -104,6 +104,8 @@ class Session:
     pilot: Pilot[int]
     folder: Path
     frames: Frames
+    searches: bool = True
+    """False if nothing is searched for canaries, because the caller compares screens."""
     escaped: list[Escaped] = field(default_factory=list)
     looks: int = 0
     _after: str = "opening"
@@ -166,7 +168,7 @@ class Session:
         Content in the debug view is not a leak, unless the app is sealed, so that it has no debug view."""
         self._after = after
         assert not (self.app.options.sealed and (is_debug(self.pilot) or is_brief(self.pilot))), after
-        if self.app._exit or is_debug(self.pilot):
+        if self.app._exit or not self.searches or is_debug(self.pilot):
             self.app.sent.clear()
             return
         self.looks += 1
@@ -182,12 +184,12 @@ class Session:
     def look_at_whole_screen(self, after: str) -> None:
         """Search everything, and the screen across its widgets."""
         self.look(after)
-        if not self.app._exit and not is_debug(self.pilot):
+        if self.searches and not self.app._exit and not is_debug(self.pilot):
             self._search("screen", drawn(self.pilot))
 
     def _see(self, widget: Widget, lines: list[str]) -> bool:
         """Search the lines of a widget in a frame. False if hidden content may be on the screen."""
-        if self.app._exit:
+        if self.app._exit or not self.searches:
             return True
         if is_debug(self.pilot):
             return False
@@ -335,6 +337,7 @@ async def session(
     brief: bool = False,
     sealed: bool = False,
     at_home: bool = False,
+    searches: bool = True,
 ) -> AsyncIterator[Session]:
     """Run the app on this transcript in a separate folder, so that all written files are found."""
     (folder / "input").mkdir(exist_ok=True)
@@ -375,7 +378,7 @@ async def session(
         frames = Frames()
         frames.draw_instead(patched)
         async with app.run_test(size=size) as pilot:
-            run = Session(planted, pilot, folder, frames)
+            run = Session(planted, pilot, folder, frames, searches)
             if slowly:
                 send_keys(pilot, ["G"])  # shows the proven end of the file
             while slowly and not run.has_read:
@@ -387,6 +390,7 @@ async def session(
             run.look_at_whole_screen("the start")
             yield run
             run.look_at_whole_screen("the end")
-        run.files()
+        if searches:
+            run.files()
     finally:
         patched.undo()

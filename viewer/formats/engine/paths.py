@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from functools import cache, partial
+from functools import cache, lru_cache, partial
 from typing import Any
 
-from viewer.formats.tables.model import RecordRule
+from viewer.formats.tables.model import RecordFormat, RecordRule
 from viewer.syntax.json_lines import JsonNumber, LazyNode
 from viewer.syntax.json_text import JsonKind, JsonNode
 
@@ -194,6 +194,12 @@ def members_of(rules: Iterable[RecordRule]) -> Iterator[str]:
         for text in (rule.body, rule.each, *rule.then):
             yield from (steps[0] for steps in path(text).choices if steps and isinstance(steps[0], str))
         yield from members_of(rule.also)
+
+
+@lru_cache(256)  # depends on no input, so `clear_caches` need not clear it
+def names_read(format: RecordFormat) -> frozenset[str]:
+    """Return the names of the members that the rules of a format read in a record."""
+    return frozenset(members_of(format.records))
 
 
 def _change_in(holder: JsonNode, step: Step, new: Callable[[JsonNode], JsonNode | None]) -> None:

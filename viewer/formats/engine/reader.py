@@ -11,11 +11,10 @@ from viewer.formats.engine.history import Conversation
 from viewer.formats.engine.inner import has_inner_strings, read_inner_strings
 from viewer.formats.engine.known.shapes import Matched, RecordShapes
 from viewer.formats.engine.narrowing import Narrowings
-from viewer.formats.engine.paths import members_of, string_at
+from viewer.formats.engine.paths import names_read, string_at
 from viewer.formats.engine.repeats import repeated_keys
 from viewer.formats.engine.spans import SpanCollector, TraceSpan
 from viewer.formats.engine.tree import RecordTree
-from viewer.formats.engine.writing.columns import MOST_BYTES, MOST_TOGETHER
 from viewer.formats.engine.writing.writer import DraftWriter
 from viewer.formats.json.fields import Source
 from viewer.formats.json.unread import unread_messages
@@ -32,6 +31,10 @@ from viewer.syntax.json_text import JsonKind, JsonNode, JsonReading
 
 _NOT_IN_JSON = (b"NaN", b"Infinity", b"-Infinity")
 """Numbers that many programs write, although JSON does not have them."""
+MOST_TOGETHER = 256
+"""The maximum number of records that are written together as columns."""
+MOST_BYTES = 1024 * 1024
+"""The maximum number of bytes of these records, except for the last one."""
 _NO_SOURCE = Source(b"", 0)
 """The source of a record whose members are known."""
 
@@ -52,7 +55,7 @@ class Records:
         self._conversation = Conversation(format.history) if format.history else None
         self._session: str | None = None
         self._spans = SpanCollector(format, self._write_span) if format.spans else None
-        self._read_members = frozenset(members_of(format.records)) if format.keeps_fields else frozenset()
+        self._read_members = names_read(format) if format.keeps_fields else frozenset()
         self._tree = RecordTree(format.threads) if format.threads else None
         self._deltas = DeltaRuns(format)
         self._shapes = RecordShapes(format)

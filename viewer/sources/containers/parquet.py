@@ -9,7 +9,7 @@ import math
 from typing import Any
 
 from viewer.errors import ViewerError
-from viewer.formats.engine.paths import members_of
+from viewer.formats.engine.paths import names_read
 from viewer.formats.tables.rows import ROWS
 from viewer.index.one_transcript import item_number
 from viewer.sources.containers.parts import DAMAGED, PartFault, Parts
@@ -71,7 +71,7 @@ def _faults() -> tuple[type[BaseException], ...]:
 
 def _columns(file: Any) -> list[str]:
     """Return the columns that the rules for training rows read."""
-    read = {*members_of(ROWS.records), "text"}
+    read = {*names_read(ROWS), "text"}
     names = file.schema_arrow.names
     return [name for name in names if name in read] if len(names) <= MOST_COLUMNS else []
 

@@ -24,7 +24,7 @@ from viewer.formats.engine.drafts import Draft, RecordReading, fields_of, read_r
 from viewer.formats.engine.inner import has_inner_strings
 from viewer.formats.engine.known.facts import FactFinder, Text, UsageAt, holes_of
 from viewer.formats.engine.known.shape_tree import Parts, Regs, ShapeTree
-from viewer.formats.engine.paths import MEMBERS, all_at, members_of, path
+from viewer.formats.engine.paths import MEMBERS, all_at, names_read, path
 from viewer.formats.engine.usage import Stated
 from viewer.formats.json.fields import Source
 from viewer.formats.tables.model import Exchange, RecordFormat
@@ -575,7 +575,7 @@ class _Learner:
         if not self._format.keeps_fields or not self._reading.starts:
             return None
         fields = fields_of(self._tree, Source(self._data, self._base), self._reading)
-        return facts.fields(fields, frozenset(members_of(self._format.records)))
+        return facts.fields(fields, names_read(self._format))
 
     def _place_of(self, start: int) -> Place:
         """Return the place in the shape of an offset outside the holes."""

@@ -8,14 +8,13 @@ from itertools import count, pairwise
 
 from msgspec import Struct
 
-from viewer.formats.engine.deltas import all_rules
 from viewer.formats.engine.drafts import Draft, RecordReading
 from viewer.formats.engine.known.shapes import Matched, Said, Shape, holes_in, mixed
 from viewer.formats.engine.writing.headers import SPOKEN, DraftHeaders
 from viewer.formats.engine.writing.messages import DraftMessages, ending_of, outcome_report
 from viewer.formats.engine.writing.text_hooks import TextHooks
 from viewer.formats.json.shapes import TURN_LEADS, begins_turn, is_divided, may_be_divided
-from viewer.formats.tables.model import Counting, Mode, RecordFormat, RecordRule
+from viewer.formats.tables.model import RecordFormat
 from viewer.model.events import ClosedBatch, Found
 from viewer.model.messages import Coding, Ending, Header, Kind, Piece
 from viewer.reading.recorder import Recorder
@@ -23,10 +22,6 @@ from viewer.scan.text_signs import places_with_signs
 from viewer.syntax.json_text import JsonNode
 from viewer.syntax.times import parse_decoded_time
 
-MOST_TOGETHER = 256
-"""The maximum number of records that are written together."""
-MOST_BYTES = 1024 * 1024
-"""The maximum number of bytes of these records, except for the last one."""
 _MOST_PLANS = 1024
 _FACTS = frozenset({"call_id", "name", "text", "key", "part"})
 """The facts of a draft that may differ between the records of a shape."""
@@ -262,19 +257,6 @@ def _is_independent(draft: Draft) -> bool:
     is_plain = rule.copy is None and rule.orphan is None and rule.later is None and rule.prefill is None
     is_plain = is_plain and not rule.once and not rule.split and not rule.typed_id
     return is_plain and rule.merge is None and not draft.has_unknown_channel
-
-
-def can_be_columns(format: RecordFormat) -> bool:
-    """True if messages of the format may be independent of earlier records."""
-    is_plain = format.threads is None and format.history is None and format.replays is None
-    is_plain = is_plain and format.spans is None and format.hooks.renew is None
-    is_plain = is_plain and not any(tokens.counts is Counting.COUNTER for tokens in format.usage)
-    return is_plain and not any(map(_depends_on_others, all_rules(format.records)))
-
-
-def _depends_on_others(rule: RecordRule) -> bool:
-    """True if a rule depends on messages of other rules."""
-    return rule.later is not None or (rule.merge is not None and rule.merge.mode in (Mode.REPEAT, Mode.FINAL))
 
 
 def _is_broken_apart(said: Said) -> bool:

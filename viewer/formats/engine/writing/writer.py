@@ -4,26 +4,30 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable
+from functools import cached_property
+from typing import TYPE_CHECKING
 
-from viewer.formats.engine.deltas import DeltaRun
+from viewer.formats.engine.deltas import DeltaRun, all_rules
 from viewer.formats.engine.drafts import Draft, RecordReading, StreamStep
 from viewer.formats.engine.known.shapes import Matched, Shape
 from viewer.formats.engine.streams import BlockStreams
 from viewer.formats.engine.usage import UsageLedger
-from viewer.formats.engine.writing.columns import Begin, ColumnWriter, can_be_columns
 from viewer.formats.engine.writing.copies import CopyPairs, texts_of
 from viewer.formats.engine.writing.growing import GrowingMessages
 from viewer.formats.engine.writing.headers import DraftHeaders
 from viewer.formats.engine.writing.messages import DraftMessages, OpenMessage
 from viewer.formats.engine.writing.text_hooks import TextHooks
 from viewer.formats.json.fields import Source
-from viewer.formats.tables.model import Mode, Prefill, RecordFormat, RecordRule
+from viewer.formats.tables.model import Counting, Mode, Prefill, RecordFormat, RecordRule
 from viewer.model.diagnostic import Problem
 from viewer.model.messages import Kind, Piece, Span
 from viewer.reading.recorder import Recorder
 from viewer.rules.notes import I_RECORD_UNKNOWN, I_STREAM_FINAL_ONLY
 from viewer.rules.structure import W_RECORD_UNKNOWN
 from viewer.syntax.json_text import JsonKind, JsonNode
+
+if TYPE_CHECKING:
+    from viewer.formats.engine.writing.columns import Begin, ColumnWriter
 
 MOST_SAID = 256
 """The number of texts that a later record may repeat."""
@@ -56,7 +60,6 @@ class DraftWriter:
         )
         self._streams = BlockStreams(record, self._headers.of, messages.emit, messages.report)
         self._can_be_columns = can_be_columns(format) and not (row_order and format.alternates)
-        self._columns = ColumnWriter(record, format, self._headers, messages, self._hooks)
         self._growing = GrowingMessages(messages, self._streams.repeats)
         self._usage = UsageLedger(record, format.usage, format.model)
         self._once: set[tuple[Kind, str, str]] = set()
@@ -76,6 +79,12 @@ class DraftWriter:
         if not self._can_be_columns or self._prefill is not None:
             return False
         return self._copies.is_idle and self._growing.is_idle and self._streams.is_idle and self._usage.is_idle
+
+    @cached_property
+    def _columns(self) -> ColumnWriter:
+        from viewer.formats.engine.writing.columns import ColumnWriter  # lazy: many formats need no columns
+
+        return ColumnWriter(self._record, self._format, self._headers, self._messages, self._hooks)
 
     def can_write_columns(self, shape: Shape) -> bool:
         """True if the records of a shape may be written as columns."""
@@ -278,6 +287,19 @@ class DraftWriter:
         if self._prefill is not None:
             self._messages.end(self._prefill)
             self._prefill = None
+
+
+def can_be_columns(format: RecordFormat) -> bool:
+    """True if messages of the format may be independent of earlier records."""
+    is_plain = format.threads is None and format.history is None and format.replays is None
+    is_plain = is_plain and format.spans is None and format.hooks.renew is None
+    is_plain = is_plain and not any(tokens.counts is Counting.COUNTER for tokens in format.usage)
+    return is_plain and not any(map(_depends_on_others, all_rules(format.records)))
+
+
+def _depends_on_others(rule: RecordRule) -> bool:
+    """True if a rule depends on messages of other rules."""
+    return rule.later is not None or (rule.merge is not None and rule.merge.mode in (Mode.REPEAT, Mode.FINAL))
 
 
 def _repeats(rule: RecordRule) -> bool:

@@ -123,7 +123,7 @@ class FormatChoice:
 
 
 class LiveDocument(Document):
-    """A document that follows a file. `step` reads on; the source signals when to call it."""
+    """A document that follows a file. `step` continues reading; the source signals when to call it."""
 
     def __init__(
         self,
@@ -273,7 +273,7 @@ class LiveDocument(Document):
         return LiveChange(True, restarted, reason, state=state, more=True)
 
     def _grow(self, data: bytes) -> bool:
-        """Read on. Return True if reading started or restarted: this is the first data, or the format changed."""
+        """Continue reading. Return True if it started or restarted: this is the first data, or the format changed."""
         before = self._format_choice.head if self._reading.read_to else b""
         began = self._settle(before, data)
         is_open = not self._format_choice.is_fixed and self._reading.read_to + len(data) < HEAD

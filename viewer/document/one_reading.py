@@ -124,7 +124,7 @@ class Reading:
 
     @property
     def needs_backend(self) -> bool:
-        """True if reading on needs a backend that is not loaded yet."""
+        """True if further reading needs a backend that is not loaded yet."""
         if self._backend.current is not PLAIN or self._backend.forced is not None or self.is_ended:
             return False
         return self.is_big or self.message_count >= MANY

@@ -38,7 +38,7 @@ class StateRow(Struct, frozen=True):
     """One state: its functions and requirements."""
 
     step: Callable[[TextReader], State | None]
-    """A function that reads on, and returns the next state, or None to wait for more bytes."""
+    """A function that continues reading, and returns the next state, or None to wait for more bytes."""
     at_end: Callable[[TextReader], State | None]
     """The function to run if `step` waits, but the input has ended. It returns None if nothing is left."""
     tokens: tuple[str, ...]

@@ -114,7 +114,7 @@ class FollowedFile:
 
     def _compare(self, *, is_idle: bool) -> Reason | None:
         """Compare blocks if the stamp has changed. A small file is compared completely. For a large file, the last
-        blocks are compared before reading on, and all others when idle."""
+        blocks are compared before further reading, and all others when idle."""
         if not self._file.has_moved:
             return None
         if self.offset <= COMPARED_AT_ONCE:

@@ -93,7 +93,7 @@ class ReadWorker:
         self._end.close()
 
     async def _read_first(self) -> None:
-        """Fill and paint the screen before importing what reading on needs, which takes a tenth of a second."""
+        """Fill and paint the screen before importing what further reading needs, which takes a tenth of a second."""
         self._read_some(READ_FIRST)
         self.draw_all()
         with suppress(TimeoutError):  # another screen may cover this one

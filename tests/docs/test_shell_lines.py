@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.docs.shell_lines import CODES, ShellLine, prepare, prepare_tables, run_in_shell, shell_lines
+from tests.support.cases import each
 from tests.support.program import ROOT, run
 
 NOT_RUN = {
@@ -50,8 +51,7 @@ def test_there_are_commands_to_run_and_every_exception_is_shown() -> None:
     assert set(NOT_RUN) <= {line.text for line in shell_lines()}
 
 
-@pytest.mark.share(quick=6)
-@pytest.mark.parametrize("line", PLAIN, ids=shown)
+@each("line", PLAIN, ids=shown, quick=6, batch=8)
 def test_a_command_does_what_the_page_says(line: ShellLine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     prepare(tmp_path)
     monkeypatch.chdir(tmp_path)

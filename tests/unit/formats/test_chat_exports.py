@@ -119,6 +119,10 @@ def test_folded_elements_of_an_answer_are_hidden() -> None:
             ["Seen."],
         ),
         ("<details type=new>SECRET_</details>Seen.", ["Seen."]),
+        ('<DETAILS TYPE="REASONING">SECRET_</DETAILS>Seen.', ["Seen."]),
+        ('<details title="a > b" type="reasoning">SECRET_</details>Seen.', ["Seen."]),
+        ('<details type="tool_calls" result="a < b SECRET_">SECRET_</details>Seen.', ["Seen."]),
+        (thought.format('<details type="tool_calls">SECRET_</details>SECRET_') + "Seen.", ["Seen."]),
         ("<details><summary>More</summary>Seen.</details>", ["<details><summary>More</summary>Seen.</details>"]),
     ):
         data = web({"role": "user", "content": "Q?"}, answer(content))

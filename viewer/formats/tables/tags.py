@@ -39,8 +39,11 @@ _ANSWER_ELEMENTS = (
 )
 _ANSWER_ELEMENT = re.compile(rf"<({'|'.join(_ANSWER_ELEMENTS)})>")
 _CHANGED = "HAS_CHANGES"
-_DETAILS = re.compile(r"""<details(?=\s)[^<>]*\stype=["']?([\w-]*)[^<>]*(?:>|\Z)""")
-_DETAILS_END = "</details>"
+_DETAILS = re.compile(
+    r"""<details(?=\s)(?:[^<>]*|(?:[^<>"']|"[^"<]*"|'[^'<]*')*)\stype=["']?([\w-]*)""",
+    re.IGNORECASE,
+)
+_DETAILS_TAG = re.compile(r"<(/?)details(?=[\s>])>?", re.IGNORECASE)
 _FENCED_THOUGHT = re.compile(r"^:::thinking\b", re.MULTILINE)
 _FENCE_END = re.compile(r"^:::[ \t]*$", re.MULTILINE)
 _TAG = re.compile(r"<([A-Za-z][\w:-]*)(?:\s[^<>]*)?>")
@@ -165,18 +168,21 @@ def open_webui_answer(text: str) -> Runs:
     while found := _DETAILS.search(text, at):
         _add_said(runs, text, at, found.start())
         at = _end_of_details(text, found.end())
-        runs.append((Kind.THOUGHT if found[1] == "reasoning" else Kind.NOTICE, found.start(), at))
+        runs.append((Kind.THOUGHT if found[1].lower() == "reasoning" else Kind.NOTICE, found.start(), at))
     _add_said(runs, text, at, len(text))
     return runs
 
 
 def _end_of_details(text: str, at: int) -> int:
-    """Return the end of the element. A tag in a line that begins with `>` is part of the thought."""
-    while (at := text.find(_DETAILS_END, at)) >= 0:
-        start = text.rfind("\n", 0, at) + 1
-        at += len(_DETAILS_END)
-        if text[start] != ">":
-            return at
+    """Return the end of the element, which may contain others. A tag in a line that begins with `>` is part of the
+    thought."""
+    depth = 1
+    for tag in _DETAILS_TAG.finditer(text, at):
+        if text[text.rfind("\n", 0, tag.start()) + 1] == ">":
+            continue
+        depth += -1 if tag[1] else 1
+        if depth == 0:
+            return tag.end()
     return len(text)
 
 

@@ -404,6 +404,7 @@ class ViewerApp(App[int], inherit_bindings=False):
             ),
             settings=self.settings,
             state=state,
+            has_back=lambda: self._merged is not None or self._lists.catalog is not None,
         )
         screen.program.set_times(options.times)
         return screen

@@ -9,7 +9,7 @@ from textual.keys import _character_to_key
 
 from tests.support.cases import each
 from viewer.render.style import Style
-from viewer.tui.bars.footer_keys import FOOTERS, FooterView, footer_actions, footer_always
+from viewer.tui.bars.footer_keys import FOOTERS, FooterView, footer_actions, footer_always, footer_spots
 from viewer.tui.dialogs.help import ROWS, found_lines, help_lines
 from viewer.tui.files.keys import OWN
 from viewer.tui.keys import ACTIONS, after_yank, bindings, by_id, check_keymap, remapped
@@ -164,6 +164,13 @@ def test_footers_name_only_actions_of_the_table() -> None:
     assert "Debug" in [item.label for item in footer_actions(FooterView.SAFE, 120)]
     assert "Debug" not in [item.label for item in footer_actions(FooterView.DEBUG, 120)]
     assert [item.keys[0][0] for item in footer_always()] == ["ctrl+p", "?"]
+
+
+def test_the_footer_of_a_transcript_from_a_list_begins_with_the_way_back() -> None:
+    for width in (80, 120, 160):
+        spots = footer_spots(FooterView.DEBUG, width, has_back=True)
+        assert "".join(each.part.text for each in spots).startswith(" q Back  d Safe ")
+        assert footer_actions(FooterView.LIST, width, has_back=True)[0].label == "Go"
 
 
 def test_footers_show_the_effective_keys() -> None:

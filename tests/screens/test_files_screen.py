@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import gzip
 import os
 import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from threading import get_ident
 
 import pytest
 from textual.pilot import Pilot
@@ -22,11 +24,12 @@ from viewer.tui.app import ViewOptions
 from viewer.tui.dialogs.help import HelpScreen
 from viewer.tui.dialogs.palette import PaletteScreen
 from viewer.tui.files import facts
-from viewer.tui.files.catalog import SORTS, Catalog
+from viewer.tui.files.catalog import SORTS, Arranged, Catalog
 from viewer.tui.files.facts import FileFacts, Hit, Reading, facts_of, head_of, search_in
 from viewer.tui.files.keys import OWN, SHARED, list_actions
 from viewer.tui.files.lines import RowFacts, columns_of, entry_line, heading, preview_lines, title_line
 from viewer.tui.files.listing import Entry, FileListing
+from viewer.tui.files.reader import FilesReader
 from viewer.tui.files.screen import FilesScreen
 from viewer.tui.insight.diff import DiffScreen
 from viewer.tui.keys import ACTIONS, remapped
@@ -165,6 +168,46 @@ class TestCatalog:
         assert order[:6] == [(name, whole) for whole in (False, True) for name in ("50", "51", "52")]
         assert sorted(name for name, whole in order if whole) == sorted(str(number) for number in range(200))
         assert len(order) == 203
+
+    async def test_a_large_folder_is_listed_and_arranged_in_threads_in_linear_time(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        class Growing:
+            is_listed, repeats, has_groups = False, False, False
+
+            def __init__(self) -> None:
+                self.entries: list[Entry] = []
+
+            def list_some(self, budget_seconds: float) -> bool:
+                self.entries += [Entry(str(len(self.entries) + at), "name", is_transcript=False) for at in range(10)]
+                threads.add(get_ident())
+                return len(self.entries) < 2_000
+
+            def list_again(self) -> None: ...
+
+        arranged: list[int] = []
+        threads: set[int] = set()
+        drawn_at: list[int] = []
+
+        def arrange(catalog: Catalog, whole: Callable[[Catalog], Arranged] = Catalog.arranged) -> Arranged:
+            threads.add(get_ident())
+            arranged.append(len(catalog.listing.entries))
+            return whole(catalog)
+
+        monkeypatch.setattr(Catalog, "arranged", arrange)
+        catalog, tasks = Catalog(Growing(), "growing", Reading(), "as named", newest_first=False), []
+        reader = FilesReader(
+            *(catalog, lambda: (), lambda load: tasks.append(asyncio.ensure_future(load()))),
+            arranged=lambda: drawn_at.append(len(catalog.rows)),
+            listed=nothing,
+            learned=nothing,
+            finished=nothing,
+        )
+        reader.load()
+        await asyncio.gather(*tasks)
+        assert get_ident() not in threads
+        assert drawn_at == arranged and arranged[-1] == 2_000
+        assert sum(arranged) < 6 * 2_000
 
     def test_a_changed_file_keeps_its_facts_until_it_is_read_again(self, runs: Path) -> None:
         catalog = listed(runs)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.panes import DEBUG, PAINTER, PLAIN, SAFE, STRICT, STYLE, OnePane, screen, text_of, texts, tour
-from tests.support.running import drawn, running, settled, type_in, view
+from tests.support.running import drawn, press, running, settled, type_in, view
 from tests.support.views import diagnostic_view, problems_of
 from viewer.model.visibility import Audience
 from viewer.render.style import Style
@@ -20,7 +20,8 @@ from viewer.tui.bottom.problems import Problems
 
 def listed(audience: Audience, pending: Pending | None = None, style: Style = STYLE) -> ProblemLines:
     projection = tour().project(audience)
-    return ProblemLines(problems_of(projection), style, safe=audience.is_safe, pending=pending)
+    calls = None if audience.is_safe else projection.calls()
+    return ProblemLines(problems_of(projection), style, safe=audience.is_safe, pending=pending, calls=calls)
 
 
 def all_lines(lines: ProblemLines, width: int) -> list[str]:
@@ -30,13 +31,13 @@ def all_lines(lines: ProblemLines, width: int) -> list[str]:
 def test_the_tour_in_the_debug_view() -> None:
     lines = listed(DEBUG, Pending(33, 1400))
     assert all_lines(lines, 118) == [
-        " ✖ #12  The value is not allowed for the argument                 86:134   E-CALL-SCHEMA/not-in-enum",
-        " ⚠ #13  The tool reported a failure                               87:121   W-TOOL-FAILED",
-        " ✖ #15  Invalid JSON                                              89:161   "
+        " ✖ #12  The value is not allowed for the argument · get_weather   86:134   E-CALL-SCHEMA/not-in-enum",
+        " ⚠ #13  The tool reported a failure · get_weather                 87:121   W-TOOL-FAILED",
+        " ✖ #15  Invalid JSON · get_weather                                89:161   "
         "E-BODY-CONSTRAINT-VIOLATION/json-malformed",
-        " ✖ #22  The reply reports a timeout                               101:149  E-TOOL-TIMEOUT/reported",
-        " ⚠ #29  The call has no `call_id`                                 132:43   W-CALL-ID-MISSING/call",
-        " ⚠ #30  The reply has no `call_id`                                133:53   W-CALL-ID-MISSING/reply",
+        " ✖ #22  The reply reports a timeout · find_tables                 101:149  E-TOOL-TIMEOUT/reported",
+        " ⚠ #29  The call has no `call_id` · book_table                    132:43   W-CALL-ID-MISSING/call",
+        " ⚠ #30  The reply has no `call_id` · book_table                   133:53   W-CALL-ID-MISSING/reply",
         " ✖ #33  The input ended inside a message body                     141:144  E-STREAM-TRUNCATED/body",
         " … #33  Becomes E-STREAM-TRUNCATED if the input ends here (last…",
     ]
@@ -45,7 +46,7 @@ def test_the_tour_in_the_debug_view() -> None:
 
 def test_on_a_narrow_screen_the_place_is_at_the_right_edge() -> None:
     assert all_lines(listed(DEBUG), 78)[0] == (
-        " ✖ #12  The value is not allowed for the argument                      86:134"
+        " ✖ #12  The value is not allowed for the argument · get_weather        86:134"
     )
 
 
@@ -142,3 +143,22 @@ async def test_a_filter_leaves_a_problem_at_its_message_for_a_strict_audience_to
             sentence = "A message contains invisible characters; they are shown as marks."
             assert lines[after].endswith(sentence)
             assert sum(sentence in line for line in lines) == 1
+
+
+async def test_the_error_keys_stop_at_each_hidden_problem_and_in_the_calls_at_each_failed_call() -> None:
+    """One row hides several problems: each of them is a stop, also backward and across the end."""
+    async with running() as pilot:
+        stops = []
+        for key in "eeeeeEE":
+            await press(pilot, key)
+            stops.append(view(pilot).navigator.cursor.number)
+        assert stops == [12, 15, 22, 33, 12, 33, 22]
+        assert "4/7 #22 " in drawn(pilot)
+        for key in "dCg":
+            await press(pilot, key)
+        calls = []
+        for key in "eeeeE":
+            await press(pilot, key)
+            calls.append(view(pilot).navigator.focused_number)
+        assert calls == [12, 14, 21, 12, 21]
+        assert "Continued from the bottom." in drawn(pilot)

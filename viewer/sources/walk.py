@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
+from heapq import merge
+from itertools import islice
 from pathlib import Path
 
 from msgspec import Struct
@@ -14,6 +16,8 @@ from viewer.sources.containers.table import container_at
 NEVER = (".py", ".md", ".rst", ".html", ".js", ".ts", ".rs", ".go", ".c", ".h", ".sh", ".toml")
 """Files with these suffixes are programs and documents, which may quote control tokens."""
 COMPRESSED = (".gz", ".xz", ".zst")
+_PORTION = 2_000
+"""How many names to sort at once."""
 _NUMBER = re.compile(r"([0-9]{1,18})")
 
 
@@ -35,7 +39,7 @@ def walk(top: str, without: str = "") -> Iterator[Walked]:
 def _walk(folder: str, seen: set[tuple[int, int]]) -> Iterator[Walked]:
     try:
         with os.scandir(folder) as found:
-            entries = sorted((entry for entry in found if not entry.name.startswith(".")), key=_by_name)
+            entries = _sorted(entry for entry in found if not entry.name.startswith("."))
     except OSError as error:
         yield Walked(folder, error)
         return
@@ -49,6 +53,15 @@ def _walk(folder: str, seen: set[tuple[int, int]]) -> Iterator[Walked]:
             folders.append(path)
     for below in folders:
         yield from _walk(below, seen)
+
+
+def _sorted(entries: Iterator[os.DirEntry[str]]) -> Iterator[os.DirEntry[str]]:
+    """Sort entries by name, in portions: sorting a large folder at once would stop all threads."""
+    portions: list[list[os.DirEntry[str]]] = []
+    while portion := [*islice(entries, _PORTION)]:
+        portion.sort(key=_by_name)
+        portions.append(portion)
+    return merge(*portions, key=_by_name) if len(portions) > 1 else iter(portions[0] if portions else ())
 
 
 def _by_name(entry: os.DirEntry[str]) -> list[tuple[int, int, str]]:

@@ -64,6 +64,7 @@ from viewer.tui.themes.switcher import ThemeSwitcher, redraw_screens
 
 if TYPE_CHECKING:
     from viewer.insight.replay.timeline import ReplayRequest
+    from viewer.sources.folder import Found
     from viewer.sources.replay.recorded_times import TimeRecorder
     from viewer.tui.dialogs.themes import ThemeScreen
     from viewer.tui.files.live_sources import LiveSources
@@ -204,7 +205,7 @@ class ViewerApp(App[int], inherit_bindings=False):
     async def on_mount(self) -> None:
         """Open the first file, or the list of a folder."""
         self.themes.watch()
-        self.set_interval(LOOK_SECONDS, lambda: self.call_later(self._look_for_files))
+        self.set_interval(LOOK_SECONDS, self._look_for_files)
         if self.options.merges:
             await self._merge()
         elif len(self.paths) == 1 and not is_directory(self.paths[0]):
@@ -275,7 +276,7 @@ class ViewerApp(App[int], inherit_bindings=False):
         shown = FilesScreen(
             *(self.themes.painter, self._lists.open(self.paths), style, self.settings.actions),
             compare=self._compare_files,
-            state_of=self._sources.state if self._sources else lambda path: None,
+            state_of=self._sources.state if self._sources else None,
             opens_newest=opens_newest,
             notice=notice,
             scope=self.settings.scope,
@@ -309,13 +310,16 @@ class ViewerApp(App[int], inherit_bindings=False):
         )
         self.push_screen(shown)
 
-    async def _look_for_files(self) -> None:
-        """Look for new files in the folder. When following, switch to the newest one."""
+    def _look_for_files(self) -> None:
+        """Look for new files in the folder."""
         if fault := self._opener.new_fault():
             self.remark(as_sentence(fault))
-        shown = self.screen
-        new = self._lists.new_files() if isinstance(shown, MainScreen) else []
-        if not new or not isinstance(shown, MainScreen):
+        if self.screen_stack and isinstance(self.screen, MainScreen):
+            self._lists.look_for_files(self.run_worker, lambda new: self.call_later(self._offer_files, new))
+
+    async def _offer_files(self, new: Sequence[Found]) -> None:
+        """Offer new files. When following, switch to the newest one."""
+        if not isinstance(shown := self.screen, MainScreen):
             return
         here = self.paths[self._place]
         self.paths = list(dict.fromkeys([*self._lists.watched, *self.paths]))
@@ -404,6 +408,7 @@ class ViewerApp(App[int], inherit_bindings=False):
             ),
             settings=self.settings,
             state=state,
+            has_back=lambda: self._merged is not None or self._lists.catalog is not None,
         )
         screen.program.set_times(options.times)
         return screen

@@ -284,6 +284,10 @@ class Host(Protocol):
         """The tool of the call under the cursor in the calls table; empty if there is none."""
         ...
 
+    def next_failed_call(self, step: int) -> int:
+        """Return the next or previous row with a failed call in the calls table, wrapping around; -1 without one."""
+        ...
+
     @property
     def list(self) -> ListView | None:
         """The list that has the focus; None in the transcript."""

@@ -125,17 +125,19 @@ class RowProblems(Struct, frozen=True):
         found = numbers[bisect_left(numbers, begin) : bisect_right(numbers, end)][:_MOST_CHECKED]
         return any(self.rows.row_holding(number) is not None for number in found)
 
-    def next(self, severity: str, here: int, step: int) -> int | None:
-        """Return the next or previous row with a problem of this severity, wrapping around."""
+    def next(self, severity: str, here: int, step: int, hidden: int = 0) -> tuple[int, int] | None:
+        """Return the next or previous message with a problem of this severity, and before it its row, wrapping around.
+
+        `hidden` is one of the messages that the row `here` hides, at which to start; 0 starts at the whole row."""
         numbers = self.problems.numbers(severity)
         if step > 0:
-            split = bisect_right(numbers, self.rows.last_number(here)) if here >= 0 else 0
+            split = bisect_right(numbers, hidden or self.rows.last_number(here)) if here >= 0 else 0
             around = chain(range(split, len(numbers)), range(split))
         else:
-            split = bisect_left(numbers, self._first(here)) if here >= 0 else 0
+            split = bisect_left(numbers, hidden or self._first(here)) if here >= 0 else 0
             around = chain(range(split - 1, -1, -1), range(len(numbers) - 1, split - 1, -1))
-        rows = (self.rows.row_holding(numbers[place]) for place in around)
-        return next((row for row in rows if row is not None), None)
+        found = ((self.rows.row_holding(numbers[place]), numbers[place]) for place in around)
+        return next(((row, number) for row, number in found if row is not None), None)
 
     def _first(self, row: int) -> int:
         """Return the first message that a row may contain."""

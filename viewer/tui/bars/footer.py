@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from viewer.render.style import Style
 from viewer.tui.bars.bar import Bar
@@ -22,11 +22,14 @@ class KeyFooter(Bar):
         printing: Style | None = None,
         *,
         actions: Sequence[Action] = ACTIONS,
+        has_back: Callable[[], bool] = lambda: False,
         id: str | None = "footer",
     ) -> None:
+        """`has_back` returns True if leaving the transcript returns to a list of files."""
         super().__init__(painter, printing, id=id)
         self._actions = actions
         self._view = FooterView.SAFE
+        self._has_back = has_back
 
     def show(self, view: FooterView) -> None:
         """Show the keys of a view."""
@@ -36,4 +39,4 @@ class KeyFooter(Bar):
 
     def spots(self, width: int) -> list[Spot]:
         """Return the keys that fit."""
-        return footer_spots(self._view, width, self._actions)
+        return footer_spots(self._view, width, self._actions, has_back=self._has_back())

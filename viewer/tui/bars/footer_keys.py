@@ -83,7 +83,7 @@ _LIST = (
     FooterKey(("next_tab",), "Tab"),
     FooterKey(("next_pane",), "Pane"),
 )
-_CALLS = (_LIST[0], FooterKey(("system",), "Sort"), *_LIST[1:])
+_CALLS = (_LIST[0], FooterKey(("next_error",), "Failed"), FooterKey(("system",), "Sort"), *_LIST[1:])
 _TIMELINE = (_LIST[0], FooterKey(("zoom_in", "wrap"), "Zoom"), FooterKey(("fold", "unfold"), "Pan"), *_LIST[2:])
 _FILES = (
     FooterKey(("open",), "Open"),
@@ -108,6 +108,8 @@ _MERGED = (
     FooterKey(("yank",), "Copy"),
     FooterKey(("bottom",), "End"),
 )
+_BACK = (FooterKey(("leave",), "Back"),)
+_TRANSCRIPT_VIEWS = frozenset({FooterView.SAFE, FooterView.BRIEF, FooterView.DEBUG})
 _ALWAYS = (FooterKey(("palette",), "Commands"), FooterKey(("help",), "Help"))
 
 FOOTERS = {
@@ -123,9 +125,13 @@ FOOTERS = {
 }
 
 
-def footer_actions(view: FooterView, width: int, actions: Sequence[Action] = ACTIONS) -> list[FooterItem]:
-    """Return the footer items for a view of this width, in order."""
-    return list(_items((key for key in FOOTERS[view] if key.least <= width <= key.most), actions))
+def footer_actions(
+    view: FooterView, width: int, actions: Sequence[Action] = ACTIONS, *, has_back: bool = False
+) -> list[FooterItem]:
+    """Return the footer items for a view of this width, in order. With `has_back`, the key that returns to the list of
+    files is the first one in a transcript."""
+    back = _BACK if has_back and view in _TRANSCRIPT_VIEWS else ()
+    return list(_items((key for key in (*back, *FOOTERS[view]) if key.least <= width <= key.most), actions))
 
 
 def footer_always(actions: Sequence[Action] = ACTIONS) -> list[FooterItem]:
@@ -133,9 +139,11 @@ def footer_always(actions: Sequence[Action] = ACTIONS) -> list[FooterItem]:
     return list(_items(_ALWAYS, actions))
 
 
-def footer_spots(view: FooterView, width: int, actions: Sequence[Action] = ACTIONS) -> list[Spot]:
+def footer_spots(
+    view: FooterView, width: int, actions: Sequence[Action] = ACTIONS, *, has_back: bool = False
+) -> list[Spot]:
     """Return the footer of a view: the keys that fit, and those for commands and help at the right end."""
-    items, always = footer_actions(view, width, actions), footer_always(actions)
+    items, always = footer_actions(view, width, actions, has_back=has_back), footer_always(actions)
     right = [*_spots(always), spot(" ")]
     while items and width_of(_spots(items)) + width_of(right) > width:
         items.pop()

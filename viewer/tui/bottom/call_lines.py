@@ -124,6 +124,13 @@ class CallLines:
         found = max(0, place - 1)
         return found if self._order is None else self._order.index(found)
 
+    def next_failed(self, row: int, step: int) -> int:
+        """Return the next or previous row with a failed call, wrapping around; -1 if there is none nearby."""
+        faulty = self.problems.faulty if self.problems is not None else ()
+        near = min(len(self), _SEARCHED)
+        rows = ((row + step * distance) % len(self) for distance in range(1, near + 1))
+        return next((each for each in rows if is_failed(self.at(each), faulty)), -1)
+
     @cached_property
     def _durations(self) -> tuple[int | None, int, int]:
         """Return the longest time, and the column widths of times and deadlines. If there are too many calls, skip the
@@ -229,6 +236,8 @@ class CallLines:
         return self.projection.headline(number).body_bytes
 
 
+_SEARCHED = 20_000
+"""The maximum number of rows to search for a failed call."""
 _COUNTED = 100_000
 """The maximum number of calls to search for the slowest."""
 _SHORT_MS = 9_000

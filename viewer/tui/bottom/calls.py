@@ -109,6 +109,10 @@ class Calls(Vertical, EvenLines):
         row = self.list.cursor
         return self._lines.at(row).tool if self._lines is not None and 0 <= row < len(self._lines) else ""
 
+    def next_failed(self, step: int) -> int:
+        """Return the next or previous row with a failed call, wrapping around; -1 without one."""
+        return self._lines.next_failed(self.list.cursor, step) if self._lines is not None else -1
+
     def on_line_list_moved(self, event: LineList.Moved) -> None:
         """Let the transcript follow the cursor."""
         event.stop()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
+from viewer.document.calls import CallView
 from viewer.document.diagnostics import DiagnosticView
 from viewer.document.projection import Projection
 from viewer.document.values import ShownDiagnostic
@@ -20,6 +21,9 @@ _LOOKS = {"error": StyleRole.ERROR, "warning": StyleRole.WARNING, "info": StyleR
 _WIDEST_CODE = 44
 _LOOKED_AT = 100
 """How many rows at each end to measure for the width of the positions: the last ones have the longest numbers."""
+_NOTHING = trusted("")
+_SHORTEST_TOOL = 8
+"""The minimum width for the name of a tool after a sentence."""
 ROOMY = 98
 """The minimum width at which the list shows codes and opens the row at the cursor."""
 
@@ -44,11 +48,12 @@ class ProblemLines:
         pending: Pending | None = None,
         checking: bool = False,
         projection: Projection | None = None,
+        calls: CallView | None = None,
     ) -> None:
         """`checking` means that checks are still running, so it is too early to report no problems. `projection`
-        provides the source lines of opened rows."""
+        provides the source lines of opened rows, and `calls` the tools of problems."""
         self.problems = problems
-        self._projection = projection
+        self._projection, self._calls = projection, calls
         self._style, self._safe, self._pending, self._checking = style, safe, pending, checking
         self._counts = self.problems.severities
         looked_at = [*self.problems[:_LOOKED_AT], *self.problems[-_LOOKED_AT:]]
@@ -66,6 +71,14 @@ class ProblemLines:
     def at(self, row: int) -> ShownDiagnostic | None:
         """Return the diagnostic of a row; None for the open message."""
         return self.problems[row] if 0 <= row < len(self.problems) else None
+
+    def of(self, number: int) -> list[ShownDiagnostic]:
+        """Return the problems of a message or, if it has none and is a call, those of its reply."""
+        found = self.problems.of(number)
+        if not found and self._calls is not None:
+            replies = [call.reply for call in self._calls.of(number) if call.reply]
+            found = [problem for reply in replies for problem in self.problems.of(reply)]
+        return found
 
     def number(self, row: int) -> int | None:
         """Return the printed number of a row's message."""
@@ -96,8 +109,20 @@ class ProblemLines:
         sentence = style.spell(style.words(words if self._safe else first_sentence(words).rstrip(".")))
         sign = Part(trusted(f"{style.signs.severity(found.severity)} "), _LOOKS[found.severity])
         return self._columns(
-            (bar, sign), _number(found.message), SafeText(sentence + count), _place(found), _code(found), width
+            (bar, sign),
+            _number(found.message),
+            SafeText(sentence + count),
+            _place(found),
+            _code(found),
+            width,
+            self._tool(found),
         )
+
+    def _tool(self, found: ShownDiagnostic) -> SafeText:
+        """Return the tool of the problem's call or reply, after a separator; empty without one."""
+        calls = self._calls.of(found.message) if self._calls is not None and found.message and not self._safe else []
+        tool = calls[0].tool.removeprefix("functions.") if calls else ""
+        return SafeText(f" · {self._style.name(tool)}") if tool else trusted("")
 
     def details(self, row: int, width: int, keys: str) -> list[Line]:
         """Return the lines below the row at the cursor: the source line with its mark, and the advice.
@@ -149,7 +174,16 @@ class ProblemLines:
         )
         return before + marked + after, len(before), len(before) + len(marked)
 
-    def _columns(self, left: Line, number: str, sentence: SafeText | str, place: str, code: str, width: int) -> Line:
+    def _columns(
+        self,
+        left: Line,
+        number: str,
+        sentence: SafeText | str,
+        place: str,
+        code: str,
+        width: int,
+        tool: SafeText = _NOTHING,
+    ) -> Line:
         head = (*left, Part(trusted(f"{number:<{self._numbers}}  "), StyleRole.QUIET))
         used = length(head)
         if width >= ROOMY:
@@ -160,10 +194,17 @@ class ProblemLines:
         room = max(width - used - len(places) - cells(codes) - 3, 0)
         return (
             *head,
-            Part(fitted(SafeText(sentence), room, self._style)),
+            *self._named(SafeText(sentence), tool, room),
             Part(trusted("  " + places), StyleRole.QUIET),
             Part(SafeText(f"{codes} "), StyleRole.QUIET),
         )
+
+    def _named(self, sentence: SafeText, tool: SafeText, room: int) -> Line:
+        """Return a sentence and the tool that it is about, if there is room for at least a part of its name."""
+        left = room - cells(sentence)
+        if not tool or left < _SHORTEST_TOOL:
+            return (Part(fitted(sentence, room, self._style)),)
+        return Part(sentence), Part(fitted(self._style.words(tool), left, self._style), StyleRole.QUIET)
 
     def _pending_words(self) -> SafeText:
         if self._safe or self._pending is None:

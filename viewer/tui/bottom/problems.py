@@ -6,6 +6,7 @@ from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.message import Message
 
+from viewer.document.calls import CallView
 from viewer.document.diagnostics import DiagnosticView
 from viewer.document.projection import Projection
 from viewer.document.values import ShownDiagnostic
@@ -55,12 +56,18 @@ class Problems(Vertical, EvenLines):
         pending: Pending | None = None,
         checking: bool = False,
         projection: Projection | None = None,
+        calls: CallView | None = None,
     ) -> None:
         """Show problems and keep the cursor on its problem."""
         before = self._chosen
         row, offset = self.list.cursor, self.list.scroll_offset.y
         lines = self._lines = ProblemLines(
-            problems, self.drawn_style, safe=safe, pending=pending, checking=checking, projection=projection
+            *(problems, self.drawn_style),
+            safe=safe,
+            pending=pending,
+            checking=checking,
+            projection=projection,
+            calls=calls,
         )
         if before is not None and lines.at(row) != before:
             row = lines.problems.place_of(before)
@@ -86,12 +93,12 @@ class Problems(Vertical, EvenLines):
             self._chosen = self.chosen_problem
 
     def focus_on(self, number: int) -> None:
-        """Put the cursor on the first problem of a message, if it has one. Initially, the cursor is on the first
-        problem."""
+        """Put the cursor on the first problem of a message or of its reply, if there is one. Initially, the cursor is
+        on the first problem."""
         if self._lines is None or not len(self._lines) or self.list.has_focus:
             return
         chosen = self.chosen_problem
-        found = self._lines.problems.of(number)
+        found = self._lines.of(number)
         if found and (chosen is None or chosen not in found):
             self.select(found[0])
         elif self.list.cursor < 0:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from viewer.tui.control.panes import PaneController
+from viewer.tui.control.problems import ProblemController
 from viewer.tui.host import Host, ListView, PromptKind
 from viewer.tui.main.navigator import Navigator
 from viewer.tui.panes.panel import BottomTab, Panel
@@ -19,11 +20,19 @@ MOST_SEARCHED = 20_000
 class ListController:
     """Owns the text of the last search in a list."""
 
-    def __init__(self, host: Host, navigator: Navigator, panes: PaneController, program: ProgramController) -> None:
+    def __init__(
+        self,
+        host: Host,
+        navigator: Navigator,
+        panes: PaneController,
+        program: ProgramController,
+        problems: ProblemController,
+    ) -> None:
         self._host = host
         self._navigator = navigator
         self._panes = panes
         self._program = program
+        self._problems = problems
         self._wanted = ""
 
     def line_down(self) -> None:
@@ -85,6 +94,32 @@ class ListController:
             self._host.list.sort()
         else:
             self._host.notify("Only the calls can be sorted.")
+
+    def next_error(self) -> None:
+        if self._shows(BottomTab.CALLS):
+            self._go_to_failed(1)
+        else:
+            self._problems.next_error()
+
+    def previous_error(self) -> None:
+        if self._shows(BottomTab.CALLS):
+            self._go_to_failed(-1)
+        else:
+            self._problems.previous_error()
+
+    def _go_to_failed(self, step: int) -> None:
+        """Go to the next or previous failed call, wrapping around."""
+        shown, row, is_wrapped = self._host.list, -1, False
+        for _ in range(self._navigator.take_count()):
+            before = shown.cursor if shown is not None else -1
+            row = self._host.next_failed_call(step)
+            if shown is None or row < 0:
+                self._host.notify("No failed calls.")
+                return
+            is_wrapped = is_wrapped or (row - before) * step <= 0
+            self._go_to(row)
+        if is_wrapped:
+            self._navigator.notify_wrapped(step)
 
     def explain(self) -> None:
         """Explain the problem under the cursor; in other lists, show the help screen."""

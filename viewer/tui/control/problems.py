@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from viewer.document.rows import RowKind
+from viewer.document.rows import FOLDED_KINDS, RowKind
 from viewer.document.values import ShownDiagnostic
 from viewer.render.blocks.block import RowProblems
 from viewer.render.number_format import counted
 from viewer.tui.host import Host
 from viewer.tui.main.navigator import Navigator
 from viewer.tui.session import Changed, Session
+
+_HIDES = frozenset({RowKind.HIDDEN, *FOLDED_KINDS})
+"""Kinds of rows in which the keys stop at each message with a problem."""
 
 
 class ProblemController:
@@ -54,20 +57,24 @@ class ProblemController:
 
     def _go(self, wanted: str, step: int) -> None:
         """Go to the next or previous row with a problem of this severity, wrapping around. Without errors, the keys of
-        errors go to warnings."""
+        errors go to warnings. In a row that hides messages, go from problem to problem."""
         rows, here, is_wrapped = self._session.rows, self._navigator.cursor_row, False
         problems = RowProblems(rows, self._session.diagnostics)
         row = -1 if here is None else here
+        number = self._navigator.cursor.number
         severity = wanted if wanted == "warning" or problems.next(wanted, row, step) is not None else "warning"
-        for _ in range(min(self._navigator.take_count(), max(1, len(rows)))):
-            found = problems.next(severity, row, step)
+        for _ in range(min(self._navigator.take_count(), max(1, self._session.message_total))):
+            hidden = number if row >= 0 and rows.kind(row) in _HIDES else 0
+            found = problems.next(severity, row, step, hidden)
             if found is None:
                 self._host.notify(f"No {wanted}s." + self._others(wanted))
                 return
-            is_wrapped = is_wrapped or (found - row) * step <= 0
-            row = found
+            ahead = found[0] - row or (found[1] - hidden if hidden else 0)
+            is_wrapped = is_wrapped or ahead * step <= 0
+            row, number = found
         self._navigator.leave_place()
-        problem = self.selected = next(one for one in problems.of(row) if one.severity == severity)
+        of_severity = [one for one in problems.of(row) if one.severity == severity]
+        problem = self.selected = next((one for one in of_severity if one.message == number), of_severity[0])
         is_message = rows.kind(row) is RowKind.MESSAGE
         revealed = self._session.reveal(rows.value(row)) if is_message else Changed.NOTHING
         self._host.redraw(Changed.SELECTION | revealed)

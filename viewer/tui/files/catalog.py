@@ -61,6 +61,21 @@ class Search(Struct, frozen=True):
     query: Query
 
 
+class Arranged(Struct, frozen=True):
+    """The files in their order, as they were when the list was arranged."""
+
+    wish: tuple[str, Search | None, int]
+    """The filter, search, and sort order."""
+    rows: list[Entry | str]
+    """The entries, with a heading before each group."""
+    entries: list[Entry]
+    places: dict[str, int]
+    """The row of each path."""
+    backlog: list[Entry]
+    """The files that were unread, in reverse order. Some may have been read since."""
+    to_search: list[Entry]
+
+
 class Catalog:
     """Owns the facts, order, filter, search, and cursor."""
 
@@ -80,15 +95,11 @@ class Catalog:
         """The paths of the files marked for comparison."""
         self.cursor: str = ""
         """The path of the file under the cursor."""
-        self.rows: list[Entry | str] = []
-        """The entries, with a heading before each group."""
+        self._arranged = Arranged(self._wish, [], [], {}, [], [])
         self._facts: dict[Entry, FileFacts] = {}
         self._earlier: dict[str, FileFacts] = {}
         """The previous facts by path, shown while a changed file is read again."""
         self._hits: dict[Entry, Hit] = {}
-        self._backlog: list[Entry] = []
-        """The files that were unread when the list was arranged, in reverse order. Some may have been read since."""
-        self._to_search: list[Entry] = []
 
     # What the list shows.
 
@@ -98,9 +109,14 @@ class Catalog:
         return self._sorts[self._sort]
 
     @property
+    def rows(self) -> list[Entry | str]:
+        """The entries, with a heading before each group."""
+        return self._arranged.rows
+
+    @property
     def entries(self) -> list[Entry]:
         """The shown entries, in order."""
-        return [row for row in self.rows if isinstance(row, Entry)]
+        return self._arranged.entries
 
     def facts(self, entry: Entry) -> FileFacts | None:
         """Return the facts of a file, or None while nothing is known about it."""
@@ -114,7 +130,7 @@ class Catalog:
     def searched(self) -> tuple[int, int, int]:
         """Return the numbers of matches, of files with matches, and of files still to search."""
         hits = [self._hits[entry] for entry in self.listing.entries if entry in self._hits]
-        return sum(hit.count for hit in hits), sum(bool(hit.count) for hit in hits), len(self._to_search)
+        return sum(hit.count for hit in hits), sum(bool(hit.count) for hit in hits), len(self._arranged.to_search)
 
     @property
     def too_large(self) -> int:
@@ -135,8 +151,14 @@ class Catalog:
     @property
     def row(self) -> int:
         """Return the row of the cursor's file, or the first row."""
-        places = {row.path: place for place, row in enumerate(self.rows) if isinstance(row, Entry)}
-        return places.get(self.cursor, min(places.values(), default=-1))
+        places = self._arranged.places
+        return places.get(self.cursor, next(iter(places.values()), -1))
+
+    def number(self, row: int) -> int:
+        """Return the number of the entry in a row, counted from 1, without the headings before it."""
+        if len(self.rows) == len(self.entries):
+            return row + 1
+        return sum(isinstance(each, Entry) for each in self.rows[: row + 1])
 
     def paths(self) -> tuple[str, ...]:
         """Return all files that can be opened, in list order."""
@@ -185,16 +207,37 @@ class Catalog:
 
     def arrange(self) -> None:
         """Filter and order the rows again."""
-        listed = set(self.listing.entries)
-        if len(self._facts) > 2 * len(listed) + 100:  # every size of a growing file is a separate entry
+        self.take(self.arranged())
+
+    def arranged(self) -> Arranged:
+        """Filter and order the rows without showing them. Any thread may call this, because it takes a while for many
+        files."""
+        wish, listed = self._wish, self.listing.entries[:]
+        entries = [entry for entry in listed if self._is_shown(entry)] if self.search or self.filter else listed[:]
+        sort = self.sort
+        if sort.key is not None:
+            key = sort.key
+            entries.sort(key=lambda entry: key(entry, self.facts(entry) if sort.needs_facts else None))
+        has_groups = sort.key is None and self.listing.has_groups
+        rows: list[Entry | str] = [*self._grouped(entries)] if has_groups else [*entries]
+        places = {row.path: place for place, row in enumerate(rows) if isinstance(row, Entry)}
+        listed.reverse()
+        backlog = [entry for entry in listed if self._is_to_read(entry)]
+        to_search = [entry for entry in listed if self._is_to_search(entry)] if self.search else []
+        return Arranged(wish, rows, entries, places, backlog, to_search)
+
+    def take(self, arranged: Arranged) -> None:
+        """Show arranged rows, unless the filter, search, or sort order has changed since."""
+        if arranged.wish != self._wish:
+            return
+        self._arranged = arranged
+        if len(self._facts) > 2 * len(self.listing.entries) + 100:  # every size of a growing file is a separate entry
+            listed = set(self.listing.entries)
             self._facts = {entry: facts for entry, facts in self._facts.items() if entry in listed}
-        self._backlog = [entry for entry in reversed(self.listing.entries) if self._is_to_read(entry)]
-        self._to_search = [entry for entry in reversed(self.listing.entries) if self._is_to_search(entry)]
-        entries = [entry for entry in self.listing.entries if self._is_shown(entry)]
-        key = self.sort.key
-        if key is not None:
-            entries.sort(key=lambda entry: key(entry, self.facts(entry)))
-        self.rows = [*self._grouped(entries)] if key is None and self.listing.has_groups else [*entries]
+
+    @property
+    def _wish(self) -> tuple[str, Search | None, int]:
+        return self.filter, self.search, self._sort
 
     def _is_shown(self, entry: Entry) -> bool:
         if self.search:
@@ -235,13 +278,13 @@ class Catalog:
                 return entry, True
         counts = self.sort.needs_facts or self.listing.repeats
         while counts or self.filter:
-            if not self._backlog:
+            if not self._arranged.backlog:
                 break
-            entry = self._backlog[-1]
+            entry = self._arranged.backlog[-1]
             facts = known.get(entry)
             if facts is None or (counts and not facts.is_counted):
                 return entry, counts or entry.size <= _SMALL
-            self._backlog.pop()
+            self._arranged.backlog.pop()
         return None
 
     def untitled(self, visible: Sequence[Entry]) -> list[Entry]:
@@ -254,10 +297,10 @@ class Catalog:
 
     def next_unsearched(self) -> Entry | None:
         """Return the next file to search."""
-        while self.search and not self.fault and self._to_search:
-            if self._is_to_search(self._to_search[-1]):
-                return self._to_search[-1]
-            self._to_search.pop()
+        while self.search and not self.fault and self._arranged.to_search:
+            if self._is_to_search(self._arranged.to_search[-1]):
+                return self._arranged.to_search[-1]
+            self._arranged.to_search.pop()
         return None
 
     def _is_to_search(self, entry: Entry) -> bool:

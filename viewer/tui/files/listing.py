@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
+from operator import is_
 from pathlib import Path
 from threading import Lock
 from typing import Protocol
@@ -118,9 +119,12 @@ class FileListing:
         self.entries.append(self._entry(found))
 
     def _listed(self) -> None:
+        """Replace the entries, unless nothing has changed since the last listing."""
+        is_same = self.is_listed and len(self._new) == len(self.files) and all(map(is_, self._new, self.files))
         self.is_listed = True
-        self.files = self._new
-        self.entries = [self._entry(found) for found in self._new]
+        if not is_same:
+            self.files = self._new
+            self.entries = [self._entry(found) for found in self._new]
 
     def _entry(self, found: Found) -> Entry:
         if found.path == STANDARD_INPUT:

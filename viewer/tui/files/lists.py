@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+import asyncio
+from collections.abc import Callable, Collection, Coroutine, Iterable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -12,12 +14,18 @@ from viewer.reading.format import ReadOptions
 from viewer.sources.files import is_directory
 
 if TYPE_CHECKING:
+    from textual.worker import Worker
+
     from viewer.sources.folder import Found
     from viewer.sources.sessions import Surroundings
     from viewer.tui.files.catalog import Catalog
     from viewer.tui.files.facts import Reading
     from viewer.tui.files.folder_watch import FolderWatch
     from viewer.tui.files.screen import Choice
+
+
+Offer = Callable[[list["Found"]], object]
+"""Offers new files."""
 
 
 class Covered(Struct, frozen=True):
@@ -48,6 +56,8 @@ class FileLists:
         self._places = places
         self._follows = follows
         self._watch: FolderWatch | None = None
+        self._finder: Worker[None] | None = None
+        """Looks for new files."""
         self._covered: Covered | None = None
 
     def open(self, paths: Sequence[str]) -> Catalog:
@@ -66,9 +76,18 @@ class FileLists:
         if isinstance(listing, FileListing) and listing.folder is not None:
             self._watch = FolderWatch(FileListing(listing.folder), choice.known)
 
-    def new_files(self) -> list[Found]:
-        """List the watched folder for one time slice, and return new files, newest last."""
-        return self._watch.step() if self._watch is not None else []
+    def look_for_files(
+        self, start: Callable[[Callable[[], Coroutine[None, None, None]]], Worker[None]], offer: Offer
+    ) -> None:
+        """Start to look for new files in the watched folder, unless that is still going on."""
+        if self._watch is not None and (self._finder is None or self._finder.is_finished):
+            self._finder = start(partial(self._find_files, self._watch, offer))
+
+    async def _find_files(self, watch: FolderWatch, offer: Offer) -> None:
+        """List the folder for one time slice in a thread, because it may be large, and offer new files, newest last."""
+        new = await asyncio.to_thread(watch.step)
+        if new and watch is self._watch:
+            offer(new)
 
     @property
     def watched(self) -> list[str]:

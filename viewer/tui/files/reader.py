@@ -13,10 +13,20 @@ from viewer.tui.files.listing import Entry
 
 SECONDS_OF_LISTING = 0.02
 SECONDS_OF_TITLES = 0.05
+GROWTH = 1.25
+"""Arrange the rows again when the listing has grown by this factor."""
+RESTS, MOST_SECONDS_OF_REST = 10, 60.0
+"""How many times as long as work on all files took to wait before the next time, and at most how long."""
 
 
 class NotWantedError(Exception):
     """The facts of a file are not needed now."""
+
+
+def _after_rest(began: float) -> float:
+    """Return when to repeat work that began at this time and has just ended."""
+    now = time.monotonic()
+    return now + min(RESTS * (now - began), MOST_SECONDS_OF_REST)
 
 
 class FilesReader:
@@ -28,25 +38,35 @@ class FilesReader:
         see: Callable[[], tuple[Entry, ...]],
         start: Callable[[Callable[[], Coroutine[None, None, None]]], object],
         *,
+        arranged: Callable[[], None],
         listed: Callable[[], None],
         learned: Callable[[], None],
         finished: Callable[[], None],
     ) -> None:
         """`see` returns the visible files, starting with the one under the cursor. `start` runs a background task.
-        `listed` is called after each step of the listing, `learned` after a file was read or searched, and `finished`
-        when nothing is left to do."""
+        `arranged` is called after the rows were arranged again, `listed` after each step of the listing, `learned`
+        after a file was read or searched, and `finished` when nothing is left to do."""
         self.visible: tuple[Entry, ...] = ()
         self.is_urgent = False
         """True if a visible file has not been read yet."""
         self._catalog = catalog
         self._see = see
         self._start = start
+        self._show = arranged
         self._listed = listed
         self._learned = learned
         self._finished = finished
         self._lists = True
         """True if the listing must continue."""
         self._is_loading = self._is_closed = False
+        self._is_stale = False
+        """True if facts have changed on which the order depends."""
+        self._arranged: tuple[list[Entry], int] = ([], 0)
+        """The entries of the listing, and their number, when the rows were last arranged."""
+        self._arranges_at = self._lists_at = 0.0
+        """The earliest times at which to arrange the rows again because of new facts, and to list the folder again."""
+        self._began = time.monotonic()
+        """When the listing began."""
 
     def load(self) -> None:
         """Start to list, read, and search files as needed, unless the task is already running."""
@@ -56,10 +76,17 @@ class FilesReader:
             self._start(self._load)
 
     def list_again(self) -> None:
-        """List the folder again."""
+        """List the folder again, unless the last time took long."""
+        if self._lists or time.monotonic() < self._lists_at:
+            return
+        self._began = time.monotonic()
         self._catalog.listing.list_again()
         self._lists = True
         self.load()
+
+    def note_stale(self) -> None:
+        """Arrange the rows again soon, because facts have changed on which their order depends."""
+        self._is_stale = True
 
     def close(self) -> None:
         """Stop permanently."""
@@ -75,15 +102,39 @@ class FilesReader:
         try:
             while not self._is_closed:
                 if self._lists:
-                    listing = self._catalog.listing
-                    self._lists = await asyncio.to_thread(listing.list_some, SECONDS_OF_LISTING)
+                    self._lists = await asyncio.to_thread(self._catalog.listing.list_some, SECONDS_OF_LISTING)
+                    if self._has_grown:
+                        await self._arrange()
+                    self._lists_at = _after_rest(self._began)
                     self._listed()
+                if self._is_stale and time.monotonic() >= self._arranges_at:
+                    await self._arrange()
                 if not await self._read_one() and not self._lists:
                     break
+            if self._is_stale and not self._is_closed:
+                await self._arrange()
         finally:
             self._is_loading = False
         if not self._is_closed:
             self._finished()
+
+    @property
+    def _has_grown(self) -> bool:
+        """True if the listing has ended with other files than before, or has many more, so that arranging them all
+        takes linear time in total."""
+        entries, count = self._catalog.listing.entries, self._arranged[1]
+        if self._lists:
+            return entries is not self._arranged[0] or len(entries) > count * GROWTH
+        return entries is not self._arranged[0] or len(entries) != count
+
+    async def _arrange(self) -> None:
+        """Arrange the rows in a thread, because there may be many."""
+        began, entries = time.monotonic(), self._catalog.listing.entries
+        self._is_stale, self._arranged = False, (entries, len(entries))
+        self._catalog.take(await asyncio.to_thread(self._catalog.arranged))
+        self._arranges_at = _after_rest(began)
+        if not self._is_closed:
+            self._show()
 
     async def _read_one(self) -> bool:
         """Read or search one file; False if there is none to read."""

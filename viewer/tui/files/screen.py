@@ -87,7 +87,7 @@ class FilesScreen(DismissOnce[Choice | None]):
         actions: Sequence[Action] = ACTIONS,
         *,
         compare: Callable[[str, str], None] = lambda one, other: None,
-        state_of: Callable[[str], FollowTitle | None] = lambda path: None,
+        state_of: Callable[[str], FollowTitle | None] | None = None,
         clock: Callable[[], float] = time.time,
         opens_newest: bool = False,
         notice: str = "",
@@ -106,8 +106,6 @@ class FilesScreen(DismissOnce[Choice | None]):
         self._opens_newest = opens_newest
         self._opens = opens
         self._first_notice = notice
-        self._is_stale = False
-        """True if the rows must be arranged again."""
         self._is_changed = False
         """True if new facts must be drawn."""
         self._interrupted_at = 0.0
@@ -122,6 +120,7 @@ class FilesScreen(DismissOnce[Choice | None]):
             catalog,
             self._see,
             partial(self.run_worker, group="files"),
+            arranged=self._show,
             listed=self._listed,
             learned=self._learned,
             finished=self._draw,
@@ -174,9 +173,10 @@ class FilesScreen(DismissOnce[Choice | None]):
         return (*here, *(row for row in rows if isinstance(row, Entry) and row not in here))
 
     def _listed(self) -> None:
-        self._arrange()
+        """Open the file that was asked for, as soon as it is listed."""
         newest = self.catalog.newest if self._opens_newest and self.catalog.listing.is_listed else None
-        wanted = next((each for each in self.catalog.listing.entries if each.path == self._opens), None)
+        listed = self.catalog.listing.entries if self._opens else ()
+        wanted = next((each for each in listed if each.path == self._opens), None)
         if newest is not None:
             self._choose(newest, follows=True)
         elif wanted is not None:
@@ -185,7 +185,7 @@ class FilesScreen(DismissOnce[Choice | None]):
     def _learned(self) -> None:
         catalog = self.catalog
         if catalog.search or catalog.filter or catalog.sort.needs_facts:
-            self._is_stale = True
+            self._reader.note_stale()
         self._is_changed = True
 
     def _tick(self) -> None:
@@ -194,7 +194,7 @@ class FilesScreen(DismissOnce[Choice | None]):
         self._reader.note_visible()
         if self._reader.is_urgent:
             self._reader.load()
-        if any(self._state_of(entry.path) for entry in self._reader.visible):
+        if any(self._state(entry) for entry in self._reader.visible):
             self._list.refresh()
             self._title.refresh()
 
@@ -202,15 +202,12 @@ class FilesScreen(DismissOnce[Choice | None]):
 
     def _draw(self) -> None:
         """Draw new facts."""
-        if self._is_stale:
-            self._arrange()
-        elif self._is_changed:
+        if self._is_changed:
             self._list.refresh()
             self._preview.refresh()
         self._is_changed = False
 
     def _arrange(self) -> None:
-        self._is_stale = False
         self.catalog.arrange()
         self._show()
 
@@ -225,7 +222,7 @@ class FilesScreen(DismissOnce[Choice | None]):
     def _moved(self) -> None:
         """Draw what depends on the cursor."""
         entry, total = self._entry, len(self.catalog.entries)
-        place = self.catalog.entries.index(entry) + 1 if entry else 0
+        place = self.catalog.number(self._list.cursor) if entry else 0
         self._status.show(
             StatusFacts(name=tilde(Path(entry.path)) if entry else "", place=f"{place:,} of {total:,}" if place else "")
         )
@@ -255,12 +252,16 @@ class FilesScreen(DismissOnce[Choice | None]):
         facts = self._row_facts(entry, is_cursor=row == self._list.cursor)
         return entry_line(entry, facts, columns, self._clock(), width, self._printing)
 
+    def _state(self, entry: Entry) -> FollowTitle | None:
+        return self._state_of(entry.path) if self._state_of is not None else None
+
     def _row_facts(self, entry: Entry, *, is_cursor: bool = False) -> RowFacts:
         catalog, is_marked = self.catalog, entry.path in self.catalog.marked
-        return RowFacts(catalog.facts(entry), catalog.hit(entry), self._state_of(entry.path), is_cursor, is_marked)
+        return RowFacts(catalog.facts(entry), catalog.hit(entry), self._state(entry), is_cursor, is_marked)
 
     def _title_lines(self, width: int) -> list[Line]:
-        states = map(self._state_of, (entry.path for entry in self.catalog.listing.entries))
+        entries = self.catalog.listing.entries if self._state_of is not None else ()
+        states = map(self._state, entries)
         live = sum(state is not None and state.state is FollowState.LIVE for state in states)
         return [title_line(self.catalog, live, width, self._printing)]
 

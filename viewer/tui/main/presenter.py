@@ -264,6 +264,7 @@ class Presenter:
                 pending=follow.pending_message,
                 checking=not session.document.is_checked,
                 projection=session.projection,
+                calls=session.calls if session.display.debug else None,
             )
         if Changed.PENDING in changed:
             bottom.problems.show_pending(follow.pending_message)

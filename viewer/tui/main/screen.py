@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from textual import events
 from textual.app import ComposeResult
@@ -75,13 +75,13 @@ class MainScreen(Screen[None]):
         following: FollowOptions | None = None,
         settings: Settings | None = None,
         state: StateFile | None = None,
+        has_back: Callable[[], bool] = lambda: False,
     ) -> None:
         super().__init__()
         settings, state = settings or Settings(), state or StateFile()
         before, options = state.of(document.name), following or FollowOptions()
-        self.actions = settings.actions
-        self.printing = Style(color=True, ascii=ascii_only, wrapped=True)
-        self.widgets = Widgets(painter, self.printing, self.actions)
+        self.actions, self.printing = settings.actions, Style(color=True, ascii=ascii_only, wrapped=True)
+        self.widgets = Widgets(painter, self.printing, self.actions, has_back)
         self.session = session = Session(document, display, before.marks, settings.prices)
         self.host = host = ScreenHost(self, self.widgets, self.actions)
         machine = FollowMachine()
@@ -115,7 +115,7 @@ class MainScreen(Screen[None]):
             *(session, self.widgets, self, host, settings, self.printing),
             *(self.navigator, self.problems, self.search, self.follow, self.panes),
         )
-        self.lists = ListController(host, self.navigator, self.panes, self.program)
+        self.lists = ListController(host, self.navigator, self.panes, self.program, self.problems)
         self.commands = CommandController(
             *(session, host, self.navigator, self.view, self.search, self.filter, self.export),
             *(self.program, self.lists),

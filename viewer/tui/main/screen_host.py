@@ -82,6 +82,9 @@ class ScreenHost:
     def chosen_tool(self) -> str:
         return self._widgets.bottom.calls.chosen_tool
 
+    def next_failed_call(self, step: int) -> int:
+        return self._widgets.bottom.calls.next_failed(step)
+
     @property
     def list(self) -> LineList | None:
         return self._widgets.list_of(self.screen.panes.focused)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from textual.containers import Vertical
 from textual.widget import Widget
@@ -29,7 +29,10 @@ from viewer.tui.transcript.transcript import Transcript
 class Widgets:
     """All widgets of one main screen."""
 
-    def __init__(self, painter: Painter, printing: Style, actions: Sequence[Action]) -> None:
+    def __init__(
+        self, painter: Painter, printing: Style, actions: Sequence[Action], has_back: Callable[[], bool]
+    ) -> None:
+        """`has_back` returns True if leaving the transcript returns to a list of files."""
         keys = [f"{by_id(id, actions).shown_key} {word}" for id, word in (("open", "Go"), ("help", "Explain"))]
         self.title = TitleBar(painter, printing)
         self.outline = Outline(painter, printing, id="outline")
@@ -44,7 +47,7 @@ class Widgets:
         self.status = StatusLine(painter, printing, filter_keys=filter_keys)
         self.prompt = Prompt(self.status.show_search, printing)
         self.completion = CompletionBox(painter, printing)
-        self.footer = KeyFooter(painter, printing, actions=actions)
+        self.footer = KeyFooter(painter, printing, actions=actions, has_back=has_back)
         self.frames: dict[Panel, Frame] = {
             Panel.OUTLINE: self.outline,
             Panel.TRANSCRIPT: self.conversation,

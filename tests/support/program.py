@@ -64,7 +64,10 @@ def _run_here(arguments: list[str], stdin: bytes) -> Result:
 
 @contextmanager
 def _as_descriptor(stdin: bytes) -> Iterator[None]:
-    """Let descriptor 0 of this process read the data from a pipe: a program that follows standard input polls it."""
+    """Let descriptor 0 of this process read the data from a pipe: a program that follows standard input polls it.
+
+    What the program leaves unread is read at the end. A process that it started may still hold the pipe open, and the
+    thread would then write forever."""
     reader, writer = os.pipe()
     before = os.dup(0)
     os.dup2(reader, 0)
@@ -74,6 +77,9 @@ def _as_descriptor(stdin: bytes) -> Iterator[None]:
     try:
         yield
     finally:
+        with suppress(OSError):
+            while os.read(0, 1 << 16):
+                pass
         os.dup2(before, 0)
         os.close(before)
         thread.join()

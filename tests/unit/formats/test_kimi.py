@@ -150,3 +150,13 @@ def test_a_context_file_holds_messages_and_metadata() -> None:
     assert shown(data, "kimi") == ["Seen 1.", "Seen 2."]
     assert found(data, "kimi") == []
     assert_hidden(data, "kimi")
+
+
+def test_a_session_that_has_just_begun_is_recognized() -> None:
+    lines = (
+        b'{"type":"metadata","protocol_version":"1.5"}',
+        b'{"type":"turn.prompt","time":1,"input":[{"type":"text","text":"Hi."}],"origin":{"kind":"user"}}',
+        b'{"type":"turn.steer","time":2,"input":[{"type":"text","text":"Ho."}],"origin":{"kind":"user"}}',
+        b'{"type":"turn.ended","time":3}',
+    )
+    assert {detect(b"\n".join(lines[:count]) + b"\n").format for count in range(1, 5)} == {"kimi"}

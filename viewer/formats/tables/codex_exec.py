@@ -75,15 +75,14 @@ def _call(kind: str) -> RecordRule:
     )
 
 
+_TYPES = frozenset({"thread.started", "turn.started", "turn.completed", "turn.failed", "item.*"})
+"""Other programs write other records about turns."""
+
 CODEX_EXEC = RecordFormat(
     name="codex-exec",
     title="Codex exec output",
     container=Container.LINES,
-    signatures=(
-        Signature(
-            96, any_of={"type": frozenset({"thread.started", "turn.*", "item.*"})}, none_of=("payload", "sessionId")
-        ),
-    ),
+    signatures=(Signature(96, any_of={"type": _TYPES}, none_of=("payload", "sessionId")),),
     usage=(openai("usage", when=(is_("type", "turn.completed"),)),),
     records=(
         RecordRule((is_("type", "thread.started"),), None, starts=True, session="thread_id"),

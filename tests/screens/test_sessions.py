@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from tests.support.running import drawn, press, settled, without_rests
-from viewer.tui.app import ViewerApp
+from viewer.tui.app import ViewerApp, ViewOptions
 from viewer.tui.main.screen import MainScreen
+from viewer.tui.merged.screen import MergedScreen
 
 
 def record(number: int, text: str, cwd: str) -> str:
@@ -77,3 +78,24 @@ async def test_the_list_opens_over_a_file_and_returns_to_it(home: Path) -> None:
         assert app.screen is first and app.paths == [str(chat)]
         await press(pilot, "q")
     assert app.return_code == 0
+
+
+@pytest.mark.slow
+async def test_the_list_returns_to_a_file_of_a_merged_view(home: Path) -> None:
+    for name in ("a", "b"):
+        Path(f"{name}.jsonl").write_text(record(3, f"Paint door {name}.", str(home)), "utf-8")
+    app = ViewerApp(["a.jsonl", "b.jsonl"], ViewOptions(merges=True))
+    async with app.run_test(size=(100, 20)) as pilot:
+        without_rests(pilot)
+        await settled(pilot)
+        await press(pilot, "enter", "colon", *"sessions", "enter")
+        await press(pilot, "enter")
+        assert isinstance(app.screen, MainScreen) and "Plan a trip." in drawn(pilot)
+        await press(pilot, "q")
+        assert "2 transcripts" in drawn(pilot)
+        await press(pilot, "q")
+        assert isinstance(app.screen, MainScreen) and "Paint door a." in drawn(pilot)
+        await press(pilot, "q")
+        assert isinstance(app.screen, MergedScreen)
+        await press(pilot, "J", "enter")
+        assert isinstance(app.screen, MainScreen) and "Paint door b." in drawn(pilot)

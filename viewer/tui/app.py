@@ -435,7 +435,7 @@ class ViewerApp(App[int], inherit_bindings=False):
     async def _leave(self, left: MainScreen | MergedScreen) -> None:
         """Return to the list of files or to the merged view, or end the app. If several inputs are followed, they stay
         open, each at its position."""
-        if self._merged is not None and isinstance(left, MainScreen):
+        if self._merged is not None and isinstance(left, MainScreen) and self._lists.catalog is None:
             await self._switcher.show_merged(self._merged)
             self._merged.set_level(left.session.display.audience.level)
             return

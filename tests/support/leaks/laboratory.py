@@ -111,6 +111,8 @@ class Session:
     _after: str = "opening"
     _read: dict[str, str] = field(default_factory=dict)
     """The last text of each surface. An unchanged text is not searched again."""
+    _copied_in_brief: str = ""
+    """The content of the clipboard at the end of the last brief view. It may name tools, even in the safe view."""
 
     def __post_init__(self) -> None:
         self._finder = self.planted.finder
@@ -173,8 +175,11 @@ class Session:
             return
         self.looks += 1
         is_listed = is_brief(self.pilot)
+        if is_listed:
+            self._copied_in_brief = self.app.clipboard
         for surface, text in [*self._words(), *self.app.sent]:
-            text = self._tools.sub(" ", text) if is_listed else text
+            keeps_tools = is_listed or (surface == "app clipboard" and text == self._copied_in_brief)
+            text = self._tools.sub(" ", text) if keeps_tools else text
             if self._read.get(surface) != text:
                 self._read[surface] = text
                 self._note(surface, self._finder.leaks(text), after)

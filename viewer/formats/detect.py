@@ -238,7 +238,7 @@ def _by_value(value: JsonNode) -> Detection | None:
     if value.kind is not JsonKind.OBJECT:
         return None
     kind = value.get("type") or value.get("event")
-    if kind and kind.kind is JsonKind.STRING and _EVENT_TYPE.fullmatch(kind.text):
+    if kind and kind.kind is JsonKind.STRING and _EVENT_TYPE.fullmatch(kind.text) and not value.get("properties"):
         return Detection("events", f"objects with an event type in `{'type' if value.get('type') else 'event'}`", 0.95)
     choices = value.get("choices")
     if choices and not any(item.kind is JsonKind.OBJECT for item in choices.items):

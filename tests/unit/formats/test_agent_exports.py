@@ -1,4 +1,4 @@
-"""Droid, Continue, Amazon Q, Antigravity, and the states of OpenAI Agents: samples, cuts, other values, drift."""
+"""Droid, Continue, Amazon Q, Antigravity, OpenAI Agents, and Agent Framework: samples, cuts, other values, drift."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.support.program import run
 from tests.support.record_samples import SECRET, cuts, events_of, samples_of, seen
 from viewer.formats import detect
 
-NAMES = ("droid", "continue", "amazon-q", "antigravity", "agents-state")
+NAMES = ("droid", "continue", "amazon-q", "antigravity", "agents-state", "agent-framework")
 SAMPLES = [sample for name in NAMES for sample in samples_of(name)]
 
 

@@ -76,7 +76,18 @@ def test_a_byte_order_mark_does_not_change_the_format(format: str, text: str) ->
 
 
 @pytest.mark.parametrize(
-    "text", ["", "  \n", "Just some prose.\n", '{"note": 1}', '{"choices": ["a"]}', "\x00\x01\x02", "[[[[", "{" * 1000]
+    "text",
+    [
+        "",
+        "  \n",
+        "Just some prose.\n",
+        '{"note": 1}',
+        '{"choices": ["a"]}',
+        '[{"type": "session.created", "properties": {"info": {}}}]',
+        "\x00\x01\x02",
+        "[[[[",
+        "{" * 1000,
+    ],
 )
 def test_a_file_that_is_no_transcript_has_no_confidence(text: str) -> None:
     assert detect(text.encode()).confidence == 0

@@ -24,11 +24,21 @@ from viewer.document.values import (
 from viewer.formats import FORMATS
 from viewer.model.visibility import Reveal
 from viewer.render.blocks.agents import Agents
-from viewer.render.blocks.block import SPACE, Block, BlockFacts, BlockLine, Joined, RowLines, Source, styled_row
+from viewer.render.blocks.block import (
+    SPACE,
+    Block,
+    BlockFacts,
+    BlockLine,
+    Joined,
+    Overlays,
+    RowLines,
+    Source,
+    styled_row,
+)
 from viewer.render.blocks.call_words import brief_parts
 from viewer.render.blocks.cards import CardMaker, call_of_reply
 from viewer.render.blocks.times import TimeWords
-from viewer.render.body import BodyText, Rendering, drawn_text, raw_text
+from viewer.render.body import MARKDOWN_TYPES, BodyText, Rendering, drawn_text, raw_text
 from viewer.render.diagnostic import described
 from viewer.render.head import head_of, is_call, name_line
 from viewer.render.layout import (
@@ -455,16 +465,12 @@ def _body_lines(
     drawn: BodyText, rows: Sequence[Row], lead: Part, look: StyleRole, overlays: Sequence[Styled]
 ) -> list[BlockLine]:
     """Return the first rows of a body as lines after its lead."""
-    over = _Overlays(*drawn.layers, _moved(drawn, overlays))
+    over = Overlays(*drawn.layers, _moved(drawn, overlays))
     lines = []
     for row in rows:
         parts = (lead, *styled_row(row, look, over.over(row)))
         lines.append(BlockLine(parts, row, len(lead.text)))
     return lines
-
-
-MARKDOWN_TYPES = (None, "text", "markdown")
-"""Content types that are rendered."""
 
 
 def _source(drawn: BodyText) -> Source | None:
@@ -495,24 +501,3 @@ def _folded(lines: list[BlockLine], short: bool, unfolded: bool | None, lead: Pa
 def _fold_line(rest: int, lead: Part, more: str) -> BlockLine:
     note = f"{more} {rest} more line{'s' if rest > 1 else ''}"
     return BlockLine((lead, Part(trusted(note), StyleRole.QUIET)), folds=True)
-
-
-class _Overlays:
-    """Spans over a text, looked up row by row in order."""
-
-    def __init__(self, *layers: Sequence[Styled]) -> None:
-        self._layers = layers
-        self._at = [0] * len(layers)
-
-    def over(self, row: Row) -> list[Styled]:
-        """Return the spans that touch this row. Rows must be passed in order."""
-        found: list[Styled] = []
-        for number, layer in enumerate(self._layers):
-            at = self._at[number]
-            while at < len(layer) and layer[at].end <= row.start:
-                at += 1
-            self._at[number] = at
-            while at < len(layer) and layer[at].start < max(row.end, row.start + 1):
-                found.append(layer[at])
-                at += 1
-        return found

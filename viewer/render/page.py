@@ -59,7 +59,7 @@ from viewer.render.layout import (
 from viewer.render.number_format import counted, spent_words
 from viewer.render.sanitize import SafeText, sanitize_line
 from viewer.render.style import UNICODE, Glyphs, Line, Part, Styled, StyleRole, trusted
-from viewer.render.title import boundary_words, branch_words, folded_branch_words
+from viewer.render.title import branch_words, fitting_boundary_words, folded_branch_words
 from viewer.render.width import between, cells
 
 MOST_EMPTY = 20
@@ -219,9 +219,10 @@ class BlockMaker:
         lines = []
         for label in dict.fromkeys([*range(first, min(last, first + MOST_EMPTY)), last]):
             boundary = self.projection.boundary(self.rows, label)
-            words = trusted(f" {self.signs.dot} ").join(map(sanitize_line, boundary_words(boundary)))
+            mark = trusted(self.signs.heavy * 2 + " ")
+            words = fitting_boundary_words(boundary, self.width + MARGIN - cells(mark), self.signs)
             left = Part(trusted(self.margin.text[MARGIN:]))
-            parts = (Part(trusted(self.signs.heavy * 2 + " "), StyleRole.RULE), Part(SafeText(words), StyleRole.STRONG))
+            parts = (Part(mark, StyleRole.RULE), Part(words, StyleRole.STRONG))
             lines += [BlockLine((left, *between(parts, [], self.width + MARGIN, self.signs))), SPACE]
         return lines
 

@@ -498,7 +498,7 @@ def _fold_line(rest: int, lead: Part, more: str) -> BlockLine:
 
 
 class _Overlays:
-    """Spans over a text, looked up row by row in order."""
+    """Spans over the text, looked up row by row in order."""
 
     def __init__(self, *layers: Sequence[Styled]) -> None:
         self._layers = layers

@@ -95,7 +95,7 @@ def thought(chance: Random, trouble: float) -> dict[str, Any]:
 
 
 def content(chance: Random, trouble: float) -> object:
-    """Return the content of a message: a text, a part with a text, or something similar."""
+    """Return the content of a message: a string, a part with a string, or something similar."""
     if chance.random() < 0.75:
         return text(chance, trouble)
     part: dict[str, Any] = {"type": "text", "text": text(chance, trouble)}

@@ -195,7 +195,7 @@ def test_a_fault_in_a_shape_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def given(text: str) -> bytes:
-    """Return a training row whose tools are a text."""
+    """Return a training row whose tools are a string."""
     return json.dumps({"tools": text, "prompt": "Hi", "completion": "Yes"}).encode() + b"\n"
 
 
@@ -222,7 +222,7 @@ def test_whitespace_before_a_text_hides_no_json(monkeypatch: pytest.MonkeyPatch)
 
 
 def prompt(origin: dict[str, str]) -> bytes:
-    """Return a record of Claude Code with a text of the user, and its origin."""
+    """Return a record of Claude Code with text of the user, and its origin."""
     record = {"type": "user", "origin": origin, "message": {"role": "user", "content": "Hi"}}
     return json.dumps(record).encode() + b"\n"
 

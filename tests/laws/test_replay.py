@@ -41,7 +41,7 @@ DECLARED_LATER = {
     "valid/responses-stream/corrected-text.sse",
     *(f"valid/{template}/thought-without-its-mark.txt" for template in ("glm", "kimi-text", "phi")),
 }
-"""Samples in which a later part hides or replaces a text that the live view showed for a moment. The safe replay never
+"""Samples in which a later part hides or replaces text that the live view showed for a moment. The safe replay never
 shows it."""
 
 
@@ -90,7 +90,7 @@ def test_the_views_of_random_documents_equal_the_live_views(part: int, tmp_path:
 
 
 def declared_later(live: LiveDocument, document: Document) -> bool:
-    """True if the live view shows a text that the whole document hides."""
+    """True if the live view shows text that the whole document hides."""
     now, then = (each.project(END_USER, withholds=False) for each in (live, document))
     texts = {item.number: item.body for item in then.items() if isinstance(item, ShownMessage)}
     shown = [item for item in now.items() if isinstance(item, ShownMessage)]
@@ -108,7 +108,7 @@ SCHEDULED = (
 def test_a_recorded_schedule_shows_the_same_text_at_each_recorded_time(format: str, tmp_path: Path) -> None:
     found = [each for each in SAMPLES if each.name.startswith(f"valid/{format}/") and each.name not in DECLARED_LATER]
     found.sort(key=lambda each: (each.path.stat().st_size < 8000, each.path.stat().st_size), reverse=True)
-    sample = next(each for each in found if not opened(each).tally.cut)  # a text with hidden parts arrives as a whole
+    sample = next(each for each in found if not opened(each).tally.cut)  # text with hidden parts arrives as a whole
     data, file, times = sample.path.read_bytes(), tmp_path / "growing", tmp_path / "times"
     chance, now, seen_then = Random(format), 1_000_000, []
     recorder = TimeRecorder(str(times), lambda: now)
@@ -163,7 +163,7 @@ def test_every_event_is_on_the_screen_and_one_forward_and_one_back_is_the_same(s
         timeline, player = Timeline(Arrivals(document, audience), audience), Player(document, audience)
         for event in range(min(len(timeline), 4)):
             go_to_event(player, timeline, event)
-            is_at_end = player.at == document.size  # a text without an end mark appears when the next one begins
+            is_at_end = player.at == document.size  # text without an end mark appears when the next one begins
             assert is_at_end or player.shows(timeline.number(event), 0), (sample.name, event)
         if len(timeline) > 2:
             go_to_event(player, timeline, 1)

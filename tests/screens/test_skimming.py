@@ -119,7 +119,7 @@ def document_at(path: Path, text: bytes, format: str | None = None) -> Document:
 
 
 def scanned(path: Path, text: bytes, format: str | None, patch: pytest.MonkeyPatch) -> Document:
-    """Read a text in the way in which a big input is read."""
+    """Read the text in the way in which a big input is read."""
     with patch.context() as big:
         big.setattr("viewer.document.one_reading.BIG", 0)
         big.setattr("viewer.document.one_reading.WORTH_SCANNING", 0)

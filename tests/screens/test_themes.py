@@ -248,7 +248,7 @@ async def test_every_word_on_every_screen_is_readable_in_every_theme(each_of: in
 
 
 def _is_weak(text: str, style: Style | None) -> bool:
-    """True if a text has letters or digits, and less contrast than WCAG AA asks for."""
+    """True if the text has letters or digits, and less contrast than WCAG AA asks for."""
     return any(map(str.isalnum, text)) and _is_faint(style)
 
 

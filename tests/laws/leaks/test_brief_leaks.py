@@ -28,7 +28,7 @@ def tools_of(planted: Planted, file: Path) -> list[str]:
 
 
 def leaks(planted: Planted, tools: list[str], text: str) -> list[str]:
-    """Return the canaries in a text, other than tool names."""
+    """Return the canaries in the text, other than tool names."""
     for name in tools:
         text = text.replace(name.removeprefix("functions."), " ")
     return [leak.canary for leak in planted.finder.leaks(text)]

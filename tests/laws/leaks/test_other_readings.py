@@ -77,7 +77,7 @@ RECORDS = {
 STATEMENTS = {"channel", "phase", "recipient", "to", "intent", "thought", "chosen", "rejected"}
 """Keys that hide a message or a part. Renaming one changes what the message is."""
 DIVISIONS = {"response.cancel", "response.delta.flush"}
-"""Types that hide what comes after them, or that split a text."""
+"""Types that hide what comes after them, or that split the text."""
 IDENTITIES = {"message_id", "item_id", "id", "output_index", "index"}
 """Keys that keep the texts of two messages apart."""
 STOPS = ("<|im_end|>", "<|end|>", "<|return|>", "<|call|>", "}")

@@ -207,7 +207,7 @@ def test_a_mark_inside_the_beginning_of_a_longer_one_waits() -> None:
 )
 def test_nothing_hidden_shows_while_the_text_grows(carrier: str, role: str, text: str) -> None:
     if text.startswith("SECRET") or "</tool_response> SECRET" in text:
-        return  # only the closing mark reveals that a text was hidden
+        return  # only the closing mark reveals that the text was hidden
     data = CARRIERS[carrier](role, text).encode()
     step = 5 if carrier == "events" else 1  # most of its bytes are JSON around the text
     for length in range(len(text) % step, len(data) + 1, step):

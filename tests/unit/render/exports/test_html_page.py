@@ -115,7 +115,7 @@ def letters(text: str) -> str:
 
 
 def lost(text: str, drawn: str) -> str:
-    """Return the letters of a text from the first one that is not drawn, in order."""
+    """Return the letters of the text from the first one that is not drawn, in order."""
     while "\\" in text and is_container(text):
         text = decode_string(text)[0]
     wanted, at = letters(sanitize(normalize_newlines(text))), 0

@@ -95,6 +95,12 @@ def test_every_word_of_the_messages_is_in_the_page(sample: Sample) -> None:
                 assert lost(item.body, drawn) == "", (item.number, item.body)
 
 
+def test_the_contents_show_words_without_the_marks_of_markdown(tmp_path: Path) -> None:
+    text = "version: 2.2\n<|start|>user<|message|>Is `lint` **slow**?<|end|>\n"
+    made = export(project_text(tmp_path / "chat.ocml", text, END_USER), "html")
+    assert '<span class="snippet" dir="auto">Is lint slow?</span>' in made
+
+
 @pytest.mark.slow
 def test_no_piece_of_a_page_grows_with_the_number_of_messages(tmp_path: Path) -> None:
     call = (

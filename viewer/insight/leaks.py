@@ -369,7 +369,8 @@ def rare_strings(text: str) -> Iterator[Rare]:
     before = 0
     for rest in (_ASCII_FROM_SIGN if text.isascii() else _FROM_SIGN).finditer(text):
         sign, end = rest.span()
-        first = max(text.rfind(space, before, sign) for space in " \n\t") + 1 or before
+        spaces = text.rfind(" ", before, sign), text.rfind("\n", before, sign), text.rfind("\t", before, sign)
+        first = max(spaces) + 1 or before
         before = end
         if end - first < _LEAST_RARE:
             continue

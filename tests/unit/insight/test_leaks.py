@@ -105,18 +105,15 @@ def test_the_score_grows_with_the_words_and_depends_on_the_source() -> None:
 
 def test_announcements_and_rare_strings_are_those_of_the_slow_search() -> None:
     chance = Random(9)
-    lines = (
-        *[
-            "abc: x",
-            "Answer: yes",
-            "> **my final Answer** : yes",
-            "The draft:",
-            "no answer; yes: x",
-            "réponse： oui",
-            "回答：はい",
-        ],
+    lines: tuple[str, ...] = (
+        "abc: x",
+        "Answer: yes",
+        "> **my final Answer** : yes",
+        "The draft:",
+        "no answer; yes: x",
         "",
     )
+    lines += ("réponse： oui", "回答：はい")
     pieces = (
         "A-1",
         "x@y.z",

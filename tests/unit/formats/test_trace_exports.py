@@ -327,3 +327,27 @@ def test_the_rules_on_other_examples_show_no_secret() -> None:
             for name in NAMES:
                 done = run("show", "--json", "--format", name, str(path))
                 assert SECRET not in done.out + done.err, (name, path.name)
+
+
+def test_a_batch_of_langsmith_joins_the_start_and_the_end_of_a_run() -> None:
+    ids = {"id": "1", "trace_id": "1", "dotted_order": "2026"}
+    asked = {"messages": [{"role": "system", "content": "SECRET_1"}, U]}
+    post = {**ids, "run_type": "llm", "start_time": "2026-01-02T03:04:05", "inputs": asked}
+    chosen = {"choices": [{"message": A}, {"message": {"role": "assistant", "content": "SECRET_2"}}]}
+    for outputs, answer in ((chosen, ["b"]), ({"output": "SECRET_3"}, []), ({"messages": [A]}, [])):
+        patch = {**ids, "end_time": "2026-01-02T03:04:06", "outputs": outputs}
+        shown, _, codes = told({"post": [post], "patch": [patch]}, "langsmith")
+        assert (shown, codes) == (["a", *answer], [])
+        assert detect(json.dumps({"post": [], "patch": [patch]}).encode()).format == "langsmith"
+
+
+def test_the_state_of_a_graph_is_a_list_of_messages() -> None:
+    given = [
+        {"type": "human", "content": "a", "additional_kwargs": {}},
+        {"type": "ai", "content": "b", "additional_kwargs": {}, "tool_calls": []},
+        {"type": "tool", "content": "SECRET_1", "tool_call_id": "c", "additional_kwargs": {}},
+        {"type": "remove", "content": "SECRET_2", "additional_kwargs": {}},
+    ]
+    for state in ({"messages": given}, given):
+        assert detect(json.dumps(state).encode()).format == "langsmith"
+        assert told(state, "langsmith")[0] == ["a", "b"]  # type: ignore[arg-type]

@@ -145,7 +145,8 @@ class SpanCollector:
 
     def _unread(self, record: JsonNode) -> Iterator[Problem]:
         """Yield problems for messages that are next to the spans of a record and therefore not read."""
-        read = {choice[0] for choice in path(self._spans.each).choices if choice}
+        places = (path(each) for each in self._spans.each.split("&"))
+        read = {choice[0] for each in places for choice in each.choices if choice}
         read |= {choice[0] for choice in path(LOGS).choices}
         for member in record.members:
             if member.key not in read:

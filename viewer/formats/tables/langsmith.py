@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from viewer.formats.tables.exchanges import exchange, unknown_values
-from viewer.formats.tables.langchain_messages import MESSAGE_TYPES, STORED
+from viewer.formats.tables.langchain_messages import MESSAGE_TYPES, TYPED
 from viewer.formats.tables.model import (
     Container,
     Fault,
@@ -68,10 +68,24 @@ LANGSMITH = RecordFormat(
         Signature(93, ("runs[].run_type",)),
         Signature(93, ("type", "data.content"), {"type": MESSAGE_TYPES}),
         Signature(93, ("kwargs.content", "id[2]"), {"type": frozenset({"constructor"})}),
+        Signature(93, ("messages[].content",), {"messages[].type": frozenset({"human", "ai"})}, ("messages[].role",)),
+        Signature(93, ("additional_kwargs", "content"), {"type": MESSAGE_TYPES}, ("role",)),
+        Signature(93, ("post[].dotted_order",)),
+        Signature(93, ("patch[].dotted_order",)),
         Signature(93, ("values.messages[].content",), {"values.messages[].type": frozenset({"human", "ai"})}),
     ),
     records=(
         RecordRule((lacks("run_type"), has("values.messages")), each="values.messages[]", rules=TRACED),
+        RecordRule((lacks("run_type|role"), has("messages")), each="messages[]", rules=TRACED),
+        RecordRule(
+            (lacks("run_type"), has("dotted_order"), has("outputs.choices[0].message")),
+            each="outputs.choices[0].message",
+            rules=TRACED,
+            time=_END,
+        ),
+        RecordRule(
+            (lacks("run_type"), has("dotted_order"), has("outputs")), Kind.UNKNOWN, "assistant", "outputs", time=_END
+        ),
         RecordRule(
             (has("run_type"),),
             None,
@@ -89,17 +103,17 @@ LANGSMITH = RecordFormat(
                 ),
             ),
         ),
-        *STORED,
+        *TYPED,
     ),
     inner=("inputs", "outputs"),
     usage=LANGSMITH_TOKENS,
     model="extra.metadata.ls_model_name|extra.invocation_params.model",
     spans=Spans(
-        each="runs[]",
+        each="runs[]|post[]&patch[]",
         trace="trace_id",
         id="id",
         parent=_PARENT,
-        start=_START,
+        start=f"{_START}|end_time",
         group="extra.metadata.thread_id|extra.metadata.session_id|extra.metadata.conversation_id",
         attributes="",
         tools=(is_("run_type", "tool", "retriever", "embedding"),),

@@ -89,8 +89,9 @@ def first_imports(module: str) -> ast.Module:
 
 @cache
 def nodes(tree: ast.AST) -> tuple[ast.AST, ...]:
-    """Return all nodes of a tree. Many tests look at them, and each walk through all modules takes a second."""
-    return tuple(ast.walk(tree))
+    """Return all nodes of a tree except contexts. Many tests look at them, and each walk through all modules takes a
+    second."""
+    return tuple(node for node in ast.walk(tree) if not isinstance(node, ast.expr_context))
 
 
 @cache

@@ -140,7 +140,7 @@ def test_the_page_imports_next_to_nothing(tmp_path: Path) -> None:
 
 
 def _run(what: str, path: str) -> str:
-    """Run the page in a process of its own, with fake files or as it is, and return what is asked."""
+    """Run the page in a separate process, with fake files or as it is, and return what is asked."""
     code = """
 import sys
 from viewer import entry, first

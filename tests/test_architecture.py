@@ -408,6 +408,7 @@ def test_an_attribute_has_one_writer() -> None:
     assert {name: where for name, where in found.items() if name not in OF_TEXTUAL} == {}
 
 
+@pytest.mark.slow
 def test_a_base_class_of_the_app_has_several_subclasses() -> None:
     classes = classes_of(app_modules().values())
     assert lonely_bases(classes) == []

@@ -291,7 +291,7 @@ def test_members_around_messages_are_read_as_with_care(name: str, monkeypatch: p
 FAULTS = {"_STRING": rb'"((?:[^"\\]|\\.)*+)"', "_NUMBER": rb"([^,}]++)", "_FIXED": ()}
 
 
-@each("fault", FAULTS)
+@each("fault", FAULTS, quick=3)
 def test_a_fault_in_the_pattern_of_a_member_is_found(fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(runs, fault, FAULTS[fault])
     with pytest.raises(AssertionError):

@@ -32,6 +32,7 @@ OWNERS = {
         "viewer.checks.hidden_numpy",
         "viewer.document.search.block_search",
         "viewer.insight.leak_sources",
+        "viewer.insight.lens",
     ),
     "watchfiles": ("viewer.sources",),
     "rich": ("viewer.render", "viewer.tui", "viewer.cli"),

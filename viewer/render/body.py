@@ -19,6 +19,8 @@ from viewer.render.width import cells, plain_line, wrap
 
 LARGEST_JSON = 1_000_000
 DEEPEST_JSON = 200
+MARKDOWN_TYPES = (None, "text", "markdown")
+"""Content types that are rendered."""
 _INDENT = "  "
 _JSON_TOKEN = lazy_regex(r'\s*(?:("(?:[^"\\]|\\.)*")|([\[{])|([\]}])|([,:])|([^\s"\[\]{},:]+))', re.DOTALL)
 _SETTLES = lazy_regex(

@@ -22,6 +22,7 @@ LARGEST = 200_000
 """Texts with more characters are not styled."""
 DEEPEST = 20
 """Blocks that are nested deeper are not styled."""
+_CONTAINERS = ("blockquote_open", "list_item_open")
 
 MAY_BE_BLOCK = lazy_regex(r"^[ \t]*(?:[#>*+_=|:-]|```|~~~|\d{1,9}[.)])|^(?: {4}|\t)", re.MULTILINE)
 """Text without a match consists of paragraphs only, and does not need the parser."""
@@ -57,6 +58,13 @@ def block_parser() -> MarkdownIt:
     parser = MarkdownIt("commonmark", {"maxNesting": DEEPEST}).enable("table").disable(["html_block", "reference"])
     parser.core.ruler.enableOnly(["normalize", "block"])
     return parser
+
+
+def parsed_blocks(text: str) -> Sequence[Token] | None:
+    """Return the parsed blocks of a text; None if they are nested so deep that the parser leaves out some of them."""
+    tokens = block_parser().parse(text)
+    is_cut = any(token.level >= DEEPEST - 1 and token.type in _CONTAINERS for token in tokens)
+    return None if is_cut else tokens
 
 
 class _Blocks:

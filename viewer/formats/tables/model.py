@@ -37,6 +37,7 @@ class When(Struct, frozen=True):
     not_equals: frozenset[str] = frozenset()
     starts: tuple[str, ...] = ()
     """Prefixes of a string, after ASCII whitespace."""
+    not_starts: tuple[str, ...] = ()
     ends: tuple[str, ...] = ()
     """Suffixes of a string."""
     only: frozenset[str] = frozenset()
@@ -565,6 +566,8 @@ class Spans(Struct, frozen=True):
     """The member that holds the attributes, if any. A span without it consists of attributes itself."""
     agents: tuple[When, ...] = ()
     """Conditions. A span that meets any of them belongs to an agent."""
+    workflows: tuple[When, ...] = ()
+    """Conditions. The root of a trace that meets all of them is no agent if there is only one agent below it."""
     tools: tuple[When, ...] = ()
     """Conditions. A span that meets any of them belongs to a tool."""
     remote: tuple[When, ...] = ()

@@ -9,7 +9,7 @@ from viewer.render.blocks.inline import SourceLines
 from viewer.render.blocks.inline_marks import InlineText, read_inline
 from viewer.render.exports.html_spans import Marks, line_html
 from viewer.render.exports.html_text import Html, closing, element, joined, opening, words
-from viewer.render.markdown import LARGEST, MAY_BE_BLOCK, block_parser
+from viewer.render.markdown import LARGEST, MAY_BE_BLOCK, parsed_blocks
 from viewer.render.sanitize import SafeText
 from viewer.render.style import StyleRole
 
@@ -38,7 +38,8 @@ def markdown_html(shown: SafeText, marks: Marks) -> Html | None:
     if not MAY_BE_BLOCK.search(shown):
         made = page.plain()
     else:
-        found = page.blocks(block_parser().parse(shown))
+        tokens = parsed_blocks(shown)
+        found = page.blocks(tokens) if tokens is not None else None
         if found is None:
             return None
         made = found

@@ -19,6 +19,7 @@ from viewer.render.exports.html_body import FOLD_FROM, SHORT_FOLD_FROM, Kind, bo
 from viewer.render.exports.html_page import policy
 from viewer.render.exports.html_text import Html
 from viewer.render.exports.palette import INKS
+from viewer.render.markdown import DEEPEST
 from viewer.render.sanitize import normalize_newlines, sanitize
 
 TOUR = next(sample for sample in samples() if sample.name == "tour.ocml")
@@ -143,6 +144,10 @@ class TestMarkdown:
             '<td class="right">m</td>',
         ):
             assert part in made, part
+
+    def test_cells_with_bars_and_blocks_that_are_nested_too_deep_are_whole(self) -> None:
+        assert '<td><code class="code">ls | wc</code></td><td>c | d</td>' in body("|a|b|\n|-|-|\n|`ls \\| wc`|c \\| d|")
+        assert "word" in body("> " * (DEEPEST + 1) + "word")
 
     def test_no_link_leads_out_of_the_page(self) -> None:
         made = body("[a](https://x.example/y) <https://z.example> ![b](c.png)")

@@ -312,6 +312,7 @@ def pair(prompt: object, chosen: list[str], rejected: list[str], **more: object)
     return json.dumps(row, ensure_ascii=False).encode() + b"\n"
 
 
+@pytest.mark.slow
 def test_texts_that_are_equal_by_chance_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
     usual = [pair(f"Hi {at}", [f"Hi {at}", "yes"], [f"Hi {at}", "no"]) for at in range(4)]
     others = [

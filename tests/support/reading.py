@@ -120,6 +120,20 @@ def read(text: bytes | str, format: str, options: ReadOptions | None = None) -> 
     return describe(examine([data], data, format, options), data)
 
 
+def visible_texts(data: bytes, format: str) -> list[str]:
+    """Return the texts that the end user sees. Checks run afterwards and change none of them, so they are left out."""
+    parser = Parser(FORMATS[format])
+    analysis = Analysis(lambda start, end: data[start:end], FORMATS, body_of_ids, defers=True)
+    analysis.apply(parser.feed(data))
+    analysis.apply(parser.close())
+    analysis.close()
+    return [
+        read_body(message.pieces, lambda start, end: data[start:end], body_of_ids).text
+        for message in analysis.index
+        if is_user_safe(message)
+    ]
+
+
 def read_cut(text: bytes, format: str, cuts: Iterable[int], options: ReadOptions | None = None) -> Reading:
     """Read text cut at these offsets."""
     edges = [0, *sorted(cuts), len(text)]

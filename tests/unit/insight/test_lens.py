@@ -251,6 +251,7 @@ def test_the_column_of_the_own_format_is_its_reading(sample: Sample) -> None:
         ]
 
 
+@pytest.mark.slow
 def test_leaving_out_call_ids_and_late_checks_does_not_change_a_reading(monkeypatch: pytest.MonkeyPatch) -> None:
     parts = (
         "<|start|>assistant to=functions.f call_id=c{0}<|channel|>commentary<|message|>{{}}<|call|>\n",

@@ -378,7 +378,7 @@ class Signature(Struct, frozen=True):
     need: tuple[str, ...] = ()
     """Paths that must have a value."""
     any_of: Mapping[str, frozenset[str]] = field(default_factory=dict)
-    """For each path, the words of which the value must be one. A word that ends in `*` is a prefix."""
+    """For each path, the words that the value may be. A word that ends in `*` is a prefix."""
     none_of: tuple[str, ...] = ()
     """Paths that must not have a value."""
     members: tuple[str, ...] = ()

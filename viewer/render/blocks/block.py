@@ -211,7 +211,7 @@ def styled_row(row: Row, look: StyleRole, spans: Sequence[Styled]) -> list[Part]
 
 
 class Overlays:
-    """Spans over a text, looked up row by row in order."""
+    """Spans over the text, looked up row by row in order."""
 
     def __init__(self, *layers: Sequence[Styled]) -> None:
         self._layers = layers

@@ -20,7 +20,7 @@ _PROMPTS = ("search", "filter")
 
 
 class FilteredRows(Protocol):
-    """The rows of a list, of which it shows what a search or a filter finds."""
+    """The rows of a list, limited to what a search or a filter finds."""
 
     @property
     def filter(self) -> str:

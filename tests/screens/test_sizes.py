@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import permutations
 from pathlib import Path
 
@@ -108,13 +109,17 @@ async def test_each_state_survives_every_width(name: str, tmp_path: Path, monkey
                 for width in range(40, 201):
                     size = (width, 10 + (width - 40) // 4)
                     await pilot.resize_terminal(*size)
-                    await until(lambda size=size: pilot.app.screen.size == size)
+                    await until(partial(_has_size, pilot, size))
                     await settled(pilot)
                     lines = [strip.text for strip in strips(pilot)]
                     assert [cells(SafeText(line)) for line in lines] == [width] * size[1], (step, size)
                     assert lines[0].rstrip().endswith(("[SAFE]", "[BRIEF]", "[DEBUG]")), (step, size, lines[0])
                     assert (pilot.app.screen, pilot.app.focused) == (screen, focused), (step, size)
                 await pilot.resize_terminal(120, 40)
+
+
+def _has_size(pilot: Pilot[int], size: tuple[int, int]) -> bool:
+    return pilot.app.screen.size == size
 
 
 def assert_it_fits(pilot: Pilot[int], size: tuple[int, int]) -> None:

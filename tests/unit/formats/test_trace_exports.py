@@ -350,4 +350,4 @@ def test_the_state_of_a_graph_is_a_list_of_messages() -> None:
     ]
     for state in ({"messages": given}, given):
         assert detect(json.dumps(state).encode()).format == "langsmith"
-        assert told(state, "langsmith")[0] == ["a", "b"]  # type: ignore[arg-type]
+        assert told(state, "langsmith")[0] == ["a", "b"]

@@ -165,16 +165,19 @@ class ClosedBatch(Struct):
     """The other agents whose first messages are here, each with the place of that message."""
     found: list[tuple[int, Found]] = field(default_factory=list)
     """The problems of messages, each with the place of its message."""
+    used: list[tuple[int, Used]] = field(default_factory=list)
+    """The tokens that messages used, each with the place of the message that was last when they were stated."""
 
     def __len__(self) -> int:
         return len(self.codes)
 
-    def one_by_one(self) -> Iterator[Started | AgentStarted | Closed | Found]:
+    def one_by_one(self) -> Iterator[Started | AgentStarted | Closed | Found | Used]:
         """Yield the events of the batch one by one."""
         ids = dict(zip(self.id_rows, self.ids, strict=True))
         values = dict(zip(self.value_rows, self.values, strict=True))
         times = dict(zip(self.time_rows, self.times, strict=True))
         started, problems, agents = deque(self.started), deque(self.found), deque(self.agents)
+        used = deque(self.used)
         number = self.transcript
         for row, code in enumerate(self.codes):
             while started and started[0][0] == row:
@@ -197,6 +200,8 @@ class ClosedBatch(Struct):
             yield Closed(message)
             while problems and problems[0][0] == row:
                 yield problems.popleft()[1]
+            while used and used[0][0] == row:
+                yield used.popleft()[1]
         for _, transcript in started:
             yield Started(transcript)
 

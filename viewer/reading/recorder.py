@@ -255,8 +255,13 @@ class Recorder:
 
     def use(self, number: int, usage: Usage, model: str | None = None) -> None:
         """Record that a message, or the whole transcript if the number is 0, used this many more tokens."""
-        if usage != Usage():
-            self._events.append(Used(self.transcript, number, usage, model))
+        if usage == Usage():
+            return
+        used, last = Used(self.transcript, number, usage, model), self._events[-1] if self._events else None
+        if isinstance(last, ClosedBatch) and len(last):
+            last.used.append((len(last) - 1, used))
+        else:
+            self._events.append(used)
 
     def start_agent(self, thread: int, id: str) -> None:
         """Record that the first message of another agent follows."""

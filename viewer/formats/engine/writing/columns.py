@@ -13,7 +13,7 @@ from viewer.formats.engine.known.shapes import Matched, Said, Shape, holes_in, m
 from viewer.formats.engine.writing.headers import SPOKEN, DraftHeaders
 from viewer.formats.engine.writing.messages import DraftMessages, ending_of, outcome_report
 from viewer.formats.engine.writing.text_hooks import TextHooks
-from viewer.formats.json.shapes import TURN_LEADS, begins_turn, is_divided, may_be_divided
+from viewer.formats.json.known.shapes import TURN_LEADS, begins_turn, is_divided, may_be_divided
 from viewer.formats.tables.model import RecordFormat
 from viewer.model.events import ClosedBatch, Found
 from viewer.model.messages import Coding, Ending, Header, Kind, Piece

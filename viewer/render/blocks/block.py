@@ -23,7 +23,7 @@ _MOST_CHECKED = 64
 """How many problems in a range to check, at most, for one whose message has a row."""
 
 
-class BlockLine(Struct, frozen=True):
+class BlockLine(Struct, frozen=True, gc=False):
     """One line and the part of the body that it shows."""
 
     parts: Line
@@ -45,7 +45,7 @@ SPACE = BlockLine(())
 """The empty row between two messages."""
 
 
-class Source(Struct, frozen=True):
+class Source(Struct, frozen=True, gc=False):
     """The Markdown source of rendered text, for copying."""
 
     text: str
@@ -58,7 +58,7 @@ class Source(Struct, frozen=True):
         return self.text[self.origins[min(first, end)] : self.origins[min(last, end)]]
 
 
-class Block(Struct, frozen=True):
+class Block(Struct, frozen=True, gc=False):
     """The lines of one row of a view."""
 
     number: int
@@ -208,6 +208,27 @@ def styled_row(row: Row, look: StyleRole, spans: Sequence[Styled]) -> list[Part]
                 start = end
             before, end = each, stop
     return [*parts, Part(trusted(text[start:end]), before)]
+
+
+class Overlays:
+    """Spans over the text, looked up row by row in order."""
+
+    def __init__(self, *layers: Sequence[Styled]) -> None:
+        self._layers = layers
+        self._at = [0] * len(layers)
+
+    def over(self, row: Row) -> list[Styled]:
+        """Return the spans that touch this row. Rows must be passed in order."""
+        found: list[Styled] = []
+        for number, layer in enumerate(self._layers):
+            at = self._at[number]
+            while at < len(layer) and layer[at].end <= row.start:
+                at += 1
+            self._at[number] = at
+            while at < len(layer) and layer[at].start < max(row.end, row.start + 1):
+                found.append(layer[at])
+                at += 1
+        return found
 
 
 def _looks(row: Row, look: StyleRole, spans: Sequence[Styled]) -> list[StyleRole]:

@@ -175,6 +175,7 @@ class ProgramController:
             shown = ReplayScreen(
                 *(self._painter, self._printing, document.name, document.named_format, document.options, audience),
                 request=request or ReplayRequest(times=self._times),
+                renders=self._view.renders_markdown,
                 is_first=request is not None,
                 actions=self._actions,
             )
@@ -219,7 +220,7 @@ class ProgramController:
 
     def open_lens(self) -> None:
         """Show how each text format reads the file, and go to the chosen message."""
-        from viewer.insight.lens import READERS
+        from viewer.insight.lens.readings import READERS
         from viewer.tui.insight.lens import LensScreen
 
         document = self._session.document

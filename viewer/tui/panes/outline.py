@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
+from types import MappingProxyType
 
 from textual.app import ComposeResult
 from textual.message import Message
@@ -67,17 +68,20 @@ class Outline(Frame):
         calls: CallView | None = None,
         problems: DiagnosticView | None = None,
         usages: UsageView | None = None,
+        leak_scores: Mapping[int, int] = MappingProxyType({}),
         live: bool = False,
         is_settled: Callable[[], bool] = lambda: False,
     ) -> None:
         """Show a projection. Folded turns stay folded. Calls and problems are looked up if not given. Without `usages`,
-        show no tokens. `is_settled` returns True once no line can change any more."""
+        show no tokens. Show `leak_scores` next to their messages. `is_settled` returns True once no line can
+        change any more."""
         before = self._lines
         lines = self._lines = OutlineLines(
             *(projection, rows, self.printing),
             calls=calls,
             problems=problems,
             usages=usages,
+            leak_scores=leak_scores,
             live=live,
             is_settled=is_settled,
             tables=self._tables,

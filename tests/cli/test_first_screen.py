@@ -64,7 +64,7 @@ def samples() -> list[Path]:
     return [TOUR, *(first[name] for name in sorted(first))]
 
 
-@pytest.mark.share(test=72)
+@pytest.mark.share(test=120)
 @pytest.mark.parametrize("path", samples(), ids=lambda path: path.stem)
 @pytest.mark.parametrize("size", SIZES, ids=str)
 def test_the_app_draws_the_same_text_at_the_same_place(path: Path, size: tuple[int, int]) -> None:
@@ -166,7 +166,7 @@ def test_an_error_while_the_app_loads_restores_the_terminal(module: str, code: i
     assert b"Tokyo" not in written.split(b"\x1b[?1049l")[-1]
 
 
-@pytest.mark.share(test=4)
+@pytest.mark.share(test=8)
 @pytest.mark.parametrize(
     ("arguments", "size"),
     [

@@ -10,7 +10,7 @@ import pytest
 from tests.support.program import run
 from tests.support.samples import ROOT
 from viewer.cli import lens
-from viewer.insight.lens import READERS
+from viewer.insight.lens.readings import READERS
 from viewer.rules.structure import W_FORMAT_DIFFERS
 
 FORGED = (

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.cases import each
+from tests.support.cases import SLOW, each, targets_of
 from tests.support.reading import read, read_batched
 from viewer.checks import closed_rows, prefilter_block
 from viewer.formats.containers import arrays
@@ -95,7 +95,7 @@ def thought(chance: Random, trouble: float) -> dict[str, Any]:
 
 
 def content(chance: Random, trouble: float) -> object:
-    """Return the content of a message: a text, a part with a text, or something similar."""
+    """Return the content of a message: a string, a part with a string, or something similar."""
     if chance.random() < 0.75:
         return text(chance, trouble)
     part: dict[str, Any] = {"type": "text", "text": text(chance, trouble)}
@@ -281,7 +281,7 @@ def rows_around(name: str, chance: Random) -> bytes:
     return b"".join(found)
 
 
-@each("name", ["id", "n", "score", "model", "version", "error", "role", "content", "metadata", "é"])
+@each("name", ["id", "n", "score", "model", "version", "error", "role", "content", "metadata", "é"], quick=5)
 def test_members_around_messages_are_read_as_with_care(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     data = rows_around(name, Random(name))
     assert compare_document(data, Random(name), monkeypatch) > 100
@@ -291,7 +291,7 @@ def test_members_around_messages_are_read_as_with_care(name: str, monkeypatch: p
 FAULTS = {"_STRING": rb'"((?:[^"\\]|\\.)*+)"', "_NUMBER": rb"([^,}]++)", "_FIXED": ()}
 
 
-@each("fault", FAULTS)
+@each("fault", FAULTS, quick=3)
 def test_a_fault_in_the_pattern_of_a_member_is_found(fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(runs, fault, FAULTS[fault])
     with pytest.raises(AssertionError):
@@ -341,16 +341,21 @@ COMMON = ("id", "type", "phase", "ts", "created_at", "kind", "usage", "custom_id
 """Members that are tried in every run of the tests."""
 
 
-@each("name", COMMON)
+@each("name", COMMON, quick=5)
 def test_members_of_messages_are_read_as_with_care(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     assert compare_document(messages_with(name, Random(name)), Random(name), monkeypatch) > 50
     compare_document(spoiled(messages_with(name, Random(name)), Random(name)), Random(name), monkeypatch)
 
 
-@pytest.mark.slow
-def test_members_with_any_known_name_are_read_as_with_care(monkeypatch: pytest.MonkeyPatch) -> None:
-    names = known_words()
-    assert {"isSidechain", "thinking", "custom_id", "response_obj", "phase"} <= {*names}
+DECIDING = {"isSidechain", "thinking", "custom_id", "response_obj", "phase", "type"}
+"""Members whose values decide how a message is read, tried in every run."""
+
+
+@pytest.mark.parametrize("test", [pytest.param(4, marks=pytest.mark.slow), pytest.param(1, marks=pytest.mark.lab)])
+def test_members_with_any_known_name_are_read_as_with_care(test: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    targets = targets_of(known_words(), 0, test)
+    assert targets.keys() >= DECIDING
+    names = [name for name, target in targets.items() if target == SLOW or name in DECIDING]
     values = ("usual", "thought", "commentary", 7, 8)
     for at in range(0, len(names), 19):
         some = names[at : at + 19]
@@ -376,7 +381,7 @@ OWN_FAULTS: dict[str, tuple[object, str, object]] = {
 }
 
 
-@each("fault", OWN_FAULTS)
+@each("fault", OWN_FAULTS, quick=4)
 def test_a_fault_in_members_of_messages_is_found(fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(*OWN_FAULTS[fault])
     with pytest.raises((AssertionError, ValueError, UnicodeDecodeError)):

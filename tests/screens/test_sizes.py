@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import permutations
 from pathlib import Path
 
@@ -30,7 +31,7 @@ async def resized(pilot: Pilot[int], size: tuple[int, int]) -> None:
     await settled(pilot)
 
 
-@pytest.mark.share(test=2)
+@pytest.mark.share(test=4)
 @pytest.mark.parametrize("panes", PANES)
 @pytest.mark.parametrize("size", [(20, 5), (99, 30), (1, 1)])
 async def test_the_app_opens_and_works_in_any_size(size: tuple[int, int], panes: str) -> None:
@@ -43,7 +44,7 @@ async def test_the_app_opens_and_works_in_any_size(size: tuple[int, int], panes:
         assert_it_fits(pilot, size)
 
 
-@pytest.mark.share(test=12)
+@pytest.mark.share(test=18)
 @pytest.mark.parametrize("panes", PANES)
 @pytest.mark.parametrize("size", [*SIZES, *TINY])
 async def test_the_app_opens_in_every_size(size: tuple[int, int], panes: str) -> None:
@@ -108,13 +109,17 @@ async def test_each_state_survives_every_width(name: str, tmp_path: Path, monkey
                 for width in range(40, 201):
                     size = (width, 10 + (width - 40) // 4)
                     await pilot.resize_terminal(*size)
-                    await until(lambda size=size: pilot.app.screen.size == size)
+                    await until(partial(_has_size, pilot, size))
                     await settled(pilot)
                     lines = [strip.text for strip in strips(pilot)]
                     assert [cells(SafeText(line)) for line in lines] == [width] * size[1], (step, size)
                     assert lines[0].rstrip().endswith(("[SAFE]", "[BRIEF]", "[DEBUG]")), (step, size, lines[0])
                     assert (pilot.app.screen, pilot.app.focused) == (screen, focused), (step, size)
                 await pilot.resize_terminal(120, 40)
+
+
+def _has_size(pilot: Pilot[int], size: tuple[int, int]) -> bool:
+    return pilot.app.screen.size == size
 
 
 def assert_it_fits(pilot: Pilot[int], size: tuple[int, int]) -> None:

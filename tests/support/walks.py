@@ -176,7 +176,7 @@ RUNS = {
 class Step:
     """One state: the keys that lead to it from the state before, and the text that the file then grows by.
 
-    A key that begins with a quotation mark is a text to type, with `~` for a space."""
+    A key that begins with a quotation mark is text to type, with `~` for a space."""
 
     keys: str = ""
     then: str = ""

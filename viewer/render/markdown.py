@@ -34,7 +34,7 @@ _INLINE = lazy_regex(
 
 
 class MarkdownSpans(Struct):
-    """The spans of a text, each list in order and without overlaps."""
+    """The spans of the text, each list in order and without overlaps."""
 
     spans: list[Styled] = field(default_factory=list)
     tokens: list[Styled] = field(default_factory=list)
@@ -42,7 +42,7 @@ class MarkdownSpans(Struct):
 
 
 def markdown_spans(text: str) -> MarkdownSpans:
-    """Return the blocks, inline marks and code tokens of a text."""
+    """Return the blocks, inline marks and code tokens of the text."""
     if len(text) > LARGEST:
         return MarkdownSpans()
     if not MAY_BE_BLOCK.search(text):
@@ -68,7 +68,7 @@ def parsed_blocks(text: str) -> Sequence[Token] | None:
 
 
 class _Blocks:
-    """The spans of the blocks of a text."""
+    """The spans of the blocks of the text."""
 
     def __init__(self, text: str) -> None:
         self._text = text

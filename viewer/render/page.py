@@ -63,7 +63,7 @@ from viewer.render.title import branch_words, fitting_boundary_words, folded_bra
 from viewer.render.width import between, cells
 
 MOST_EMPTY = 20
-"""The maximum number of consecutive boundaries of empty transcripts; of the others, only the last one is shown."""
+"""The maximum number of consecutive boundaries of empty transcripts. Of any others, only the last one is shown."""
 MOST_NOTES = 3
 """How many diagnostics to show at a message; the others are in the list of problems."""
 FOLD_FROM = 60

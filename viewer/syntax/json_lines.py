@@ -126,7 +126,7 @@ def _regular(data: bytes) -> tuple[Any, int] | None:
 
 
 def _is_paired(data: bytes) -> bool:
-    """True if every surrogate in a text belongs to a pair."""
+    """True if every surrogate in the text belongs to a pair."""
     if b"\\ud" not in data and b"\\uD" not in data:
         return True
     paired = _PAIRED.match(data)

@@ -87,7 +87,7 @@ def read_rest(data: bytes, base: int, start: int) -> JsonReading:
 
 
 class JsonGlance(Struct, frozen=True):
-    """The result of a quick pass over a text. In its value, each number is replaced with its length."""
+    """The result of a quick pass over the text. In its value, each number is replaced with its length."""
 
     valid: bool
     """True if the text is exactly one JSON value (RFC 8259)."""

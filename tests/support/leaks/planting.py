@@ -84,7 +84,7 @@ def _instead(owner: Any, name: str, make: Callable[[Any, str], Any]) -> Plant:
 
 
 def _finds_first(rows: TranscriptRows, seconds: float) -> bool:
-    """Find the first transcript, whatever is searched for."""
+    """Find the first transcript for every search."""
     if rows._searcher is not None:
         rows._found = [1]
     return False

@@ -23,7 +23,7 @@ _MOST_CHECKED = 64
 """How many problems in a range to check, at most, for one whose message has a row."""
 
 
-class BlockLine(Struct, frozen=True):
+class BlockLine(Struct, frozen=True, gc=False):
     """One line and the part of the body that it shows."""
 
     parts: Line
@@ -45,7 +45,7 @@ SPACE = BlockLine(())
 """The empty row between two messages."""
 
 
-class Source(Struct, frozen=True):
+class Source(Struct, frozen=True, gc=False):
     """The Markdown source of rendered text, for copying."""
 
     text: str
@@ -58,7 +58,7 @@ class Source(Struct, frozen=True):
         return self.text[self.origins[min(first, end)] : self.origins[min(last, end)]]
 
 
-class Block(Struct, frozen=True):
+class Block(Struct, frozen=True, gc=False):
     """The lines of one row of a view."""
 
     number: int
@@ -211,7 +211,7 @@ def styled_row(row: Row, look: StyleRole, spans: Sequence[Styled]) -> list[Part]
 
 
 class Overlays:
-    """Spans over a text, looked up row by row in order."""
+    """Spans over the text, looked up row by row in order."""
 
     def __init__(self, *layers: Sequence[Styled]) -> None:
         self._layers = layers

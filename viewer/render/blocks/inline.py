@@ -68,7 +68,7 @@ def line_starts(text: str) -> list[int]:
 
 
 class SourceLines:
-    """Finds the content of parsed blocks in the lines of a text."""
+    """Finds the content of parsed blocks in the lines of the text."""
 
     def __init__(self, text: SafeText) -> None:
         self.text = text

@@ -31,7 +31,7 @@ _DEEPEST_HEADING = 6
 
 
 def markdown_html(shown: SafeText, marks: Marks) -> Html | None:
-    """Return the blocks of a text; None if its source should be shown."""
+    """Return the blocks of the text; None if its source should be shown."""
     if len(shown) > LARGEST:
         return None
     page = _Page(shown, marks)

@@ -220,7 +220,7 @@ class ProgramController:
 
     def open_lens(self) -> None:
         """Show how each text format reads the file, and go to the chosen message."""
-        from viewer.insight.lens import READERS
+        from viewer.insight.lens.readings import READERS
         from viewer.tui.insight.lens import LensScreen
 
         document = self._session.document

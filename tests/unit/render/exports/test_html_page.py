@@ -39,7 +39,7 @@ HOSTILE = (
 )
 
 
-@each("sample", samples(), ids=lambda sample: sample.name, quick=80, test=24)
+@each("sample", samples(), ids=lambda sample: sample.name, quick=80, test=40)
 def test_a_page_uses_few_tags_and_its_links_have_targets(sample: Sample) -> None:
     for audience in AUDIENCES.values():
         page = Page(export(projected(sample, audience), "html"))
@@ -84,7 +84,7 @@ def test_hostile_text_is_text_in_every_place(bad: str, tmp_path: Path) -> None:
         assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\u200b]", made)
 
 
-@each("sample", samples(), ids=lambda sample: sample.name, quick=48, test=6)
+@each("sample", samples(), ids=lambda sample: sample.name, quick=48, test=12)
 def test_every_word_of_the_messages_is_in_the_page(sample: Sample) -> None:
     for audience in (END_USER, EVERYTHING):
         shown = projected(sample, audience)
@@ -121,7 +121,7 @@ def letters(text: str) -> str:
 
 
 def lost(text: str, drawn: str) -> str:
-    """Return the letters of a text from the first one that is not drawn, in order."""
+    """Return the letters of the text from the first one that is not drawn, in order."""
     while "\\" in text and is_container(text):
         text = decode_string(text)[0]
     wanted, at = letters(sanitize(normalize_newlines(text))), 0

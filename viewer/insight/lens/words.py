@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from viewer.insight.lens import READERS, Cell, Read, Reading, Row
+from viewer.insight.lens.readings import READERS, Read, Reading
+from viewer.insight.lens.rows import Cell, Row
 
 SHORT_NAMES = {name: name.removeprefix("openchatml-") for name in READERS}
 """The names of the formats in column headings."""

@@ -39,7 +39,7 @@ MOST_HOLES = 24
 MOST_HEADERS = 256
 """The maximum number of headers of one shape. There are several because a reply gets its name from its call."""
 _THOUGHT_KEYS = ("reasoning_content", "reasoning", "thinking")
-"""Members with a thought. A shape has text in only one, because a text that several have becomes one message."""
+"""Members with a thought. A shape has text in only one, because text that several have becomes one message."""
 _KEYS = frozenset(
     {
         *("role", "content", "name", "tool_calls", "tool_call_id", "refusal", "function_call", "audio", "annotations"),
@@ -69,9 +69,9 @@ _WORDS = rb"[ !#-;=?-\[\]-{}~]++"
 """The value of a member that decides nothing: ASCII text without escapes and without the characters of marks."""
 _NUMBER = rb"-?(?:0|[1-9][0-9]{0,14}+)(?:\.[0-9]{1,15}+)?+(?![0-9.eE])"
 _TURN = lazy_regex(rb"(?:[ ]|\\[nrtbf])*+(?:analysis|commentary|assistant)")
-"""A pattern that matches, among others, every start of a text that may be a turn without its control tokens."""
+"""A pattern that matches, among others, every start of text that may be a turn without its control tokens."""
 TURN_LEADS = b" \\ac"
-"""The first bytes of such a text."""
+"""The first bytes of such text."""
 
 
 _NUMBERS = count()
@@ -300,7 +300,7 @@ def may_be_divided(raw: bytes) -> bool:
 
 
 def is_divided(raw: bytes, piece: Piece, role: str) -> bool:
-    """True if a text is split at template marks."""
+    """True if the text is split at template marks."""
     if not may_be_divided(raw):
         return False
     own = raw[1:-1] if piece.coding is Coding.PLAIN else raw
@@ -362,7 +362,7 @@ def _other_holes(node: LazyNode) -> list[_Hole] | None:
 
 
 def _is_one_text(content: object) -> bool:
-    """True for a list with a single part, which holds only a text."""
+    """True for a list with a single part, which holds only text."""
     if type(content) is not list or len(content) != 1 or type(content[0]) is not dict or len(content[0]) != 2:
         return False
     return content[0].get("type") in _TEXT_TYPES and _is_text(content[0].get("text"))

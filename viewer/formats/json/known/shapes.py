@@ -46,7 +46,7 @@ MOST_HEADERS = 256
 MOST_PARTS = 8
 """The maximum number of content parts."""
 _THOUGHT_KEYS = ("reasoning_content", "reasoning", "thinking")
-"""Members with a thought. A shape has text in only one, because a text that several have becomes one message."""
+"""Members with a thought. A shape has text in only one, because text that several have becomes one message."""
 _KEYS = frozenset(
     {
         *("role", "content", "tool_calls", "tool_call_id", "refusal", "function_call", "audio", "annotations"),
@@ -76,9 +76,9 @@ _ID = rb'"[^"\\\x00-\x1f\x7f-\xff]++"'
 _NAME = rb"[A-Za-z0-9_.:/-]++"
 """The name of a tool or a speaker."""
 _TURN = lazy_regex(rb"(?:[ ]|\\[nrtbf])*+(?:analysis|commentary|assistant)")
-"""A pattern that matches, among others, every start of a text that may be a turn without its control tokens."""
+"""A pattern that matches, among others, every start of text that may be a turn without its control tokens."""
 TURN_LEADS = b" \\ac"
-"""The first bytes of such a text."""
+"""The first bytes of such text."""
 
 
 _NUMBERS = count()
@@ -368,7 +368,7 @@ def may_be_divided(raw: bytes) -> bool:
 
 
 def is_divided(raw: bytes, piece: Piece, role: str) -> bool:
-    """True if a text is split at template marks."""
+    """True if the text is split at template marks."""
     if not may_be_divided(raw):
         return False
     own = raw[1:-1] if piece.coding is Coding.PLAIN else raw

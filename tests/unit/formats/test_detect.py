@@ -56,6 +56,7 @@ CASES = [
     ("events", 'data: {"choices": [{"delta": {"content": "a"}}]}\n\ndata: [DONE]\n'),
     ("harmony-tokens", "[200006, 1428, 200008]"),
     ("harmony-tokens", "200006\n1428\n200008\n"),
+    ("harmony-tokens", "200006 1428 200008\n13225 200007\n"),
     ("harmony-tokens", "[200006, 14"),
     *((case.format, case.whole) for case in TEMPLATES),
     ("server-log", "INFO Received request cmpl-1: prompt: '<|im_start|>user\\n', params: None\n"),
@@ -107,6 +108,8 @@ def test_every_name_is_a_format() -> None:
         ('{\n  "name": "shop",\n  "version": "1.0.0",\n  "private": true\n}\n', "json"),
         ('version: "3.8"\nservices:\n  web:\n    image: nginx\n', "text"),
         ("---\ntitle: A day at sea\n---\n\nThe wind was strong.\n", "text"),
+        ("---\nname: sailing\nversion: 1.0\n---\n\nThe wind was strong.\n", "text"),
+        ("1 2 3\n4 5 6\n", "text"),
     ],
 )
 def test_a_mere_version_is_no_transcript(text: str, kind: str) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import partial
+from functools import cache, partial
 from itertools import groupby
 
 import click
@@ -17,22 +17,9 @@ from viewer.cli.output import Output, table_lines
 from viewer.document.document import Document
 from viewer.document.values import ShownMessage
 from viewer.errors import ViewerError
-from viewer.insight.lens import (
-    LIMIT,
-    READERS,
-    READS,
-    Cell,
-    Rank,
-    Reading,
-    Row,
-    agreed,
-    counts,
-    disagreements,
-    first_difference,
-    readings,
-    rows,
-)
-from viewer.insight.lens_words import SHORT_NAMES, cell_words, sentence
+from viewer.insight.lens.readings import LIMIT, READERS, READS, Reading, agreed, readings
+from viewer.insight.lens.rows import Cell, Rank, Row, RowTable, first_difference, row_table
+from viewer.insight.lens.words import SHORT_NAMES, cell_words, sentence
 from viewer.model.visibility import END_USER, Audience, Reveal
 from viewer.render.json_lines import encode
 from viewer.render.number_format import byte_size, counted
@@ -43,6 +30,8 @@ from viewer.render.width import lines_of
 from viewer.rules.structure import W_FORMAT_DIFFERS
 
 _SOURCE_WIDTH = 48
+_RANKS = {None: None, "differ": Rank.LABEL, "visibility": Rank.VISIBILITY}
+"""The values of --only, with the least serious rank to show."""
 
 
 class Comparison(Struct, frozen=True):
@@ -163,10 +152,10 @@ def command(
         if comparison.is_cut:
             say(f"{document.name}: compared the first {byte_size(LIMIT)}; --all compares everything.")
         name = document.name if inputs.several else None
-        found = list(rows(comparison.only(names))) if is_debug else []
         if is_debug:
-            differs = differs or any(row.rank is Rank.VISIBILITY for row in found)
-            shown = _selected(found, only)
+            found = row_table(comparison.only(names))
+            shown = found.up_to(_RANKS[only])
+            differs = differs or bool(found.apart)
             if as_json:
                 output.write(_json(comparison, comparison.only(names), found, shown, name))
             else:
@@ -179,12 +168,6 @@ def command(
             else:
                 output.write_styled(_safe_text(comparison, same, name, output))
     return inputs.code or (FINDINGS if exit_code and differs else FINE)
-
-
-def _selected(found: list[Row], only: str | None) -> list[Row]:
-    if only is None:
-        return found
-    return list(disagreements(found, at_most=Rank.VISIBILITY if only == "visibility" else Rank.LABEL))
 
 
 def _shown_messages(comparison: Comparison) -> Iterator[ShownMessage]:
@@ -233,7 +216,7 @@ def _summary(
 
 
 def _json(
-    comparison: Comparison, readings: Sequence[Reading], found: list[Row], shown: list[Row], name: str | None
+    comparison: Comparison, readings: Sequence[Reading], found: RowTable, shown: Iterator[Row], name: str | None
 ) -> Iterator[Printable]:
     for row in shown:
         cells = {each.format: _cell_object(cell) for each, cell in zip(readings, row.cells, strict=True)}
@@ -241,7 +224,7 @@ def _json(
             {"kind": "lens", "span": row.span, "rank": row.rank.word if row.rank else None, "readings": cells}, name
         )
     verdicts = {each.format: each.verdict for each in readings}
-    yield encode(_summary(comparison, verdicts, {**counts(found)}), name)
+    yield encode(_summary(comparison, verdicts, {**found.counts()}), name)
 
 
 def _cell_object(cell: Cell | None) -> dict[str, object] | None:
@@ -258,10 +241,10 @@ def _cell_object(cell: Cell | None) -> dict[str, object] | None:
 
 
 def _table(
-    comparison: Comparison, readings: Sequence[Reading], found: list[Row], shown: list[Row], output: Output
+    comparison: Comparison, readings: Sequence[Reading], found: RowTable, shown: Iterator[Row], output: Output
 ) -> Iterator[Line]:
     style, document = output.style, comparison.document
-    number = counts(found)[Rank.VISIBILITY.word]
+    number = len(found.apart)
     yield rule(style.name(document.name), trusted(""), output.width, style, heavy=True)
     detected = "detected" if document.detection.reason != "as requested" else "as requested"
     yield (
@@ -269,17 +252,19 @@ def _table(
     )
     yield ()
     heads = ("", "bytes", *(SHORT_NAMES[each.format] for each in readings), "source")
+    spelled = cache(style.name)
+    signs = {None: trusted(""), Rank.VISIBILITY: style.words(style.signs.severity("error"))}
     table: list[list[Text]] = [
         [
-            style.words(style.signs.severity("error") if row.rank is Rank.VISIBILITY else ""),
+            signs.get(row.rank, signs[None]),
             trusted(f"{row.span[0]:,}-{row.span[1]:,}"),
-            *(style.name(cell_words(cell)) for cell in row.cells),
+            *(spelled(cell_words(cell)) for cell in row.cells),
             style.spell(sanitize_line(document.quotes.excerpt(*row.span), _SOURCE_WIDTH)),
         ]
         for row in shown
     ]
     table.append([trusted(""), trusted("verdict"), *(trusted(each.verdict) for each in readings), trusted("")])
     yield from table_lines(heads, table, output.width, style)
-    for row in disagreements(shown, at_most=Rank.VISIBILITY):
+    for row in (found[place] for place in found.apart):
         yield ()
         yield (Part(style.name(f"{row.span[0]:,}: {sentence(row, readings)}")),)

@@ -12,6 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from viewer.checks.analysis import Analysis
+from viewer.columns.api import Column
 from viewer.document.backend import PLAIN, forced_backend
 from viewer.document.calls import CallView, CallWatch, no_calls, sees_both_ends, shown_call
 from viewer.document.diagnostics import DiagnosticView, NewDiagnostics
@@ -36,10 +37,10 @@ from viewer.document.values import (
     Headline,
     HiddenRun,
     Item,
+    Layout,
     MessageColumns,
     MessagePlaces,
     MessageText,
-    Placed,
     ShownCall,
     ShownDiagnostic,
     ShownMessage,
@@ -51,7 +52,7 @@ from viewer.document.visibility_cache import Heads, VisibilityCache
 from viewer.index.agents import AgentStart
 from viewer.index.calls import CallLink
 from viewer.index.messages import MessageIndex
-from viewer.model.messages import Coding, Header, Kind, Message, Span, Stray, Transcript
+from viewer.model.messages import Coding, Ending, Header, Kind, Message, Span, Stray, Transcript
 from viewer.model.prices import NO_PRICES, Prices
 from viewer.model.visibility import Audience, Pane, Reveal, is_user_safe, message_kind, pane_of, reason_of
 from viewer.reading.header import safe_header, withheld_count, without_unlisted
@@ -407,7 +408,7 @@ class Projection(Struct, frozen=True):
         return self._vault.blocks_for(self.audience, self._analysis.index[value])
 
     def block_searcher(self, rows: Rows, text: str, ignores_case: bool, *, is_all: bool = True) -> BlockSearcher | None:
-        """Return a searcher for a text in many of these rows at once, or None if each row must be searched as text.
+        """Return a searcher for text in many of these rows at once, or None if each row must be searched as text.
         If the text is only part of the query (`is_all` false), it finds the rows that contain it."""
         index = self._analysis.index
         is_small = not len(index) or index.span(len(index))[1] < WORTH_SEARCHING_BLOCKS
@@ -670,23 +671,35 @@ class WholeInput:
         """Return the headers of a transcript as columns."""
         return Heads(self._analysis, transcript)
 
-    def layout(self) -> Iterator[Placed]:
-        """Yield the place of each message, with its header."""
+    def layout(self) -> Layout:
+        """Return the places of all messages, with their headers."""
         index = self._analysis.index
         last = len(index)
-        known: dict[int, tuple[Header, bool]] = {}
-        places = zip(*index.bounds(1, last), *index.bodies(1, last), index.kinds[1 : last + 1], strict=True)
-        for number, (start, end, body_start, body_end, kind) in enumerate(places, 1):
-            if kind not in known:
-                example = index.example(kind)
-                known[kind] = example.header, is_user_safe(example)
-            if not index.regular_kinds[kind]:
-                pieces = index[number].pieces
-                body_start, body_end = (pieces[0].start, pieces[-1].end) if pieces else (body_end, body_end)
-            header, is_safe = known[kind]
-            if index.has_values(kind):
-                header = index[number].header.with_call_id(None)
-            yield Placed(number, (start, end), (body_start, body_end), header, is_safe)
+        kinds = index.kinds[1 : last + 1]
+        examples = {kind: index.example(kind) for kind in set(kinds)}
+        starts, ends = index.bounds(1, last)
+        return Layout(
+            *(starts, ends, kinds),
+            examples={kind: example.header for kind, example in examples.items()},
+            alike={kind for kind in examples if not index.has_values(kind)},
+            shown={kind for kind, example in examples.items() if is_user_safe(example)},
+            whole={kind for kind, example in examples.items() if self._is_whole(kind, example)},
+            escaped={*filter(index.has_escapes, examples)},
+            verbatim=index.verbatim(1, last),
+            bodies=self._bodies,
+            header=lambda number: index[number].header.with_call_id(None),
+        )
+
+    def _is_whole(self, kind: int, example: Message) -> bool:
+        return bool(self._analysis.index.regular_kinds[kind]) and example.ending is not Ending.OPEN
+
+    def _bodies(self, first: int, last: int) -> tuple[Column, Column]:
+        index = self._analysis.index
+        starts, ends = index.bodies(first, last)
+        for number in index.irregular(first, last):
+            pieces, place = index[number].pieces, number - first
+            starts[place], ends[place] = (pieces[0].start, pieces[-1].end) if pieces else (ends[place], ends[place])
+        return starts, ends
 
     def problem_codes(self) -> set[tuple[str, str | None]]:
         """Return the codes of all diagnostics so far, with their reasons."""

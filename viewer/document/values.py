@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Set
+
 from msgspec import Struct
 
+from viewer.columns.api import Column
 from viewer.model.diagnostic import fill_in
 from viewer.model.messages import Header, Span, Usage
 from viewer.rules import RULES
@@ -84,16 +87,29 @@ class MessageText(Struct, frozen=True, gc=False):
     body: str
 
 
-class Placed(Struct, frozen=True):
-    """Where a message is, with its header. Only for an audience that sees everything."""
+class Layout(Struct, frozen=True):
+    """Where the messages of an input are, as columns. Only for an audience that sees everything."""
 
-    number: int
-    span: Span
-    body: Span
-    """The span from the first to the last byte of the body."""
-    header: Header
-    is_shown: bool
-    """True if the safe view shows the message."""
+    starts: Column
+    ends: Column
+    kinds: Column
+    """The kind of each message. Messages of a kind share a header, except for the values of some attributes."""
+    examples: Mapping[int, Header]
+    """The header of each kind, without these values."""
+    alike: Set[int]
+    """The kinds whose messages have the same values."""
+    shown: Set[int]
+    """The kinds that the safe view shows."""
+    whole: Set[int]
+    """The kinds whose bodies are single runs of bytes and do not grow."""
+    escaped: Set[int]
+    """The kinds whose bodies may have escapes."""
+    verbatim: bytearray
+    """A flag for each message: 1 if its body is known to have none."""
+    bodies: Callable[[int, int], tuple[Column, Column]]
+    """Returns the first and last bytes of the bodies of the messages with these numbers."""
+    header: Callable[[int], Header]
+    """Returns the header of the message with this number, without its call ID."""
 
 
 class ShownStray(Struct, frozen=True, gc=False):

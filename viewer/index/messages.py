@@ -148,6 +148,10 @@ class MessageIndex:
         """True if the bodies of this kind are JSON strings with their quotes."""
         return bool(self._kind_flags[kind] & _STRING)
 
+    def has_escapes(self, kind: int) -> bool:
+        """True if control tokens in the bodies of this kind are escaped."""
+        return bool(self._kind_flags[kind] & _ESCAPED)
+
     def has_values(self, kind: int) -> bool:
         """True if extra attributes differ between the messages of this kind. Its example lacks their values."""
         return bool(self._places) and self._kind_headers[kind] in self._places

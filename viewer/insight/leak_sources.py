@@ -49,6 +49,8 @@ _QUOTES = lazy_regex(
     re.DOTALL,
 )
 """Quoted and fenced text."""
+_QUOTE = lazy_regex('[`"“«„「『]')
+"""The marks that begin it."""
 _OPENED = lazy_regex(r':[ \t]*"')
 _DRAFT = lazy_regex(
     r"(?im)^[ \t>*#_-]*(?:final |the |my |suggested |possible )?"
@@ -56,6 +58,11 @@ _DRAFT = lazy_regex(
     r"[ \t*_]*[:：]"
 )
 """Words in an analysis that announce the wording of an answer."""
+_COLON = lazy_regex("[:：]")
+_ASCII_ENDS = ("answer", "draft", "reply", "response", "antwort", "entwurf", "brouillon", "respuesta", "borrador")
+"""What an announcement in ASCII ends with, before the colon."""
+_ANNOUNCED = 64
+"""The number of characters before a colon to look at first."""
 
 
 class Words:
@@ -69,8 +76,9 @@ class Words:
     def __len__(self) -> int:
         return len(self.keys)
 
+    @cached_property
     def origins(self) -> list[int]:
-        """Return the hashes of the sequences that identify the origin of a text, by their first word.
+        """The hashes of the sequences that identify the origin of a text, by their first word.
 
         Each has four words, or twice as many characters. A hash is 0 if the text ends before."""
         fours = hashes_of(self.keys, _ORIGIN)
@@ -84,7 +92,7 @@ class Words:
 
     def cover(self, known: Set[int], covered: bytearray) -> None:
         """Mark the words in sequences of known origin."""
-        for place in [place for place, gram in enumerate(self.origins()) if gram in known and gram]:
+        for place in [place for place, gram in enumerate(self.origins) if gram in known and gram]:
             length = 2 * _ORIGIN if self.keys[place] & UNSPACED_WORD else _ORIGIN
             covered[place : place + length] = b"\1" * length
 
@@ -136,12 +144,29 @@ def source_of(message: int, kind: str, text: str) -> Source:
     """Return a source with its drafts. Only an analysis has drafts."""
     drafts: list[Span] = []
     if kind == "analysis":
-        drafts = [*(found.span() for found in _QUOTES.finditer(text)), *_quoted_ends(text)]
-        announced = _DRAFT.search(text)
+        drafts = [found.span() for found in _QUOTES.finditer(text)] if _QUOTE.search(text) else []
+        drafts += _quoted_ends(text) if _OPENED.search(text) else []
+        announced = _announced(text)
         if announced:
             drafts = [(start, min(end, announced.end())) for start, end in drafts if start < announced.end()]
             drafts.append((announced.end(), len(text)))
     return Source(message, kind, text, drafts)
+
+
+def _announced(text: str) -> re.Match[str] | None:
+    """Return the first announcement of an answer. The slow search runs only in lines whose first colon may end one."""
+    start = 0
+    while colon := _COLON.search(text, start):
+        at = colon.start()
+        start = text.rfind("\n", start, at) + 1 or start
+        ending = text[max(start, at - _ANNOUNCED) : at].rstrip(" \t*_")
+        may_end = at - start > _ANNOUNCED or not ending.isascii() or ending.lower().endswith(_ASCII_ENDS)
+        found = _DRAFT.match(text, start) if may_end else None
+        end = text.find("\n", at) + 1
+        if found or not end:
+            return found
+        start = end
+    return None
 
 
 def _quoted_ends(text: str) -> Iterator[Span]:
@@ -270,6 +295,8 @@ class Grams:
             end, source_end = end + 1, source_end + 1
         chain.first, chain.end = first, end
         chain.source_first, chain.source_end = source_first + base, source_end + base
+        if len(chain.places) < LEAST_MARKED:
+            return False  # the usual case: a common phrase
         marked = [int(keys[place]) for place in chain.places if not covered[place]]
         chain.words = sum(map(weight_of, marked))
         whole = sum(map(weight_of, keys[first:end].tolist()))

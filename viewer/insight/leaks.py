@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -40,10 +40,11 @@ _SECRET = lazy_regex(
 )
 _HARMLESS = lazy_regex(r"\d{1,4}-\d{1,2}-\d{1,4}|\d{4}-\d{4}|\d{4}-\d\d-\d\dT\d\d|\D+|\d+(?:st|nd|rd|th)")
 """Dates, ranges of years, and words without a digit."""
-_SIGN, _ASCII_SIGN = lazy_regex(r"[\d@/]"), lazy_regex("[0-9@/]")
-"""What each rare string contains."""
-_SPACES = " \n\t"
-_SPACE = lazy_regex(f"[{_SPACES}]")
+_LEAST_RARE = 6
+"""The minimum length of a rare string."""
+_FROM_SIGN, _ASCII_FROM_SIGN = lazy_regex(r"[\d@/][^ \n\t]*+"), lazy_regex(r"[0-9@/][^ \n\t]*+")
+"""The rest of a run of text between spaces, from the first sign that each rare string contains. Few runs have one, and
+the search for rare strings is slow."""
 META = lazy_regex(
     r"\b(?:the user (?:asks|asked|wants|is asking|says|said|requests|requested|might|probably)"
     r"|(?:the|my|our|this) system prompt"
@@ -65,6 +66,8 @@ _META_SIGNS = (
 """What each such wording contains. Few answers do, and the search is slow."""
 
 Work = Callable[[], None]
+Rare = tuple[str, Span]
+"""A rare string and its place in a text."""
 
 
 class LeakSpan(Struct, frozen=True):
@@ -171,12 +174,12 @@ def find_leaks(
             continue
         if seen != text.body and seen.strip() != text.body.strip() and seen.strip() in text.body:
             state.hide(text.number, "analysis", text.body.replace(seen.strip(), "\n", 1))
-        words = state.words(seen)
+        words, rare = state.words(seen), list(rare_strings(seen))
         if head.role == "assistant":
             searched += 1
-            leak = Leak(text.number, len(words), state.search(seen, words), least_words)
+            leak = Leak(text.number, len(words), state.search(seen, words, rare), least_words)
             leaks += [leak] if leak.spans else []
-        state.show(head.role, seen, words)
+        state.show(head.role, seen, words, rare)
     return Answers(searched, leaks)
 
 
@@ -286,15 +289,15 @@ class _State:
         """Return the words of a text."""
         return Words(text, self._keys)
 
-    def show(self, role: str, text: str, words: Words) -> None:
-        """Allow an answer to repeat what the user wrote or has seen."""
-        self._allow(text, words, self._allowed if role == "user" else self._answered)
+    def show(self, role: str, text: str, words: Words, rare: Sequence[Rare]) -> None:
+        """Allow an answer to repeat what the user wrote or has seen. `rare` are the rare strings of the text."""
+        self._allow(words, rare, self._allowed if role == "user" else self._answered)
         if role == "user":
             self._allowed_texts.update(found[0].lower() for found in _meta_wording(text))
 
-    def _allow(self, text: str, words: Words, known: set[int]) -> None:
-        known.update(words.origins())
-        self._allowed_texts.update(text_found for text_found, _ in rare_strings(text))
+    def _allow(self, words: Words, rare: Iterable[Rare], known: set[int]) -> None:
+        known.update(words.origins)
+        self._allowed_texts.update(text for text, _ in rare)
 
     def hide(self, number: int, kind: str, body: str) -> None:
         """Add a hidden text."""
@@ -307,7 +310,7 @@ class _State:
         source, words = source_of(number, kind, text), self.words(text)
         if is_relayed:
             self._replies.add(source, words)
-            self._allow(text, words, self._allowed)
+            self._allow(words, rare_strings(text), self._allowed)
             return
         is_instruction = kind in ("system", "developer")
         (self._instructions if is_instruction else self._thoughts).add(source, words)
@@ -317,9 +320,9 @@ class _State:
                 continue  # a number that the model computed, or what it was about to say
             secrets.setdefault(found, (source, span))
 
-    def search(self, text: str, words: Words) -> list[LeakSpan]:
-        """Return the passages of an answer that come from hidden text, in order."""
-        spans = [*self._find_secrets(text), *self._find_meta(text)]
+    def search(self, text: str, words: Words, rare: Sequence[Rare]) -> list[LeakSpan]:
+        """Return the passages of an answer that come from hidden text, in order. `rare` are its rare strings."""
+        spans = [*self._find_secrets(rare), *self._find_meta(text)]
         covered = bytearray(len(words))
         for passage in self._replies.passages(words, covered):
             spans.append(_span("relayed", passage, words))
@@ -338,8 +341,8 @@ class _State:
                 covered[passage.first : passage.end] = b"\1" * (passage.end - passage.first)
         return sorted(spans, key=lambda span: span.shown)
 
-    def _find_secrets(self, text: str) -> Iterator[LeakSpan]:
-        for found, span in rare_strings(text):
+    def _find_secrets(self, rare: Sequence[Rare]) -> Iterator[LeakSpan]:
+        for found, span in rare:
             known = self._instruction_secrets.get(found) or self._secrets.get(found)
             if known and found not in self._allowed_texts:
                 yield LeakSpan("secret", span, *known, 1)
@@ -361,24 +364,19 @@ def _meta_wording(text: str) -> Iterator[re.Match[str]]:
     return META.finditer(text) if any(sign in lowered for sign in _META_SIGNS) else iter(())
 
 
-def rare_strings(text: str) -> Iterator[tuple[str, Span]]:
+def rare_strings(text: str) -> Iterator[Rare]:
     """Yield addresses, URLs, and strings with a digit, except dates."""
-    for first, end in _runs_with_signs(text):
+    before = 0
+    for rest in (_ASCII_FROM_SIGN if text.isascii() else _FROM_SIGN).finditer(text):
+        sign, end = rest.span()
+        spaces = text.rfind(" ", before, sign), text.rfind("\n", before, sign), text.rfind("\t", before, sign)
+        first = max(spaces) + 1 or before
+        before = end
+        if end - first < _LEAST_RARE:
+            continue
         for found in _SECRET.finditer(text, first, end):
             string = found[0].rstrip(".,;:!?").strip("-_") if "@" not in found[0] else found[0].rstrip(".")
-            if len(string) < 6 or ("@" not in string and "://" not in string and _HARMLESS.fullmatch(string)):
+            if len(string) < _LEAST_RARE or ("@" not in string and "://" not in string and _HARMLESS.fullmatch(string)):
                 continue
             start = found.start() + found[0].index(string)
             yield string, (start, start + len(string))
-
-
-def _runs_with_signs(text: str) -> Iterator[Span]:
-    """Yield the runs of text between spaces that hold a sign of a rare string. Few do, and each search is slow."""
-    end = 0
-    for sign in (_ASCII_SIGN if text.isascii() else _SIGN).finditer(text):
-        if sign.start() < end:
-            continue
-        first = max(text.rfind(space, end, sign.start()) for space in _SPACES) + 1
-        space = _SPACE.search(text, sign.end())
-        first, end = max(first, end), space.start() if space else len(text)
-        yield first, end

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import tracemalloc
+from collections.abc import Iterator
+from random import Random
 
 import pytest
 
@@ -23,6 +26,8 @@ from tests.support.planted_copies import (
     secrets_found,
     texts,
 )
+from viewer.insight import leak_sources
+from viewer.insight import leaks as leak_module
 from viewer.insight.leak_sources import Grams, Source, Words
 from viewer.insight.leaks import SOURCES, Leak, rare_strings
 from viewer.insight.words import WordKeys
@@ -98,6 +103,52 @@ def test_the_score_grows_with_the_words_and_depends_on_the_source() -> None:
         assert found.code == "W-LEAK"
 
 
+def test_announcements_and_rare_strings_are_those_of_the_slow_search() -> None:
+    chance = Random(9)
+    lines: tuple[str, ...] = (
+        "abc: x",
+        "Answer: yes",
+        "> **my final Answer** : yes",
+        "The draft:",
+        "no answer; yes: x",
+        "",
+    )
+    lines += ("réponse： oui", "回答：はい")
+    pieces = (
+        "A-1",
+        "x@y.z",
+        "7",
+        "http://a.b/c?d=1",
+        "word",
+        "2026-01-05",
+        "ab/cdef",
+        "日本x9-123456",
+        " ",
+        " ",
+        "\n",
+        "\t",
+    )
+    for _ in range(400):
+        text = chance.choice(("", " " * 90, "\n")) + "\n".join(chance.choices(lines, k=chance.randint(0, 4)))
+        found, wanted = leak_sources._announced(text), leak_sources._DRAFT.search(text)
+        assert (found and found.span()) == (wanted and wanted.span()), text
+        text = "".join(chance.choices(pieces, k=chance.randint(0, 9)))
+        runs = "".join(
+            run if run.isspace() or re.search(r"[\d@/]", run) else " " * len(run)
+            for run in re.findall(r"[ \n\t]+|[^ \n\t]+", text)
+        )
+        assert [*rare_strings(text)] == [*slow_rare_strings(runs)], text
+
+
+def slow_rare_strings(text: str) -> Iterator[tuple[str, tuple[int, int]]]:
+    for found in leak_module._SECRET.finditer(text):
+        string = found[0].rstrip(".") if "@" in found[0] else found[0].rstrip(".,;:!?").strip("-_")
+        is_harmless = "@" not in string and "://" not in string and leak_module._HARMLESS.fullmatch(string)
+        if len(string) >= 6 and not is_harmless:
+            start = found.start() + found[0].index(string)
+            yield string, (start, start + len(string))
+
+
 def test_a_draft_in_the_analysis_is_no_leak() -> None:
     text = sentences()[5]
     for draft in (f'I will say: "{text}"', f"Hmm.\n\nAnswer: {text}", f"**Draft:**\n{text}", f"```\n{text}\n```"):
@@ -138,6 +189,7 @@ def test_a_long_turn_is_searched_in_full_after_each_answer() -> None:
     assert sorted({*numbers}) == [2, 42, 80]
 
 
+@pytest.mark.slow
 def test_a_hidden_word_costs_at_most_24_bytes() -> None:
     text = " ".join(sentences())
     words = Words(text, WordKeys())

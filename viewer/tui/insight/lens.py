@@ -12,8 +12,10 @@ from textual.binding import Binding, BindingType
 
 from viewer.document.document import Document
 from viewer.errors import ViewerError
-from viewer.insight.lens import READERS, Rank, Reading, Row, readings, rows
-from viewer.insight.lens_words import SHORT_NAMES, cell_words, sentence
+from viewer.insight.lens.readings import READERS, Reading, readings
+from viewer.insight.lens.rows import Rank, RowTable, blocks
+from viewer.insight.lens.words import SHORT_NAMES, cell_words, sentence
+from viewer.render.number_format import counted
 from viewer.render.sanitize import sanitize_line
 from viewer.render.style import Line, Part, Style, StyleRole, trusted
 from viewer.render.title import screen_title
@@ -65,9 +67,7 @@ class LensScreen(DismissOnce[int | None]):
         self._chosen = READERS.index(document.detection.format)
         self._other = len(READERS) - 1 if self._chosen != len(READERS) - 1 else self._chosen - 1
         self._readings: tuple[Reading, ...] = ()
-        self._rows: list[Row] = []
-        self._apart: list[int] = []
-        """The rows where readers disagree about visibility."""
+        self._rows = RowTable()
         self._notice = ""
         self._failure = ""
         """The reason why the file could not be read."""
@@ -101,13 +101,11 @@ class LensScreen(DismissOnce[int | None]):
             self._failure = failure_words(error)
             self._refresh()
             return
-        for row in rows(found):
-            self._rows.append(row)
-            if row.rank is Rank.VISIBILITY:
-                self._apart.append(len(self._rows) - 1)
+        for block in blocks(found):
+            self._rows.add(block)
             await pace.pause()
         self._readings = found
-        self._list.show(len(self._rows), self._row, self._apart[0] if self._apart else 0)
+        self._list.show(len(self._rows), self._row, self._rows.apart[0] if self._rows.apart else 0)
         self._refresh()
 
     def action_move(self, rows: int) -> None:
@@ -121,11 +119,11 @@ class LensScreen(DismissOnce[int | None]):
     def action_disagreement(self, step: int) -> None:
         """Go to the next or previous disagreement about visibility."""
         here = self._list.cursor
-        later = [row for row in self._apart if (row - here) * step > 0]
+        later = [row for row in self._rows.apart if (row - here) * step > 0]
         if later:
             self._go_to(later[0] if step > 0 else later[-1])
         elif self._readings:
-            self._say("No more disagreements." if self._apart else "The readers agree on what is shown.")
+            self._say("No more disagreements." if self._rows.apart else "The readers agree on what is shown.")
 
     def action_other(self, step: int) -> None:
         """Choose the second format, on a narrow screen."""
@@ -176,7 +174,7 @@ class LensScreen(DismissOnce[int | None]):
     def _title(self, width: int) -> Line:
         chosen = SHORT_NAMES[READERS[self._chosen]]
         other = f" and {SHORT_NAMES[READERS[self._other]]}" if width < WIDE else ""
-        count = f"{len(self._apart):,} {'disagreement' if len(self._apart) == 1 else 'disagreements'} on visibility"
+        count = f"{counted(len(self._rows.apart), 'disagreement')} on visibility"
         words = (
             f"  {chosen} (chosen){other} · {count if self._readings else 'not read' if self._failure else 'reading'}"
         )

@@ -19,7 +19,7 @@ from viewer.formats.engine.writing.headers import DraftHeaders
 from viewer.formats.engine.writing.messages import DraftMessages, outcome_report
 from viewer.formats.engine.writing.plans import PLAIN, STRING, VALUE, Line, Plan, Planner, text_of
 from viewer.formats.engine.writing.text_hooks import TextHooks
-from viewer.formats.json.shapes import TURN_LEADS, begins_turn, is_divided, may_be_divided
+from viewer.formats.json.known.shapes import TURN_LEADS, begins_turn, is_divided, may_be_divided
 from viewer.formats.tables.model import RecordFormat
 from viewer.model.events import ClosedBatch, Found
 from viewer.model.messages import Coding, Kind, Piece

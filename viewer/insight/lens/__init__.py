@@ -1,0 +1,1 @@
+"""The lens: one text as every text format reads it."""

@@ -1,0 +1,295 @@
+"""Readings of one text as every text format and version, with verdicts, and the messages that all readers show."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Generator, Iterator, Sequence
+from functools import cached_property
+from hashlib import blake2b
+from typing import SupportsIndex, overload
+
+import numpy as np
+from msgspec import Struct
+from numpy.typing import NDArray
+
+from viewer.document.document import Document
+from viewer.document.projection import Projection
+from viewer.document.values import Layout
+from viewer.model.messages import Header, Span
+from viewer.model.visibility import END_USER, EVERYTHING
+from viewer.rules import calls, errors, notes, structure
+
+READERS = ("openchatml-0.1", "openchatml-1.x", "openchatml-2.0", "openchatml-2.2", "harmony")
+"""The text formats to compare, in the order of their columns."""
+LIMIT = 64 * 1024 * 1024
+"""The number of bytes to compare by default."""
+_FIRST_STEP = 64 * 1024
+"""The number of bytes after which a reader may already have refused the text."""
+_FIRST_CHECK = 4 * 1024
+"""The number of bytes to check first. Often the first problem decides, and a text of another version has many."""
+
+READS, LAX, REFUSES = "reads", "reads-lax", "refuses"
+"""Verdicts: a strict reader also reads the text; it refuses something that is tolerated here; or the text is not of
+this format."""
+
+
+Offsets = NDArray[np.int64]
+
+
+class Strict(Struct, frozen=True):
+    """The problems that make a conforming reader of a version refuse a text: codes, each with or without a reason."""
+
+    refuses: frozenset[str] = frozenset()
+    """Problems that show that the text is of another version."""
+    lax: frozenset[str] = frozenset()
+    """Problems that are tolerated here but stop a strict reader."""
+
+
+_HEADER = errors.E_PARSE_HEADER.code
+_FRAMES = frozenset({_HEADER, structure.W_TEXT_BETWEEN.code, structure.W_START_IMPLICIT.code})
+STRICT = {
+    "openchatml-0.1": Strict(lax=_FRAMES),
+    "openchatml-1.x": Strict(refuses=frozenset({f"{_HEADER}/marker-unknown"}), lax=_FRAMES),
+    "openchatml-2.0": Strict(lax=_FRAMES),
+    "openchatml-2.2": Strict(lax=_FRAMES | {calls.W_CALL_ID_MISSING.code}),
+    "harmony": Strict(lax=_FRAMES | {structure.W_END_MISSING.code, notes.I_HARMONY_STRICT.code}),
+}
+"""The strict readers by format (OpenChatML 2.2, section 13; for Harmony, the reference library)."""
+
+
+class Read(Struct, frozen=True):
+    """A message as one reader reads it."""
+
+    number: int
+    start: int
+    body: Span
+    end: int
+    header: Header
+    is_shown: bool
+    text: int
+    """A number for the shown text, or 0 for a hidden message. If messages of two readings begin at the same byte, equal
+    numbers mean equal texts."""
+
+    @property
+    def shown_as(self) -> str:
+        """The role under which an end user sees the message; empty if it is hidden."""
+        return self.header.role if self.is_shown else ""
+
+
+class Messages(Sequence[Read]):
+    """The messages of a reading, as columns."""
+
+    def __init__(self, layout: Layout, texts: NDArray[np.int32]) -> None:
+        self.layout = layout
+        self.texts = texts
+
+    @cached_property
+    def starts(self) -> Offsets:
+        """Where the messages begin."""
+        return np.asarray(self.layout.starts).view(np.int64)
+
+    @cached_property
+    def ends(self) -> Offsets:
+        """Where the messages end."""
+        return np.asarray(self.layout.ends).view(np.int64)
+
+    @cached_property
+    def kinds(self) -> NDArray[np.uint32]:
+        """The kinds of the messages."""
+        return np.asarray(self.layout.kinds)
+
+    def bodies(self, first: int, end: int) -> tuple[Offsets, Offsets]:
+        """Return where the bodies of messages begin and end. `first` and `end` are places, counted from 0."""
+        starts, ends = self.layout.bodies(first + 1, end)
+        return np.asarray(starts).view(np.int64), np.asarray(ends).view(np.int64)
+
+    def __len__(self) -> int:
+        return len(self.layout.kinds)
+
+    @overload
+    def __getitem__(self, place: SupportsIndex) -> Read: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> list[Read]: ...
+
+    def __getitem__(self, place: SupportsIndex | slice) -> Read | list[Read]:
+        if not isinstance(place, slice):
+            at = range(len(self))[place]
+            return self._between(at, at + 1)[0]
+        first, end, step = place.indices(len(self))
+        return self._between(first, end) if step == 1 else [self[each] for each in range(first, end, step)]
+
+    def _between(self, first: int, end: int) -> list[Read]:
+        layout, found = self.layout, []
+        bodies = zip(*layout.bodies(first + 1, end), strict=True)
+        columns = layout.starts[first:end], bodies, layout.ends[first:end], layout.kinds[first:end]
+        texts = self.texts[first:end].tolist()
+        for number, (start, body, after, kind, text) in enumerate(zip(*columns, texts, strict=True), first + 1):
+            header = layout.examples[kind] if kind in layout.alike else layout.header(number)
+            found.append(Read(number, start, body, after, header, text > 0, text))
+        return found
+
+
+class Reading(Struct, frozen=True):
+    """A text as one reader reads it."""
+
+    format: str
+    verdict: str
+    messages: Messages
+
+
+_NONE = array("Q")
+_NO_LAYOUT = Layout(
+    *(_NONE, _NONE, array("I"), {}, frozenset(), frozenset(), frozenset(), frozenset(), bytearray()),
+    bodies=lambda first, last: (_NONE, _NONE),
+    header=lambda number: Header(""),
+)
+
+
+class _Read(Struct, frozen=True):
+    """A reading whose texts are not compared yet."""
+
+    format: str
+    verdict: str
+    messages: Messages
+    shown: Projection
+
+
+def readings(
+    document: Document, limit: int | None = LIMIT, *, skips_refused: bool = False
+) -> Generator[None, None, tuple[Reading, ...]]:
+    """Read the document in each text format, one after another, in small steps. Return the readings.
+
+    With `skips_refused`, a reader other than the chosen one stops when it refuses the text, and has no messages."""
+    found: list[_Read] = []
+    for name in READERS:
+        other = document.as_format(name, ignores_call_ids=True)
+        everything, shown = (other.project(each, withholds=False) for each in (EVERYTHING, END_USER))
+        may_stop = skips_refused and name != document.detection.format and bool(STRICT[name].refuses)
+        is_refused = False
+        while not (is_refused or other.is_read) and (limit is None or other.size < limit):
+            size = other.step_size if other.size or not may_stop else _FIRST_STEP
+            other.read_some(size if limit is None else min(size, limit - other.size))
+            is_refused = may_stop and bool(_problems(everything) & STRICT[name].refuses)
+            yield
+        if is_refused:
+            found.append(_Read(name, REFUSES, _messages(_NO_LAYOUT), shown))
+            continue
+        checked = _FIRST_CHECK
+        while not _is_settled(name, everything) and other.check_some(min(checked, other.step_size)):
+            checked *= 2
+            yield
+        layout = everything.whole_input().layout()
+        verdict = _verdict(name, _problems(everything), is_empty=bool(other.size) and not len(layout.kinds))
+        found.append(_Read(name, verdict, _messages(layout), shown))
+        yield
+    yield from _number_texts(found)
+    return tuple(Reading(each.format, each.verdict, each.messages) for each in found)
+
+
+def _messages(layout: Layout) -> Messages:
+    return Messages(layout, np.zeros(len(layout.kinds), np.int32))
+
+
+def _is_settled(format: str, everything: Projection) -> bool:
+    """True if no other problem can change the verdict. The messages themselves do not depend on checks."""
+    problems, strict = _problems(everything), STRICT[format]
+    return bool(problems & (strict.refuses or strict.lax))
+
+
+def _problems(projection: Projection) -> set[str]:
+    """Return the codes of the problems so far, each with and without its reason."""
+    found = projection.whole_input().problem_codes()
+    return {each for code, reason in found for each in (code, f"{code}/{reason}")}
+
+
+def _verdict(format: str, problems: set[str], *, is_empty: bool) -> str:
+    strict = STRICT[format]
+    if is_empty or problems & strict.refuses:
+        return REFUSES
+    return LAX if problems & strict.lax else READS
+
+
+def _number_texts(found: Sequence[_Read]) -> Generator[None, None, None]:
+    """Number the shown texts.
+
+    Messages with the same header and the same bytes as body have the same text. Only where readers disagree about
+    these, texts are read and compared."""
+    roles: dict[str, int] = {}
+    borders: Offsets = np.zeros(0, np.int64)
+    shown = []
+    for each in found:
+        shown.append(_ShownBodies(each.messages, roles))
+        borders = np.sort(np.concatenate((borders, shown[-1].starts)), kind="stable")
+        borders = borders[np.flatnonzero(np.diff(borders, prepend=-1))]
+        yield
+    first, is_same = np.zeros((4, len(borders)), np.int64), np.ones(len(borders), np.bool_)
+    is_known = np.zeros(len(borders), np.bool_)
+    for bodies in shown:
+        at = borders.searchsorted(bodies.starts)
+        is_same[at[~bodies.are_whole]] = False
+        is_same &= np.bincount(at, minlength=len(borders)) < 2
+        is_same[at[is_known[at] & (first[:, at] != bodies.keys).any(axis=0)]] = False
+        first[:, at[~is_known[at]]] = bodies.keys[:, ~is_known[at]]
+        is_known[at] = True
+        yield
+    numbers: dict[bytes, int] = {}
+    for each, bodies in zip(found, shown, strict=True):
+        places = bodies.places
+        each.messages.texts[places] = 1
+        for place in places[~is_same[borders.searchsorted(bodies.starts)]].tolist():
+            checksum = _checksum(each.shown, place + 1)
+            each.messages.texts[place] = numbers.setdefault(checksum, len(numbers) + 2)
+            yield
+
+
+class _ShownBodies:
+    """The shown messages of a reading: where they begin, and what decides about their texts."""
+
+    def __init__(self, messages: Messages, roles: dict[str, int]) -> None:
+        """`roles` numbers the roles."""
+        layout = messages.layout
+        of_kind = np.zeros((4, max(layout.examples, default=0) + 1), np.int64)
+        for kind in layout.shown:
+            role = layout.examples[kind].role
+            of_kind[:, kind] = True, kind in layout.whole, roles.setdefault(role, len(roles)), kind in layout.escaped
+        is_shown, is_whole, role_of, is_escaped = of_kind
+        self.places = np.flatnonzero(is_shown[messages.kinds])
+        kinds = messages.kinds[self.places]
+        self.starts = messages.starts[self.places]
+        self.are_whole = is_whole[kinds] > 0
+        """True for texts that are read from one run of bytes."""
+        has_escapes = is_escaped[kinds] & ~np.frombuffer(layout.verbatim, np.bool_)[self.places]
+        body_starts, body_ends = messages.bodies(0, len(messages))
+        self.keys = np.stack((body_starts[self.places], body_ends[self.places], role_of[kinds], has_escapes))
+
+
+def _checksum(shown: Projection, number: int) -> bytes:
+    return blake2b("".join(shown.blocks(number)).encode("utf-8", "replace"), digest_size=16).digest()
+
+
+def agreed(readings: Sequence[Reading], chosen: str) -> tuple[frozenset[int], int]:
+    """Return the messages that all readers agree on, and how many others the chosen reader shows.
+
+    Readers agree on a message if the chosen reader, and every other one that does not refuse the text, shows it at the
+    same place with the same role and text."""
+    own = next(each for each in readings if each.format == chosen)
+    judges = [each for each in readings if each.verdict != REFUSES and each.format != chosen]
+    known = [{*_shown(each.messages)} for each in judges]
+    shown = _shown(own.messages)
+    numbers = (_places_shown(own.messages) + 1).tolist()
+    same = frozenset(
+        number for number, message in zip(numbers, shown, strict=True) if all(message in each for each in known)
+    )
+    return same, len(numbers) - len(same)
+
+
+def _places_shown(messages: Messages) -> NDArray[np.intp]:
+    return np.flatnonzero(messages.texts)
+
+
+def _shown(messages: Messages) -> Iterator[tuple[int, str, int]]:
+    """Yield where each shown message begins, its role, and the number of its text."""
+    places, examples = _places_shown(messages), messages.layout.examples
+    roles = (examples[kind].role for kind in messages.kinds[places].tolist())
+    return zip(messages.starts[places].tolist(), roles, messages.texts[places].tolist(), strict=True)

@@ -78,9 +78,8 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     COLLECTION.finish()
     if session.config.option.processes > 1:
         strategies.text().validate()
-    gc.collect()
     gc.freeze()
-    gc.set_threshold(50_000)
+    gc.set_threshold(200_000)
     gc.enable()
 
 

@@ -29,7 +29,7 @@ HAVE_IO = ("viewer.formats.tokens.vocabulary", "viewer.native")
 OWNERS = {
     "numpy": (
         *("viewer.columns.numpy_backend", "viewer.scan", "viewer.checks.prefilter_numpy", "viewer.checks.batches"),
-        "viewer.checks.hidden_numpy",
+        *("viewer.checks.call_columns", "viewer.checks.hidden_numpy"),
         "viewer.document.search.block_search",
         "viewer.insight.leak_sources",
         "viewer.insight.lens",
@@ -90,8 +90,9 @@ def first_imports(module: str) -> ast.Module:
 
 @cache
 def nodes(tree: ast.AST) -> tuple[ast.AST, ...]:
-    """Return all nodes of a tree. Many tests look at them, and each walk through all modules takes a second."""
-    return tuple(ast.walk(tree))
+    """Return all nodes of a tree except contexts. Many tests look at them, and each walk through all modules takes a
+    second."""
+    return tuple(node for node in ast.walk(tree) if not isinstance(node, ast.expr_context))
 
 
 @cache
@@ -408,6 +409,7 @@ def test_an_attribute_has_one_writer() -> None:
     assert {name: where for name, where in found.items() if name not in OF_TEXTUAL} == {}
 
 
+@pytest.mark.slow
 def test_a_base_class_of_the_app_has_several_subclasses() -> None:
     classes = classes_of(app_modules().values())
     assert lonely_bases(classes) == []

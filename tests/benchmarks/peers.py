@@ -39,7 +39,7 @@ def minimal_app(path: Path) -> list[str]:
 
 
 def harmony_seconds(path: Path) -> float | None:
-    """Return the seconds in which the reference library encodes and parses a text, or None if it is not installed."""
+    """Return the seconds in which the reference library encodes and parses a string, or None if it is not installed."""
     try:
         done = subprocess.run(
             [HARMONY_PYTHON, "-c", _ENCODE_AND_PARSE, str(path)], capture_output=True, text=True, timeout=300

@@ -67,7 +67,7 @@ def library(*documents: object) -> list[dict[str, Any]]:
 
 
 def content_of(chance: random.Random, secret: str = "") -> Any:
-    """Return a text, or parts with media between them."""
+    """Return a string, or parts with media between them."""
     if chance.random() < 0.6:
         return words(chance, secret)
     parts: list[Any] = [{"type": "text", "text": words(chance, secret)} for _ in range(chance.randint(1, 3))]
@@ -145,7 +145,7 @@ def what_is_read(path: Path) -> dict[str, Any]:
 
 
 def read_again(path: Path) -> list[tuple[Any, ...]]:
-    """Return the parts of every message that a conversion must keep. The parts of a text count as one text."""
+    """Return the parts of every message that a conversion must keep. The parts of the text count as one text."""
     records = [
         json.loads(line) for line in run("show", "--json", "--reveal", "all", "--threads", "all", path).out.splitlines()
     ]

@@ -71,6 +71,7 @@ def careful(data: bytes, cuts: list[int]) -> list[Event]:
         return events_of(data, cuts)
 
 
+@pytest.mark.slow
 def test_random_arrays_are_read_as_with_care() -> None:
     in_place = 0
     for seed in range(3000):
@@ -144,6 +145,7 @@ def compare_checked(seeds: range, patched: pytest.MonkeyPatch) -> int:
     return sum(sizes)
 
 
+@pytest.mark.slow
 def test_random_arrays_are_read_and_checked_as_columns_as_with_care(monkeypatch: pytest.MonkeyPatch) -> None:
     assert compare_checked(range(250), monkeypatch) > 1000
 

@@ -48,14 +48,14 @@ def shares() -> list[tuple[str, Sample, list[int]]]:
     ]
 
 
-@each("sample", samples(), ids=lambda sample: sample.name, quick=72, test=6)
+@each("sample", samples(), ids=lambda sample: sample.name, quick=72, test=12)
 def test_a_sample_reads_the_same_byte_by_byte(sample: Sample) -> None:
     text = sample.text
     whole = read(text, sample.format)
     assert read_cut(text, sample.format, range(1, len(text))) == whole
 
 
-@each("sample", samples(), ids=lambda sample: sample.name, quick=144, test=9)
+@each("sample", samples(), ids=lambda sample: sample.name, quick=144, test=16)
 def test_a_sample_reads_the_same_in_equal_pieces(sample: Sample) -> None:
     text = sample.text
     whole = read(text, sample.format)
@@ -63,7 +63,7 @@ def test_a_sample_reads_the_same_in_equal_pieces(sample: Sample) -> None:
         assert read_cut(text, sample.format, range(size, len(text), size)) == whole, f"pieces of {size}"
 
 
-@each("name, sample, cuts", shares(), ids=lambda share: share[0], quick=0, test=576)
+@each("name, sample, cuts", shares(), ids=lambda share: share[0], quick=0, test=1152)
 def test_a_sample_reads_the_same_in_any_two_pieces(name: str, sample: Sample, cuts: list[int]) -> None:
     text = sample.text
     whole = read(text, sample.format)

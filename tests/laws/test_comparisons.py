@@ -28,7 +28,7 @@ def compared(a: Document, b: Document, audience: Audience, spelling: Spelling = 
     return Comparison(a.project(audience), b.project(audience), spelling)
 
 
-@each("sample", samples(), ids=lambda sample: sample.name, quick=40, test=4)
+@each("sample", samples(), ids=lambda sample: sample.name, quick=40, test=8)
 def test_a_sample_equals_itself(sample: Sample) -> None:
     one, other = opened(sample), opened(sample)
     for audience in (EVERYTHING, Audience(strict=True)):
@@ -36,7 +36,7 @@ def test_a_sample_equals_itself(sample: Sample) -> None:
             assert not compared(one, other, audience, spelling).totals().differ
 
 
-@each("sample", samples("valid"), ids=lambda sample: sample.name, quick=60, test=8)
+@each("sample", samples("valid"), ids=lambda sample: sample.name, quick=60, test=16)
 def test_swapping_the_sides_swaps_the_rows(sample: Sample) -> None:
     one, other = opened(sample), open_document(TOUR)
     there, back = compared(one, other, EVERYTHING), compared(other, one, EVERYTHING)

@@ -1,4 +1,4 @@
-"""The end of a text that is read alone has the messages that it has in the whole text."""
+"""The end of an input, read alone, has the same messages as in the whole input."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ HEADERS = {
 
 
 def text_of(chance: Random, format: str) -> bytes:
-    """Return a text with much of what makes its end doubtful."""
+    """Return text with much of what makes its end doubtful."""
     parts = [chance.choice(HEADERS[format])]
     for _ in range(chance.randint(2, 14)):
         kind = chance.random()
@@ -98,6 +98,7 @@ def _small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(end_proof, "FIRST_REACH", 40)
 
 
+@pytest.mark.share(quick=8)
 @pytest.mark.parametrize("is_native", [False, True])
 @pytest.mark.parametrize("format", HEADERS)
 def test_a_proven_end_has_the_messages_of_the_whole(

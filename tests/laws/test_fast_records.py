@@ -106,7 +106,7 @@ def _grown(last: Event, event: Event) -> Grew | None:
 
 
 def both(text: bytes, format: str, monkeypatch: pytest.MonkeyPatch, cuts: tuple[int, ...] = ()) -> None:
-    """Read a text by the slow path and by the fast path, and compare the results."""
+    """Read the text by the slow path and by the fast path, and compare the results."""
     for module in (lines, arrays, messages):
         monkeypatch.setattr(module, "READ_WITH_CARE", NEVER)
     careful = events(text, format, cuts)
@@ -136,7 +136,7 @@ def test_mutated_samples_read_the_same(sample: Sample, monkeypatch: pytest.Monke
 
 
 def as_array(text: bytes) -> bytes:
-    """Return the records of a text as one array."""
+    """Return the records of the text as one array."""
     rows = [row.strip() for row in as_lines(text).splitlines() if row.strip().startswith(b"{")]
     return b" [ " + b" ,\n".join(rows or [b"{}"]) + b"\n] "
 
@@ -526,6 +526,6 @@ def test_almost_all_messages_have_a_known_shape(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_no_sign_of_a_mark_has_a_character_that_json_escapes() -> None:
-    """Marks are searched for in the source of a text, where JSON may escape characters."""
+    """Marks are searched for in the source of the text, where JSON may escape characters."""
     escaped = set(b'"\\') | set(range(0x20))
     assert not [sign for sign in (*MARK_SIGNS, *TOKEN_SIGNS) if escaped & set(sign)]

@@ -38,6 +38,7 @@ HEAVY = {
 MOST_MODULES = 15
 
 
+@pytest.mark.share(quick=3)
 @pytest.mark.parametrize("size", SIZES, ids=str)
 def test_samples_have_the_same_cells(size: tuple[int, int]) -> None:
     paths = [sample.path for sample in samples() if not sample.asked]
@@ -96,6 +97,7 @@ def test_a_text_without_its_tokens_is_not_shown() -> None:
         assert shown_text(word + b"We need to think.") is None
 
 
+@pytest.mark.slow
 def test_colors_and_footers_are_those_of_the_app() -> None:
     if os.environ.get("OCML_UPDATE"):
         (ROOT / "viewer" / "first_looks.py").write_text(made(), "utf-8")
@@ -140,7 +142,7 @@ def test_the_page_imports_next_to_nothing(tmp_path: Path) -> None:
 
 
 def _run(what: str, path: str) -> str:
-    """Run the page in a process of its own, with fake files or as it is, and return what is asked."""
+    """Run the page in a separate process, with fake files or as it is, and return what is asked."""
     code = """
 import sys
 from viewer import entry, first

@@ -113,7 +113,7 @@ def test_no_safe_conversion_contains_hidden_text(examples: int) -> None:
         audience = Audience(strict=strict)
         seen = "".join(message.body for message in messages_in(project(document, format, audience)))
         is_apart = between == "\n" and not set(texts) & set(EMBEDDED.values())
-        assume("SECRET" not in seen or is_apart)  # otherwise, a text may close or continue a block of another one
+        assume("SECRET" not in seen or is_apart)  # otherwise, one text may close or continue a block of another
         assert "SECRET" not in seen
         for target in WRITTEN:
             try:

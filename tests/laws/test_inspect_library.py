@@ -22,7 +22,7 @@ def words(chance: random.Random, secret: str = "") -> str:
 
 
 def content_of(model: Any, chance: random.Random, *, answers: bool) -> Any:
-    """Return a text, or several parts with thoughts, attachments, and data between them."""
+    """Return a string, or several parts with thoughts, attachments, and data between them."""
     if chance.random() < 0.4:
         return words(chance)
     parts = [model.ContentText(text=words(chance)) for _ in range(chance.randint(1, 3))]

@@ -147,7 +147,7 @@ def check(messages: list[Message], asked: int, wanted: dict[str, Any], encoder: 
     """Compare one conversation. Return the number of prompts that were compared."""
     assert wanted["dropped"] == wanted["plain"]["harmony-0.0.8"]
     if not any("channel" in each for each in messages):
-        return 0  # a text without any channel is OpenChatML 1.x, whose answers are final
+        return 0  # text without any channel is OpenChatML 1.x, whose answers are final
     for text in spellings(messages):
         found = outcomes(text, encoder)
         for policy in PLAIN:

@@ -94,7 +94,7 @@ DOCUMENTS = {
 
 @pytest.mark.surfaces
 @pytest.mark.parametrize("kind", KINDS)
-@each("format", DOCUMENTS, quick=6, test=3)
+@each("format", DOCUMENTS, quick=16, test=4)
 def test_a_reveal_shows_no_other_kind(format: str, kind: str, tmp_path: Path) -> None:
     file = tmp_path / "chat"
     file.write_text(DOCUMENTS[format], encoding="utf-8")

@@ -78,7 +78,7 @@ def test_there_are_many_kinds_of_payloads() -> None:
     assert len(PAYLOADS) + len(BYTES) >= 46
 
 
-@pytest.mark.share(quick=100, test=10)
+@pytest.mark.share(quick=100, test=20)
 @pytest.mark.parametrize("line", REVEALING, ids=" ".join)
 @pytest.mark.parametrize("terminal", [True, False])
 def test_no_command_prints_a_payload(

@@ -195,7 +195,7 @@ def test_a_fault_in_a_shape_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def given(text: str) -> bytes:
-    """Return a training row whose tools are a text."""
+    """Return a training row whose tools are a string."""
     return json.dumps({"tools": text, "prompt": "Hi", "completion": "Yes"}).encode() + b"\n"
 
 
@@ -222,7 +222,7 @@ def test_whitespace_before_a_text_hides_no_json(monkeypatch: pytest.MonkeyPatch)
 
 
 def prompt(origin: dict[str, str]) -> bytes:
-    """Return a record of Claude Code with a text of the user, and its origin."""
+    """Return a record of Claude Code with text of the user, and its origin."""
     record = {"type": "user", "origin": origin, "message": {"role": "user", "content": "Hi"}}
     return json.dumps(record).encode() + b"\n"
 
@@ -312,6 +312,7 @@ def pair(prompt: object, chosen: list[str], rejected: list[str], **more: object)
     return json.dumps(row, ensure_ascii=False).encode() + b"\n"
 
 
+@pytest.mark.slow
 def test_texts_that_are_equal_by_chance_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
     usual = [pair(f"Hi {at}", [f"Hi {at}", "yes"], [f"Hi {at}", "no"]) for at in range(4)]
     others = [

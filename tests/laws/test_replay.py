@@ -41,7 +41,7 @@ DECLARED_LATER = {
     "valid/responses-stream/corrected-text.sse",
     *(f"valid/{template}/thought-without-its-mark.txt" for template in ("glm", "kimi-text", "phi")),
 }
-"""Samples in which a later part hides or replaces a text that the live view showed for a moment. The safe replay never
+"""Samples in which a later part hides or replaces text that the live view showed for a moment. The safe replay never
 shows it."""
 
 
@@ -53,7 +53,7 @@ def opened(sample: Sample) -> Document:
     return open_document(str(sample.path), format=sample.asked)
 
 
-@each("sample", SAMPLES, ids=lambda sample: sample.name, quick=0, test=2, batch=200)
+@each("sample", SAMPLES, ids=lambda sample: sample.name, quick=0, test=6, batch=200)
 def test_the_view_at_a_byte_equals_the_live_view_of_these_bytes(sample: Sample, tmp_path: Path) -> None:
     compare(sample, tmp_path, [crc32(sample.name.encode()) % sample.path.stat().st_size])
 
@@ -90,7 +90,7 @@ def test_the_views_of_random_documents_equal_the_live_views(part: int, tmp_path:
 
 
 def declared_later(live: LiveDocument, document: Document) -> bool:
-    """True if the live view shows a text that the whole document hides."""
+    """True if the live view shows text that the whole document hides."""
     now, then = (each.project(END_USER, withholds=False) for each in (live, document))
     texts = {item.number: item.body for item in then.items() if isinstance(item, ShownMessage)}
     shown = [item for item in now.items() if isinstance(item, ShownMessage)]
@@ -108,7 +108,7 @@ SCHEDULED = (
 def test_a_recorded_schedule_shows_the_same_text_at_each_recorded_time(format: str, tmp_path: Path) -> None:
     found = [each for each in SAMPLES if each.name.startswith(f"valid/{format}/") and each.name not in DECLARED_LATER]
     found.sort(key=lambda each: (each.path.stat().st_size < 8000, each.path.stat().st_size), reverse=True)
-    sample = next(each for each in found if not opened(each).tally.cut)  # a text with hidden parts arrives as a whole
+    sample = next(each for each in found if not opened(each).tally.cut)  # text with hidden parts arrives as a whole
     data, file, times = sample.path.read_bytes(), tmp_path / "growing", tmp_path / "times"
     chance, now, seen_then = Random(format), 1_000_000, []
     recorder = TimeRecorder(str(times), lambda: now)
@@ -156,14 +156,14 @@ def compare(sample: Sample, folder: Path, places: Sequence[int]) -> None:
         live.following.close()
 
 
-@each("sample", SAMPLES, ids=lambda sample: sample.name, quick=0, test=12)
+@each("sample", SAMPLES, ids=lambda sample: sample.name, quick=0, test=24)
 def test_every_event_is_on_the_screen_and_one_forward_and_one_back_is_the_same(sample: Sample) -> None:
     document = opened(sample)
     for audience in (EVERYTHING, END_USER):
         timeline, player = Timeline(Arrivals(document, audience), audience), Player(document, audience)
         for event in range(min(len(timeline), 4)):
             go_to_event(player, timeline, event)
-            is_at_end = player.at == document.size  # a text without an end mark appears when the next one begins
+            is_at_end = player.at == document.size  # text without an end mark appears when the next one begins
             assert is_at_end or player.shows(timeline.number(event), 0), (sample.name, event)
         if len(timeline) > 2:
             go_to_event(player, timeline, 1)
@@ -288,7 +288,7 @@ FORMATS = {"chunks": "events", "long transcripts": "openchatml-2.2", "short tran
 FORMATS["chats"] = "json"
 
 
-@pytest.mark.slow
+@pytest.mark.share(test=2)
 @pytest.mark.parametrize("audience", [END_USER, EVERYTHING, Audience(strict=True)], ids=["safe", "debug", "strict"])
 @pytest.mark.parametrize("format", LONG)
 def test_the_end_of_a_long_text_is_read_from_an_earlier_place(
@@ -325,6 +325,7 @@ def test_the_safe_view_never_shows_what_the_rest_of_the_file_hides() -> None:
             assert "SECRET" not in str(seen(player.view())), (sample.name, at)
 
 
+@pytest.mark.slow
 def test_a_text_that_is_right_at_first_is_concealed_when_it_goes_wrong(tmp_path: Path) -> None:
     sample = next(each for each in SAMPLES if each.name.endswith("corrected-text.sse"))
     events = sample.path.read_text("utf-8").split("\n\n")

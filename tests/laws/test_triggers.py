@@ -94,7 +94,7 @@ class TestEveryMessageWithAFindingIsSelected:
         head = {"openchatml-2.2": b"version: 2.2\n", "openchatml-2.0": b"version: 2.0\n"}.get(format, b"")
         assert_selected(generated(head), format, format)
 
-    @each("sample", samples(), ids=lambda sample: sample.name, quick=0, test=4, batch=64)
+    @each("sample", samples(), ids=lambda sample: sample.name, quick=0, test=8, batch=64)
     def test_in_every_sample(self, sample: Sample) -> None:
         assert_selected(sample.text, sample.format, sample.name)
 

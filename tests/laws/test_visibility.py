@@ -55,7 +55,7 @@ LONGER = "quagga-and-much-more-9c"
 
 
 @pytest.mark.surfaces
-@each("row", [row for row in ROWS if not row.shown], ids=lambda row: f"{row.format}: {row.name}", quick=0, test=18)
+@each("row", [row for row in ROWS if not row.shown], ids=lambda row: f"{row.format}: {row.name}", quick=0, test=36)
 def test_hidden_bodies_do_not_change_the_safe_output(row: Row, tmp_path: Path) -> None:
     first, second = tmp_path / "a" / "sample", tmp_path / "b" / "sample"
     for file, word in ((first, SECRET), (second, LONGER)):
@@ -68,7 +68,7 @@ def test_hidden_bodies_do_not_change_the_safe_output(row: Row, tmp_path: Path) -
         assert one.err.replace(str(first), "") == other.err.replace(str(second), ""), command
 
 
-@each("row", [row for row in ROWS if not row.shown], ids=lambda row: f"{row.format}: {row.name}", quick=60, test=6)
+@each("row", [row for row in ROWS if not row.shown], ids=lambda row: f"{row.format}: {row.name}", quick=60, test=12)
 def test_check_prints_the_same_for_hidden_bodies_of_equal_length(row: Row, tmp_path: Path) -> None:
     file = tmp_path / "sample"
     outputs = []

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from textual.pilot import Pilot
 
 from tests.support.running import SMALL, press, running, until, view
 from viewer.render.blocks.block import Block
 from viewer.render.page import BlockMaker
+from viewer.tui.transcript.ahead import FIRST_PAUSE, PAGES, PAUSE, Ahead
 from viewer.tui.transcript.transcript import Transcript
 
 TURN = (
@@ -58,3 +60,25 @@ async def test_the_next_page_is_prepared_for_the_current_audience_only(tmp_path:
             assert len(known) < 100
         assert "Secret" not in text_of(known)
         assert "Answer" in text_of(known)
+
+
+async def test_a_round_builds_blocks_until_its_time_is_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "a.ocml"
+    path.write_text("---\nversion: 2.2\n---\n" + "".join(TURN.format(turn) for turn in range(200)), "utf-8")
+    waits: list[float] = []
+    monkeypatch.setattr(Ahead, "_wait", lambda ahead, pause: waits.append(pause))
+    async with running(path, size=SMALL) as pilot:
+        pane = transcript_of(pilot)
+        await press(pilot, "pagedown")
+        assert set(waits) == {FIRST_PAUSE}
+        waits.clear()
+        before = len(cached(pane))
+        monkeypatch.setattr("viewer.tui.transcript.ahead.ROUND_SECONDS", 0.0)
+        pane.ahead._build()
+        assert (len(cached(pane)), waits) == (before + 1, [PAUSE])
+        monkeypatch.setattr("viewer.tui.transcript.ahead.ROUND_SECONDS", 1e9)
+        pane.ahead._build()
+        assert (pane.ahead.missing(), waits) == (None, [PAUSE])
+        last = pane.rows_on_screen[-1]
+        ready = sum(block.height for row, block in cached(pane).items() if row > last)
+        assert PAGES * pane.size.height <= ready < (PAGES + 2) * pane.size.height

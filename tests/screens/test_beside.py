@@ -10,11 +10,13 @@ from textual.pilot import Pilot
 
 from tests.support.running import ROOMY, drawn, press, running, view
 from viewer.document.projection import Projection
-from viewer.document.rows import Rows
+from viewer.document.rows import RowKind, Rows
 from viewer.model.visibility import Pane
 from viewer.render.page import BlockMaker
 
-TOUR = Path(__file__).parents[2] / "samples" / "tour.ocml"
+SAMPLES = Path(__file__).parents[2] / "samples"
+TOUR = SAMPLES / "tour.ocml"
+AGENT = SAMPLES / "valid" / "claude-code" / "sub-agent.jsonl"
 
 
 def check_alignment(pilot: Pilot[int]) -> None:
@@ -48,6 +50,16 @@ async def test_both_panes_scroll_together_and_show_each_message_in_its_place() -
         await press(pilot, "d")
         assert main.widgets.behind.blocks.maker is None
         assert "∴" not in drawn(pilot)
+
+
+@pytest.mark.slow
+async def test_a_folded_sub_agent_is_next_to_its_call() -> None:
+    async with running(AGENT, size=ROOMY, keys=("d", "g", "vertical_line")) as pilot:
+        main = view(pilot)
+        row = next(row for row in range(len(main.session.rows)) if main.session.rows.kind(row) is RowKind.AGENT)
+        left, right = (pane.block(row).lines[0].parts for pane in (main.widgets.transcript, main.widgets.behind))
+        assert "sub-agent" not in str(left)
+        assert "sub-agent" in str(right)
 
 
 @pytest.mark.slow

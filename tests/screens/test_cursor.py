@@ -245,7 +245,7 @@ class TestCounts:
             await press(pilot, "g", *"JJJ")
             assert view(pilot).navigator.focused_number == by_count
 
-    @pytest.mark.share(quick=8, test=2)
+    @pytest.mark.share(quick=8, test=3)
     @pytest.mark.parametrize("key", ["}", "e", "w", "n", "ctrl+d", "space"])
     async def test_every_jump_takes_a_count(self, tea: Path, key: str) -> None:
         async with running(tea, size=SMALL, keys=["d"]) as pilot:

@@ -16,7 +16,7 @@ CHAT = "version: 2.2\n<|start|>user<|message|>Hi<|end|>\n"
 
 
 async def click(pilot: Pilot[int], text: str, times: int) -> None:
-    """Click a text."""
+    """Click this text."""
     y, line = next((y, line) for y, line in enumerate(drawn(pilot).splitlines()) if text in line)
     async for _ in perform(pilot, Act("click", (line.index(text), y, times))):
         await settled(pilot)

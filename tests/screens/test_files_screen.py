@@ -242,7 +242,7 @@ class TestCatalog:
         assert catalog.listing.entries == []
 
 
-@pytest.mark.share(quick=1)
+@pytest.mark.share(quick=3)
 @pytest.mark.parametrize("size", [ROOMY, (100, 30), SMALL, (50, 10), (20, 6)])
 async def test_the_list_shows_safe_facts_and_opens_files(runs: Path, size: tuple[int, int]) -> None:
     async with running(runs, size=size) as pilot:

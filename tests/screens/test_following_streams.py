@@ -32,7 +32,7 @@ def pipe(monkeypatch: pytest.MonkeyPatch) -> Iterator[IO[bytes]]:
 
 
 async def shows(pilot: Pilot[int], text: str) -> str:
-    """Wait until the screen contains a text, and return the screen."""
+    """Wait until the screen contains this text, and return the screen."""
     return await Live(pilot, Path()).shows(text)
 
 
@@ -163,7 +163,7 @@ class TestFolders:
 
 
 async def shows_files(pilot: Pilot[int], text: str) -> None:
-    """Wait until the list of files contains a text."""
+    """Wait until the list of files contains this text."""
     end = asyncio.get_running_loop().time() + 30
     while text not in drawn(pilot):
         assert asyncio.get_running_loop().time() < end, drawn(pilot)

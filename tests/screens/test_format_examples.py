@@ -11,7 +11,7 @@ from tests.support.walking import reachable_text
 from viewer.document.rows import RowKind
 
 
-@each("name", NAMES, quick=1080, test=84)
+@each("name", NAMES, quick=1080, test=160)
 async def test_the_app_shows_each_text_once_and_nothing_hidden(name: str) -> None:
     async with running(path_of(name), size=SMALL) as pilot:
         await _check(name, pilot)

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+from random import Random
+
 import pytest
 
-from tests.support.running import SMALL, finished, press, running, said, type_in, view
+from tests.support.running import SMALL, TOUR, drawn, finished, press, running, said, type_in, view
+from viewer.document.rows import RowKind
 from viewer.tui.cursor import Cursor
 from viewer.tui.jump_list import MOST, JumpList, JumpPlace
 from viewer.tui.keys import ACTIONS
 from viewer.tui.main.navigator import Standing
+
+SAMPLES = Path(TOUR).parent / "valid"
+JUMPED = (TOUR, SAMPLES / "claude-code" / "sub-agent.jsonl")
+"""The files of the random jumps."""
 
 
 def place(number: int, level: str = "safe") -> JumpPlace:
@@ -90,3 +99,52 @@ async def test_every_place_and_action_works_where_a_filter_matches_nothing() -> 
                 if not view(pilot).filter.is_active:
                     await type_in(pilot, "&", "is:marked")
                 assert len(view(pilot).session.rows) == 0, action.id
+
+
+@pytest.mark.lab
+@pytest.mark.parametrize("level", ["safe", "debug"])
+@pytest.mark.parametrize("seed", range(5))
+async def test_the_cursor_is_on_the_screen_after_every_jump_and_each_jump_is_undone(seed: int, level: str) -> None:
+    """1,000 random jumps per case; a tenth of the messages is copied, and a third of the jumps undone."""
+    chance = Random(f"{seed} {level}")
+    keys = [
+        *"eEwWnNuU}{",
+        "right_parenthesis",
+        "left_parenthesis",
+        "g",
+        "G",
+        "percent_sign",
+        "o",
+        "O",
+        "count",
+        "place",
+    ]
+    file = JUMPED[seed % len(JUMPED)]
+    async with running(file, size=chance.choice((SMALL, (120, 40))), keys=["d"] * (level == "debug")) as pilot:
+        main, navigator, state = view(pilot), view(pilot).navigator, None
+        await press(pilot, "J", "m", "G", "m")
+        if searches := seed in (0, 3):  # the status row then counts matches instead of messages
+            await type_in(pilot, "/", "the")
+        for step in range(1000):
+            before, key = navigator.standing, chance.choice(keys)
+            last = main.session.rows.value(max(0, len(main.session.rows) - 1)) or 1
+            if key == "count":
+                await press(pilot, *str(chance.randint(1, last)), "G")
+            elif key == "place":
+                await type_in(pilot, ":", chance.choice((str(chance.randint(1, last)), f"{chance.randint(0, 100)}%")))
+            else:
+                await press(pilot, key)
+            state = (seed, level, step, key)
+            number = navigator.focused_number
+            assert main.widgets.transcript.line_of_cursor is not None, state
+            shown = re.search(r" ([\d,]+) of [\d,]+\s*$", drawn(pilot).splitlines()[-2])
+            assert searches or not (shown and number) or int(shown[1].replace(",", "")) == number, state
+            if step % 10 == 0 and main.session.rows.kind(navigator.cursor_row or 0) is RowKind.MESSAGE:
+                await press(pilot, *("y" * (1 + (level == "debug"))))
+                assert f"#{number} " in said(pilot) or "Nothing to copy" in said(pilot), (state, said(pilot))
+            if navigator.standing != before and chance.random() < 0.3:
+                after = navigator.standing
+                await press(pilot, "ctrl+o")
+                assert navigator.standing == before, state
+                await press(pilot, "ctrl+n")
+                assert navigator.standing == after, state

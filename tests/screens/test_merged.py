@@ -121,6 +121,7 @@ async def test_a_finished_file_that_is_rewritten_shows_nothing_of_it_before_it_i
 
 
 @pytest.mark.parametrize(("strict", "sealed"), [(True, False), (False, True)])
+@pytest.mark.slow
 async def test_a_strict_or_sealed_view_keeps_its_level(tmp_path: Path, strict: bool, sealed: bool) -> None:
     for name in ("a", "b"):
         (tmp_path / name).write_text(HEAD + QUESTION + ANSWER.replace("final", "analysis") + "No<|end|>\n", "utf-8")

@@ -145,6 +145,7 @@ async def test_a_filter_leaves_a_problem_at_its_message_for_a_strict_audience_to
             assert sum(sentence in line for line in lines) == 1
 
 
+@pytest.mark.slow
 async def test_the_error_keys_stop_at_each_hidden_problem_and_in_the_calls_at_each_failed_call() -> None:
     """One row hides several problems: each of them is a stop, also backward and across the end."""
     async with running() as pilot:

@@ -138,6 +138,16 @@ async def test_other_hidden_words_do_not_change_it(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+async def test_it_renders_markdown_unless_the_view_shows_the_source() -> None:
+    async with running(size=SMALL) as pilot:
+        await opened(pilot)
+        assert "walk north to the" in drawn(pilot) and "Take the Midosuji line" in drawn(pilot)
+        await press(pilot, "at", "M")
+        await opened(pilot)
+        assert "Take the **Midosuji line**" in drawn(pilot)
+
+
+@pytest.mark.slow
 async def test_the_timing_screen_has_the_facts_of_the_command_line_and_no_hidden_time(tmp_path: Path) -> None:
     path, seen = tmp_path / "run.jsonl", []
     for thought, later in (("A plum, ", 0), ("A very long thought about plums, ", 3)):

@@ -30,7 +30,7 @@ def chat(tmp_path: Path) -> Path:
 
 
 def place_of(pilot: Pilot[int], text: str, *, end: bool = False) -> tuple[int, int]:
-    """Return the position of a text on the screen."""
+    """Return the position of the text on the screen."""
     for y, line in enumerate(drawn(pilot).splitlines()):
         if text in line:
             return line.index(text) + (len(text) if end else 0), y

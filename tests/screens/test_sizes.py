@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import permutations
+from pathlib import Path
 
 import pytest
 from textual.pilot import Pilot
 
-from tests.support.running import drawn, press, running, settled, type_in, view
+from tests.support.running import drawn, finished, press, running, settled, strips, type_in, until, view
+from tests.support.walks import WALKS, held, keys_of, write_files, write_sessions
 from viewer.render.sanitize import SafeText
 from viewer.render.width import cells
 
+ROOT = Path(__file__).parents[2]
 SIZES = [(20, 5), (30, 8), (40, 12), (79, 24), (80, 24), (99, 30), (100, 30), (120, 40), (200, 60), (500, 200)]
 TINY = [(1, 1), (2, 2), (5, 3), (10, 1), (1, 30)]
 PANES = {
@@ -27,7 +31,7 @@ async def resized(pilot: Pilot[int], size: tuple[int, int]) -> None:
     await settled(pilot)
 
 
-@pytest.mark.share(test=2)
+@pytest.mark.share(test=4)
 @pytest.mark.parametrize("panes", PANES)
 @pytest.mark.parametrize("size", [(20, 5), (99, 30), (1, 1)])
 async def test_the_app_opens_and_works_in_any_size(size: tuple[int, int], panes: str) -> None:
@@ -40,7 +44,7 @@ async def test_the_app_opens_and_works_in_any_size(size: tuple[int, int], panes:
         assert_it_fits(pilot, size)
 
 
-@pytest.mark.share(test=12)
+@pytest.mark.share(test=18)
 @pytest.mark.parametrize("panes", PANES)
 @pytest.mark.parametrize("size", [*SIZES, *TINY])
 async def test_the_app_opens_in_every_size(size: tuple[int, int], panes: str) -> None:
@@ -83,6 +87,39 @@ async def test_views_and_panes_can_change_during_a_resize() -> None:
             await pilot.resize_terminal(*size)
             await press(pilot, keys)
             assert view(pilot).navigator.focused_number == 16, (size, keys)
+
+
+@pytest.mark.lab
+@pytest.mark.parametrize("name", WALKS)
+async def test_each_state_survives_every_width(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """From 40x10 to 200x50 in steps of one column: nothing is cut off, and level and focus stay."""
+    walk = WALKS[name]
+    monkeypatch.chdir(ROOT if walk.file.startswith("samples") else tmp_path)
+    write_files(tmp_path)
+    if walk.sessions:
+        write_sessions(tmp_path, monkeypatch)
+    files = [] if walk.sessions else [walk.file, *walk.more]
+    with held(walk):
+        async with running(*files, size=(120, 40), options=walk.options, tour=not walk.sessions) as pilot:
+            for step in walk.steps.values():
+                for key in keys_of(step):
+                    await press(pilot, key)
+                    await finished(pilot)
+                screen, focused = pilot.app.screen, pilot.app.focused
+                for width in range(40, 201):
+                    size = (width, 10 + (width - 40) // 4)
+                    await pilot.resize_terminal(*size)
+                    await until(partial(_has_size, pilot, size))
+                    await settled(pilot)
+                    lines = [strip.text for strip in strips(pilot)]
+                    assert [cells(SafeText(line)) for line in lines] == [width] * size[1], (step, size)
+                    assert lines[0].rstrip().endswith(("[SAFE]", "[BRIEF]", "[DEBUG]")), (step, size, lines[0])
+                    assert (pilot.app.screen, pilot.app.focused) == (screen, focused), (step, size)
+                await pilot.resize_terminal(120, 40)
+
+
+def _has_size(pilot: Pilot[int], size: tuple[int, int]) -> bool:
+    return pilot.app.screen.size == size
 
 
 def assert_it_fits(pilot: Pilot[int], size: tuple[int, int]) -> None:

@@ -119,7 +119,7 @@ def document_at(path: Path, text: bytes, format: str | None = None) -> Document:
 
 
 def scanned(path: Path, text: bytes, format: str | None, patch: pytest.MonkeyPatch) -> Document:
-    """Read a text in the way in which a big input is read."""
+    """Read the text as a big input is read."""
     with patch.context() as big:
         big.setattr("viewer.document.one_reading.BIG", 0)
         big.setattr("viewer.document.one_reading.WORTH_SCANNING", 0)
@@ -233,7 +233,7 @@ def test_rows_of_another_audience_are_refused(tmp_path: Path, monkeypatch: pytes
         skimmer.search(0, 2)
 
 
-@each("sample", samples(), ids=lambda sample: sample.name, quick=120, test=18)
+@each("sample", samples(), ids=lambda sample: sample.name, quick=120, test=36)
 def test_each_sample(tmp_path: Path, sample: Sample, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("viewer.document.projection.WORTH_SEARCHING_BLOCKS", 0)
     monkeypatch.setattr("viewer.document.search.block_search.BLOCK", 300)
@@ -241,13 +241,13 @@ def test_each_sample(tmp_path: Path, sample: Sample, monkeypatch: pytest.MonkeyP
     assert_same_words(document, monkeypatch, random.Random(sample.name), 2)
 
 
-@each("shape", SHAPES, ids=lambda shape: shape.title, quick=0, test=48)
+@each("shape", SHAPES, ids=lambda shape: shape.title, quick=0, test=96)
 def test_each_hostile_shape(tmp_path: Path, shape: Shape, skim: pytest.MonkeyPatch) -> None:
     document = document_at(tmp_path / "hostile", shape.text(3000), shape.format)
     assert_same_words(document, skim, random.Random(shape.title), 5)
 
 
-@each("seed", range(40), quick=0, test=144)
+@each("seed", range(40), quick=0, test=288)
 def test_random_conversations(tmp_path: Path, skim: pytest.MonkeyPatch, seed: int) -> None:
     chance = random.Random(seed)
     document = scanned(tmp_path / "a.ocml", mixed(chance, 60).encode(), None, skim)

@@ -206,7 +206,7 @@ def test_the_parser_of_these_tests_sees_each_hostile_text(sort: str) -> None:
     assert bool(foreign(HOSTILE[sort].encode())) != (sort in harmless)
 
 
-@pytest.mark.share(test=2)
+@pytest.mark.share(test=4)
 @pytest.mark.parametrize("keys", [[], ["d", "s"], ["d", "r"], ["d", "vertical_line"]])
 async def test_the_output_guard_has_nothing_to_catch(
     hostile: Path, keys: list[str], monkeypatch: pytest.MonkeyPatch

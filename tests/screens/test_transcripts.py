@@ -163,6 +163,10 @@ class TestInTheViewer:
             await press(pilot, ")")
             assert "2 of 6" in drawn(pilot).splitlines()[0]
 
+    async def test_a_narrow_boundary_keeps_the_title(self, lab: Path) -> None:
+        async with running(lab, size=(56, 12)) as pilot:
+            assert "━━ transcript 1 of 6 · What boils at 78 degrees?" in drawn(pilot)
+
     @pytest.mark.slow
     async def test_keys_move_between_them(self, lab: Path) -> None:
         async with running(lab, size=SMALL) as pilot:

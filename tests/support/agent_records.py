@@ -9,7 +9,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any, Protocol
 
-from tests.support.reading import codes, read, read_cut
+from tests.support.reading import codes, read, read_cut, visible_texts
 from viewer.formats import FORMATS
 from viewer.model.events import Superseded
 from viewer.reading.parser import Parser
@@ -95,7 +95,7 @@ def assert_others_are_hidden(format: str) -> None:
 
 
 def _assert_no_secret(data: bytes, format: str, what: str) -> None:
-    leaked = [text for text in shown(data, format) if "SECRET_" in text]
+    leaked = [text for text in visible_texts(data, format) if "SECRET_" in text]
     assert not leaked, (what, leaked, data.decode("utf-8", "replace")[:2000])
 
 

@@ -57,7 +57,7 @@ class Live:
         return drawn(self.pilot)
 
     async def shows(self, text: str) -> str:
-        """Wait until the screen contains a text, and return the screen."""
+        """Wait until the screen contains this text, and return the screen."""
         await self.until(lambda: text in drawn(self.pilot))
         return drawn(self.pilot)
 

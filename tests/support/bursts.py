@@ -67,7 +67,7 @@ def press_of(name: str) -> Key:
 
 
 def typed(text: str) -> list[Event]:
-    """Return the events of a text that is typed."""
+    """Return the events of text that is typed."""
     return [Key(_character_to_key(each) if not each.isalnum() else each, each) for each in text]
 
 

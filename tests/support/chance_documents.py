@@ -30,7 +30,7 @@ WHOLE = [MESSAGES, MESSAGES, MESSAGES, MESSAGES, TOGETHER, MARKS, LINES, HEADERS
 
 
 def chance_document(chance: Random) -> Document:
-    """Return a text with `<|start|>`, and one of the formats that use it."""
+    """Return text with `<|start|>`, and one of the formats that use it."""
     beginning = chance.choice([b"", chance.choice(HEADERS).encode(), b"\xef\xbb\xbf"])
     text = beginning + b"".join(_part(chance) for _ in range(chance.randrange(9)))
     if chance.randrange(4) == 0:

@@ -10,7 +10,7 @@ from viewer.model.visibility import EVERYTHING, Audience
 
 
 class InMemory:
-    """A source that reads from a text in memory."""
+    """A source that reads from the text in memory."""
 
     name = "text"
     converted = False

@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 Document = tuple[bytes, str]
-"""A text, and the format in which it is read."""
+"""Text, and the format in which it is read."""
 
 ROLES = ["user", "assistant", "system", "developer", "tool", "functions.f", "browser.search", "python", "asistant"]
 CHANNELS = ["analysis", "commentary", "final", "Final", ""]
@@ -232,7 +232,7 @@ _TEXT = _joined(
 
 @st.composite
 def text_documents(draw: st.DrawFn) -> Document:
-    """Return a text with `<|start|>`, and one of the formats that use it. The text may have a document header."""
+    """Return text with `<|start|>`, and one of the formats that use it. The text may have a document header."""
     format = draw(st.sampled_from(TEXT_FORMATS))
     header = draw(st.one_of(st.just(b""), _picked(HEADERS), _SPACE, st.just(b"\xef\xbb\xbf")))
     return header + draw(_TEXT), format

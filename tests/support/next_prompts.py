@@ -1,4 +1,4 @@
-"""Simulate the next prompt for a text, and load the cases from the Harmony reference library and chat templates."""
+"""Simulate the next prompt for text, and load the cases from the Harmony reference library and chat templates."""
 
 from __future__ import annotations
 

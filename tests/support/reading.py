@@ -1,4 +1,4 @@
-"""Read a text whole and cut in every way, and describe the result."""
+"""Read text whole and cut in every way, and describe the result."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Reading:
 def examine(
     pieces: Iterable[bytes], text: bytes, format: str | FormatTraits, options: ReadOptions | None = None
 ) -> Analysis:
-    """Read the pieces of a text."""
+    """Read the pieces of the text."""
     row = FORMATS[format] if isinstance(format, str) else format
     parser = Parser(row, options)
     analysis = Analysis(lambda start, end: text[start:end], FORMATS, body_of_ids)
@@ -53,7 +53,7 @@ def examine(
 def scan(
     pieces: Iterable[bytes], text: bytes, format: str, *, shortest_run: int = 1, slice_size: int = 0
 ) -> tuple[Analysis, Scanner]:
-    """Read the pieces of a text with the scanner. The checks run behind it, in slices of that size if one is given."""
+    """Read the pieces of text with the scanner. The checks run behind it, in slices of that size if one is given."""
     parser = Parser(FORMATS[format])
     analysis = Analysis(lambda start, end: text[start:end], FORMATS, body_of_ids, defers=slice_size > 0)
     analysis.index.use_columns(load_backend().columns)
@@ -69,7 +69,7 @@ def scan(
 
 
 def read_batched(text: bytes, format: str, cuts: Iterable[int] = (), slice_size: int = 0) -> Reading:
-    """Read a text that is cut at these offsets. Consecutive regular messages become one event."""
+    """Read the text, cut at these offsets. Consecutive regular messages become one event."""
     parser = Parser(FORMATS[format], batches=True)
     analysis = Analysis(lambda start, end: text[start:end], FORMATS, body_of_ids, defers=slice_size > 0)
     analysis.index.use_columns(load_backend().columns)
@@ -84,7 +84,7 @@ def read_batched(text: bytes, format: str, cuts: Iterable[int] = (), slice_size:
 
 
 def read_scanned(text: bytes, format: str, cuts: Iterable[int] = (), slice_size: int = 0) -> Reading:
-    """Read a text cut at these offsets with the scanner."""
+    """Read text cut at these offsets with the scanner."""
     edges = [0, *sorted(cuts), len(text)]
     pieces = [text[start:end] for start, end in itertools.pairwise(edges)]
     return describe(scan(pieces, text, format, slice_size=slice_size)[0], text)
@@ -115,13 +115,27 @@ def describe(analysis: Analysis, text: bytes) -> Reading:
 
 
 def read(text: bytes | str, format: str, options: ReadOptions | None = None) -> Reading:
-    """Read a text in one piece."""
+    """Read the text in one piece."""
     data = text.encode() if isinstance(text, str) else text
     return describe(examine([data], data, format, options), data)
 
 
+def visible_texts(data: bytes, format: str) -> list[str]:
+    """Return the texts that the end user sees. Checks run afterwards and change none of them, so they are left out."""
+    parser = Parser(FORMATS[format])
+    analysis = Analysis(lambda start, end: data[start:end], FORMATS, body_of_ids, defers=True)
+    analysis.apply(parser.feed(data))
+    analysis.apply(parser.close())
+    analysis.close()
+    return [
+        read_body(message.pieces, lambda start, end: data[start:end], body_of_ids).text
+        for message in analysis.index
+        if is_user_safe(message)
+    ]
+
+
 def read_cut(text: bytes, format: str, cuts: Iterable[int], options: ReadOptions | None = None) -> Reading:
-    """Read a text cut at these offsets."""
+    """Read text cut at these offsets."""
     edges = [0, *sorted(cuts), len(text)]
     pieces = [text[start:end] for start, end in itertools.pairwise(edges)]
     return describe(examine(pieces, text, format, options), text)

@@ -155,7 +155,7 @@ async def until(holds: Callable[[], object]) -> None:
 
 
 async def type_in(pilot: Pilot[int], prefix: str, text: str) -> None:
-    """Press a prefix key, type a text, and press enter."""
+    """Press a prefix key, type some text, and press enter."""
     names = {" ": "space", "/": "slash", ":": "colon", "-": "minus"}
     await press(pilot, prefix, *(names.get(character, character) for character in text), "enter")
 

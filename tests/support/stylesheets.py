@@ -11,7 +11,7 @@ _parsed: dict[tuple[object, ...], list[RuleSet]] = {}
 
 
 def share_parsed_rules() -> None:
-    """Parse a text once for each set of variables. A text with an error is parsed every time."""
+    """Parse the text once for each set of variables. Text with an error is parsed every time."""
 
     def parse(
         self: Stylesheet, css: str, read_from: tuple[str, str], *options: object, **named: object

@@ -1,4 +1,4 @@
-"""Rows for formats without `<|start|>`: a name, a text with {} for the body, and whether the body is shown."""
+"""Rows for formats without `<|start|>`: a name, text with {} for the body, and whether the body is shown."""
 
 from __future__ import annotations
 

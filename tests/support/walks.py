@@ -176,7 +176,7 @@ RUNS = {
 class Step:
     """One state: the keys that lead to it from the state before, and the text that the file then grows by.
 
-    A key that begins with a quotation mark is a text to type, with `~` for a space."""
+    A key that begins with a quotation mark is text to type, with `~` for a space."""
 
     keys: str = ""
     then: str = ""
@@ -320,6 +320,7 @@ WALKS = {
     "lens": Walk({"start": "d V"}),
     "leaks": Walk({"start": "d L"}),
     "replay": Walk({"start": "@", "moved": "5 ,", "debug": "escape d @ 8 , ["}, has_bar=False),
+    "timing": Walk({"safe": ': "timing enter', "debug": 'escape d : "timing enter'}, "agent.jsonl", is_costly=True),
     "diff": Walk({"start": 'd : "diff~other.ocml enter', "change": "e e", "lines": "= w"}, "one.ocml", sizes=SIZES),
     "cards": Walk(
         {

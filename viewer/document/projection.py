@@ -408,7 +408,7 @@ class Projection(Struct, frozen=True):
         return self._vault.blocks_for(self.audience, self._analysis.index[value])
 
     def block_searcher(self, rows: Rows, text: str, ignores_case: bool, *, is_all: bool = True) -> BlockSearcher | None:
-        """Return a searcher for a text in many of these rows at once, or None if each row must be searched as text.
+        """Return a searcher for text in many of these rows at once, or None if each row must be searched as text.
         If the text is only part of the query (`is_all` false), it finds the rows that contain it."""
         index = self._analysis.index
         is_small = not len(index) or index.span(len(index))[1] < WORTH_SEARCHING_BLOCKS

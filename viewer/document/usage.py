@@ -17,7 +17,7 @@ from viewer.model.prices import NO_PRICES, Prices
 
 
 class Spent(Struct, frozen=True):
-    """A usage and its cost."""
+    """Token usage and its cost."""
 
     usage: Usage
     cost: float | None = None

@@ -117,7 +117,7 @@ class Vault:
             yield self.body_for(audience, index[number]) if text is None else text
 
     def _cleaned(self, text: str) -> str:
-        """Return a text with masks instead of secrets, if they are to be redacted."""
+        """Return the text with masks instead of secrets, if they are to be redacted."""
         return self._redactor.clean(text) if self._redactor else text
 
     def _text(self, audience: Audience, message: Message) -> str:
@@ -187,7 +187,7 @@ class Vault:
         self._on_rewritten()
 
     def searcher_for(self, audience: Audience, index: MessageIndex, rows: Rows, pattern: BytePattern) -> BlockSearcher:
-        """Return a searcher for a text in many of these rows at once, limited to what this audience sees."""
+        """Return a searcher for text in many of these rows at once, limited to what this audience sees."""
         from viewer.document.search.block_search import BlockSearcher, SearchScope
 
         self.check(audience)

@@ -241,6 +241,8 @@ def _by_value(value: JsonNode) -> Detection | None:
     if kind and kind.kind is JsonKind.STRING and _EVENT_TYPE.fullmatch(kind.text):
         return Detection("events", f"objects with an event type in `{'type' if value.get('type') else 'event'}`", 0.95)
     choices = value.get("choices")
+    if choices and not any(item.kind is JsonKind.OBJECT for item in choices.items):
+        choices = None
     if choices and choices.items and choices.items[0].get("delta") and not choices.items[0].get("message"):
         return Detection("events", "chunks of a chat completion", 0.9)
     if choices or value.get("messages") or value.get("role") or _carries_message(value) or _is_exchange(value):

@@ -19,7 +19,7 @@ SHOWN = frozenset({"userVisible", "user_visible"})
 """Members that hide text unless their value is true or null."""
 
 STARTERS = frozenset({"parent_tool_use_id", "parentToolUseId", "parentToolUseID", "parentToolCallId"})
-"""Members that hide text if their value is a text: the call that started another agent, which wrote the object."""
+"""Members that hide text if their value is a string: the call that started another agent, which wrote the object."""
 KINDS = frozenset({"kind", "part_kind"})
 """Other names for `type`. They hide text if their value is a word for a thought, a call, or a reply."""
 _HIDDEN_KINDS = ("think", "thought", "reason", "redacted", "tool", "builtin", "function", "system")

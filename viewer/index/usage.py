@@ -43,7 +43,7 @@ class UsageTable:
         return self._models.get(number)
 
     def between(self, first: int, last: int) -> Iterator[int]:
-        """Yield the messages with a usage in a range."""
+        """Yield the messages in a range that have token usage."""
         numbers = self._numbers
         return iter(numbers[bisect_left(numbers, first) : bisect_right(numbers, last)])
 

@@ -1,4 +1,4 @@
-"""Prices of tokens by model, and the cost of a usage. There are no built-in prices: the settings define them."""
+"""Prices of tokens by model, and the cost of token usage. There are no built-in prices: the settings define them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Price(Struct, frozen=True, gc=False):
     """The price of input that was read from a cache; None for the price of other input."""
 
     def of(self, usage: Usage) -> float | None:
-        """Return the cost of a usage, or None if it does not state both input and output."""
+        """Return the cost of token usage, or None if it does not state both input and output."""
         if usage.input is None or usage.output is None:
             return None
         cached = min(usage.cached or 0, usage.input)
@@ -47,7 +47,7 @@ class Prices(Struct, frozen=True):
         return self.by_model[max(near, key=len)] if near else None
 
     def cost(self, usage: Usage, model: str | None) -> float | None:
-        """Return the cost of a usage, or None if there is no price."""
+        """Return the cost of token usage, or None if there is no price."""
         price = self.price(model)
         return price.of(usage) if price is not None else None
 

@@ -59,7 +59,7 @@ class _Guard:
         self._failures = 0
 
     def classify(self, hook: Callable[[str], object], text: str) -> Kind | None:
-        """Return the kind of a text, or None if the hook failed."""
+        """Return the kind of the text, or None if the hook failed."""
         kind = self._result(hook, text)
         if isinstance(kind, Kind):
             return kind
@@ -67,7 +67,7 @@ class _Guard:
         return None
 
     def split(self, hook: Callable[[str], object], text: str) -> list[Run] | None:
-        """Return the runs of a text in order, or None if the hook failed."""
+        """Return the runs of the text in order, or None if the hook failed."""
         runs = self._result(hook, text)
         found = _runs(runs, len(text))
         if found is None:
@@ -102,7 +102,7 @@ class _Guard:
 
 
 def _runs(runs: object, length: int) -> list[Run] | None:
-    """Return the runs of a text, in order and without overlaps, or None for any other value."""
+    """Return the runs of the text, in order and without overlaps, or None for any other value."""
     if not isinstance(runs, list):
         return None
     at = 0

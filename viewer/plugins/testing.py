@@ -129,7 +129,7 @@ def _check_leaks(name: str, sample: Sample) -> None:
 
 
 def _check_markers(name: str, sample: Sample) -> None:
-    """Check that a text that was not seen stays hidden, whatever it says."""
+    """Check that text that was not seen stays hidden, whatever it says."""
     lines = _data(sample).decode("utf-8", "replace").splitlines()
     seen = _expected(sample).get("seen", [])
     count = 0

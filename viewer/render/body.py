@@ -19,6 +19,8 @@ from viewer.render.width import cells, plain_line, wrap
 
 LARGEST_JSON = 1_000_000
 DEEPEST_JSON = 200
+MARKDOWN_TYPES = (None, "text", "markdown")
+"""Content types that are rendered."""
 _INDENT = "  "
 _JSON_TOKEN = lazy_regex(r'\s*(?:("(?:[^"\\]|\\.)*")|([\[{])|([\]}])|([,:])|([^\s"\[\]{},:]+))', re.DOTALL)
 _SETTLES = lazy_regex(
@@ -143,7 +145,7 @@ class GrowingBody:
 
 
 def certain_length(text: str) -> int:
-    """Return the length of the part of a text that is final: all up to its last settling character."""
+    """Return the length of the part of text that is final: all up to its last settling character."""
     for at in range(len(text) - 1, -1, -1):
         if _SETTLES.match(text, at):
             return len(text[:at].rstrip("\r"))  # a trailing carriage return may be the start of CRLF

@@ -29,7 +29,7 @@ from viewer.document.values import (
 from viewer.formats import FORMATS
 from viewer.model.visibility import Audience
 from viewer.render.blocks.call_words import brief_parts
-from viewer.render.body import GrowingBody, body_lines, may_be_json
+from viewer.render.body import MARKDOWN_TYPES, GrowingBody, body_lines, may_be_json
 from viewer.render.diagnostic import note
 from viewer.render.head import MessageHead, body_lead, clock, head_of, inner_width, look_of, printed_head
 from viewer.render.style import Line, Part, Printable, Style, StyleRole, trusted
@@ -56,9 +56,11 @@ def styled_lines(projection: Projection, width: int, style: Style) -> Iterator[L
     yield from Conversation(projection, width, style, grows=False).lines()
 
 
-def styled_end(projection: Projection, width: int, style: Style, last: int, skipped: Skipped) -> Iterator[Line]:
-    """Yield the lines of the last rows, with the notes of these rows only."""
-    yield from Conversation(projection, width, style, grows=False, last=last, skipped=skipped).lines()
+def styled_end(
+    projection: Projection, width: int, style: Style, last: int, skipped: Skipped, *, renders: bool = False
+) -> Iterator[Line]:
+    """Yield the lines of the last rows, with the notes of these rows only. With `renders`, Markdown is rendered."""
+    yield from Conversation(projection, width, style, grows=False, last=last, skipped=skipped, renders=renders).lines()
 
 
 class Conversation:
@@ -88,16 +90,18 @@ class Conversation:
         before: Conversation | None = None,
         last: int | None = None,
         skipped: Skipped = NOTHING_SKIPPED,
+        renders: bool = False,
     ) -> None:
         """`grows`: the input may grow. `begun`: something was printed before. `before`: the conversation printed from
         the same input in another format. `last`: the number of rows at the end to print, if not all;
-        `skipped` is what the input has before them that was not read."""
+        `skipped` is what the input has before them that was not read. `renders`: Markdown of whole messages is
+        rendered."""
         audience = projection.audience
         self._grows = grows
         self._tail = Tail(projection, last)
         boundary_of = partial(projection.boundary, self._tail.rows, grows=grows, before=skipped.transcripts)
         has_transcript = partial(projection.has_transcript, self._tail.rows)
-        self._page = _Page(audience, boundary_of, has_transcript, width, style, begun, skipped)
+        self._page = _Page(audience, boundary_of, has_transcript, width, style, begun, skipped, renders)
         if last is not None:
             self._page.begin_after(self._tail.first_transcript - 1, is_within=self._tail.begins_within)
         self._listed = LineWatch(self._tail.rows.call_lines)
@@ -300,8 +304,10 @@ class _Page:
         style: Style,
         begun: bool,
         skipped: Skipped,
+        renders: bool,
     ) -> None:
         """`begun` means that something was printed before."""
+        self._renders = renders
         self._skipped = skipped
         self._audience = audience
         self._safe = audience.is_safe
@@ -399,9 +405,16 @@ class _Page:
         head = head_of(message, self._audience, calls)
         yield from self._head_lines(head)
         gutter = self._gutter(head.look)
-        json = not self._safe and may_be_json(message)
-        for text in body_lines(message.body, inner_width(self._width), self._style, json=json, trim=self._trims):
-            yield gutter, Part(text)
+        inner = inner_width(self._width)
+        if self._renders and message.visible and message.content_type in MARKDOWN_TYPES:
+            from viewer.render.blocks.rendered_lines import rendered_lines  # `show` does not need it
+
+            for line in rendered_lines(message.body, inner, self._style, trim=self._trims):
+                yield (gutter, *line)
+        else:
+            json = not self._safe and may_be_json(message)
+            for text in body_lines(message.body, inner, self._style, json=json, trim=self._trims):
+                yield gutter, Part(text)
         if self._safe:
             yield from self.tail(message)
 

@@ -87,7 +87,7 @@ class Row(Struct, frozen=True):
 
 
 def lay_out(text: SafeText, width: int) -> list[Row]:
-    """Break a text into rows at line ends, after spaces, and inside words that are too long."""
+    """Break the text into rows at line ends, after spaces, and inside words that are too long."""
     rows: list[Row] = []
     start = 0
     while True:

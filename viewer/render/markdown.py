@@ -22,6 +22,7 @@ LARGEST = 200_000
 """Texts with more characters are not styled."""
 DEEPEST = 20
 """Blocks that are nested deeper are not styled."""
+_CONTAINERS = ("blockquote_open", "list_item_open")
 
 MAY_BE_BLOCK = lazy_regex(r"^[ \t]*(?:[#>*+_=|:-]|```|~~~|\d{1,9}[.)])|^(?: {4}|\t)", re.MULTILINE)
 """Text without a match consists of paragraphs only, and does not need the parser."""
@@ -33,7 +34,7 @@ _INLINE = lazy_regex(
 
 
 class MarkdownSpans(Struct):
-    """The spans of a text, each list in order and without overlaps."""
+    """The spans of the text, each list in order and without overlaps."""
 
     spans: list[Styled] = field(default_factory=list)
     tokens: list[Styled] = field(default_factory=list)
@@ -41,7 +42,7 @@ class MarkdownSpans(Struct):
 
 
 def markdown_spans(text: str) -> MarkdownSpans:
-    """Return the blocks, inline marks and code tokens of a text."""
+    """Return the blocks, inline marks and code tokens of the text."""
     if len(text) > LARGEST:
         return MarkdownSpans()
     if not MAY_BE_BLOCK.search(text):
@@ -59,8 +60,15 @@ def block_parser() -> MarkdownIt:
     return parser
 
 
+def parsed_blocks(text: str) -> Sequence[Token] | None:
+    """Return the parsed blocks of a text; None if they are nested so deep that the parser leaves out some of them."""
+    tokens = block_parser().parse(text)
+    is_cut = any(token.level >= DEEPEST - 1 and token.type in _CONTAINERS for token in tokens)
+    return None if is_cut else tokens
+
+
 class _Blocks:
-    """The spans of the blocks of a text."""
+    """The spans of the blocks of the text."""
 
     def __init__(self, text: str) -> None:
         self._text = text

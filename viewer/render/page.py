@@ -24,11 +24,21 @@ from viewer.document.values import (
 from viewer.formats import FORMATS
 from viewer.model.visibility import Reveal
 from viewer.render.blocks.agents import Agents
-from viewer.render.blocks.block import SPACE, Block, BlockFacts, BlockLine, Joined, RowLines, Source, styled_row
+from viewer.render.blocks.block import (
+    SPACE,
+    Block,
+    BlockFacts,
+    BlockLine,
+    Joined,
+    Overlays,
+    RowLines,
+    Source,
+    styled_row,
+)
 from viewer.render.blocks.call_words import brief_parts
 from viewer.render.blocks.cards import CardMaker, call_of_reply
 from viewer.render.blocks.times import TimeWords
-from viewer.render.body import BodyText, Rendering, drawn_text, raw_text
+from viewer.render.body import MARKDOWN_TYPES, BodyText, Rendering, drawn_text, raw_text
 from viewer.render.diagnostic import described
 from viewer.render.head import head_of, is_call, name_line
 from viewer.render.layout import (
@@ -49,11 +59,11 @@ from viewer.render.layout import (
 from viewer.render.number_format import counted, spent_words
 from viewer.render.sanitize import SafeText, sanitize_line
 from viewer.render.style import UNICODE, Glyphs, Line, Part, Styled, StyleRole, trusted
-from viewer.render.title import boundary_words, branch_words, folded_branch_words
+from viewer.render.title import branch_words, fitting_boundary_words, folded_branch_words
 from viewer.render.width import between, cells
 
 MOST_EMPTY = 20
-"""The maximum number of consecutive boundaries of empty transcripts; of the others, only the last one is shown."""
+"""The maximum number of consecutive boundaries of empty transcripts. Of any others, only the last one is shown."""
 MOST_NOTES = 3
 """How many diagnostics to show at a message; the others are in the list of problems."""
 FOLD_FROM = 60
@@ -209,9 +219,10 @@ class BlockMaker:
         lines = []
         for label in dict.fromkeys([*range(first, min(last, first + MOST_EMPTY)), last]):
             boundary = self.projection.boundary(self.rows, label)
-            words = trusted(f" {self.signs.dot} ").join(map(sanitize_line, boundary_words(boundary)))
+            mark = trusted(self.signs.heavy * 2 + " ")
+            words = fitting_boundary_words(boundary, self.width + MARGIN - cells(mark), self.signs)
             left = Part(trusted(self.margin.text[MARGIN:]))
-            parts = (Part(trusted(self.signs.heavy * 2 + " "), StyleRole.RULE), Part(SafeText(words), StyleRole.STRONG))
+            parts = (Part(mark, StyleRole.RULE), Part(words, StyleRole.STRONG))
             lines += [BlockLine((left, *between(parts, [], self.width + MARGIN, self.signs))), SPACE]
         return lines
 
@@ -455,16 +466,12 @@ def _body_lines(
     drawn: BodyText, rows: Sequence[Row], lead: Part, look: StyleRole, overlays: Sequence[Styled]
 ) -> list[BlockLine]:
     """Return the first rows of a body as lines after its lead."""
-    over = _Overlays(*drawn.layers, _moved(drawn, overlays))
+    over = Overlays(*drawn.layers, _moved(drawn, overlays))
     lines = []
     for row in rows:
         parts = (lead, *styled_row(row, look, over.over(row)))
         lines.append(BlockLine(parts, row, len(lead.text)))
     return lines
-
-
-MARKDOWN_TYPES = (None, "text", "markdown")
-"""Content types that are rendered."""
 
 
 def _source(drawn: BodyText) -> Source | None:
@@ -495,24 +502,3 @@ def _folded(lines: list[BlockLine], short: bool, unfolded: bool | None, lead: Pa
 def _fold_line(rest: int, lead: Part, more: str) -> BlockLine:
     note = f"{more} {rest} more line{'s' if rest > 1 else ''}"
     return BlockLine((lead, Part(trusted(note), StyleRole.QUIET)), folds=True)
-
-
-class _Overlays:
-    """Spans over a text, looked up row by row in order."""
-
-    def __init__(self, *layers: Sequence[Styled]) -> None:
-        self._layers = layers
-        self._at = [0] * len(layers)
-
-    def over(self, row: Row) -> list[Styled]:
-        """Return the spans that touch this row. Rows must be passed in order."""
-        found: list[Styled] = []
-        for number, layer in enumerate(self._layers):
-            at = self._at[number]
-            while at < len(layer) and layer[at].end <= row.start:
-                at += 1
-            self._at[number] = at
-            while at < len(layer) and layer[at].start < max(row.end, row.start + 1):
-                found.append(layer[at])
-                at += 1
-        return found

@@ -12,7 +12,7 @@ from viewer.formats import FORMATS
 from viewer.render.blocks.inline import without_marks
 from viewer.render.number_format import byte_size, counted
 from viewer.render.sanitize import SafeText, sanitize_line
-from viewer.render.style import Line, Part, Style, StyleRole, trusted
+from viewer.render.style import Glyphs, Line, Part, Style, StyleRole, trusted
 from viewer.render.width import between, cells, cut, wrap
 
 TITLE_WIDTH = 60
@@ -170,6 +170,18 @@ def boundary_words(boundary: Boundary) -> list[str]:
     number = f"transcript {transcript.number:,}" + (f" of {boundary.count:,}" if boundary.count > 1 else "")
     title = str(cut(without_marks(sanitize_line(boundary.title)), TITLE_WIDTH, trusted("…")))
     return [word for word in (number, FORMATS.title(transcript.format), transcript.model, title) if word]
+
+
+def fitting_boundary_words(boundary: Boundary, width: int, signs: Glyphs) -> SafeText:
+    """Return the words of a boundary on one line. If they are too wide, leave out the model, then the format, so that
+    the title stays readable."""
+    number, *facts = map(sanitize_line, boundary_words(boundary))
+    title = [facts.pop()] if facts and boundary.title else []
+    while True:
+        words = SafeText(f" {signs.dot} ".join([number, *facts, *title]))
+        if not facts or not title or cells(words) <= width:
+            return words
+        facts.pop()
 
 
 def boundary_lines(boundary: Boundary, width: int, style: Style) -> Iterator[Line]:

@@ -38,7 +38,7 @@ def wrap(line: SafeText, width: int) -> Iterator[SafeText]:
 
 
 def cells(text: str) -> int:
-    """Return the width of a text in terminal cells."""
+    """Return the width of the text in terminal cells."""
     return len(text) if text.isascii() or has_one_cell_each(text) else sum(map(cluster_cells, _clusters(text)))
 
 
@@ -113,7 +113,7 @@ def _clusters(text: str) -> Iterator[str]:
 
 
 def clusters_at(text: str) -> Iterator[tuple[int, str]]:
-    """Yield the clusters of a text (a base with its marks, an emoji sequence, a space of a tab), and their offsets."""
+    """Yield the clusters of text (a base with its marks, an emoji sequence, a space of a tab), and their offsets."""
     current = ""
     start = 0
     marks = 0

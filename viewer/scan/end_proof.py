@@ -126,7 +126,7 @@ class EndProof:
         return [*self._places(self._tail, _ANY_LITERAL, max(0, self._tail_begin - len(_END_LITERAL)))]
 
     def _is_free(self, stop: int, at: int) -> bool:
-        """True if the stop token at an index of the tail ends a message, whatever precedes it."""
+        """True if the stop token at an index of the tail ends a message, regardless of what precedes it."""
         if self._is_harmony:
             return not _is_in_event(self._tail, stop)
         before = bisect_left(self._literals_in_tail, at)

@@ -63,7 +63,7 @@ class SessionDriver(WebDriver):
 
 
 def end_with_the_server(end: Callable[[], None] = lambda: os._exit(1)) -> None:
-    """From now on, end this process soon after the other side closes its input, whatever else it is doing."""
+    """From now on, end this process soon after the other side closes its input, no matter what else it is doing."""
 
     def watch() -> None:
         poll = select.poll()

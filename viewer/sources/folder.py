@@ -77,7 +77,7 @@ def look_through(path: str, known: dict[str, Found | None] | None = None) -> Ite
 
 
 def found_file(path: str, name: str) -> Found:
-    """Describe a file that the user named, whatever its content."""
+    """Describe a file that the user named, regardless of its content."""
     try:
         file = split_item(path)[0]
         status = Path(file).stat()

@@ -25,7 +25,7 @@ _NAMESPACE = re.compile(r"\bnamespace\s")
 
 
 def read_namespaces(text: str) -> dict[str, Schema]:
-    """Return the tools that a text declares: names with namespaces, and argument schemas."""
+    """Return the tools that the text declares: names with namespaces, and argument schemas."""
     tools: dict[str, Schema] = {}
     found = _NAMESPACE.search(text)
     position = found.start() if found else len(text)

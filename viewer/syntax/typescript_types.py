@@ -53,7 +53,7 @@ class UnreadableError(Exception):
 
 
 class Reader:
-    """Reads types from a position in a text. `position` is valid even after a failure."""
+    """Reads types from a position in the text. `position` is valid even after a failure."""
 
     def __init__(self, text: str, position: int) -> None:
         self.text = text

@@ -25,7 +25,7 @@ _YAML_LINE = lazy_regex(r"(?:[ \t]+[^\n]*|-[ \t][^\n]*|[\w$-]{1,64}[ \t]*:(?:[ \
 
 
 def json_values(text: str) -> Iterator[object]:
-    """Yield the outermost JSON objects and arrays of a text that may hold declarations, in linear time."""
+    """Yield the outermost JSON objects and arrays of text that may hold declarations, in linear time."""
     keys = [found.start() for found in _KEYS.finditer(text)]
     if not keys:
         return
@@ -62,7 +62,7 @@ def _pairs(text: str) -> Iterator[tuple[int, int]]:
 
 
 def first_json(text: str) -> list[object]:
-    """Return the JSON values at the start of a text. The rest is ignored."""
+    """Return the JSON values at the start of the text. The rest is ignored."""
     return list(_first(text))
 
 
@@ -80,7 +80,7 @@ def _first(text: str) -> Generator[object, None, int]:
 
 
 def yaml_values(text: str) -> Iterator[object]:
-    """Yield the YAML blocks of a text that may hold declarations: fenced blocks, or lines that look like a
+    """Yield the YAML blocks of text that may hold declarations: fenced blocks, or lines that look like a
     declaration."""
     blocks = 0
     fenced = False

@@ -67,7 +67,7 @@ def _are_words(names: list[object]) -> bool:
 
 
 def _is_word(name: object) -> bool:
-    """True for a text that every validator accepts."""
+    """True for text that every validator accepts."""
     return isinstance(name, str) and name.isascii()
 
 

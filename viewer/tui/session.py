@@ -23,6 +23,8 @@ from viewer.tui.display_state import DisplayState
 
 LONGEST_KEPT_UNFOLDED = 128 * 1024
 """A growing message with fewer bytes stays unfolded when it ends."""
+KEPT_ROWS = 3
+"""How many rows of previous views to keep: with two channels switched on and off, there are four views."""
 MOST_TRIED = 10_000
 """How many rows to search in each direction for the nearest shown message."""
 
@@ -103,7 +105,7 @@ class Session:
         self.grown_from = 0
         """The first row that the last growth may have changed."""
         self._reusable_rows: Sequence[Rows] = ()
-        """The rows of the previous view. Operators switch back and forth, and computing the rows of millions of
+        """The rows of the previous views. Operators switch back and forth, and computing the rows of millions of
         messages takes time. Rows are only numbers, without text."""
         self._counted_steps: tuple[object, int] = (None, 0)
         self._build_view()
@@ -155,9 +157,10 @@ class Session:
             self.agent = 0
         rows, scores = self.rows, self.leak_scores
         self.display = display
-        self._reusable_rows = (rows, *self._reusable_rows)
+        kept = (rows, *(each for each in self._reusable_rows if each is not rows))
+        self._reusable_rows = kept
         self._build_view()
-        self._reusable_rows = (rows,)
+        self._reusable_rows = kept[:KEPT_ROWS]
         self.score_leaks(scores)
         return VIEW
 

@@ -36,6 +36,7 @@ def test_nothing_hidden_is_in_the_page(format: str) -> None:
         assert not leaks(everything(format, seed)), seed
 
 
+@pytest.mark.slow
 def test_nothing_hidden_is_in_the_page_behind_a_shown_message() -> None:
     """Each part comes directly behind a message that the page shows, so that the page reaches it."""
     pages = 0

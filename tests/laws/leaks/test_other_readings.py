@@ -38,7 +38,7 @@ def leaked(planted: Planted, texts: list[str]) -> set[str]:
     return {planted.place_of(leak.canary) for leak in planted.finder.plain("\n".join(texts))}
 
 
-@pytest.mark.share(test=3)
+@pytest.mark.share(test=6)
 @pytest.mark.parametrize("kind", KINDS)
 def test_no_format_shows_what_is_hidden(kind: str, tmp_path: Path) -> None:
     planted = everything(kind)
@@ -47,7 +47,7 @@ def test_no_format_shows_what_is_hidden(kind: str, tmp_path: Path) -> None:
         assert found <= (set() if format == planted.format else FORGED), format
 
 
-@pytest.mark.share(test=2)
+@pytest.mark.share(test=3)
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_cut_document_shows_nothing_hidden(kind: str, tmp_path: Path) -> None:
     assert_cuts_hide(everything(kind, 3), 6, tmp_path)
@@ -77,7 +77,7 @@ RECORDS = {
 STATEMENTS = {"channel", "phase", "recipient", "to", "intent", "thought", "chosen", "rejected"}
 """Keys that hide a message or a part. Renaming one changes what the message is."""
 DIVISIONS = {"response.cancel", "response.delta.flush"}
-"""Types that hide what comes after them, or that split a text."""
+"""Types that hide what comes after them, or that split the text."""
 IDENTITIES = {"message_id", "item_id", "id", "output_index", "index"}
 """Keys that keep the texts of two messages apart."""
 STOPS = ("<|im_end|>", "<|end|>", "<|return|>", "<|call|>", "}")

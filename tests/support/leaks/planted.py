@@ -58,7 +58,7 @@ class Planted:
 
 
 Part = tuple[str, str]
-"""A place, and a text with a gap for each canary."""
+"""A place, and text with a gap for each canary."""
 
 ANSWER = "<|start|>assistant<|channel|>final<|message|>"
 CALL = "<|start|>assistant to=functions.get call_id=w1<|channel|>commentary<|constrain|>json<|message|>"

@@ -84,7 +84,7 @@ def _instead(owner: Any, name: str, make: Callable[[Any, str], Any]) -> Plant:
 
 
 def _finds_first(rows: TranscriptRows, seconds: float) -> bool:
-    """Find the first transcript, whatever is searched for."""
+    """Find the first transcript for every search."""
     if rows._searcher is not None:
         rows._found = [1]
     return False
@@ -208,7 +208,7 @@ SURFACES = [
     ),
     Surface(
         "replay",
-        _instead(replay_screen, "styled_end", lambda code, leak: lambda *given: [(Part(trusted(leak)),)]),
+        _instead(replay_screen, "styled_end", lambda code, leak: lambda *given, **options: [(Part(trusted(leak)),)]),
         [Act("replay and back")],
     ),
     Surface(
@@ -225,7 +225,7 @@ SURFACES = [
     ),
     Surface(
         "timing",
-        _instead(timing_screen, "timing_lines", lambda code, leak: lambda *given: [(Part(trusted(leak)),)]),
+        _instead(timing_screen, "timing_lines", lambda code, leak: lambda *given, **options: [(Part(trusted(leak)),)]),
         [Act("timing and back")],
     ),
     Surface(
@@ -245,7 +245,7 @@ SURFACES = [
     ),
     Surface(
         "preview of files",
-        _instead(list_of_files, "preview_lines", lambda code, leak: lambda *given: [(Part(trusted(leak)),)]),
+        _instead(list_of_files, "preview_lines", lambda code, leak: lambda *given, **options: [(Part(trusted(leak)),)]),
         as_folder=True,
         found_on="list of files",
     ),

@@ -109,7 +109,7 @@ def test_among_many_emoji_only_a_body_with_hidden_characters_is_selected() -> No
         assert judged_together(HIDDEN_CHARACTERS.trigger, bodies) == found
 
 
-@each("seed", range(30), quick=2, test=4)
+@each("seed", range(30), quick=10, test=4)
 def test_a_character_that_is_left_out_is_in_an_emoji(seed: int) -> None:
     """Emoji that are cut, doubled or unfinished, among whole ones."""
     chance = random.Random(seed)

@@ -41,7 +41,7 @@ def by_python(pattern: str, text: str, ignores_case: bool, at: int) -> list[tupl
     return found
 
 
-@pytest.mark.share(quick=5)
+@pytest.mark.share(quick=0)
 @pytest.mark.parametrize("count", [2_000, pytest.param(12_000, marks=pytest.mark.lab)])
 @pytest.mark.parametrize("ignores_case", [False, True])
 def test_matches_equal_those_of_python(ignores_case: bool, count: int) -> None:

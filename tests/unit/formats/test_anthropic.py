@@ -337,3 +337,13 @@ def test_renaming_any_type_shows_nothing_more() -> None:
 
 def test_other_formats_read_as_this_one_show_nothing_hidden() -> None:
     assert_forced_hides(FORMAT)
+
+
+def test_a_result_of_amp_is_linked_and_states_its_outcome() -> None:
+    codes = {None: [], "failed": ["W-TOOL-FAILED"], "cancelled": ["E-TOOL-CANCELLED/reported"]}
+    for status, state in (("done", None), ("error", "failed"), ("cancelled", "cancelled")):
+        result = {"type": "tool_result", "toolUseID": "t1", "run": {"status": status, "result": "SECRET_OUT"}}
+        data = request(user(TEXT), assistant(CALL), user(result))
+        assert outcomes(data, FORMAT)[-1] == state
+        assert shown(data, FORMAT) == ["Hello."]
+        assert problems(data, FORMAT) == codes[state]

@@ -207,7 +207,7 @@ def test_an_export_of_claude_is_read_from_its_archive(tmp_path: Path) -> None:
     assert "claude-ai" in run("view", tmp_path).out
 
 
-@each("format", FORMATS)
+@each("format", FORMATS, quick=4)
 def test_samples_are_detected_and_hide_however_they_are_cut(format: str) -> None:
     for sample in samples(f"valid/{format}"):
         data = sample.path.read_bytes()

@@ -338,3 +338,15 @@ def test_renaming_any_type_shows_nothing_more() -> None:
 
 def test_other_formats_read_as_this_one_show_nothing_hidden() -> None:
     assert_forced_hides(FORMAT)
+
+
+def test_the_type_of_a_record_names_the_speaker_if_the_message_does_not() -> None:
+    asked, answered = user("Hi?"), assistant(text("Hello."), CALL, THOUGHT)
+    for record in (asked, answered):
+        del record["message"]["role"]
+    assert shown(lines(asked, answered), FORMAT) == ["Hi?", "Hello."]
+    for role in ("tool", "system", "", 1, ["user"]):
+        other = [record | {"message": record["message"] | {"role": role}} for record in (asked, answered)]
+        assert shown(lines(*other), FORMAT) == [], role
+    for flag in FLAGS:
+        assert shown(lines(asked | {flag: True}, answered | {flag: True}), FORMAT) == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -143,3 +144,10 @@ def test_a_damaged_file_shows_nothing_hidden() -> None:
     assert_drift_is_hidden(EVENTS[9:], NAME)
     assert_drift_is_hidden([CHAT], NAME, lines=False)
     assert_others_are_hidden(NAME)
+
+
+def test_a_reference_in_an_answer_of_vs_code_is_part_of_its_text() -> None:
+    name = {"kind": "inlineReference", "inlineReference": {"name": "two", "location": {"uri": "SECRET_1"}}}
+    response = [{"value": "It adds "}, name, {"value": " numbers."}, {"kind": "inlineReference", "inlineReference": {}}]
+    chat = {"requests": [{"message": {"text": "What?"}, "response": response}]}
+    assert shown(json.dumps(chat).encode(), NAME) == ["What?", "It adds two numbers."]

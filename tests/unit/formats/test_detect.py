@@ -46,6 +46,7 @@ CASES = [
     ("json", '{"role": "user", "content": "<|start|>"}'),
     ("json", '[{"role": "user", "content": "a"}]'),
     ("json", '{"messages": [{"role": "user", "content": "a"}]}'),
+    ("json", '{"messages": [{"role": "user", "content": "a"}], "tools": [], "response": {"choices": []}}'),
     ("json", '{"choices": [{"message": {"role": "assistant", "content": "a"}}]}'),
     ("json", '{"role": "user", "content": "a\n{"role": "user", "content": "b"}\n'),
     ("events", '{"type": "response.delta", "delta": "<|start|>"}\n'),
@@ -74,7 +75,9 @@ def test_a_byte_order_mark_does_not_change_the_format(format: str, text: str) ->
     assert detect(b"\xef\xbb\xbf" + text.encode()).format == format
 
 
-@pytest.mark.parametrize("text", ["", "  \n", "Just some prose.\n", '{"note": 1}', "\x00\x01\x02", "[[[[", "{" * 1000])
+@pytest.mark.parametrize(
+    "text", ["", "  \n", "Just some prose.\n", '{"note": 1}', '{"choices": ["a"]}', "\x00\x01\x02", "[[[[", "{" * 1000]
+)
 def test_a_file_that_is_no_transcript_has_no_confidence(text: str) -> None:
     assert detect(text.encode()).confidence == 0
 

@@ -146,6 +146,7 @@ def test_cuts_change_nothing_and_hidden_text_stays_hidden(events: list[Json], dr
     assert numbers == list(range(1, len(numbers) + 1))
 
 
+@pytest.mark.slow
 @given(st.binary(max_size=200))
 def test_any_bytes_can_be_read(data: bytes) -> None:
     assert settled([data]) == settled([data[at : at + 1] for at in range(len(data))])

@@ -147,3 +147,8 @@ def test_a_log_of_prompts_shows_each_prompt() -> None:
     data = as_document([entry, *others, {**entry, "sessionId": "t", "message": "b"}])
     assert detect(data).format == NAME
     assert shown(data, NAME) == ["a", "b"]
+
+
+def test_an_answer_of_an_early_version_has_the_type_model() -> None:
+    answer = {"type": "model", "content": "Hello.", "thoughts": [{"subject": "SECRET_1", "description": "SECRET_2"}]}
+    assert shown(session(USER, answer, {"type": "models", "content": "SECRET_3"}), NAME) == ["Read it.", "Hello."]

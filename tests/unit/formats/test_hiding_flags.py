@@ -1,4 +1,4 @@
-"""Flags that hide a text in one format hide it in every other format."""
+"""Flags that hide text in one format hide it in every other format."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Labels, line breaks, and halves of characters in a text that is split at hidden parts."""
+"""Labels, line breaks, and halves of characters in text that is split at hidden parts."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ class CountedRuns(list[ByteRun]):
 
 
 def reads_of_runs(count: int, monkeypatch: pytest.MonkeyPatch) -> int:
-    """Return the number of runs visited when splitting a text of `count` strings, each with a hidden part."""
+    """Return the number of runs visited when splitting the text of `count` strings, each with a hidden part."""
     string = json.dumps(f"a{REPLY}").encode()
     pieces = [Piece(at, at + len(string), Coding.JSON_STRING) for at in range(0, count * len(string), len(string))]
     data = string * count

@@ -135,7 +135,7 @@ WORDS = (
 
 
 def words(chance: random.Random) -> str:
-    """Return a text that no other one contains."""
+    """Return text that occurs nowhere else."""
     return f"W{chance.getrandbits(40)} {''.join(chance.choices(WORDS, k=chance.randint(1, 9)))}e."
 
 
@@ -200,5 +200,5 @@ def test_chance_conversations_give_their_texts_and_links() -> None:
 
 
 def _bare(text: str) -> str:
-    """Return a text without whitespace, which templates trim."""
+    """Return the text without whitespace, which templates trim."""
     return "".join(text.split())

@@ -235,7 +235,7 @@ def test_other_readings_of_the_same_bytes_agree_and_hide_the_same() -> None:
         check_bytes(sample.text, "responses")
         check_prefixes(sample.text, "responses", 173)
         check_renamed(sample.text, "responses")
-        if sample.base != "growing-requests":  # a text that differs is said again
+        if sample.base != "growing-requests":  # text that differs is said again
             check_values(sample.text, "responses")
     for name in ("responses-items.json", "responses-object.json"):
         check_renamed((EXAMPLES / name).read_bytes(), "responses")

@@ -75,6 +75,8 @@ ASSISTANT = {
     "pangu": '[unused16]SECRET_TH[unused17]Plain words.[unused11][{"name": "f", "arguments": SECRET}][unused12]',
     "open webui": '<details type="reasoning" done="true" duration="3">\n<summary>Thought</summary>\n> SECRET_TH\n'
     "</details>\nPlain words.",
+    "folded in upper case": "<DETAILS type=reasoning>\nSECRET_TH\n</DETAILS>\nPlain words.",
+    "folded in single quotes": "<Details type='reasoning' open>SECRET_TH</Details>Plain words.",
     "open webui call": 'Plain words.\n<details type="tool_calls" name="f" arguments="SECRET">\n</details>',
     "claude calls": 'Plain words.\n<function_calls>\n<invoke name="f">SECRET</invoke>\n</function_calls>',
     "claude calls with a namespace": "Plain words.\n<antml:function_calls>SECRET</antml:function_calls>",
@@ -172,7 +174,7 @@ def test_hidden_text_stays_hidden_and_answers_stay(
     assert "SECRET" in json.dumps(whole)
 
 
-@each("carrier, role, text", CARRIED, quick=36, test=3)
+@each("carrier, role, text", CARRIED, quick=36, test=6)
 def test_any_cut_gives_the_same_result(carrier: str, role: str, text: str) -> None:
     data, format = CARRIERS[carrier](role, text).encode(), carrier.removesuffix("-parts")
     whole = read(data, format)
@@ -203,11 +205,11 @@ def test_a_mark_inside_the_beginning_of_a_longer_one_waits() -> None:
     "carrier, role, text",
     [each for each in CARRIED if each[0] in ("openchatml-0.1", "harmony", "openchatml-2.2", "events")],
     quick=240,
-    test=16,
+    test=32,
 )
 def test_nothing_hidden_shows_while_the_text_grows(carrier: str, role: str, text: str) -> None:
     if text.startswith("SECRET") or "</tool_response> SECRET" in text:
-        return  # only the closing mark reveals that a text was hidden
+        return  # only the closing mark reveals that the text was hidden
     data = CARRIERS[carrier](role, text).encode()
     step = 5 if carrier == "events" else 1  # most of its bytes are JSON around the text
     for length in range(len(text) % step, len(data) + 1, step):
@@ -216,7 +218,7 @@ def test_nothing_hidden_shows_while_the_text_grows(carrier: str, role: str, text
         assert not any(sign in shown for sign in ("<t", "<|", "[T", "◁", "<f", "<m")), shown
 
 
-@each("target", WRITERS, quick=3, test=3)
+@each("target", WRITERS, quick=6, test=6)
 @each(
     "carrier, role, text",
     [each for each in CARRIED if each[0] in ("openchatml-0.1", "json", "harmony")],
@@ -276,7 +278,7 @@ def test_control_tokens_in_content_are_read(carrier: str, name: str, tmp_path: P
     assert told & wanted
 
 
-@each("name", EMBEDDED, quick=18, test=2)
+@each("name", EMBEDDED, quick=18, test=4)
 @pytest.mark.parametrize("target", WRITERS)
 def test_conversions_of_control_tokens_stay_hidden(
     name: str, target: str, tmp_path: Path, capsysbinary: Capture

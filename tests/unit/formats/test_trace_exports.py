@@ -104,6 +104,76 @@ def test_the_input_and_the_output_of_a_call_are_messages() -> None:
         assert langsmith({"messages": [U]}, outputs)[0] == ["a", "b"], outputs
 
 
+HIDDEN_CALL = {"type": "function_call", "call_id": "c", "name": "f", "arguments": '{"k": "SECRET_1"}'}
+OF_OTHER_APIS: list[tuple[object, object]] = [
+    (
+        [{"role": "user", "parts": [{"type": "text", "content": "a"}, {"type": "thinking", "content": "SECRET_1"}]}],
+        [{"role": "assistant", "parts": [{"type": "text", "content": "b"}], "finish_reason": "stop"}],
+    ),
+    (
+        {"contents": [{"role": "user", "parts": [{"text": "a"}]}], "config": {"system_instruction": "SECRET_1"}},
+        {"content": {"role": "model", "parts": [{"text": "SECRET_2", "thought": True}, {"text": "b"}]}},
+    ),
+    ({"contents": "a"}, {"candidates": [{"content": {"role": "model", "parts": [{"text": "b"}]}}]}),
+    (
+        [U, {"role": "developer", "parts": [{"type": "text", "content": "SECRET_1"}]}, HIDDEN_CALL],
+        {"object": "response", "instructions": "SECRET_2", "output": [HIDDEN_CALL, {"type": "message", **A}]},
+    ),
+    (U, {"index": 0, "message": A}),
+    ({"prompt": "a", "system": "SECRET_1"}, [{"toolCallId": "1", "toolName": "f", "input": "SECRET_2"}, A]),
+    ({"messages": [U]}, {"type": "AIMessageChunk", "content": "b", "tool_calls": []}),
+    ({"input": [U], "instructions": "SECRET_1"}, {"output": [{"type": "reasoning", "summary": ["SECRET_2"]}, A]}),
+]
+
+
+def test_the_messages_of_any_api_are_read() -> None:
+    for asked, answered in OF_OTHER_APIS:
+        for reading in (langfuse, langsmith, mlflow):
+            shown, hidden, _ = reading(asked, answered)
+            assert shown == ["a", "b"], (asked, answered)
+            assert all(kind != "said" for kind, _ in hidden)
+        assert langfuse(json.dumps(asked, indent=1), json.dumps(answered, indent=1))[0] == ["a", "b"]
+
+
+def test_a_printed_conversation_or_object_is_unknown() -> None:
+    for asked in (
+        "system: SECRET_1\nuser: a",
+        "developer: SECRET_1",
+        "Human: a\nSystem: SECRET_1",
+        "user: a\nassistant: SECRET_1\nuser: b",
+        "[{'role': 'system', 'content': 'SECRET_1'}]",
+        "{'messages': [SystemMessage(content='SECRET_1')]}",
+        "role='system' content='SECRET_1'",
+        '{"messages": [{"role": "system", "content": "SECRET_1"}], cut',
+    ):
+        for answered in (
+            "{'tool_calls': ['SECRET_2']}",
+            "content='' tool_calls=['SECRET_2']",
+            "[{'type': 'SECRET_2'}]",
+        ):
+            shown, hidden, _ = langfuse(asked, answered)
+            assert (shown, [kind for kind, _ in hidden]) == ([], ["unknown"] * 2), (asked, answered)
+    for asked in ("Who is the user: me?", "[draft] hello", "{not json", "Tool: hammer", "## System"):
+        assert langfuse(asked, "None of them: [1]")[0][-1:] == ["None of them: [1]"]
+    assert langfuse("Tool: hammer", "b")[0] == ["Tool: hammer", "b"]
+
+
+def test_the_only_agent_of_a_workflow_is_the_main_agent() -> None:
+    def ids(id: str, parent: str | None) -> dict[str, Any]:
+        return {"id": id, "parentObservationId": parent}
+
+    root = observation(None, None, "AGENT", **ids("r", None))
+    agents = [observation(None, None, "AGENT", **ids(each, "r")) for each in ("1", "2")]
+    calls = [observation([U], A, **ids(f"c{each}", each)) for each in ("1", "2")]
+    for ordered in ([root, agents[0], calls[0]], [calls[0], agents[0], root]):
+        assert told({"observations": ordered}, "langfuse")[0] == ["a", "b"]
+    for more in ([root, *agents, *calls], [root, agents[0], *calls, observation([U], A, **ids("x", "r")), agents[1]]):
+        shown = told({"observations": more}, "langfuse")[0]
+        assert shown == (["a", "b"] if len(more) == 6 else []), more
+    asking = observation([U], None, "AGENT", **ids("r", None))
+    assert told({"observations": [asking, agents[0], calls[0]]}, "langfuse")[0] == []
+
+
 def test_any_other_input_or_output_of_a_call_is_unknown() -> None:
     for value in ({"x": "SECRET_1"}, {"role": "tool", "content": "SECRET_1"}, {"text": "SECRET_1"}):
         for reading in (langfuse, langsmith, mlflow):
@@ -257,3 +327,27 @@ def test_the_rules_on_other_examples_show_no_secret() -> None:
             for name in NAMES:
                 done = run("show", "--json", "--format", name, str(path))
                 assert SECRET not in done.out + done.err, (name, path.name)
+
+
+def test_a_batch_of_langsmith_joins_the_start_and_the_end_of_a_run() -> None:
+    ids = {"id": "1", "trace_id": "1", "dotted_order": "2026"}
+    asked = {"messages": [{"role": "system", "content": "SECRET_1"}, U]}
+    post = {**ids, "run_type": "llm", "start_time": "2026-01-02T03:04:05", "inputs": asked}
+    chosen = {"choices": [{"message": A}, {"message": {"role": "assistant", "content": "SECRET_2"}}]}
+    for outputs, answer in ((chosen, ["b"]), ({"output": "SECRET_3"}, []), ({"messages": [A]}, [])):
+        patch = {**ids, "end_time": "2026-01-02T03:04:06", "outputs": outputs}
+        shown, _, codes = told({"post": [post], "patch": [patch]}, "langsmith")
+        assert (shown, codes) == (["a", *answer], [])
+        assert detect(json.dumps({"post": [], "patch": [patch]}).encode()).format == "langsmith"
+
+
+def test_the_state_of_a_graph_is_a_list_of_messages() -> None:
+    given = [
+        {"type": "human", "content": "a", "additional_kwargs": {}},
+        {"type": "ai", "content": "b", "additional_kwargs": {}, "tool_calls": []},
+        {"type": "tool", "content": "SECRET_1", "tool_call_id": "c", "additional_kwargs": {}},
+        {"type": "remove", "content": "SECRET_2", "additional_kwargs": {}},
+    ]
+    for state in ({"messages": given}, given):
+        assert detect(json.dumps(state).encode()).format == "langsmith"
+        assert told(state, "langsmith")[0] == ["a", "b"]

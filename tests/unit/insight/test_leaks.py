@@ -189,6 +189,7 @@ def test_a_long_turn_is_searched_in_full_after_each_answer() -> None:
     assert sorted({*numbers}) == [2, 42, 80]
 
 
+@pytest.mark.slow
 def test_a_hidden_word_costs_at_most_24_bytes() -> None:
     text = " ".join(sentences())
     words = Words(text, WordKeys())

@@ -223,7 +223,7 @@ def test_a_reader_that_stops_when_it_refuses_changes_no_safe_result() -> None:
 
 
 def test_verdicts_wait_for_the_checks(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A scanner indexes a text before the text is checked."""
+    """A scanner indexes an input before its checks run."""
     text = b"version: 2.2\n" + 50 * (USER + b"<|start|>tool<|channel|>final<|message|>Yes<|end|>\n")
     plain = [each.verdict for each in readings(text)]
     monkeypatch.setenv("OCMLVIEW_BACKEND", "numpy")
@@ -251,6 +251,7 @@ def test_the_column_of_the_own_format_is_its_reading(sample: Sample) -> None:
         ]
 
 
+@pytest.mark.slow
 def test_leaving_out_call_ids_and_late_checks_does_not_change_a_reading(monkeypatch: pytest.MonkeyPatch) -> None:
     parts = (
         "<|start|>assistant to=functions.f call_id=c{0}<|channel|>commentary<|message|>{{}}<|call|>\n",

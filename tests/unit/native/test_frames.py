@@ -61,7 +61,7 @@ def test_every_cut_of_a_document_has_the_rows_of_numpy(level: str) -> None:
             assert_as_numpy(text[cut:])
 
 
-@pytest.mark.share(quick=21)
+@pytest.mark.share(quick=0)
 @pytest.mark.parametrize("level", LEVELS)
 def test_odd_documents_and_hostile_shapes_have_the_rows_of_numpy(level: str) -> None:
     with using(level):

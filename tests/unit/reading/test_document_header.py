@@ -211,6 +211,7 @@ PIECES = st.lists(st.sampled_from(NOTHING_SPECIAL + INDICATORS + QUOTES + REFUSE
 
 
 @given(PIECES.map(b"".join) | st.binary(max_size=50))
+@pytest.mark.slow
 def test_no_bytes_raise_and_positions_are_inside_the_input(data: bytes) -> None:
     header = read_document_header(data, 10)
     for fault in header.faults:

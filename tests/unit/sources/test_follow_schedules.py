@@ -281,7 +281,7 @@ def as_text(data: bytes) -> bytes:
 
 
 def read_so_far(text: bytes, format: str, converted: bool) -> Reading:
-    """Return the known facts about a text that may continue."""
+    """Return the known facts about text that may continue."""
     parser = Parser(FORMATS[format])
     analysis = Analysis(lambda start, end: text[start:end], FORMATS, body_of_ids)
     if converted:

@@ -211,7 +211,7 @@ def _is_value(term: Term, field: Field, value: str | float, choice: Choice, firs
 
 
 def _is_like(pattern: str, text: str) -> bool:
-    """True if a text matches a pattern with `*` and `?`. The time is linear for every pattern."""
+    """True if the text matches a pattern with `*` and `?`. The time is linear for every pattern."""
     at = place = 0
     star, mark = -1, 0
     while at < len(text):

@@ -28,7 +28,7 @@ _LEAST_SECRET = 12
 
 
 def example_of(kind: SecretKind, chance: Random) -> tuple[str, list[str]]:
-    """Make a text with a random secret of this kind, and the words that must not be shown. `{n:36}` in the template
+    """Make text with a random secret of this kind, and the words that must not be shown. `{n:36}` in the template
     becomes 36 letters and digits."""
     words: list[str] = []
 

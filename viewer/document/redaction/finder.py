@@ -1,4 +1,4 @@
-"""Find the secrets in a text, with their kinds and places."""
+"""Find the secrets in text, with their kinds and places."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _WORD = lazy_regex(r"[A-Z]?[a-z]+|[A-Z][A-Z_]*|[_-]+")
 
 
 class Secret(Struct, frozen=True, gc=False):
-    """A secret in a text."""
+    """A secret in the text."""
 
     kind: str
     start: int
@@ -52,7 +52,7 @@ class Finder:
         self._custom = [(name, compiled_pattern(name, pattern)) for name, pattern in (custom or {}).items()]
 
     def find(self, text: str) -> list[Secret]:
-        """Return the secrets in a text in order, without overlaps."""
+        """Return the secrets in the text in order, without overlaps."""
         found: list[Secret] = []
         for reading, joins in readings(text):
             for kind in possible_kinds(reading.text):
@@ -75,7 +75,7 @@ def compiled_pattern(name: str, pattern: str) -> Regex:
 
 
 def possible_kinds(text: str) -> list[SecretKind]:
-    """Return the kinds for which a text contains a hint. One pass searches for all hints."""
+    """Return the kinds for which the text contains a hint. One pass searches for all hints."""
     small = text.lower()
     hints, kinds = _hints()
     found = hints.Match(small.encode("utf-8", "surrogatepass")) or ()

@@ -26,7 +26,7 @@ class SecretKind(Struct, frozen=True):
     name: str
     title: str
     hints: tuple[str, ...]
-    """Every match contains one of these, in lower case. A text without them is not searched."""
+    """Every match contains one of these, in lower case. Text without them is not searched."""
     pattern: str
     """A regular expression in RE2 syntax. If it has a group `s`, only that group is masked."""
     example: str

@@ -1,4 +1,4 @@
-"""Readings of a text that may reveal a secret: unchanged, with escapes decoded, and joined across line ends."""
+"""Readings of text that may reveal a secret: unchanged, with escapes decoded, and joined across line ends."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Parts = tuple[list[int], list[Span]]
 
 
 class Reading:
-    """A text derived from another text, with the original span of each part."""
+    """Text derived from other text, with the original span of each part."""
 
     def __init__(self, text: str, parts: Callable[[], Parts]) -> None:
         """`parts` is called once, when something is found in the text."""
@@ -86,7 +86,7 @@ class Reading:
 
 
 def readings(text: str) -> Iterator[tuple[Reading, bool]]:
-    """Yield all readings of a text, and whether each one joins separated characters."""
+    """Yield all readings of the text, and whether each one joins separated characters."""
     reading = Reading(text, lambda: ([0], [(0, len(text))]))
     yield reading, False
     for _ in range(_DEEPEST):
@@ -130,7 +130,7 @@ def _character(code: str | None, control: str | None, plain: str | None, byte: s
 
 
 def _joined(reading: Reading) -> Reading | None:
-    """Remove the gaps from a text. Return None if there are none."""
+    """Remove the gaps from the text. Return None if there are none."""
     text = reading.text
     joined = _GAP.sub("", text)
     if not joined or len(joined) == len(text):

@@ -39,7 +39,7 @@ class Redactor:
         """The secrets in learned texts, by kind."""
 
     def learn(self, text: str) -> None:
-        """Remember the secrets in a text, so that they are also masked where their context does not reveal them."""
+        """Remember the secrets in the text, so that they are also masked where their context does not reveal them."""
         self.learn_found([(secret.kind, secret.text) for secret in self._finder.find(text)])
 
     def learn_found(self, secrets: Iterable[FoundSecret]) -> None:
@@ -80,7 +80,7 @@ class Redactor:
         return len(self._masks)
 
     def clean(self, text: str) -> str:
-        """Replace the secrets in a text with masks."""
+        """Replace the secrets in text with masks."""
         if text in self._cleaned:
             return self._cleaned[text]
         cleaned = "".join(self._pieces(text))

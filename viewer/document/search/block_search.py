@@ -1,4 +1,4 @@
-"""Literal search over blocks: find a text in many messages at once, directly in the bytes of the input.
+"""Literal search over blocks: find text in many messages at once, directly in the bytes of the input.
 
 The vault provides the bytes. Results come only from messages that the audience sees, and no bytes are kept. Where bytes
 cannot decide, the text of a row must be searched instead."""

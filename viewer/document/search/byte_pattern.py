@@ -47,7 +47,7 @@ class BytePattern:
 
 
 def byte_pattern(text: str, ignores_case: bool, *, is_all: bool = True) -> BytePattern | None:
-    """Return the pattern of a text, or None if bytes cannot represent it. The text may be only part of the query."""
+    """Return the pattern of a string, or None if bytes cannot represent it. The text may be only part of the query."""
     if not text or _NOT_TEXT.search(text):
         return None
     pattern = BytePattern(text, ignores_case)

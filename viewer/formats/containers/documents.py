@@ -1,4 +1,4 @@
-"""Split an input into consecutive JSON documents, whatever the chunk boundaries."""
+"""Split an input into consecutive JSON documents, regardless of chunk boundaries."""
 
 from __future__ import annotations
 

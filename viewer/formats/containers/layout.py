@@ -25,7 +25,7 @@ class Layout(Enum):
 
 
 class LayoutJudge:
-    """Decides from the first two nonblank lines, whatever the chunk boundaries. It reads each byte only once."""
+    """Decides from the first two nonblank lines, regardless of chunk boundaries. It reads each byte only once."""
 
     def __init__(self) -> None:
         self._start = 0

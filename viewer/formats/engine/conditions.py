@@ -94,6 +94,8 @@ def holds(when: When, node: JsonNode) -> bool:
         return False
     if when.only and (value is None or not _has_only(value, when.only)):
         return False
+    if when.not_starts and word is not None and word.lstrip(_SPACE).startswith(when.not_starts):
+        return False
     return not when.starts or (word is not None and word.lstrip(_SPACE).startswith(when.starts))
 
 
@@ -377,6 +379,8 @@ def _holds_for(when: When, read: Read, given: Any) -> bool:
     if when.ends and (word is None or not word.endswith(when.ends)):
         return False
     if when.only and (value is None or not (type(value) is not dict or when.only.issuperset(value))):
+        return False
+    if when.not_starts and word is not None and word.lstrip(_SPACE).startswith(when.not_starts):
         return False
     return not when.starts or (word is not None and word.lstrip(_SPACE).startswith(when.starts))
 

@@ -47,6 +47,10 @@ class TraceSpan(Struct):
     has_messages: bool = False
     thread: str = ""
     """The span of the other agent around it; empty for the main agent."""
+    may_wrap: bool = False
+    """True for the root of a workflow that counts as an agent."""
+    wraps: str | None = None
+    """The only agent below such a root. It speaks for the workflow."""
     is_covered: bool = False
     """True if the spans below this one hold the same messages."""
     is_logged: bool = False
@@ -121,6 +125,8 @@ class SpanCollector:
         if group is not None:
             self._groups.setdefault(trace, group)
         parent = string_at(node, spans.parent)
+        is_agent = _any_holds(spans.agents, node)
+        is_root = (node.closed and _is_apart(node, spans.parent, parent)) or _any_holds(spans.remote, node)
         return TraceSpan(
             node=node,
             source=source,
@@ -129,16 +135,18 @@ class SpanCollector:
             parent=parent or "",
             group=group or "",
             start=(_number(string_at(node, spans.start)), self._count),
-            is_agent=_any_holds(spans.agents, node),
+            is_agent=is_agent,
             is_tool=_any_holds(spans.tools, node),
-            is_root=(node.closed and _is_apart(node, spans.parent, parent)) or _any_holds(spans.remote, node),
+            is_root=is_root,
+            may_wrap=is_agent and is_root and bool(spans.workflows) and _all_hold(spans.workflows, node),
             reading=reading,
             has_messages=any(draft.kind is Kind.SAID for draft in reading.drafts),
         )
 
     def _unread(self, record: JsonNode) -> Iterator[Problem]:
         """Yield problems for messages that are next to the spans of a record and therefore not read."""
-        read = {choice[0] for choice in path(self._spans.each).choices if choice}
+        places = (path(each) for each in self._spans.each.split("&"))
+        read = {choice[0] for each in places for choice in each.choices if choice}
         read |= {choice[0] for choice in path(LOGS).choices}
         for member in record.members:
             if member.key not in read:
@@ -147,6 +155,7 @@ class SpanCollector:
 
     def _write(self, spans: list[TraceSpan]) -> None:
         groups: dict[str, list[TraceSpan]] = {}
+        self._find_wrappers(spans)
         for span in spans:
             self._settle(span)
             groups.setdefault(span.group, []).append(span)
@@ -166,11 +175,27 @@ class SpanCollector:
                     self._emit(span)
                     span.forget()
 
+    def _find_wrappers(self, spans: list[TraceSpan]) -> None:
+        """Find the roots of workflows that only start one agent."""
+        below: dict[tuple[str, str], set[str | None]] = {}
+        for span in spans:
+            if span.is_agent or span.has_messages:
+                inside = span.id if span.is_agent else None
+                for above in self._ancestors(span):
+                    if above.is_agent:
+                        below.setdefault((above.trace, above.id), set()).add(inside)
+                        break
+        for span in spans:
+            only = below.get((span.trace, span.id), set())
+            if span.may_wrap and not span.has_messages and len(only) == 1:
+                (span.wraps,) = only
+
     def _settle(self, span: TraceSpan) -> None:
         """Find the conversation of a span, and the agent around it."""
         span.group = span.group or self._groups.get(span.trace) or span.trace
         around = [above for above in self._ancestors(span) if above.is_agent or above.is_tool]
-        agents = [each for each in [span, *around] if each.is_agent]
+        inside = {each.id for each in [span, *around]}
+        agents = [each for each in [span, *around] if each.is_agent and each.wraps not in inside]
         if len(agents) > 1 or any(above.is_tool for above in around):
             span.thread = agents[0].id if span.is_agent else around[0].id
         top = self._top(span)
@@ -237,6 +262,13 @@ def _with_member(node: JsonNode, key: str, value: JsonNode) -> JsonNode:
 def _any_holds(conditions: tuple[When, ...], node: JsonNode) -> bool:
     try:
         return any(holds(condition, node) for condition in conditions)
+    except Unreadable:
+        return False
+
+
+def _all_hold(conditions: tuple[When, ...], node: JsonNode) -> bool:
+    try:
+        return all(holds(condition, node) for condition in conditions)
     except Unreadable:
         return False
 

@@ -190,7 +190,7 @@ class EventApplier:
     def _write(
         self, event: EventObject, lane: DeltaKey, text: ItemText, rule: Rule | None = None, *, is_copy: bool = False
     ) -> bool:
-        """Add a text to the message of a delta key. `rule` is reported if this opens the message."""
+        """Add the text to the message of a delta key. `rule` is reported if this opens the message."""
         family, value = text.family, text.node
         item = self._items.get(lane)
         if family is Family.TEXT and is_thought(*event.layers):
@@ -511,7 +511,7 @@ class EventApplier:
             self._write_text(event, place, text, rule)
 
     def _write_text(self, event: EventObject, lane: DeltaKey, text: ItemText, rule: Rule | None = None) -> None:
-        """Write a text, unless deltas have already contained it."""
+        """Write the text, unless deltas have already contained it."""
         if piece_if_any(text.node) is None:
             return
         if self.streams.has_seen(lane, text.family):
@@ -523,7 +523,7 @@ class EventApplier:
 
 
 def _hidden_by(header: Header, said: Said) -> Header:
-    """Return the header of a text that its item hides. Keep what its channel implies, unless that would show the
+    """Return the header of text that its item hides. Keep what its channel implies, unless that would show the
     text."""
     settled = with_said(replace(header, kind=Kind.SAID), said)
     return replace(header, kind=Kind.UNKNOWN) if is_shown(settled) else settled

@@ -18,7 +18,7 @@ from viewer.rules.errors import E_PARSE_HEADER, E_PERM_VISIBILITY
 from viewer.syntax.json_text import JsonKind, JsonNode
 
 ANSWER = Header("assistant", channel=Channel.FINAL)
-"""The header of a text with no stated properties."""
+"""The header of text with no stated properties."""
 
 
 class CallNames(Struct, frozen=True, gc=False):
@@ -67,7 +67,7 @@ def opening_of(event: EventObject, family: Family, said: Said, names: CallNames,
 
 
 def with_said(header: Header, said: Said) -> Header:
-    """Apply the statements of a later event to the header of a text."""
+    """Apply the statements of a later event to the header of the text."""
     role = header.role if said.role is None else word_of(said.role)
     given = said.channel_name
     return replace(

@@ -141,7 +141,7 @@ class Items:
 
 
 def is_message(item: JsonNode, rules: tuple[RecordRule, ...]) -> bool:
-    """True if the type of an item means that its texts are said to the user."""
+    """True if the type of an item means that its texts address the user."""
     rule = _rule_of(item, rules)
     return rule is not None and rule.kind is Kind.SAID and not is_flagged(item)
 

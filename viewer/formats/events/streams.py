@@ -37,7 +37,7 @@ _MOST_SHOWN = 64
 
 
 class Addition(Struct, frozen=True):
-    """A text that was added to an open message."""
+    """Text that was added to an open message."""
 
     number: int
     piece: Piece
@@ -100,7 +100,7 @@ class Streams:
         self._withdrawn: _Lanes[tuple[str, str]] = _Lanes()
         """Keys, and parts of keys, whose remaining text was declared hidden by a later event."""
         self.additions: list[Addition | None] = []
-        """The texts of the last event. None represents a text that began a message or is empty."""
+        """The texts of the last event. None represents text that began a message or is empty."""
 
     def delta(self, delta: Delta, describe: Callable[[], Opening]) -> int:
         """Add a delta to its message, or open a message for it. Return the number of the message."""

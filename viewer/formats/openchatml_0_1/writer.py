@@ -5,13 +5,13 @@ Reading and writing canonical text gives the same text:
 - each transcript begins with `[BOS]` and ends with `[EOS]` and a newline; its items are separated by a newline;
 - a frame is `<|im_start|>role`, then ` name=…` and other attributes, a newline, its parts separated by a newline, and
   `<|im_end|>`;
-- consecutive messages with the same header line share a frame if they are thought blocks, calls or outputs, or a text
-  after a thought block; a text after another text or after JSON begins a new frame; an empty text has its own frame;
+- consecutive messages with the same header line share a frame if they are thought blocks, calls or outputs, or text
+  after a thought block; text after another text or after JSON begins a new frame; an empty text has its own frame;
 - a thought block is `<|start_reason|>text<|end_reason|>`; a call is `<|function_call|>`, a newline and JSON; an output
   is similar;
 - a fill-in is `<|fim_prefix|>…<|fim_middle|>…<|fim_suffix|>…` without breaks; a file, even the first one, is
   `<|file_separator|>`, a newline and its text; files come before frames;
-- no whitespace follows a text or surrounds JSON.
+- no whitespace follows text or surrounds JSON.
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ _THOUGHT_ENDS = tuple(
 
 
 class Reading(Struct):
-    """The messages read from a text."""
+    """The messages read from the text."""
 
     text: SourceText
     messages: list[Message] = field(default_factory=list)

@@ -20,7 +20,7 @@ class Map(Protocol):
 
 
 class Segment(Struct, frozen=True):
-    """A text from one string of the input."""
+    """Text from one string of the input."""
 
     data: bytes
     base: int
@@ -66,7 +66,7 @@ def of_json(node: JsonNode, string: bytes) -> Segment:
 
 
 class _Shifted:
-    """The map of a text that begins inside another one. Without a map, every byte maps to itself."""
+    """The map of text that begins inside other text. Without a map, every byte maps to itself."""
 
     def __init__(self, outer: StringMap | None, start: int) -> None:
         self._outer, self._start = outer, start
@@ -95,7 +95,7 @@ def made(data: bytes, at: int) -> Segment:
 
 
 class SourceText:
-    """A text that consists of consecutive segments."""
+    """Text that consists of consecutive segments."""
 
     def __init__(self, segments: Iterable[Segment]) -> None:
         self._segments = [segment for segment in segments if segment.data]

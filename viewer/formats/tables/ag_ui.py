@@ -72,7 +72,7 @@ def _request(at: str = "") -> tuple[RecordRule, ...]:
     )
 
 
-# Events. Each message and each call is a stream of its own.
+# Events. Each message and each call is a separate stream.
 
 
 def _event(*types: str) -> tuple[When, ...]:

@@ -6,13 +6,28 @@ from viewer.formats.tables.model import Outcomes, PartRule, ends, has, is_, lack
 from viewer.model.messages import Kind
 
 ERRORS = Outcomes(
-    failed=("is_error", "content.error_code", "content.type=*_error", "content[].error_code", "content[].type=*_error")
+    failed=(
+        "is_error",
+        "content.error_code",
+        "content.type=*_error",
+        "content[].error_code",
+        "content[].type=*_error",
+        "run.status=error",
+    ),
+    cancelled=("run.status=cancelled",),
+    refused=("run.status=rejected-by-user",),
 )
 BEDROCK_ERRORS = Outcomes(failed=("toolResult.status=error",))
 
 TEXT = PartRule((is_("type", "text"),), Kind.SAID, "text")
 CALL = PartRule((is_("type", "tool_use", "server_tool_use", "mcp_tool_use"),), Kind.CALL, "input", "id", "name")
-REPLY = PartRule((ends("type", "tool_result"),), Kind.REPLY, "content", "tool_use_id", outcome=ERRORS)
+REPLY = PartRule(
+    (ends("type", "tool_result"),),
+    Kind.REPLY,
+    "content|run.result|run.error|run",
+    "tool_use_id|toolUseID",
+    outcome=ERRORS,
+)
 CALLS = (CALL, REPLY)
 MEDIA = (PartRule((is_("type", "image"),), Kind.SAID, label=True),)
 THOUGHTS = (

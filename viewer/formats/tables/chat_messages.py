@@ -66,6 +66,7 @@ PARTS = (
         )
         for condition in (is_("type", *REPLIES), ends("type", "tool_result"))
     ),
+    PartRule((is_("type", "function"), has("function.name")), Kind.CALL, "function.arguments", "id", "function.name"),
     PartRule((is_("type", *MEDIA),), Kind.SAID, label=True),
 )
 """The parts of `content`, in any role."""

@@ -55,7 +55,10 @@ RECORDS = (
     RecordRule((_SPOKEN, flag("isMeta")), Kind.INJECTED, "@message.role", **_COMMON),
     RecordRule((_SPOKEN, flag("isVisibleInTranscriptOnly")), Kind.INJECTED, "@message.role", **_COMMON),
     RecordRule((_USER, has("origin"), is_not("origin.kind", "human")), Kind.INJECTED, "user", **_COMMON),
-    RecordRule((_USER, is_("message.role", "user")), Kind.SAID, "user", **_COMMON | {"parts": USER_PARTS}, split=True),
+    *(
+        RecordRule((_USER, role), Kind.SAID, "user", **_COMMON | {"parts": USER_PARTS}, split=True)
+        for role in (is_("message.role", "user"), lacks("message.role"))
+    ),
     RecordRule(
         (_ASSISTANT, flag("isApiErrorMessage")),
         Kind.NOTICE,
@@ -64,12 +67,15 @@ RECORDS = (
         faults=(Fault("message.content", default=API),),
     ),
     RecordRule((_ASSISTANT, is_("message.model", "<synthetic>")), Kind.NOTICE, "assistant", **_COMMON),
-    RecordRule(
-        (_ASSISTANT, is_("message.role", "assistant")),
-        Kind.SAID,
-        "assistant",
-        **_COMMON | {"parts": ASSISTANT_PARTS},
-        merge=Merge(Mode.PARTS, "message.id"),
+    *(
+        RecordRule(
+            (_ASSISTANT, role),
+            Kind.SAID,
+            "assistant",
+            **_COMMON | {"parts": ASSISTANT_PARTS},
+            merge=Merge(Mode.PARTS, "message.id"),
+        )
+        for role in (is_("message.role", "assistant"), lacks("message.role"))
     ),
     RecordRule((is_("type", "attachment"), flag("isMeta")), Kind.INJECTED, "user", "attachment", **_ASIDE),
     RecordRule(

@@ -145,6 +145,7 @@ _EVENTS = (
 _RESPONSE = (
     PartRule((lacks("kind"), has("value")), Kind.SAID, "value"),
     PartRule((is_("kind", "markdownContent"),), Kind.SAID, "content.value"),
+    PartRule((is_("kind", "inlineReference"),), Kind.SAID, "inlineReference.name|name"),
     PartRule((is_("kind", "thinking"),), Kind.THOUGHT, "value"),
     PartRule(
         (is_("kind", "toolInvocationSerialized", "toolInvocation"),),

@@ -1,62 +1,118 @@
-"""Rules for the inputs and outputs of model calls: messages, lists of messages, responses, and texts."""
+"""Rules for the inputs and outputs of model calls: messages, lists of messages, requests, responses, and texts."""
 
 from __future__ import annotations
 
-from viewer.formats.tables.chat_messages import CHAT
-from viewer.formats.tables.model import RecordRule, When, has, is_, lacks
+from viewer.formats.tables.langchain_messages import TYPES
+from viewer.formats.tables.model import RecordRule, When, has, is_, lacks, starts
+from viewer.formats.tables.traced_messages import TRACED
 from viewer.model.messages import Kind
 from viewer.syntax.json_text import JsonKind
 
+_REPRESENTED = (
+    *("[{", "{'", '{"', "[(", "['", "role='", "content='", 'content="', "AIMessage", "ChatCompletion", "ModelResponse"),
+    *("<function", "functools[", "ToolCall", "Message("),
+)
+"""The beginnings of objects that a program printed. They may hold calls and thoughts."""
+
 
 def exchange(
-    asked: str, answered: str, when: tuple[When, ...], times: tuple[str, str], rules: tuple[RecordRule, ...] = CHAT
+    asked: str, answered: str, when: tuple[When, ...], times: tuple[str, str], rules: tuple[RecordRule, ...] = TRACED
 ) -> tuple[RecordRule, ...]:
     """Return the rules for the input and the output of a model call, which are at these paths."""
-    start, end = times
-    asked_is = {kind: (*when, When(asked, kind=kind)) for kind in (JsonKind.STRING, JsonKind.ARRAY, JsonKind.OBJECT)}
-    answered_is = {kind: (*when, When(answered, kind=kind)) for kind in asked_is}
-    messages, answers = f"{asked}.messages", f"{answered}.messages"
+    return (*_request(asked, when, times[0], rules), *_response(answered, when, times[1], rules))
+
+
+def _under(at: str, *names: str) -> str:
+    return "|".join(f"{at}.{name}" for name in names)
+
+
+def _request(at: str, when: tuple[When, ...], time: str, rules: tuple[RecordRule, ...]) -> tuple[RecordRule, ...]:
+    instructions = _under(at, "system", "instructions", *_gemini_instructions())
+    tools = _under(at, "tools", "config.tools")
+    is_object = (*when, When(at, kind=JsonKind.OBJECT))
+    lists, text = _under(at, "messages", "contents", "prompt", "input"), _under(at, "contents", "prompt", "input")
+    of_list = (*is_object, When(lists, kind=JsonKind.ARRAY))
+    of_message = (*is_object, lacks(lists), has(_under(at, "role", "type", "parts")))
     return (
-        RecordRule((*when, has(f"{asked}.system")), Kind.INSTRUCTION, "system", f"{asked}.system", time=start),
-        RecordRule((*when, has(f"{asked}.tools")), Kind.INSTRUCTION, "system", f"{asked}.tools", time=start),
-        RecordRule(asked_is[JsonKind.STRING], Kind.SAID, "user", asked, time=start, classify=True),
-        RecordRule(asked_is[JsonKind.ARRAY], each=f"{asked}[]", rules=rules, time=start),
-        RecordRule((*asked_is[JsonKind.OBJECT], has(messages)), each=f"{messages}[]", rules=rules, time=start),
-        RecordRule((*asked_is[JsonKind.OBJECT], lacks(messages)), Kind.UNKNOWN, "user", asked, time=start),
-        RecordRule(answered_is[JsonKind.STRING], Kind.SAID, "assistant", answered, time=end),
-        RecordRule(answered_is[JsonKind.ARRAY], each=f"{answered}[]", rules=rules, time=end),
-        RecordRule((*when, is_(f"{answered}.role", "assistant")), each=answered, rules=rules, time=end),
+        RecordRule((*when, has(instructions)), Kind.INSTRUCTION, "system", instructions, time=time),
+        RecordRule((*when, has(tools)), Kind.INSTRUCTION, "system", tools, time=time),
+        RecordRule((*when, When(at, kind=JsonKind.STRING)), Kind.SAID, "user", at, time=time, classify=True),
+        RecordRule((*when, When(at, kind=JsonKind.ARRAY)), each=f"{at}[]", rules=rules, time=time),
+        RecordRule(of_list, each="|".join(f"{each}[]" for each in lists.split("|")), rules=rules, time=time),
         RecordRule(
-            (*when, has(f"{answered}.choices[0]")), each=f"{answered}.choices[0].message", rules=rules, time=end
-        ),
-        RecordRule(
-            (*when, has(f"{answered}.choices[1]")),
-            each=f"{answered}.choices[1:].message",
+            (*is_object, When(lists, kind=JsonKind.OBJECT)),
+            each=lists,
             rules=rules,
-            time=end,
-            unused=True,
+            time=time,
         ),
-        RecordRule((*when, has(answers)), each=f"{answers}[]", rules=rules, time=end),
         RecordRule(
-            (
-                *answered_is[JsonKind.OBJECT],
-                lacks(answers),
-                lacks(f"{answered}.choices"),
-                lacks(f"{answered}.generations"),
-                When(f"{answered}.role", not_equals=frozenset({"assistant"})),
-            ),
-            Kind.UNKNOWN,
-            "assistant",
-            answered,
-            time=end,
+            (*is_object, lacks(f"{at}.messages"), When(text, kind=JsonKind.STRING)),
+            Kind.SAID,
+            "user",
+            text,
+            time=time,
+            classify=True,
+        ),
+        RecordRule(of_message, each=at, rules=rules, time=time),
+        RecordRule(
+            (*is_object, lacks(lists), lacks(_under(at, "role", "type", "parts"))), Kind.UNKNOWN, "user", at, time=time
         ),
     )
 
 
-def unknown_values(asked: str, answered: str, when: tuple[When, ...], times: tuple[str, str]) -> tuple[RecordRule, ...]:
-    """Return the rules for the input and the output of a span that is not a model call."""
+def _gemini_instructions() -> tuple[str, ...]:
+    names = ("systemInstruction", "system_instruction")
+    return tuple(f"{holder}{name}" for holder in ("", "config.") for name in names)
+
+
+def _response(at: str, when: tuple[When, ...], time: str, rules: tuple[RecordRule, ...]) -> tuple[RecordRule, ...]:
+    messages, output = f"{at}.messages", f"{at}.output"
+    answers = (is_(f"{at}.role", "assistant", "model"), is_(f"{at}.type", *TYPES["ai"]))
+    choices = ((f"{at}.choices", "message"), (f"{at}.candidates", "content"))
+    is_object = (*when, When(at, kind=JsonKind.OBJECT))
+    no_answer = (
+        *(lacks(name) for name in (messages, f"{at}.choices", f"{at}.candidates", f"{at}.generations")),
+        When(f"{at}.role", not_equals=frozenset({"assistant", "model"})),
+        When(f"{at}.type", not_equals=frozenset(TYPES["ai"])),
+        When(f"{at}.message.role", not_equals=frozenset({"assistant", "model"})),
+        When(f"{at}.content.role", not_equals=frozenset({"model"})),
+        lacks(f"{output}[0].type"),
+    )
+    return (
+        RecordRule((*when, starts(at, *_REPRESENTED)), Kind.UNKNOWN, "assistant", at, time=time),
+        RecordRule(
+            (*when, When(at, kind=JsonKind.STRING, not_starts=_REPRESENTED)), Kind.SAID, "assistant", at, time=time
+        ),
+        RecordRule((*when, When(at, kind=JsonKind.ARRAY)), each=f"{at}[]", rules=rules, time=time),
+        *(RecordRule((*is_object, answer), each=at, rules=rules, time=time) for answer in answers),
+        RecordRule(
+            (*is_object, is_(f"{at}.message.role", "assistant", "model")), each=f"{at}.message", rules=rules, time=time
+        ),
+        RecordRule((*is_object, is_(f"{at}.content.role", "model")), each=f"{at}.content", rules=rules, time=time),
+        *(
+            rule
+            for choice, member in choices
+            for rule in (
+                RecordRule((*when, has(f"{choice}[0]")), each=f"{choice}[0].{member}", rules=rules, time=time),
+                RecordRule(
+                    (*when, has(f"{choice}[1]")), each=f"{choice}[1:].{member}", rules=rules, time=time, unused=True
+                ),
+            )
+        ),
+        RecordRule((*is_object, has(messages)), each=f"{messages}[]", rules=rules, time=time),
+        RecordRule((*is_object, has(f"{output}[0].type")), each=f"{output}[]", rules=rules, time=time),
+        RecordRule((*is_object, *no_answer), Kind.UNKNOWN, "assistant", at, time=time),
+    )
+
+
+def unknown_values(
+    asked: str, answered: str, when: tuple[When, ...], times: tuple[str, str], parent: str
+) -> tuple[RecordRule, ...]:
+    """Return the rules for the input and the output of a span that is not a model call. Only the input of a span
+    without a parent may begin a turn."""
     start, end = times
     return (
-        RecordRule((*when, has(asked)), Kind.UNKNOWN, "user", asked, time=start),
+        RecordRule((*when, has(asked), lacks(parent)), Kind.UNKNOWN, "user", asked, time=start),
+        RecordRule((*when, has(asked), has(parent)), Kind.UNKNOWN, "assistant", asked, time=start),
         RecordRule((*when, has(answered)), Kind.UNKNOWN, "assistant", answered, time=end),
     )

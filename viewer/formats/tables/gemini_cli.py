@@ -84,7 +84,7 @@ _MESSAGES = (
     ),
     RecordRule((is_("type", "user"),), Kind.SAID, "user", "content", PARTS, **_COMMON, split=True),
     RecordRule(
-        (is_("type", "gemini"),),
+        (is_("type", "gemini", "model"),),
         Kind.THOUGHT,
         "assistant",
         "thoughts[].subject&thoughts[].description",

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from viewer.formats.tables.chat_messages import CALL, CHAT, PARTS
+from viewer.formats.tables.chat_messages import CALL, PARTS
 from viewer.formats.tables.model import Outcomes, RecordRule, When, has, is_, lacks
 from viewer.model.messages import Kind
 from viewer.syntax.json_text import JsonKind
 
-_TYPES = {
+TYPES = {
     "human": ("human", "HumanMessage", "HumanMessageChunk"),
     "ai": ("ai", "AIMessage", "AIMessageChunk"),
     "system": ("system", "developer", "SystemMessage", "SystemMessageChunk"),
@@ -22,7 +22,7 @@ MESSAGE_TYPES = frozenset({"human", "ai", "system", "tool", "function", "develop
 def _rules(kind: str, holder: str, *conditions: When) -> tuple[RecordRule, ...]:
     """Return the rules for messages whose members are in `holder`, and whose type is at the path `kind`."""
     content, calls = f"{holder}content", f"{holder}tool_calls"
-    human, ai, system, tool, chat = ((*conditions, is_(kind, *words)) for words in _TYPES.values())
+    human, ai, system, tool, chat = ((*conditions, is_(kind, *words)) for words in TYPES.values())
     spoken_ai = (
         RecordRule(
             (*ai, has(f"{holder}additional_kwargs.reasoning_content")),
@@ -64,10 +64,5 @@ STORED = (
     *_rules("type", "data.", lacks("kwargs"), has("data")),
 )
 """A message as LangChain stores it: a constructor, or a type next to data."""
-_ONE = (
-    *STORED,
-    *_rules("type", "", lacks("kwargs"), lacks("data")),
-    *CHAT,
-)
-LANGCHAIN = (RecordRule((When("", kind=JsonKind.ARRAY),), each="[]", rules=_ONE, whole=True), *_ONE)
-"""A message, or a list of messages."""
+TYPED = (*STORED, *_rules("type", "", lacks("kwargs"), lacks("data")))
+"""A message as LangChain stores or prints it."""

@@ -3,26 +3,25 @@
 from __future__ import annotations
 
 from viewer.formats.tables.exchanges import exchange, unknown_values
-from viewer.formats.tables.langchain_messages import LANGCHAIN
 from viewer.formats.tables.model import (
     Container,
     Fault,
     Hooks,
-    Inner,
     RecordFormat,
     RecordRule,
     Signature,
     Spans,
-    When,
     has,
     is_,
     is_not,
+    lacks,
 )
-from viewer.formats.tables.prompts import prompt_kind
+from viewer.formats.tables.prompts import traced_prompt_kind
 from viewer.formats.tables.usage import LANGFUSE_TOKENS
 from viewer.model.messages import Kind
 from viewer.rules.run import W_RUN_ERROR
 
+_PARENT = "parentObservationId|parent_observation_id"
 _START, _END = "startTime|start_time", "endTime|end_time|startTime|start_time"
 _GENERATION = (is_("type", "GENERATION"),)
 _OTHER = (is_not("type", "GENERATION"),)
@@ -43,8 +42,8 @@ LANGFUSE = RecordFormat(
             (has("type"),),
             None,
             also=(
-                *exchange("input", "output", _GENERATION, (_START, _END), LANGCHAIN),
-                *unknown_values("input", "output", _OTHER, (_START, _END)),
+                *exchange("input", "output", _GENERATION, (_START, _END)),
+                *unknown_values("input", "output", _OTHER, (_START, _END), _PARENT),
                 RecordRule(
                     (is_("level", "ERROR"),),
                     Kind.NOTICE,
@@ -56,19 +55,20 @@ LANGFUSE = RecordFormat(
             ),
         ),
     ),
-    inner=tuple(Inner("", name, (When(name, starts=("[{", '{"')),)) for name in ("input", "output")),
+    inner=("input", "output"),
     usage=(LANGFUSE_TOKENS,),
     model="model|providedModelName|provided_model_name",
     spans=Spans(
         each="observations[]|data[].observations[]|data[]",
         trace="traceId|trace_id",
         id="id",
-        parent="parentObservationId|parent_observation_id",
+        parent=_PARENT,
         start=_START,
         group="sessionId|session_id",
         attributes="",
         agents=(is_("type", "AGENT"),),
+        workflows=(lacks("input|output"),),
         tools=(is_("type", "TOOL", "RETRIEVER", "EVALUATOR", "GUARDRAIL", "EMBEDDING"),),
     ),
-    hooks=Hooks(classify=prompt_kind),
+    hooks=Hooks(classify=traced_prompt_kind),
 )

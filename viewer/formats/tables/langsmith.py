@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from viewer.formats.tables.exchanges import exchange, unknown_values
-from viewer.formats.tables.langchain_messages import LANGCHAIN, MESSAGE_TYPES, STORED
+from viewer.formats.tables.langchain_messages import MESSAGE_TYPES, TYPED
 from viewer.formats.tables.model import (
     Container,
     Fault,
     Hooks,
-    Inner,
     RecordFormat,
     RecordRule,
     Signature,
@@ -19,31 +18,31 @@ from viewer.formats.tables.model import (
     is_not,
     lacks,
 )
-from viewer.formats.tables.prompts import prompt_kind
+from viewer.formats.tables.prompts import traced_prompt_kind
+from viewer.formats.tables.traced_messages import TRACED
 from viewer.formats.tables.usage import LANGSMITH_TOKENS
 from viewer.model.messages import Kind
 from viewer.rules.run import W_RUN_ERROR
 from viewer.syntax.json_text import JsonKind
 
+_PARENT = "parent_run_id"
 _START, _END = "start_time", "end_time|start_time"
 _CALL = (is_("run_type", "llm", "chat"),)
 _OTHER = (is_not("run_type", "llm", "chat"),)
 _BATCHED = When("inputs.messages[0]", kind=JsonKind.ARRAY)
 _GENERATIONS = "outputs.generations"
 _LLM = (
-    RecordRule((*_CALL, _BATCHED), each="inputs.messages[0][]", rules=LANGCHAIN, time=_START),
-    RecordRule((*_CALL, _BATCHED), each="inputs.messages[1:]", rules=LANGCHAIN, time=_START, unused=True),
+    RecordRule((*_CALL, _BATCHED), each="inputs.messages[0][]", rules=TRACED, time=_START),
+    RecordRule((*_CALL, _BATCHED), each="inputs.messages[1:]", rules=TRACED, time=_START, unused=True),
     RecordRule(
         (*_CALL, has(f"{_GENERATIONS}[0][0].message")),
         each=f"{_GENERATIONS}[0][0].message",
-        rules=LANGCHAIN,
+        rules=TRACED,
         time=_END,
     ),
-    RecordRule(
-        (*_CALL, has(f"{_GENERATIONS}[0].message")), each=f"{_GENERATIONS}[0].message", rules=LANGCHAIN, time=_END
-    ),
+    RecordRule((*_CALL, has(f"{_GENERATIONS}[0].message")), each=f"{_GENERATIONS}[0].message", rules=TRACED, time=_END),
     *(
-        RecordRule((*_CALL, has(at)), each=f"{_GENERATIONS}{rest}.message", rules=LANGCHAIN, time=_END, unused=True)
+        RecordRule((*_CALL, has(at)), each=f"{_GENERATIONS}{rest}.message", rules=TRACED, time=_END, unused=True)
         for at, rest in (
             (f"{_GENERATIONS}[0][1]", "[0][1:]"),
             (f"{_GENERATIONS}[1][0]", "[1:][]"),
@@ -69,17 +68,31 @@ LANGSMITH = RecordFormat(
         Signature(93, ("runs[].run_type",)),
         Signature(93, ("type", "data.content"), {"type": MESSAGE_TYPES}),
         Signature(93, ("kwargs.content", "id[2]"), {"type": frozenset({"constructor"})}),
+        Signature(93, ("messages[].content",), {"messages[].type": frozenset({"human", "ai"})}, ("messages[].role",)),
+        Signature(93, ("additional_kwargs", "content"), {"type": MESSAGE_TYPES}, ("role",)),
+        Signature(93, ("post[].dotted_order",)),
+        Signature(93, ("patch[].dotted_order",)),
         Signature(93, ("values.messages[].content",), {"values.messages[].type": frozenset({"human", "ai"})}),
     ),
     records=(
-        RecordRule((lacks("run_type"), has("values.messages")), each="values.messages[]", rules=LANGCHAIN),
+        RecordRule((lacks("run_type"), has("values.messages")), each="values.messages[]", rules=TRACED),
+        RecordRule((lacks("run_type|role"), has("messages")), each="messages[]", rules=TRACED),
+        RecordRule(
+            (lacks("run_type"), has("dotted_order"), has("outputs.choices[0].message")),
+            each="outputs.choices[0].message",
+            rules=TRACED,
+            time=_END,
+        ),
+        RecordRule(
+            (lacks("run_type"), has("dotted_order"), has("outputs")), Kind.UNKNOWN, "assistant", "outputs", time=_END
+        ),
         RecordRule(
             (has("run_type"),),
             None,
             also=(
-                *exchange("inputs", "outputs", (*_CALL, lacks("inputs.messages[0][0]")), (_START, _END), LANGCHAIN),
+                *exchange("inputs", "outputs", (*_CALL, lacks("inputs.messages[0][0]")), (_START, _END)),
                 *_LLM,
-                *unknown_values("inputs", "outputs", _OTHER, (_START, _END)),
+                *unknown_values("inputs", "outputs", _OTHER, (_START, _END), _PARENT),
                 RecordRule(
                     (has("error"),),
                     Kind.NOTICE,
@@ -90,20 +103,20 @@ LANGSMITH = RecordFormat(
                 ),
             ),
         ),
-        *STORED,
+        *TYPED,
     ),
-    inner=tuple(Inner("", name, (When(name, starts=("[{", '{"')),)) for name in ("inputs", "outputs")),
+    inner=("inputs", "outputs"),
     usage=LANGSMITH_TOKENS,
     model="extra.metadata.ls_model_name|extra.invocation_params.model",
     spans=Spans(
-        each="runs[]",
+        each="runs[]|post[]&patch[]",
         trace="trace_id",
         id="id",
-        parent="parent_run_id",
-        start=_START,
+        parent=_PARENT,
+        start=f"{_START}|end_time",
         group="extra.metadata.thread_id|extra.metadata.session_id|extra.metadata.conversation_id",
         attributes="",
         tools=(is_("run_type", "tool", "retriever", "embedding"),),
     ),
-    hooks=Hooks(classify=prompt_kind),
+    hooks=Hooks(classify=traced_prompt_kind),
 )

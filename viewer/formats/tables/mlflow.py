@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from viewer.formats.tables.exchanges import exchange, unknown_values
-from viewer.formats.tables.langchain_messages import LANGCHAIN
 from viewer.formats.tables.model import (
     Container,
     Fault,
@@ -18,11 +17,13 @@ from viewer.formats.tables.model import (
     is_not,
     lacks,
 )
-from viewer.formats.tables.prompts import prompt_kind
+from viewer.formats.tables.prompts import traced_prompt_kind
+from viewer.formats.tables.traced_messages import TRACED
 from viewer.formats.tables.usage import MLFLOW_TOKENS
 from viewer.model.messages import Kind
 from viewer.rules.run import W_RUN_ERROR
 
+_PARENT = "parent_span_id|parent_id"
 _START = "start_time_unix_nano|start_time|start_time_ns"
 _END = f"end_time_unix_nano|end_time|end_time_ns|{_START}"
 _IN, _OUT, _CHAT = "attributes.mlflow.spanInputs", "attributes.mlflow.spanOutputs", "attributes.mlflow.chat.messages"
@@ -40,9 +41,9 @@ MLFLOW = RecordFormat(
             (has("attributes"),),
             None,
             also=(
-                RecordRule((is_(_TYPE, *_CALLS), has(_CHAT)), each=f"{_CHAT}[]", rules=LANGCHAIN, time=_START),
-                *exchange(_IN, _OUT, (is_(_TYPE, *_CALLS), lacks(_CHAT)), (_START, _END), LANGCHAIN),
-                *unknown_values(_IN, _OUT, (is_not(_TYPE, *_CALLS),), (_START, _END)),
+                RecordRule((is_(_TYPE, *_CALLS), has(_CHAT)), each=f"{_CHAT}[]", rules=TRACED, time=_START),
+                *exchange(_IN, _OUT, (is_(_TYPE, *_CALLS), lacks(_CHAT)), (_START, _END)),
+                *unknown_values(_IN, _OUT, (is_not(_TYPE, *_CALLS),), (_START, _END), _PARENT),
                 RecordRule(
                     (is_("status.code|status_code", "ERROR", "STATUS_CODE_ERROR", "2"),),
                     Kind.NOTICE,
@@ -61,10 +62,10 @@ MLFLOW = RecordFormat(
         each="data.spans[]|traces[].data.spans[]",
         trace="trace_id|context.trace_id",
         id="span_id|context.span_id",
-        parent="parent_span_id|parent_id",
+        parent=_PARENT,
         start=_START,
         agents=(is_(_TYPE, "AGENT", '"AGENT"'),),
         tools=(is_(_TYPE, *_TOOLS, *(f'"{name}"' for name in _TOOLS)),),
     ),
-    hooks=Hooks(classify=prompt_kind),
+    hooks=Hooks(classify=traced_prompt_kind),
 )

@@ -37,6 +37,7 @@ class When(Struct, frozen=True):
     not_equals: frozenset[str] = frozenset()
     starts: tuple[str, ...] = ()
     """Prefixes of a string, after ASCII whitespace."""
+    not_starts: tuple[str, ...] = ()
     ends: tuple[str, ...] = ()
     """Suffixes of a string."""
     only: frozenset[str] = frozenset()
@@ -137,7 +138,7 @@ class Mode(Enum):
     REPEAT = "repeat"
     """The record is a copy if a message of the same role has this text. Otherwise, it is a message."""
     FINAL = "final"
-    """Like `REPEAT`, for the last record of a run, which may hold a text that no other record had."""
+    """Like `REPEAT`, for the last record of a run, which may hold text that no other record had."""
 
 
 class Merge(Struct, frozen=True):
@@ -326,7 +327,7 @@ class RecordRule(Struct, frozen=True):
     exchange: Exchange | None = None
     """The role of the record in a conversation with a server."""
     once: bool = False
-    """True if a text that the transcript already has is a copy."""
+    """True if text that the transcript already has is a copy."""
     later: Kind | None = None
     """The kind of texts after the first message of a transcript, if only the first may be said. Instructions, injected
     and replayed text do not count."""
@@ -365,7 +366,7 @@ class RecordRule(Struct, frozen=True):
     then: tuple[str, ...] = ()
     """Paths of further texts in a message without parts, each after an empty line."""
     repeats: tuple[str, ...] = ()
-    """Paths of texts and message lists. A text, or the start of `each`, that repeats them is a copy."""
+    """Paths of texts and message lists. Text, or the start of `each`, that repeats them is a copy."""
     unused: bool = False
     """True for an answer that no user received. Its text is unknown and in a separate thread."""
 
@@ -377,7 +378,7 @@ class Signature(Struct, frozen=True):
     need: tuple[str, ...] = ()
     """Paths that must have a value."""
     any_of: Mapping[str, frozenset[str]] = field(default_factory=dict)
-    """For each path, the words of which the value must be one. A word that ends in `*` is a prefix."""
+    """For each path, the words that the value may be. A word that ends in `*` is a prefix."""
     none_of: tuple[str, ...] = ()
     """Paths that must not have a value."""
     members: tuple[str, ...] = ()
@@ -397,14 +398,14 @@ class Threads(Struct, frozen=True):
 
 Split = Callable[[str], list[tuple[Kind, int, int]] | None]
 Classify = Callable[[str], Kind | None]
-"""A function that returns the kind of a text, or None if the hook failed. In that case, the record is unknown."""
+"""A function that returns the kind of the text, or None if the hook failed. In that case, the record is unknown."""
 
 
 class Hooks(Struct, frozen=True):
     """The functions that a table may have. They return kinds and offsets, never text."""
 
     split: Split | None = None
-    """A function that returns the runs of a text, in order, with the kind of each."""
+    """A function that returns the runs of the text, in order, with the kind of each."""
     split_answer: Split | None = None
     """Like `split`, for the assistant's text, if it is split differently."""
     classify: Classify | None = None
@@ -565,6 +566,8 @@ class Spans(Struct, frozen=True):
     """The member that holds the attributes, if any. A span without it consists of attributes itself."""
     agents: tuple[When, ...] = ()
     """Conditions. A span that meets any of them belongs to an agent."""
+    workflows: tuple[When, ...] = ()
+    """Conditions. The root of a trace that meets all of them is not an agent if there is only one agent below it."""
     tools: tuple[When, ...] = ()
     """Conditions. A span that meets any of them belongs to a tool."""
     remote: tuple[When, ...] = ()

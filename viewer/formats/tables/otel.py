@@ -21,6 +21,7 @@ from viewer.formats.tables.model import (
     starts,
 )
 from viewer.formats.tables.prompts import prompt_kind
+from viewer.formats.tables.traced_messages import GEN_AI_MESSAGE
 from viewer.formats.tables.usage import OTEL_TOKENS
 from viewer.model.messages import Kind
 from viewer.rules.run import W_RUN_ERROR, W_RUN_INCOMPLETE
@@ -28,6 +29,15 @@ from viewer.syntax.json_text import JsonKind
 
 _ASIDE = ("EVALUATOR", "GUARDRAIL", "RERANKER", "EMBEDDING")
 """Kinds of spans whose content never reaches a user, not even through the model calls below them."""
+_OF_AGENTS = (
+    "input.value",
+    "output.value",
+    "graph.node.id",
+    "agent.name",
+    "gen_ai.agent.name",
+    "traceloop.entity.name",
+)
+"""Attributes of a span that is an agent, not only the root of a workflow."""
 _START = "startTimeUnixNano|start_time_unix_nano|startTime|start_time|timestamp"
 _END = f"endTimeUnixNano|end_time_unix_nano|endTime|end_time|{_START}"
 _PARENT = "parentSpanId|parent_span_id|parentId|parent_id|parentSpanContext.spanId|parentSpanContext"
@@ -38,13 +48,6 @@ _SPAN = (
     *("scopeSpans[].spans[]", "spans[]"),
 )
 
-# Messages.
-
-_MESSAGE = (
-    RecordRule((is_("role", "tool", "function"), has("parts")), Kind.REPLY, "tool", "parts", PARTS),
-    RecordRule((is_("role", "system", "developer"), has("parts")), Kind.INSTRUCTION, "@role", "parts", PARTS),
-    *chat_rules(body="parts|content"),
-)
 _FINISHED = {
     "length": (W_RUN_INCOMPLETE, "max-tokens"),
     "max_tokens": (W_RUN_INCOMPLETE, "max-tokens"),
@@ -69,13 +72,13 @@ _GEN_AI = (
     RecordRule(
         (has("attributes.gen_ai.input.messages"),),
         each="attributes.gen_ai.input.messages[]",
-        rules=_MESSAGE,
+        rules=GEN_AI_MESSAGE,
         time=_START,
     ),
     RecordRule(
         (has("attributes.gen_ai.output.messages"),),
         each="attributes.gen_ai.output.messages[]",
-        rules=_MESSAGE,
+        rules=GEN_AI_MESSAGE,
         time=_END,
     ),
     *(
@@ -352,7 +355,7 @@ _STATUS = (
 
 _SPAN_RULES = (
     *_GEN_AI,
-    RecordRule((_NOT_NEW, has(_ALL_MESSAGES)), each=f"{_ALL_MESSAGES}[]", rules=_MESSAGE, time=_START),
+    RecordRule((_NOT_NEW, has(_ALL_MESSAGES)), each=f"{_ALL_MESSAGES}[]", rules=GEN_AI_MESSAGE, time=_START),
     RecordRule((_NOT_NEW,), None, also=_OLD_RULES),
     RecordRule((_NOT_NEW, lacks(_PAIRS)), None, also=_INFERENCE_RULES),
     RecordRule((_NOT_NEW, lacks(_PAIRS), lacks(_INFERENCE)), None, also=_VERCEL_RULES),
@@ -417,6 +420,10 @@ OTEL = RecordFormat(
             is_("attributes.gen_ai.operation.name", "invoke_agent", "create_agent"),
             is_("attributes.openinference.span.kind", "AGENT"),
             is_("attributes.traceloop.span.kind", "agent"),
+        ),
+        workflows=(
+            is_not("attributes.gen_ai.operation.name", "invoke_agent"),
+            lacks("|".join(f"attributes.{name}" for name in _OF_AGENTS)),
         ),
         tools=(
             is_("attributes.gen_ai.operation.name", "execute_tool"),

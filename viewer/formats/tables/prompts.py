@@ -11,8 +11,22 @@ _MARK = lazy_regex(
     r"|<｜(?:User|Assistant|begin▁of▁sentence)｜>|\[gMASK\]|\]~b\]|<(?:SYSTEM|User|Assistant)>"
     r"|(?m:^)(?:\#{2,3} ?(?:System|Instruction|Human|Response|Assistant|User)\b|(?:SYSTEM|USER|ASSISTANT):)"
 )
+"""A pattern that matches turn marks."""
+_PRINTED = lazy_regex(
+    r"(?m:^)(?i:system|developer)(?:[ _-]?(?i:prompt|message))?:|\A\s*(?:"
+    r"(?i:human|user|assistant|ai|tool|function)(?:[ _-]?(?i:message))?:.*\n(?s:.*\n)?"
+    r"(?i:human|user|assistant|ai|tool|function)(?:[ _-]?(?i:message))?:"
+    r"|[\[({]+ *[\[{(\"']|(?:role|content)=[\"']|(?:\w*Message|Content)\()"
+)
+"""A pattern that matches conversations and objects that a program printed: lines that name a speaker, and the text of
+an object."""
 
 
 def prompt_kind(text: str) -> Kind:
     """Return the kind of a prompt. Without turn marks, the user typed it; with them, it may hold instructions."""
     return Kind.UNKNOWN if _MARK.search(text) else Kind.SAID
+
+
+def traced_prompt_kind(text: str) -> Kind:
+    """Return the kind of the input of a model call, which may be a printed conversation."""
+    return Kind.UNKNOWN if _PRINTED.search(text) else prompt_kind(text)

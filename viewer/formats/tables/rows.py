@@ -46,7 +46,7 @@ _ANSWERED = has(
 )
 """The condition that the row has an answer. A prompt or an answer without its other half may be anything."""
 _PROMPT_LISTS = ("prompt[]", "input.messages[]")
-"""A prompt given as a list. A prompt that is a text is a copy of the start of a list."""
+"""A prompt given as a list. A prompt that is a string is a copy of the start of a list."""
 _PROMPT = (*_PROMPT_LISTS, "prompt")
 _WHOLE = ("chosen", "chosen_messages", "preferred_output")
 """Answers that may be whole conversations."""
@@ -56,7 +56,7 @@ _REJECTED = ("rejected", "rejected_messages", "rejected_response", "non_preferre
 
 
 def _answer(names: tuple[str, ...], conditions: tuple[When, ...], *, unused: bool = False) -> tuple[RecordRule, ...]:
-    """Return the rules for an answer in the first of these members: a text, a message, or a list of messages."""
+    """Return the rules for an answer in the first of these members: a string, a message, or a list of messages."""
     rules: list[RecordRule] = []
     before = (*_IN_LISTS, *_PROMPT, *(("chosen[]", "chosen_messages[]") if unused else ()))
     for index, name in enumerate(names):
@@ -206,7 +206,7 @@ ROWS = RecordFormat(
         Signature(88, ("prompt", "response"), none_of=("model", "type")),
         Signature(88, ("query", "response"), none_of=("model", "type", "role")),
         *(
-            Signature(88, ("messages", name), none_of=("model",))
+            Signature(88, ("messages", name), none_of=("model", "response.choices", "response.output", "raw_response"))
             for name in ("tools", "functions", "label", "weight", "prompt")
         ),
         *(Signature(88, (name,), {name: _TEMPLATES}, ("type", "role")) for name in ("text", "prompt")),

@@ -68,6 +68,6 @@ def _between(gap: bytes, was_quoted: bool, is_quoted: bool) -> bytes:
 
 
 def live_body(text: str) -> Body:
-    """Return a text as a body in which every mark takes effect."""
+    """Return the text as a body in which every mark takes effect."""
     data = text.encode("utf-8", "replace")
     return Body(data, [ByteRun(0, len(data), 0, len(data), True)])

@@ -260,7 +260,7 @@ class TemplateFrame:
         return self._placed(part, runs, kept)
 
     def _placed(self, part: Part, runs: list[Run], kept: bytes) -> list[Part]:
-        """Return one message for each run of a text that is not blank. `part.at` is the offset of the kept bytes."""
+        """Return one message for each run of text that is not blank. `part.at` is the offset of the kept bytes."""
         parts: list[Part] = []
         announced = 0
         for run in runs:
@@ -303,7 +303,7 @@ class TemplateFrame:
 
 
 LONGEST_TOLD_APART = 4096
-"""The number of bytes at the start of a text that decide whether the text is held back."""
+"""The number of bytes at the start of text that decide whether the text is held back."""
 
 
 def _is_thought(part: Part) -> bool:

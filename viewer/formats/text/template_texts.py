@@ -32,7 +32,7 @@ _ACTION_LIST = lazy_regex(rb"\s*Action:\s*(?:```(?:json)?\s*)?(.*?)(?:```|\Z)", 
 
 
 class Run(Struct, frozen=True):
-    """A run of a text with its kind."""
+    """A run of text with its kind."""
 
     kind: Kind
     start: int
@@ -176,7 +176,7 @@ def may_be_fenced_reply(text: bytes) -> bool:
 
 
 def fenced_reply(text: bytes) -> list[Run]:
-    """Return the fenced output at the start of a text."""
+    """Return the fenced output at the start of the text."""
     if not text.lstrip(_SPACE).startswith(_FENCE):
         return [Run(Kind.SAID, 0, len(text))]
     start = text.index(_FENCE) + len(_FENCE)

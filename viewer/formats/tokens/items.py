@@ -42,7 +42,7 @@ class _State(Enum):
 
 
 class ItemReader:
-    """Splits bytes into items, whatever the chunk boundaries. It holds back at most the start of one item."""
+    """Splits bytes into items, regardless of chunk boundaries. It holds back at most the start of one item."""
 
     def __init__(self, base: int = 0) -> None:
         self._offset = base

@@ -19,16 +19,16 @@ from viewer.errors import ViewerError
 Vocabulary = Callable[[int], bytes]
 """A function that returns the bytes of a token, or raises KeyError for an unknown id."""
 Encode = Callable[[str], list[int]]
-"""A function that returns the token ids of a text."""
+"""A function that returns the token ids of the text."""
 
 
 class Encoder(Struct, frozen=True):
     """A vocabulary that turns text into token ids."""
 
     marked: Encode
-    """Encodes a text with control tokens."""
+    """Encodes text with control tokens."""
     plain: Encode
-    """Encodes a text in which control tokens are ordinary text."""
+    """Encodes text in which control tokens are ordinary text."""
 
 
 LAST_ID = 201087

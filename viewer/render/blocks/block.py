@@ -210,6 +210,27 @@ def styled_row(row: Row, look: StyleRole, spans: Sequence[Styled]) -> list[Part]
     return [*parts, Part(trusted(text[start:end]), before)]
 
 
+class Overlays:
+    """Spans over the text, looked up row by row in order."""
+
+    def __init__(self, *layers: Sequence[Styled]) -> None:
+        self._layers = layers
+        self._at = [0] * len(layers)
+
+    def over(self, row: Row) -> list[Styled]:
+        """Return the spans that touch this row. Rows must be passed in order."""
+        found: list[Styled] = []
+        for number, layer in enumerate(self._layers):
+            at = self._at[number]
+            while at < len(layer) and layer[at].end <= row.start:
+                at += 1
+            self._at[number] = at
+            while at < len(layer) and layer[at].start < max(row.end, row.start + 1):
+                found.append(layer[at])
+                at += 1
+        return found
+
+
 def _looks(row: Row, look: StyleRole, spans: Sequence[Styled]) -> list[StyleRole]:
     """Return the style of each character of a row under overlapping spans."""
     looks = [look] * len(row.text)

@@ -68,7 +68,7 @@ def line_starts(text: str) -> list[int]:
 
 
 class SourceLines:
-    """Finds the content of parsed blocks in the lines of a text."""
+    """Finds the content of parsed blocks in the lines of the text."""
 
     def __init__(self, text: SafeText) -> None:
         self.text = text
@@ -130,15 +130,14 @@ class SourceLines:
                 rows.append([])
                 at, end = self.starts[token.map[0]], self.starts[token.map[0] + 1] - 1
             elif token.type in ("th_open", "td_open"):
-                content = tokens[number + 1].content
-                found = self.text.find(content, at, end) if content else at
-                if found < 0:
+                place = self._cell(tokens[number + 1].content, at, end)
+                if place is None:
                     return None
                 line = InlineText("", [], [])
                 look = StyleRole.STRONG if token.type == "th_open" else None
-                read_inline(self.text, found, found + len(content), look, line)
-                rows[-1].append(line)
-                at = found + len(content)
+                read_inline(self.text, *place, look, line)
+                rows[-1].append(_without_escapes(line) if "|" in line.characters else line)
+                at = place[1]
             elif token.type == "tr_close" and rows[-1]:
                 rest = self.text[at:end].rstrip("| \t")
                 if rest.strip("| \t"):  # more cells than columns
@@ -147,3 +146,21 @@ class SourceLines:
         for row in rows:
             row += [InlineText("", [], []) for _ in range(most - len(row))]
         return rows if most else None
+
+    def _cell(self, content: str, at: int, end: int) -> tuple[int, int] | None:
+        """Return the position of the content of a cell, whose bars have a backslash in the source."""
+        if not content:
+            return at, at
+        written = content.replace("|", "\\|")
+        place = self.text.find(written, at, end)
+        return (place, place + len(written)) if place >= 0 else None
+
+
+def _without_escapes(line: InlineText) -> InlineText:
+    """Return the text of a cell without the backslashes before its bars, also in code."""
+    kept, at = InlineText("", [], []), 0
+    for end, look in line.runs:
+        places = [place for place in range(at, end) if not line.characters.startswith("\\|", place)]
+        kept.add("".join(line.characters[place] for place in places), [line.origins[place] for place in places], look)
+        at = end
+    return kept

@@ -19,8 +19,10 @@ DEEPEST_MARKS = 8
 _INLINE = lazy_regex(
     r"\\(?P<escape>[!-/:-@\[-`{-~])"
     r"|(?P<ticks>`+)(?P<code>[^\n]{1,400}?)(?<!`)(?P=ticks)(?!`)"
-    r"|!?\[(?P<label>[^\[\]\n]{0,400})\]\((?P<url>[^()\s]{1,400})(?:[ ]+\"[^\"\n]{0,200}\")?\)"
+    r"|!?\[(?P<label>(?:[^\[\]\n]|\[[^\[\]\n]{0,200}\]){0,400})\]"
+    r"\((?P<url><[^<>\n]{1,400}>|(?:[^()\s]|\([^()\s]{0,200}\)){1,400})(?:[ ]+\"[^\"\n]{0,200}\")?\)"
     r"|<(?P<auto>https?://[^\s<>]{1,400})>"
+    r"|\*\*\*(?=\S)(?P<both>[^*\n]{1,400}?)(?<=\S)\*\*\*(?!\*)"
     r"|\*\*(?=\S)(?P<strong>[^\n]{1,400}?)(?<=\S)\*\*"
     r"|(?<!\w)__(?=\S)(?P<strong2>[^\n]{1,400}?)(?<=\S)__(?!\w)"
     r"|~~(?=\S)(?P<strike>[^\n]{1,400}?)(?<=\S)~~"
@@ -28,6 +30,7 @@ _INLINE = lazy_regex(
     r"|(?<![\w_])_(?=\S)(?P<em2>[^_\n]{1,400}?)(?<=\S)_(?![\w_])"
 )
 _LOOKS = {
+    "both": StyleRole.STRONG,
     "strong": StyleRole.STRONG,
     "strong2": StyleRole.STRONG,
     "strike": StyleRole.STRIKE,
@@ -78,12 +81,14 @@ def read_inline(text: str, start: int, end: int, look: StyleRole | None, line: I
                 line.add(" (", [first - 2, first - 1], StyleRole.QUIET)
                 line.add(text[first:last], range(first, last), StyleRole.QUIET)
                 line.add(")", [last], StyleRole.QUIET)
-        elif kind in ("strong", "strong2", "strike", "em", "em2"):
+        elif kind in ("both", "strong", "strong2", "strike", "em", "em2"):
             read_inline(text, *match.span(kind), _LOOKS[kind], line, depth + 1)
         elif match["escape"] is not None:
             line.add(match["escape"], [match.start("escape")], look)
         else:
             kind = "code" if match["code"] is not None else "auto"
             first, last = match.span(kind)
+            if kind == "code" and text[first] == text[last - 1] == " " and not text[first:last].isspace():
+                first, last = first + 1, last - 1  # separates a backtick in the code from those around it
             line.add(text[first:last], range(first, last), _LOOKS[kind])
     line.add(text[at:end], range(at, end), look)

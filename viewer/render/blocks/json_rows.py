@@ -51,7 +51,7 @@ class NotJsonError(ValueError):
 
 
 class Value(Struct, frozen=True, gc=False):
-    """A value in a text, and its key as written, without quotes. Items of an array have no key."""
+    """A value in the text, and its key as written, without quotes. Items of an array have no key."""
 
     key: str
     start: int
@@ -389,7 +389,7 @@ class JsonRows:
     def _panel(
         self, rows: Sequence[Row], inner: int, places: range | list[int], below: str, lines: int, *, is_open: bool
     ) -> Iterator[JsonRow]:
-        """Yield the rows of a text in a frame. `lines` is the number of lines in the text, 0 if unknown."""
+        """Yield the rows of the text in a frame. `lines` is the number of lines in the text, 0 if unknown."""
         most = max(MOST_ROWS - self._count, 1) if is_open else LONG_TEXT
         shown = rows if len(rows) <= most else rows[: most if is_open else SHOWN_TEXT]
         corners, rule = "╭╮╰╯│" if self._is_unicode else "++++|", self._glyphs.rule

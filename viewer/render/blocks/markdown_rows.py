@@ -11,7 +11,7 @@ from msgspec import Struct
 from viewer.character_rows import has_one_cell_each
 from viewer.render.blocks.inline import SourceLines
 from viewer.render.blocks.inline_marks import InlineText, read_inline
-from viewer.render.markdown import LARGEST, MAY_BE_BLOCK, block_parser
+from viewer.render.markdown import LARGEST, MAY_BE_BLOCK, parsed_blocks
 from viewer.render.sanitize import SafeText
 from viewer.render.style import Styled, StyleRole
 from viewer.render.width import cells
@@ -63,9 +63,9 @@ def rendered(text: SafeText, width: int, *, ascii: bool = False) -> Rendered | N
     page = _Page(text, width, ASCII_SIGNS if ascii else UNICODE_SIGNS)
     if not MAY_BE_BLOCK.search(text):
         page.plain()
-    elif not page.blocks(block_parser().parse(text)):
-        return None
-    return page.rendered()
+        return page.rendered()
+    tokens = parsed_blocks(text)
+    return page.rendered() if tokens is not None and page.blocks(tokens) else None
 
 
 class _Page:
@@ -246,13 +246,20 @@ class _Page:
         self._new_line()
 
     def _as_pairs(self, rows: Sequence[Sequence[InlineText]]) -> None:
-        """Draw a table that is too wide as pairs of column name and value, row by row."""
+        """Draw a table that is too wide as pairs of column name and value, row by row. Without rows, draw the names."""
+        for name in rows[0] if len(rows) == 1 else ():
+            self._wrapped(name)
         for number, row in enumerate(rows[1:]):
             if number:
                 self._lead()
                 self._new_line()
             for name, value in zip(rows[0], row, strict=True):
-                self._open(_Prefix(f"{name.characters}: ", "  ", StyleRole.STRONG))
+                words = f"{name.characters}: "
+                if 2 * cells(words) > self._room() or self._room() - len(_INDENT) < LEAST_WIDTH:
+                    for text, _, _ in _rows(words.rstrip(), self._room()):
+                        self._decorated(text, StyleRole.STRONG)
+                    words = _INDENT
+                self._open(_Prefix(words, _INDENT, StyleRole.STRONG))
                 self._wrapped(value)
                 self._close()
 
@@ -273,6 +280,8 @@ class _Page:
 
     def _open(self, prefix: _Prefix) -> None:
         if self._room() - len(prefix.rest) < LEAST_WIDTH:
+            if any(map(str.isdigit, prefix.first)):
+                self._decorated(prefix.first.strip(), prefix.look)
             prefix = _Prefix("", "")
         self._prefixes.append(prefix)
         self._used.append(False)
@@ -362,6 +371,8 @@ class _Page:
 
 
 _RULE = StyleRole.RULE
+_INDENT = "  "
+"""The space before the value of a pair, below its name."""
 
 
 def _rows(text: str, width: int) -> Iterator[tuple[str, Sequence[int], int]]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from viewer.document.projection import Projection
 from viewer.document.rows import RowKind, Rows
 from viewer.render.blocks.cards import speaker_of
+from viewer.render.blocks.inline import without_marks
 from viewer.render.exports.html_message import anchor
 from viewer.render.exports.html_text import Html, closing, element, joined, link, opening, text, words
 from viewer.render.head import look_of
@@ -48,7 +49,8 @@ def _turn(projection: Projection, rows: Rows, row: int, several: bool) -> Html:
     transcript, turn = rows.transcript_label(rows.transcript(row)), rows.turn(row)
     number = f"{transcript}.{turn}" if several else f"{turn}"
     said = one_line(projection.beginning(rows.value(_first_said(rows, row, projection)), 4 * _SNIPPET))
-    snippet = element("span", text(sanitize_line(said, _SNIPPET)), class_="snippet", dir="auto")
+    words_said = sanitize_line(without_marks(sanitize_line(said)), _SNIPPET)
+    snippet = element("span", text(words_said), class_="snippet", dir="auto")
     return link(turn_anchor(transcript, turn), element("b", words(number)), words(" "), snippet)
 
 

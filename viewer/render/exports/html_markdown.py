@@ -9,7 +9,7 @@ from viewer.render.blocks.inline import SourceLines
 from viewer.render.blocks.inline_marks import InlineText, read_inline
 from viewer.render.exports.html_spans import Marks, line_html
 from viewer.render.exports.html_text import Html, closing, element, joined, opening, words
-from viewer.render.markdown import LARGEST, MAY_BE_BLOCK, block_parser
+from viewer.render.markdown import LARGEST, MAY_BE_BLOCK, parsed_blocks
 from viewer.render.sanitize import SafeText
 from viewer.render.style import StyleRole
 
@@ -31,14 +31,15 @@ _DEEPEST_HEADING = 6
 
 
 def markdown_html(shown: SafeText, marks: Marks) -> Html | None:
-    """Return the blocks of a text; None if its source should be shown."""
+    """Return the blocks of the text; None if its source should be shown."""
     if len(shown) > LARGEST:
         return None
     page = _Page(shown, marks)
     if not MAY_BE_BLOCK.search(shown):
         made = page.plain()
     else:
-        found = page.blocks(block_parser().parse(shown))
+        tokens = parsed_blocks(shown)
+        found = page.blocks(tokens) if tokens is not None else None
         if found is None:
             return None
         made = found

@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterator, Sequence
 from viewer.document.projection import Projection
 from viewer.document.values import BriefCall, ShownDiagnostic, ShownMessage, ShownStray
 from viewer.render.blocks.call_words import call_state, time_words, tool_words
+from viewer.render.body import MARKDOWN_TYPES
 from viewer.render.diagnostic import described, full_code
 from viewer.render.exports.html_body import Kind, body_html
 from viewer.render.exports.html_text import NOTHING, Html, closing, element, joined, link, name, opening, text, words
 from viewer.render.exports.steps import PlacedMessage
 from viewer.render.head import HeadLink, MessageHead, clock, details_words, head_of, is_call, letter_of
 from viewer.render.number_format import duration
-from viewer.render.page import MARKDOWN_TYPES
 from viewer.render.sanitize import SafeText
 from viewer.render.style import UNICODE
 

@@ -15,7 +15,7 @@ _TAGS = {StyleRole.CODE: "code", StyleRole.STRONG: "strong", StyleRole.EMPHASIS:
 
 
 class Marks:
-    """Marks problems in a text at their positions, without overlaps."""
+    """Marks problems in the text at their positions, without overlaps."""
 
     def __init__(self, faults: Iterable[tuple[Span, str]]) -> None:
         found = [Styled(start, max(end, start + 1), _look(severity)) for (start, end), severity in faults]

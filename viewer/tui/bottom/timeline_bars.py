@@ -59,7 +59,7 @@ class Bars(Struct, frozen=True):
 
 
 def bars_around(projection: Projection, rows: Rows, calls: CallView, focus: int, *, one_turn: bool = False) -> Bars:
-    """Compute the bars of the turns around a message, or of its own turn only."""
+    """Compute the bars of the turns around a message, or only of its turn."""
     turns = _turns_around(projection, rows, focus, one_turn)
     timed = any(headline.time is not None for turn in turns for headline in turn)
     bars: list[Bar] = []

@@ -54,7 +54,7 @@ class TimelineLines:
         return min(bisect_left([bar.number for bar in bars], number), len(bars) - 1)
 
     def counts(self, width: int) -> SafeText:
-        """Return a text such as `zoom 1× · turn 1–4`."""
+        """Return text such as `zoom 1× · turn 1–4`."""
         first, last = self.bars.turns
         turns = f"turn {first}" if first == last else f"turn {first}–{last}"
         words = [] if self.bars.has_times or not self.bars.bars else ["by order"]
@@ -62,7 +62,7 @@ class TimelineLines:
         return self._style.words(" · ".join([*words, turns]) if self.bars.bars else "nothing to show")
 
     def summary(self, width: int) -> SafeText:
-        """Return a text such as `critical path 7.1 s of 8.9 s · 2 calls in parallel at most`."""
+        """Return text such as `critical path 7.1 s of 8.9 s · 2 calls in parallel at most`."""
         bars = self.bars
         if not bars.has_times or not bars.total:
             return trusted("")

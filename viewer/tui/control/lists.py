@@ -135,11 +135,11 @@ class ListController:
         self._host.prompt.ask(PromptKind.FILTER, f"tool:{tool}" if tool else "")
 
     def ask(self) -> None:
-        """Ask for a text to find in the list."""
+        """Ask for text to find in the list."""
         self._host.prompt.ask(PromptKind.LIST)
 
     def find(self, typed: str) -> None:
-        """Go to the next row that contains a text. Lowercase text ignores case."""
+        """Go to the next row that contains this text. Lowercase text ignores case."""
         self._wanted = typed
         if typed:
             self._find(1)

@@ -132,7 +132,7 @@ class TranscriptsScreen(DismissOnce[TranscriptChoice | None]):
         self._status.show(StatusFacts(place=f"{cursor + 1:,} of {len(shown):,}" if len(shown) else ""))
 
     def ask_search(self) -> None:
-        """Ask for a text to find in all transcripts."""
+        """Ask for text to find in all transcripts."""
         self._input.ask(PromptKind.SEARCH)
 
     def ask_filter(self) -> None:

@@ -1,4 +1,4 @@
-"""The end of a big file as a document of its own, shown while the file is still being read."""
+"""The end of a big file as a separate document, shown while the file is still being read."""
 
 from __future__ import annotations
 

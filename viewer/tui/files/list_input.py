@@ -20,7 +20,7 @@ _PROMPTS = ("search", "filter")
 
 
 class FilteredRows(Protocol):
-    """The rows of a list, of which it shows what a search or a filter finds."""
+    """The rows of a list, limited to what a search or a filter finds."""
 
     @property
     def filter(self) -> str:
@@ -97,7 +97,7 @@ class ListInput:
         self._typed = ""
 
     def ask(self, kind: PromptKind) -> None:
-        """Ask for a text to find, or for words of titles."""
+        """Ask for text to find, or for words of titles."""
         self.prompt.ask(kind, self._rows.filter if kind is PromptKind.ROWS else "")
 
     def submit(self, event: Prompt.Submitted) -> None:

@@ -370,7 +370,7 @@ class FilesScreen(DismissOnce[Choice | None]):
         self.dismiss(Choice(entry.path, order, known, catalog.search.typed if catalog.search else "", follows))
 
     def ask_search(self) -> None:
-        """Ask for a text to find in all files."""
+        """Ask for text to find in all files."""
         self._input.ask(PromptKind.SEARCH)
 
     def ask_filter(self) -> None:

@@ -75,14 +75,17 @@ class ReplayScreen(WorkScreen):
         clock: Callable[[], float] = time.monotonic,
         *,
         request: ReplayRequest | None = None,
+        renders: bool = True,
         is_first: bool = False,
         actions: Sequence[Action] = ACTIONS,
     ) -> None:
-        """With `is_first`, the command line asked for this moment: if it cannot be shown, the app ends."""
+        """With `renders`, Markdown is rendered. With `is_first`, the command line asked for this moment: if it cannot
+        be shown, the app ends."""
         audience = audience.of_messages
         title = PurePath(name).name
         super().__init__(painter, printing, title, audience.level.value, actions=actions, opener="replay")
         self._file, self._format, self._reading, self._audience = name, format, reading, audience
+        self._renders = renders
         self._clock = clock
         self._timeline: Timeline | None = None
         self._player: Player | None = None
@@ -152,7 +155,8 @@ class ReplayScreen(WorkScreen):
             return
         height = max(1, self.listing.size.height)
         width = max(20, self.listing.size.width - 1)
-        lines = list(styled_end(self._player.view(), width, self.printing, 2 * height, self._player.skipped))
+        shown, skipped = self._player.view(), self._player.skipped
+        lines = list(styled_end(shown, width, self.printing, 2 * height, skipped, renders=self._renders))
         self.show_lines(lines, len(lines) - 1)
         self.heading.refresh()
         self.bar_line.refresh()

@@ -166,8 +166,10 @@ class Presenter:
     def _is_said(self, row: int) -> bool:
         """True if the row belongs to the conversation, and not to the pane for thoughts and calls."""
         rows = self._session.rows
-        is_message = rows.kind(row) is RowKind.MESSAGE
-        return not is_message or self._session.projection.pane_of(rows.value(row)) is Pane.CONVERSATION
+        kind = rows.kind(row)
+        if kind is not RowKind.MESSAGE:
+            return kind is not RowKind.AGENT
+        return self._session.projection.pane_of(rows.value(row)) is Pane.CONVERSATION
 
     def _make_blocks(self, width: int) -> BlockMaker:
         session = self._session

@@ -183,6 +183,7 @@ class ProgramController:
             shown = ReplayScreen(
                 *(self._painter, self._printing, document.name, document.named_format, document.options, audience),
                 request=request or ReplayRequest(times=self._times),
+                renders=self._view.renders_markdown,
                 is_first=request is not None,
                 actions=self._actions,
             )

@@ -38,7 +38,7 @@ class SearchController:
     # Actions.
 
     def ask(self) -> None:
-        """Ask for a text or a pattern."""
+        """Ask for text or a pattern."""
         self._host.prompt.ask(PromptKind.SEARCH)
 
     def next_match(self) -> None:

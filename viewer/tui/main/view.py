@@ -139,8 +139,13 @@ class ViewController:
 
     def toggle_markdown(self) -> None:
         """Switch between rendered Markdown and its source."""
-        session = self._session
-        self.render_markdown(not (self._settings.markdown if session.markdown is None else session.markdown))
+        self.render_markdown(not self.renders_markdown)
+
+    @property
+    def renders_markdown(self) -> bool:
+        """True if Markdown is rendered; otherwise its source is shown."""
+        chosen = self._session.markdown
+        return self._settings.markdown if chosen is None else chosen
 
     def render_markdown(self, is_rendered: bool) -> None:
         """Render Markdown, or show its source."""

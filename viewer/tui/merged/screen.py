@@ -394,7 +394,7 @@ class MergedScreen(Screen[None]):
     # The search.
 
     def ask_search(self) -> None:
-        """Ask for a text to find in all files."""
+        """Ask for text to find in all files."""
         self.prompt.ask(PromptKind.SEARCH)
 
     def on_prompt_submitted(self, event: Prompt.Submitted) -> None:

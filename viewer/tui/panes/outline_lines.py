@@ -48,9 +48,10 @@ class OutlineLines:
         live: bool = False,
         is_settled: Callable[[], bool] = lambda: False,
         tables: Sequence[OutlineTable] = (),
+        in_steps: bool = False,
     ) -> None:
         """`is_settled` returns True once no line can change any more, so that lines can be cached, and one of `tables`
-        can be used again if it is that of these rows."""
+        can be used again if it is that of these rows. With `in_steps`, a new one is left partial."""
         self._usages = usages
         self._leak_scores = leak_scores
         self._is_settled = is_settled
@@ -61,7 +62,9 @@ class OutlineLines:
         again = next((each for each in tables if each.is_of(rows)), None) if is_settled() else None
         self.table = OutlineTable() if again is None else again
         if again is None:
-            self.table.extend(projection, rows, self._calls)
+            self.table.begin(projection, rows, self._calls)
+        while self.table.is_partial and not in_steps:
+            self.table.go_on()
 
     def shows(self, projection: Projection, rows: Rows) -> bool:
         """True if these are the lines of these rows."""

@@ -41,7 +41,7 @@ class Window(Struct, frozen=True, gc=False):
 
 
 class MatchRequest(Struct, frozen=True, gc=False):
-    """A text to search. Matches must begin at or after `start`, and before `limit`."""
+    """Text to search. Matches must begin at or after `start`, and before `limit`."""
 
     text: str
     start: int
@@ -55,7 +55,7 @@ class Matcher(Protocol):
     """The reason why nothing more can be found, as a sentence."""
 
     def cut(self, text: str) -> tuple[str, int]:
-        """Return the part of a text that can be searched before more of it arrives, and where the next window
+        """Return the part of text that can be searched before more of it arrives, and where the next window
         begins."""
 
     def start(self, requests: list[MatchRequest]) -> None:
@@ -117,7 +117,7 @@ class Literal:
         """Do nothing, because no search runs in the background."""
 
     def at_once(self, text: str) -> Found:
-        """Return the matches in a text."""
+        """Return the matches in the text."""
         return self._matches(text, 0, len(text))
 
     def _matches(self, text: str, start: int, limit: int) -> Found:

@@ -1,20 +1,27 @@
-"""Prefetch of a transcript pane: builds the blocks of the next page in the direction of travel while idle."""
+"""Prefetch of a transcript pane: builds the blocks of the next pages in the direction of travel while idle."""
 
 from __future__ import annotations
 
 import asyncio
+import time
 
 from textual.widget import Widget
 
 from viewer.tui.input_queue import post_call
 from viewer.tui.transcript.blocks import Blocks
 
-PAUSE = 0.002
-"""The seconds before each block, in which a key is handled first."""
+FIRST_PAUSE, PAUSE = 0.005, 0.002
+"""The seconds before the first round, in which the frame reaches the terminal, and before each further one, in which a
+key is handled first."""
+ROUND_SECONDS = 0.0015
+"""The time after which a round builds no further block."""
+PAGES = 3
+"""How many pages to prepare: while the key is held down, a page with much code takes longer than the time until the
+next key."""
 
 
 class Ahead:
-    """Builds one block at a time into the cache of the pane, so that its limit and its block maker apply.
+    """Builds a few blocks at a time into the cache of the pane, so that its limit and its block maker apply.
 
     The pane drops that cache with the audience, so that a block of another audience cannot remain."""
 
@@ -29,19 +36,19 @@ class Ahead:
         self._is_waiting = False
 
     def drawn(self, shown: range, height: int) -> None:
-        """Prepare the next page if these visible rows differ from the last ones that were drawn."""
+        """Prepare the next pages if these visible rows differ from the last ones that were drawn."""
         before, self._shown, self._height = self._shown, shown, height
         if not before or (before.start, before.stop) == (shown.start, shown.stop):
             return
         self._step = 1 if (shown.start, shown.stop) > (before.start, before.stop) else -1
         if not self._is_waiting:
-            self._wait()
+            self._wait(FIRST_PAUSE)
 
     def missing(self) -> int | None:
-        """Return the next row of the next page whose block is not cached; None if there is none."""
+        """Return the next row of the next pages whose block is not cached; None if there is none."""
         if not self._step:
             return None
-        room, count = self._height, self._blocks.count
+        room, count = PAGES * self._height, self._blocks.count
         rows = range(self._shown.stop, count) if self._step > 0 else range(min(self._shown.start, count) - 1, -1, -1)
         for row in rows:
             known = self._blocks.known(row)
@@ -53,14 +60,16 @@ class Ahead:
         return None
 
     def _build(self) -> None:
-        """Build one block."""
+        """Build blocks for one round."""
         self._is_waiting = False
-        row = self.missing()
-        if row is not None:
+        until = time.perf_counter() + ROUND_SECONDS
+        while (row := self.missing()) is not None:
             self._blocks.at(row)
-            self._wait()
+            if time.perf_counter() >= until:
+                self._wait(PAUSE)
+                return
 
-    def _wait(self) -> None:
+    def _wait(self, pause: float) -> None:
         if self.missing() is None:
             return
         try:
@@ -68,4 +77,4 @@ class Ahead:
         except RuntimeError:  # a thread without an event loop draws a picture
             return
         self._is_waiting = True
-        loop.call_later(PAUSE, post_call, self._pane, self._build)
+        loop.call_later(pause, post_call, self._pane, self._build)

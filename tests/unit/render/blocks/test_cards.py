@@ -28,7 +28,7 @@ THOUGHT = "<|start|>assistant<|channel|>analysis<|message|>{}<|end|>\n"
 
 
 class Page:
-    """The blocks of a text."""
+    """The blocks of the text."""
 
     def __init__(self, document: Document, audience: Audience = DEBUG, glyphs: Glyphs = UNICODE) -> None:
         self.projection: Projection = document.project(audience)

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import random
+import re
 
 import pytest
 
 from viewer.render.blocks.markdown_rows import Rendered, rendered
 from viewer.render.body import Rendering, drawn_text
-from viewer.render.markdown import LARGEST
+from viewer.render.markdown import DEEPEST, LARGEST
 from viewer.render.sanitize import SafeText, sanitize
 from viewer.render.style import StyleRole
 from viewer.render.width import cells
 
+WORD = re.compile(r"[^\W_]+")
 SOURCE = """\
 # Prices per night
 
@@ -162,10 +164,27 @@ def test_code_indented_with_a_tab_has_its_place_in_the_source(text: str) -> None
         ("[a](a)", ["a"]),
         ("|a|b|\n|-|-|\n|1|2|3|", ["a │ b", "──┼─────", "1 │ 2|3"]),
         ("|a|b|\n|-|-|\n|1||3|\n|1|2||", ["a │ b", "──┼─────", "1 │ ||3", "1 │ 2"]),
+        ("|a|b|\n|-|-|\n|`ls \\| wc`|x \\| y|", ["a       │ b", "────────┼───────", "ls | wc │ x | y"]),
+        (f"|{'a' * 20}|{'b' * 9}|\n|-|-|", ["a" * 20, "b" * 9]),
+        (f"|{'a' * 20}|bb|\n|-|-|\n|c|d|", [f"{'a' * 20}:", "  c", "bb: d"]),
+        ("***both*** and `` a`b ``", ["both and a`b"]),
+        ("[a](b_(c)) [a [1]](b)", ["a (b_(c)) a [1] (b)"]),
+        ("[a](<b c>) [![d](e)](f)", ["a (<b c>) d (e) (f)"]),
     ],
 )
 def test_no_word_is_left_out(text: str, rows: list[str]) -> None:
     assert lines(text, 24)[: len(rows)] == rows
+
+
+def test_names_and_numbers_stay_where_nothing_can_be_indented() -> None:
+    assert lines("|name|b|\n|-|-|\n|some words|d|", 12) == ["name:", "some words", "b:", "d"]
+    assert lines("12) some words", 12) == ["12)", "some words"]
+
+
+def test_blocks_that_are_nested_too_deep_show_the_source() -> None:
+    for mark in ("> ", "- ", "1. "):
+        assert rendered(SafeText(mark * (DEEPEST + 1) + "word"), 80) is None
+    assert "word" in made("> " * (DEEPEST - 1) + "word").text
 
 
 @pytest.mark.parametrize("text", ["```\nx\n" + "y" * 40, f"|{'a' * 11}|b|\n|-|-|", "> > ```a b c d e f g h i j"])
@@ -184,8 +203,10 @@ def test_very_long_text_and_very_narrow_panes_show_the_source() -> None:
     assert rendered(SafeText("# a"), 5) is None
 
 
-@pytest.mark.slow
-def test_any_text_has_rows_that_fit_and_places_in_order() -> None:
+@pytest.mark.parametrize(
+    "count", [pytest.param(1500, marks=pytest.mark.slow), pytest.param(100_000, marks=pytest.mark.lab)]
+)
+def test_any_text_has_rows_that_fit_all_words_and_places_in_order(count: int) -> None:
     blocks = (
         "# ",
         "## ",
@@ -203,16 +224,19 @@ def test_any_text_has_rows_that_fit_and_places_in_order() -> None:
         "\t",
         "|",
         "|-|-|",
+        "| a | b |\n|---|---|\n| c \\| d | `e\\|f` |\n",
     )
-    marks = ("*a*", "**b**", "`c`", "[x](y)", "~~d~~", "<http://e.f>", "---", "===", "\\*", "_")
-    pieces = (*blocks, *marks, "a|b", "e" + "\u0301" * 9, "é", "\N{CAT}", "東", " ", "word")
+    marks = ("*a*", "**b**", "***g***", "`c`", "`` h`i ``", "[x](y)", "[![j](k)](l(m))", "~~d~~", "<http://e.f>", "---")
+    pieces = (*blocks, *marks, "===", "\\*", "_", "a|b", "e" + "\u0301" * 9, "é", "\N{CAT}", "東", " ", "word")
     chance = random.Random(2)
-    for _ in range(1500):
+    for _ in range(count):
         text = sanitize("".join(chance.choices(pieces, k=chance.randint(1, 30))))
         width = chance.choice((12, 20, 60))
         result = rendered(text, width)
         if result is None:
             continue
+        words = "".join(WORD.findall(result.text))
+        assert [word for word in WORD.findall(text) if word not in words] == [], (text, width)
         assert result.origins == sorted(result.origins), text
         assert result.origins[-1] == len(text), text
         assert result.text == sanitize(result.text), text

@@ -35,7 +35,7 @@ def test_the_beginning_names_the_view(form: str) -> None:
     assert "analysis, tool" in some or '"analysis","tool"' in some
 
 
-@each("sample", samples(), ids=lambda sample: sample.name, quick=468, test=30)
+@each("sample", samples(), ids=lambda sample: sample.name, quick=468, test=60)
 def test_no_form_contains_hidden_text(sample: Sample) -> None:
     pieces = [piece for piece in hidden_pieces(sample) if piece not in OWN_WORDS]
     for form in EXPORTERS:

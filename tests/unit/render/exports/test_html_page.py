@@ -19,6 +19,7 @@ from viewer.render.exports.html_body import FOLD_FROM, SHORT_FOLD_FROM, Kind, bo
 from viewer.render.exports.html_page import policy
 from viewer.render.exports.html_text import Html
 from viewer.render.exports.palette import INKS
+from viewer.render.markdown import DEEPEST
 from viewer.render.sanitize import normalize_newlines, sanitize
 
 TOUR = next(sample for sample in samples() if sample.name == "tour.ocml")
@@ -38,7 +39,7 @@ HOSTILE = (
 )
 
 
-@each("sample", samples(), ids=lambda sample: sample.name, quick=80, test=24)
+@each("sample", samples(), ids=lambda sample: sample.name, quick=80, test=40)
 def test_a_page_uses_few_tags_and_its_links_have_targets(sample: Sample) -> None:
     for audience in AUDIENCES.values():
         page = Page(export(projected(sample, audience), "html"))
@@ -83,7 +84,7 @@ def test_hostile_text_is_text_in_every_place(bad: str, tmp_path: Path) -> None:
         assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\u200b]", made)
 
 
-@each("sample", samples(), ids=lambda sample: sample.name, quick=48, test=6)
+@each("sample", samples(), ids=lambda sample: sample.name, quick=48, test=12)
 def test_every_word_of_the_messages_is_in_the_page(sample: Sample) -> None:
     for audience in (END_USER, EVERYTHING):
         shown = projected(sample, audience)
@@ -92,6 +93,12 @@ def test_every_word_of_the_messages_is_in_the_page(sample: Sample) -> None:
             if isinstance(item, ShownMessage):
                 drawn = letters("".join(page.texts_of[f"m{item.number}"]))
                 assert lost(item.body, drawn) == "", (item.number, item.body)
+
+
+def test_the_contents_show_words_without_the_marks_of_markdown(tmp_path: Path) -> None:
+    text = "version: 2.2\n<|start|>user<|message|>Is `lint` **slow**?<|end|>\n"
+    made = export(project_text(tmp_path / "chat.ocml", text, END_USER), "html")
+    assert '<span class="snippet" dir="auto">Is lint slow?</span>' in made
 
 
 @pytest.mark.slow
@@ -114,7 +121,7 @@ def letters(text: str) -> str:
 
 
 def lost(text: str, drawn: str) -> str:
-    """Return the letters of a text from the first one that is not drawn, in order."""
+    """Return the letters of the text from the first one that is not drawn, in order."""
     while "\\" in text and is_container(text):
         text = decode_string(text)[0]
     wanted, at = letters(sanitize(normalize_newlines(text))), 0
@@ -143,6 +150,10 @@ class TestMarkdown:
             '<td class="right">m</td>',
         ):
             assert part in made, part
+
+    def test_cells_with_bars_and_blocks_that_are_nested_too_deep_are_whole(self) -> None:
+        assert '<td><code class="code">ls | wc</code></td><td>c | d</td>' in body("|a|b|\n|-|-|\n|`ls \\| wc`|c \\| d|")
+        assert "word" in body("> " * (DEEPEST + 1) + "word")
 
     def test_no_link_leads_out_of_the_page(self) -> None:
         made = body("[a](https://x.example/y) <https://z.example> ![b](c.png)")

@@ -95,14 +95,15 @@ def test_links_lead_to_messages_and_problems_are_visible(tab: Browser, tmp_path:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("width", [360, 800, 1400])
-def test_nothing_overflows_the_page(tab: Browser, width: int, tmp_path: Path) -> None:
-    tab.ask("Emulation.setDeviceMetricsOverride", width=width, height=800, deviceScaleFactor=1, mobile=False)
+def test_nothing_overflows_the_page(tab: Browser, tmp_path: Path) -> None:
     text = "version: 2.2\n<|start|>user<|message|>" + "word" * 500 + "<|end|>\n"
     for made in (
         export(projected(TOUR, EVERYTHING), "html"),
         export(project_text(tmp_path / "chat.ocml", text, END_USER), "html", "name" * 40),
     ):
         seen(tab, made, tmp_path)
-        assert tab.value("document.documentElement.scrollWidth") <= width
+        for width in (1400, 800, 360):
+            tab.ask("Emulation.setDeviceMetricsOverride", width=width, height=800, deviceScaleFactor=1, mobile=False)
+            assert tab.value("document.documentElement.clientWidth") == width
+            assert tab.value("document.documentElement.scrollWidth") <= width
     tab.ask("Emulation.clearDeviceMetricsOverride")

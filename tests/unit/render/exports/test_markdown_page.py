@@ -41,13 +41,13 @@ def foreign(text: str) -> list[str]:
     return found
 
 
-@each("sample", samples(), ids=lambda sample: sample.name, quick=64, test=24)
+@each("sample", samples(), ids=lambda sample: sample.name, quick=64, test=40)
 def test_a_page_has_only_headings_lists_and_fences(sample: Sample) -> None:
     for audience in AUDIENCES.values():
         assert foreign(export(projected(sample, audience), "md")) == []
 
 
-@each("sample", samples(), ids=lambda sample: sample.name, quick=24, test=3)
+@each("sample", samples(), ids=lambda sample: sample.name, quick=24, test=8)
 def test_each_fence_holds_one_body(sample: Sample) -> None:
     shown = projected(sample, END_USER)
     fences = [token.content for token in tokens(export(shown, "md")) if token.type == "fence"]

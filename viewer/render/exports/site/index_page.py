@@ -90,7 +90,7 @@ def row_html(row: SiteRow) -> Html:
 
 
 def _safe(shown: str) -> Html:
-    """Escape a text of a row, which is already sanitized."""
+    """Escape the text of a row, which is already sanitized."""
     return text(SafeText(shown))
 
 

@@ -21,7 +21,7 @@ _IS_UNSPACED = lazy_regex(rf"[{UNSPACED}]")
 
 
 def normal_text(text: str) -> str:
-    """Normalize a text to NFC, as the script does."""
+    """Normalize the text to NFC, as the script does."""
     return text if text.isascii() or is_normalized("NFC", text) else normalize("NFC", text)
 
 

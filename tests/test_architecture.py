@@ -29,7 +29,7 @@ HAVE_IO = ("viewer.formats.tokens.vocabulary", "viewer.native")
 OWNERS = {
     "numpy": (
         *("viewer.columns.numpy_backend", "viewer.scan", "viewer.checks.prefilter_numpy", "viewer.checks.batches"),
-        "viewer.checks.hidden_numpy",
+        *("viewer.checks.call_columns", "viewer.checks.hidden_numpy"),
         "viewer.document.search.block_search",
         "viewer.insight.leak_sources",
         "viewer.insight.lens",

@@ -253,7 +253,7 @@ def _text(body: bytes) -> str | None:
 
 
 def plain_lines(text: str) -> Iterator[str | None]:
-    """Yield the lines of a text that are paragraphs. None is the first line that may be more, and the rest."""
+    """Yield the lines of text that are paragraphs. None is the first line that may be more, and the rest."""
     lines = text.split("\n")
     if len(lines) > 1 and not lines[-1]:
         lines.pop()

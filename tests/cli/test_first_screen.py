@@ -17,6 +17,7 @@ from tests.support.samples import samples as all_samples
 from tests.support.terminal import Terminal, foreign, left_behind
 from viewer.cli.first_page import colors_of, nearest_color
 from viewer.formats.detect import HEAD
+from viewer.render.style import StyleRole
 from viewer.render.theme import load_theme, theme_names
 from viewer.sources.head import head_of
 
@@ -81,6 +82,21 @@ def test_the_app_draws_the_same_text_at_the_same_place(path: Path, size: tuple[i
     assert first[-1].endswith("? Help")
     assert first[-1] == then[-1]
     assert bytes(terminal.written).count(b"\x1b[?1049h") == bytes(terminal.written).count(b"\x1b[?1049l") == 1
+
+
+@pytest.mark.slow
+def test_code_gets_its_colors_after_the_first_frame(tmp_path: Path) -> None:
+    path = tmp_path / "code.ocml"
+    path.write_text("<|start|>assistant<|channel|>final<|message|>So:\n\n```python\nreturn 1\n```\n<|end|>", "utf-8")
+    color = load_theme("dark").looks[StyleRole.CODE_WORD].color
+    code = "38;2;{};{};{}".format(*bytes.fromhex(color[1:])).encode() if color else b""
+    terminal = Terminal([path], SIZES[0], variables={**NO_SIZE, "COLORTERM": "truecolor"})
+    wait_for_app(terminal)
+    terminal.wait_until(lambda: code in terminal.written)
+    assert "return 1" in terminal.text()
+    assert code not in bytes(terminal.written).split(APP)[0]
+    terminal.press("q")
+    assert terminal.end() == 0
 
 
 @pytest.mark.slow

@@ -47,7 +47,7 @@ def test_the_table_says_what_each_reader_makes_of_each_run_of_bytes(forged: Path
     assert "verdict refuses refuses reads reads reads" in words
     assert result.out.endswith(
         "75: shown as text of the assistant by 2.0 and harmony; shown as text of the user by 2.2; "
-        "shown not at all by 0.1 and 1.x\n"
+        "not shown by 0.1 and 1.x\n"
     )
     narrow = run("lens", "-d", "--as", "2.2,harmony", forged).out
     assert "bytes 2.2 harmony source" in " ".join(narrow.split())

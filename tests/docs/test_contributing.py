@@ -17,7 +17,14 @@ from tests.support.big_inputs import big_input
 from tests.support.program import ROOT
 
 PAGE = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
-HEADINGS = ("Add a key", "Add a diagnostic", "Add a format table", "Add a format", "Add a command")
+HEADINGS = (
+    "Add a key",
+    "Add a diagnostic",
+    "Add a format table",
+    "Add a format",
+    "Add a command",
+    "Add a history policy",
+)
 LEFT_BEHIND = shutil.ignore_patterns(".venv", ".git", ".hypothesis", ".*_cache", "dist")
 MADE = "tests/docs/test_made.py tests/docs/test_manual.py"
 TABLES = f"""
@@ -112,6 +119,11 @@ class TestTheSteps:
         sample = "samples/valid/helpdesk/one-turn.jsonl"
         assert done(project, "viewer", "words", sample) == f"{sample}: 7 words\n"
         assert "\n.SS words [OPTIONS]" in (project / "docs/ocmlview.1").read_text("utf-8")
+
+    def test_the_policy_is_on_the_page_and_in_the_command(self, project: Path) -> None:
+        assert "| `last-call` | Drops analysis before the last call. |" in (project / "docs/next.md").read_text("utf-8")
+        out = done(project, "viewer", "next", "-d", "--policy", "last-call", "samples/tour.ocml")
+        assert "last-call" in out
 
     def test_the_key_is_on_the_pages(self, project: Path) -> None:
         assert "| `Z` | `middle` | To the middle of the transcript. |" in (project / "docs/keys.md").read_text("utf-8")

@@ -12,9 +12,17 @@ from itertools import pairwise
 from pathlib import Path
 
 from tests.support.native import LEVELS, WAYS, using
-from tests.support.native_rows import assert_as_numpy, assert_defined, assert_matches, assert_objects, assert_places
+from tests.support.native_rows import (
+    assert_as_numpy,
+    assert_defined,
+    assert_faults,
+    assert_matches,
+    assert_objects,
+    assert_signs,
+)
 from tests.support.program import run
 from tests.support.reading import describe, examine
+from tests.unit.native.test_schemas import schema
 from viewer.checks.analysis import Analysis
 from viewer.columns.plain import PlainColumns
 from viewer.document.document import Document
@@ -226,10 +234,11 @@ def find_native_rows(data: bytes, chance: random.Random) -> None:
             assert_defined(part)
             assert_as_numpy(part)
             assert_matches(part, needle, chance.choice((needle, needle.swapcase())))
-            assert_places(part, chance.choice((needle, b"<<", b"\x00\x1f\x7f\xff")))
+            assert_signs(part, chance)
     places = [at for at, byte in enumerate(part) if byte in b"{}"]
     bounds = [sorted(chance.choices(places, k=2)) for _ in range(20)] if places else []
     assert_objects([part[start : end + 1] for start, end in bounds])
+    assert_faults([part[start : end + 1] for start, end in bounds], schema(chance))
 
 
 def _pieces(data: bytes, chance: random.Random) -> list[bytes]:

@@ -175,9 +175,23 @@ def count_byte(columns: Columns, chance: Random, size: int) -> None:
     assert columns.count_byte(data, 10, cuts) == [data[first:last].count(b"\n") for first, last in pairwise(cuts)]
 
 
+def table(columns: Columns, chance: Random, size: int) -> None:
+    """Fill a hash table in two steps, and look up hashes of which some are absent and many need the same slot."""
+    free = 1 << (2 * size).bit_length()
+    entries, hashes = array("I", bytes(4 * free)), array("I", bytes(4 * free))
+    new = array("I", [chance.choice((chance.getrandbits(32), chance.randrange(free))) for _ in range(size)])
+    values = array("I", range(1, size + 1))
+    for first, last in ((0, size // 2), (size // 2, size)):
+        columns.fill_table(entries, hashes, values[first:last], new[first:last])
+    stored = [(entry, each) for entry, each in zip(entries, hashes, strict=True) if entry]
+    assert sorted(stored) == list(zip(values, new, strict=True))
+    wanted = array("I", [*new, *(chance.randrange(2 * free) for _ in range(9))])
+    assert columns.find_hashes(entries, hashes, wanted) == bytearray(each in set(new) for each in wanted)
+
+
 OPERATIONS: list[Callable[[Columns, Random, int], None]] = [
     sequence, take, put, insert, add, smaller_and_larger, where, mask, select, count_by, distinct, order, lookup,
-    fold, number_runs, borders, count_byte,
+    fold, number_runs, borders, count_byte, table,
 ]  # fmt: skip
 
 
@@ -193,7 +207,7 @@ def test_every_backend_implements_each_operation(
 
 
 def test_the_suite_has_every_operation() -> None:
-    tested = {operation.__name__ for operation in OPERATIONS} | {"subtract"}
+    tested = {operation.__name__ for operation in OPERATIONS} - {"table"} | {"subtract", "fill_table", "find_hashes"}
     assert {name for name in vars(Columns) if not name.startswith("_")} == tested
 
 

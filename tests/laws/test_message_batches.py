@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ast
 import json
+from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -16,7 +17,8 @@ from tests.support.reading import read, read_batched
 from viewer.checks import closed_rows, prefilter_block
 from viewer.formats.containers import arrays
 from viewer.formats.containers import regular_lines as lines
-from viewer.formats.json import messages, runs, shapes
+from viewer.formats.json import messages
+from viewer.formats.json.known import rows, runs, shapes, values
 from viewer.index.messages import MessageIndex
 from viewer.model.events import ClosedBatch
 from viewer.reading import recorder
@@ -94,26 +96,50 @@ def thought(chance: Random, trouble: float) -> dict[str, Any]:
     return found
 
 
-def content(chance: Random, trouble: float) -> object:
+@dataclass(frozen=True)
+class Habits:
+    """What most conversations of a document have in common, as probabilities."""
+
+    parts: float
+    speaker: float
+    thought: float
+    tool: float
+    own: tuple[str, ...]
+    """Members that the messages have."""
+
+
+def habits(chance: Random) -> Habits:
+    own = chance.sample(OWN, chance.randint(1, 4)) if chance.random() < 0.5 else []
+    parts, speaker, thought, tool = (chance.choice((0, 0, 0.2, 1)) for _ in range(4))
+    return Habits(parts, speaker, thought, tool, tuple(own))
+
+
+def content(chance: Random, trouble: float, usual: Habits) -> object:
     """Return the content of a message: a string, a part with a string, or something similar."""
-    if chance.random() < 0.75:
+    if chance.random() >= usual.parts:
         return text(chance, trouble)
     part: dict[str, Any] = {"type": "text", "text": text(chance, trouble)}
     if chance.random() < trouble:
         part[chance.choice(("type", "text", "thought", "kind", "cache_control"))] = chance.choice(
             ("input_text", "thinking", "tool_result", "", True, None, {"type": "x"})
         )
-    return [part] * chance.choice((1, 2)) if chance.random() < trouble else [part]
+    if chance.random() < trouble:  # a mark may be divided between parts
+        one = text(chance, 1)
+        at = chance.randrange(len(one) + 1)
+        return [part, *({"type": "text", "text": each} for each in (one[:at], one[at:]))]
+    return [part] * chance.choice((1, 1, 2))
 
 
-def conversation(chance: Random, trouble: float) -> list[dict[str, Any]]:
+def conversation(chance: Random, trouble: float, usual: Habits) -> list[dict[str, Any]]:
     """Return the messages of a conversation, most of them regular."""
     found: list[dict[str, Any]] = []
     known = ["c0"]
     if chance.random() < 0.5:
         found.append({"role": chance.choice(("system", "developer")), "content": text(chance, trouble)})
     for _ in range(chance.randint(1, 4)):
-        found.append({"role": "user", "content": content(chance, trouble)})
+        name = {"name": chance.choice(SPEAKERS if chance.random() < trouble else ("ann", "bob"))}
+        name = name if chance.random() < usual.speaker else {}
+        found.append({"role": "user", **name, "content": content(chance, trouble, usual)})
         calls = []
         for _ in range(chance.choice((0, 0, 1, 1, 2, 3))):
             known.append(f"c{len(known)}" if chance.random() >= trouble else chance.choice(known))
@@ -121,8 +147,13 @@ def conversation(chance: Random, trouble: float) -> list[dict[str, Any]]:
             function = {"name": chance.choice(NAMES), "arguments": arguments}
             calls.append({"id": known[-1], "type": "function", "function": function})
         if calls:
-            said = None if chance.random() < 0.6 else content(chance, trouble)
+            said = None if chance.random() < 0.6 else content(chance, trouble, usual)
             members = [("role", "assistant"), ("content", said), ("tool_calls", calls)]
+            if chance.random() < usual.thought:
+                members.insert(
+                    chance.choice((1, 2)) if chance.random() < trouble else 1,
+                    ("reasoning_content", text(chance, trouble)),
+                )
             if chance.random() < trouble:
                 chance.shuffle(members)
             found.append(dict(members))
@@ -130,19 +161,39 @@ def conversation(chance: Random, trouble: float) -> list[dict[str, Any]]:
             found.append(thought(chance, trouble))
         answered = [call for call in calls if chance.random() >= trouble]
         found += [
-            {"role": "tool", "tool_call_id": call["id"], "content": content(chance, trouble)} for call in answered
+            {
+                "role": "tool",
+                **(_name(call) if chance.random() < usual.tool else {}),
+                "tool_call_id": call["id"],
+                "content": content(chance, trouble, usual),
+            }
+            for call in answered
         ]
-        found.append({"role": "assistant", "content": content(chance, trouble)})
+        found.append({"role": "assistant", "content": content(chance, trouble, usual)})
     if chance.random() < trouble:
         found.insert(chance.randrange(len(found)), chance.choice(found))
-    if chance.random() < 0.5:
-        names = chance.sample(OWN, chance.randint(1, 4))
-        found = [own(one, at, names, chance, trouble) for at, one in enumerate(found)]
+    if usual.own:
+        found = [own(one, at, [*usual.own], chance, trouble) for at, one in enumerate(found)]
     return found
 
 
-OWN = ("id", "created_at", "timestamp", "seq", "status", "type", "phase", "parent_id", "thought", "model", "isHidden")
+SPEAKERS = ("bob", "carol_1", "x y", "é", "", "assistant", "a\\b", "d", 7, None)
+
+
+def _name(call: dict[str, Any]) -> dict[str, str]:
+    return {"name": call["function"]["name"]}
+
+
+OWN = (
+    *("id", "created_at", "timestamp", "seq", "status", "type", "phase", "parent_id", "thought", "model", "isHidden"),
+    *("metadata", "tags", "annotations"),
+)
 """Names of members that the messages of a conversation may have."""
+INNER: tuple[Any, ...] = (
+    *({"isHidden": True}, {"audience": ["assistant"]}, {"is_demo": 1}, {"a": {"isHidden": True}}, {"a": "<b>"}, {}),
+    *({"role": "user", "content": "SECRET"}, [], [{"a": 1}], {"a": "x\n"}, {"a": None, "b": "y"}, {"a": "x", "n": 7}),
+)
+"""Objects and lists that members may have."""
 WORDS = (
     *(
         "thought",
@@ -173,11 +224,14 @@ def own(message: dict[str, Any], at: int, names: list[str], chance: Random, trou
         "thought": None,
         "model": "m",
         "isHidden": False,
+        "metadata": {"a": f"x {at}", "n": at},
+        "tags": ["a", at],
+        "annotations": [],
     }
     found: dict[str, Any] = {name: usual.get(name, f"{name}-{at}") for name in names}
     for name in names:
         if chance.random() < trouble:
-            found[name] = chance.choice((*WORDS, *VALUES, {}, {"role": "user", "content": "SECRET"}))
+            found[name] = chance.choice((*WORDS, *VALUES, *INNER))
     split = chance.randint(0, len(found)) if chance.random() < trouble else 1
     members = list(found.items())
     return {**dict(members[:split]), **message, **dict(members[split:])}
@@ -208,7 +262,45 @@ def row(messages: object, at: int, chance: Random, trouble: float) -> dict[str, 
     found: dict[str, Any] = {"id": f"row-{at}", "n": at, "messages": messages, "score": at / 4, "source": "web"}
     for name in ("id", "score", "model", "version", "error", "role", "metadata", "n"):
         if chance.random() < trouble:
-            found[name] = chance.choice((*VALUES, {"role": "user", "content": "SECRET"}, {"id": at}))
+            found[name] = chance.choice((*VALUES, *INNER, {"id": at}))
+    return found
+
+
+def completion(message: object, at: int, chance: Random, trouble: float) -> dict[str, Any]:
+    """Return the response of an API with a message."""
+    numbers = {"prompt_tokens": at, "completion_tokens": 7, "prompt_tokens_details": {"cached_tokens": at // 2}}
+    choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": chance.choice(("stop", "tool_calls"))}
+    found = {"id": f"c-{at}", "object": "chat.completion", "created": 1_714_557_600 + at, "model": "m"}
+    found |= {"choices": [choice], "usage": numbers, "system_fingerprint": chance.choice((None, "fp"))}
+    if chance.random() < trouble / 2:
+        found["choices"] = [choice, choice]
+    holders: tuple[dict[str, Any], ...] = (found, choice, numbers)
+    for name in ("id", "usage", "index", "finish_reason", "prompt_tokens", "prompt_tokens_details", "model", "choices"):
+        holder = next((each for each in holders if name in each), found)
+        if chance.random() < trouble / 2:
+            holder[name] = chance.choice((*VALUES, *INNER))
+        if chance.random() < trouble / 8:
+            holder.pop(name, None)
+    return found
+
+
+def exchanges(messages: list[dict[str, Any]], first: int, chance: Random, trouble: float) -> list[dict[str, Any]]:
+    """Return requests and responses, or responses only, or lines of batches."""
+    form = chance.choice(("response", "exchange", "batch"))
+    found: list[dict[str, Any]] = []
+    for at, message in enumerate(messages):
+        if message["role"] != "assistant":
+            continue
+        response = completion(message, first + at, chance, trouble)
+        if form == "exchange":
+            request = {"model": "m", "messages": messages[:at] or messages, "temperature": at / 4}
+            found.append({"request": request, "response": response, "at": at})
+        elif form == "batch":
+            body = {"status_code": 200, "request_id": f"r{at}", "body": response}
+            error = None if chance.random() >= trouble else {"message": "SECRET"}
+            found.append({"id": f"b{at}", "custom_id": f"q-{at}", "response": body, "error": error})
+        else:
+            found.append(response)
     return found
 
 
@@ -224,13 +316,20 @@ def document(chance: Random) -> bytes:
     """Return conversations as an array, as lines with one message each, or as lines with one conversation each."""
     trouble, is_ascii = chance.choice((0, 0.02, 0.1, 0.3)), chance.random() < 0.4
     separators = chance.choice(((", ", ": "), (",", ":")))
-    form = chance.choice(("array", "lines", "rows", "rows", "arrays"))
+    form = chance.choice(("array", "lines", "rows", "rows", "arrays", "exchanges", "exchanges"))
 
     def dumped(value: object) -> str:
         return json.dumps(value, ensure_ascii=is_ascii, separators=separators)
 
-    found = [conversation(chance, trouble) for _ in range(chance.randint(2, 6))]
-    if form == "rows":
+    usual = habits(chance)
+    found = [conversation(chance, trouble, usual) for _ in range(chance.randint(2, 6))]
+    if form == "exchanges":
+        values = [one for at, each in enumerate(found) for one in exchanges(each, 9 * at, chance, trouble)]
+        values = [one for each in values for one in ([each] * chance.choice((1, 2, 3)))]
+        lines = [dumped(one) for one in values]
+        is_array = chance.random() < 0.4
+        data = f"[{separators[0].join(lines)}]" if is_array else "".join(f"{line}\n" for line in lines)
+    elif form == "rows":
         end = chance.choice(("\n", "\n", "\r\n"))
         found = chance.choices(found, k=chance.randint(6, 24))
         more = chance.choice(({}, {"model": "m"}, {"id": 7, "require_channels": True}, None, None))
@@ -274,10 +373,13 @@ def rows_around(name: str, chance: Random) -> bytes:
     """Return rows in which one member has all kinds of values."""
     one = [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": [{"type": "text", "text": "Yes"}]}]
     found: list[bytes] = []
-    for at, value in enumerate((*VALUES, *VALUES[::-1])):
+    roles = tuple({"role": role, "content": "SECRET"} for role in (None, 7, "user", None, "user"))
+    for at, value in enumerate((*VALUES, *INNER, *roles)):
         for given in (f"{at}", value, at):
             each = row(one, at, chance, 0) | {name: given}
             found.append(json.dumps(each, ensure_ascii=chance.random() < 0.5).encode() + b"\n")
+    for bad in (b"\xff", b"\\x", b"\\ud83d", b"\\ud83d\\ude00", b"\x01", b'\\"', b"\xc3\xa9", b'",'):
+        found += [found[0], found[3].replace(b'"web', b'"' + bad, 1)]
     return b"".join(found)
 
 
@@ -288,14 +390,20 @@ def test_members_around_messages_are_read_as_with_care(name: str, monkeypatch: p
     compare_document(spoiled(data, Random(name)), Random(name), monkeypatch)
 
 
-FAULTS = {"_STRING": rb'"((?:[^"\\]|\\.)*+)"', "_NUMBER": rb"([^,}]++)", "_FIXED": ()}
+FAULTS: dict[str, tuple[object, str, object]] = {
+    "strings have any escapes": (rows, "SCALAR", rb'(?:"(?:[^"\\]|\\.)*+"|-?\d++)'),
+    "numbers are unlimited": (rows, "SCALAR", rb"[^,}]++"),
+    "text is not checked": (runs, "_is_text", lambda data, span: True),
+    "values decide": (rows, "_FIXED", frozenset()),
+    "text is text": (values, "scalar_value", lambda source: source.strip(b'"').decode()),
+}
 
 
 @each("fault", FAULTS, quick=3)
 def test_a_fault_in_the_pattern_of_a_member_is_found(fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(runs, fault, FAULTS[fault])
-    with pytest.raises(AssertionError):
-        for name in ("id", "n", "score", "model"):
+    monkeypatch.setattr(*FAULTS[fault])
+    with pytest.raises((AssertionError, ValueError)):
+        for name in ("id", "n", "score", "model", "metadata"):
             compare_document(rows_around(name, Random(name)), Random(name), monkeypatch)
 
 
@@ -356,10 +464,10 @@ def test_members_with_any_known_name_are_read_as_with_care(test: int, monkeypatc
     targets = targets_of(known_words(), 0, test)
     assert targets.keys() >= DECIDING
     names = [name for name, target in targets.items() if target == SLOW or name in DECIDING]
-    values = ("usual", "thought", "commentary", 7, 8)
+    given = ("usual", "thought", "commentary", 7, 8)
     for at in range(0, len(names), 19):
         some = names[at : at + 19]
-        found = [{"role": "assistant", "content": "SECRET", name: value} for name in some for value in values]
+        found = [{"role": "assistant", "content": "SECRET", name: value} for name in some for value in given]
         name = some[0]
         compare_document(b"".join(json.dumps(one).encode() + b"\n" for one in found), Random(name), monkeypatch)
 
@@ -371,8 +479,8 @@ def _without_times(_record: object, _batch: object, _first: int) -> None:
 OWN_FAULTS: dict[str, tuple[object, str, object]] = {
     "values decide": (shapes, "_FIXED_KEYS", frozenset()),
     "flags decide": (shapes, "_EXCLUDED_KEYS", frozenset()),
-    "values have escapes": (shapes, "_WORDS", rb'(?:[^"\\]|\\.)*+'),
-    "numbers are unlimited": (shapes, "_NUMBER", rb"[^,}]++"),
+    "values have escapes": (shapes, "WORDS", rb'(?:[^"\\]|\\.)*+'),
+    "numbers are unlimited": (shapes, "NUMBER", rb"[^,}]++"),
     "times are not read": (runs, "stated_ms", lambda shape, found: 0 if shape.time else None),
     "times include no quotes": (runs, "time_span", lambda shape, found: found.span(shape.time)),
     "times have no order": (recorder.Recorder, "_note_times", _without_times),
@@ -419,5 +527,5 @@ def test_almost_all_messages_are_in_batches(monkeypatch: pytest.MonkeyPatch) -> 
 def test_a_fault_in_the_search_of_blocks_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(prefilter_block.Block, "places_with", lambda self, find: set())
     with pytest.raises(AssertionError):
-        for number in range(50, 60):
+        for number in range(50, 100):
             compare(number, monkeypatch)

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
 from random import Random
 
 import pytest
 
 from tests.laws.test_scan_equals_parse import CANCEL, DECLARED, HEADER, MIXED, TURNS, USER
 from tests.support.reading import Reading, read, read_scanned
+from viewer.checks import batches, call_columns
 from viewer.checks.analysis import Analysis
+from viewer.checks.call_columns import LinkedRun
 from viewer.checks.calls import ToolChecks
 from viewer.checks.plain_calls import PlainRows
 from viewer.document.backend import load_backend
@@ -26,6 +30,8 @@ SWITCH = b"version: 2.0\n"
 BAD_CALLS = (b'{"a": "x"}', b'{"a": 1, "a": 2}', b"[1]", b"{", b"text", b'{"deadline_ms": 5}', b'{"a": 1e999}')
 BAD_REPLIES = (b'{"ok": false}', b'{"a": 1}', b'{"error": "E-TOOL-TIMEOUT"}', b"{x", b" {}", b'{"ok": true, "ok": 1}')
 ESCAPED = b"<<|end|> \x01"
+SHOWN = b"<|start|>assistant<|channel|>final<|message|>[TOOL_CALLS] <think>x</think><|end|>\n"
+"""A message with problems that the call ledger does not see."""
 
 
 def conversation(chance: Random, format: str) -> bytes:
@@ -77,7 +83,7 @@ def _reply(chance: Random, format: str, tool: bytes, call_id: bytes, trouble: fl
 
 
 def _rare(chance: Random, known: list[bytes]) -> bytes:
-    return chance.choice((USER, THOUGHT, MIXED, SWITCH, DECLARED, CANCEL % chance.choice(known), b"stray\n"))
+    return chance.choice((USER, THOUGHT, MIXED, SWITCH, DECLARED, SHOWN, CANCEL % chance.choice(known), b"stray\n"))
 
 
 def compare(number: int, format: str) -> None:
@@ -101,6 +107,57 @@ def test_many_random_conversations_link_as_row_by_row(format: str) -> None:
         compare(number, format)
 
 
+@pytest.fixture
+def in_bulk(monkeypatch: pytest.MonkeyPatch) -> Counter[bool]:
+    """Link even few messages as columns. Return how many were linked, and how many were refused."""
+    counts = Counter[bool]()
+    link = ToolChecks.link_run
+
+    def counted(self: ToolChecks, run: LinkedRun, tools: Sequence[str]) -> bool:
+        is_linked = link(self, run, tools)
+        counts[is_linked] += run.end - run.first
+        return is_linked
+
+    monkeypatch.setattr(batches, "LEAST_TOGETHER", 0)
+    monkeypatch.setattr(call_columns, "LEAST", 2)
+    monkeypatch.setattr(ToolChecks, "link_run", counted)
+    return counts
+
+
+@pytest.mark.slow
+def test_columns_of_calls_link_as_row_by_row(in_bulk: Counter[bool]) -> None:
+    for number in range(200, 215):
+        compare(number, FORMATS[0])
+    assert in_bulk[True] > 20
+
+
+@pytest.mark.lab
+def test_many_columns_of_calls_link_as_row_by_row(in_bulk: Counter[bool]) -> None:
+    for number in range(215, 20_000):
+        compare(number, FORMATS[0])
+    assert in_bulk[True] > 20_000 and in_bulk[False] > 0
+
+
+def test_faulty_arguments_are_reported_between_other_problems(in_bulk: Counter[bool]) -> None:
+    turns = []
+    for number in range(9):
+        call = _call(Random(number), FORMATS[0], b"functions.f", b"c%d" % number, 0)
+        turns += [call.replace(b": 1", b': "x"') if number % 3 else call, SHOWN if number % 2 else b""]
+        turns.append(_reply(Random(number), FORMATS[0], b"functions.f", b"c%d" % number, 0))
+    text = b"".join((HEADER, DECLARED, USER, *turns))
+    expected = read(text, FORMATS[0])
+    assert read_scanned(text, FORMATS[0]) == expected
+    assert in_bulk == {True: 18}
+
+
+@pytest.mark.slow
+def test_a_forgotten_call_id_is_found_in_columns(in_bulk: Counter[bool], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(CallLedger, "may_know", lambda _, short: bytearray(len(short)))
+    with pytest.raises(AssertionError, match=FORMATS[0]):
+        for number in range(100):
+            compare(number, FORMATS[0])
+
+
 @pytest.mark.slow
 def test_a_conversation_cut_anywhere_links_as_whole() -> None:
     text = HEADER + USER + TURNS[:900] + conversation(Random("cuts"), FORMATS[0])[len(HEADER) :][:1500]
@@ -119,7 +176,14 @@ def _paired(monkeypatch: pytest.MonkeyPatch, text: bytes, format: str) -> tuple[
         numbers.extend(rows.numbers[first:linked])
         return linked, tried
 
+    link_run = ToolChecks.link_run
+
+    def counted_run(self: ToolChecks, run: LinkedRun, tools: Sequence[str]) -> bool:
+        numbers.extend((*run.calls, *run.replies))
+        return link_run(self, run, tools)
+
     monkeypatch.setattr(ToolChecks, "link_pairs", counted)
+    monkeypatch.setattr(ToolChecks, "link_run", counted_run)
     reading = read_scanned(text, format)
     return len(numbers), reading
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.laws.test_fast_records import as_lines, format_of, record_samples
+from tests.laws.test_fast_records import as_lines, both, format_of, record_samples
 from tests.laws.test_message_batches import TEXTS, spoiled, text
 from tests.support.cases import each
 from tests.support.reading import read, read_batched
@@ -17,9 +17,10 @@ from viewer.checks import closed_rows
 from viewer.formats import record_formats
 from viewer.formats.containers import arrays
 from viewer.formats.containers import regular_lines as lines
-from viewer.formats.engine import reader
-from viewer.formats.engine.known import shapes
-from viewer.formats.engine.writing import columns
+from viewer.formats.engine.known import runs, shapes
+from viewer.formats.engine.tree import RecordTree
+from viewer.formats.engine.writing import columns, plans
+from viewer.formats.engine.writing.growing import GrowingMessages
 from viewer.formats.engine.writing.text_hooks import TextHooks
 from viewer.formats.engine.writing.writer import can_be_columns
 from viewer.index import messages as index_messages
@@ -111,7 +112,7 @@ def compare(data: bytes, format: str, chance: Random, monkeypatch: pytest.Monkey
     monkeypatch.setattr(shapes, "SEEN_BEFORE", 0)
     monkeypatch.setattr(recorder, "SMALLEST_BATCH", chance.choice((1, 1, 4)))
     monkeypatch.setattr(closed_rows, "MOST_BYTES", chance.choice((100, 1000, 1 << 18)))
-    monkeypatch.setattr(reader, "MOST_TOGETHER", chance.choice((1, 3, 256)))
+    monkeypatch.setattr(runs, "MOST_TOGETHER", chance.choice((1, 3, 256)))
     cuts = sorted(chance.randrange(len(data) + 1) for _ in range(chance.choice((0, 0, 1, 3))))
     fast = read_batched(data, format, cuts, chance.choice((0, 300, 5000)))
     assert fast == careful, (data, cuts)
@@ -177,7 +178,7 @@ def with_texts() -> bytes:
 FAULTS: dict[str, tuple[object, str, object]] = {
     "no text has marks": (columns, "_is_divided", lambda raw, line: False),
     "no text looks like a turn": (columns, "begins_turn", lambda data, start: False),
-    "marks do not lie across pieces": (columns, "_is_broken_apart", lambda said: True),
+    "marks do not lie across pieces": (plans, "_is_broken_apart", lambda said: True),
     "every prompt is said": (TextHooks, "is_said", lambda hooks, text: True),
     "every body is one run": (MessageIndex, "irregular", lambda index, first, last: iter(())),
     "every message starts a turn": (index_messages, "is_aside", lambda header: False),
@@ -193,6 +194,94 @@ def test_a_fault_in_columns_is_found(fault: str, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(*FAULTS[fault])
     with pytest.raises((AssertionError, IndexError)):
         compare(with_texts(), "rows", Random(1), monkeypatch)
+
+
+def reply(number: int, part: dict[str, Any], **more: Any) -> dict[str, Any]:
+    """Return a record of Claude Code with one part of a reply."""
+    usage = {"input_tokens": 3, "output_tokens": number}
+    message = {"id": f"m{number // 4}", "role": "assistant", "model": "m", "content": [part], "usage": usage}
+    return record(number, "assistant", message) | more
+
+
+def record(number: int, kind: str, message: dict[str, Any]) -> dict[str, Any]:
+    head = {"parentUuid": f"u{number - 1}" if number else None, "sessionId": "s", "type": kind, "message": message}
+    return head | {"uuid": f"u{number}", "timestamp": f"2026-01-02T03:{number // 60:02}:{number % 60:02}.000Z"}
+
+
+def replies(*others: dict[str, Any], turns: int = 12) -> bytes:
+    """Return a session of Claude Code. The other records come in its middle and at its end."""
+    rows: list[dict[str, Any]] = []
+    for turn in range(turns):
+        number = 4 * turn
+        result = {"type": "tool_result", "tool_use_id": f"c{turn}", "content": f"Result {turn}\n"}
+        call = {"type": "tool_use", "id": f"c{turn}", "name": "Read", "input": {"path": f"/a{turn}"}}
+        rows += [
+            record(number, "user", {"role": "user", "content": f"Question {turn}"}),
+            reply(number + 1, {"type": "thinking", "thinking": f"Thought {turn}"}),
+            reply(number + 2, {"type": "text", "text": f"Answer {turn}"}),
+            reply(number + 3, call),
+            record(number + 4, "user", {"role": "user", "content": [result]})
+            | {"uuid": f"r{turn}", "toolUseResult": {"size": turn}},
+        ]
+        rows[-5]["parentUuid"] = f"r{turn - 1}" if turn else None
+        if turn in (turns // 2, turns - 1):
+            rows += others
+    return lines_of(*rows)
+
+
+def odd_replies() -> Iterator[bytes]:
+    """Yield sessions with records that depend on others."""
+    text = {"type": "text", "text": "Answer 6"}
+    yield replies()
+    yield replies(reply(26, text | {"text": "Answer 6 and more"}), reply(27, text), reply(26, text))
+    yield replies(record(50, "user", {"role": "user", "content": "Again"}) | {"parentUuid": "r1"})
+    yield replies(reply(50, text), reply(51, text) | {"parentUuid": "gone"}, reply(52, text))
+    yield replies(*(record(at, "user", {"role": "user", "content": one}) for at, one in enumerate(TAGGED, 60)))
+    yield replies(*(reply(4 * at, text | {"text": one}) for at, one in enumerate((*TEXTS, *TAGGED), 15)))
+    agent = {"isSidechain": True, "agentId": "a"}
+    yield replies(*(reply(at, text) | agent | {"agentId": f"a{at % 3}"} for at in range(60, 80)))
+    yield replies(*(reply(at, text) | {"sessionId": f"s{at // 4}"} for at in range(60, 80)))
+    yield replies().replace(b'{"size": 7}', b'{"size": 7, "size": 8}')
+    yield replies().replace(b'{"path": "/a7"}', b'{"path": 1, "path": 2}').replace(b'{"path": "/a8"}', b'{"path": [}')
+    yield replies().replace(b'{"path": "/a7"}', b'{"path":\r 1}').replace(b"03:00:33", b"02:00:33")
+
+
+TAGGED = (
+    "<command-name>/a</command-name>",
+    " x",
+    "Caveat: x",
+    "a <system-reminder>b</system-reminder>",
+    "{x",
+    "",
+)
+
+FAULTS_IN_REPLIES: dict[str, tuple[object, str, object]] = {
+    "no reply has parts": (GrowingMessages, "knows", lambda growing, key, identity: False),
+    "every text of a reply ends": (columns.ColumnWriter, "_ends", lambda writer, ready, place, part: True),
+    "every parent is known": (RecordTree, "takes", lambda tree, id, parent: True),
+    "no prompt replaces another": (RecordTree, "takes_prompt", lambda tree, parent: True),
+    "no text is split": (TextHooks, "is_whole", lambda hooks, text, role: True),
+    "every object is regular": (columns, "plain_object", lambda data: {}),
+    "no usage is repeated": (columns.ColumnWriter, "_use", lambda writer, plan, texts, number: None),
+    "no marks in texts": (columns, "_is_divided", lambda raw, line: False),
+}
+
+
+@pytest.mark.slow
+def test_replies_are_read_as_columns_as_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    for number, data in enumerate(odd_replies()):
+        compare(data, "claude-code", Random(number), monkeypatch)
+        both(data, "claude-code", monkeypatch)
+
+
+@pytest.mark.slow
+@each("fault", FAULTS_IN_REPLIES)
+def test_a_fault_in_columns_of_replies_is_found(fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(*FAULTS_IN_REPLIES[fault])
+    with pytest.raises(AssertionError):
+        for number, data in enumerate(odd_replies()):
+            compare(data, "claude-code", Random(number), monkeypatch)
+            both(data, "claude-code", monkeypatch)
 
 
 def test_almost_all_rows_are_in_batches(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -215,3 +304,6 @@ def test_almost_all_rows_are_in_batches(monkeypatch: pytest.MonkeyPatch) -> None
         sizes.clear()
         read_batched(lines_of(*([kind] * 100)), "rows")
         assert max(sizes) >= 190
+    sizes.clear()
+    read_batched(replies(turns=60), "claude-code")
+    assert max(sizes) >= 250

@@ -183,6 +183,24 @@ async def test_each_leak_is_shown_next_to_its_source(files: tuple[Path, Path]) -
 
 
 @pytest.mark.slow
+async def test_the_outline_shows_the_scores_until_the_debug_view_is_left(files: tuple[Path, Path]) -> None:
+    files[0].write_text(LEAKY, "utf-8")
+    async with running(files[0], size=ROOMY, keys=("d",)) as pilot:
+        assert "≋" not in drawn(pilot)
+        await press(pilot, "L")
+        await done(pilot)
+        await press(pilot, "escape")
+        assert drawn(pilot).count("≋ 100") == 1
+        await press(pilot, "a")
+        assert drawn(pilot).count("≋ 100") == 1
+        await press(pilot, "d")
+        assert "≋" not in drawn(pilot)
+        assert view(pilot).session.leak_scores == {}
+        await press(pilot, "d")
+        assert "≋" not in drawn(pilot)
+
+
+@pytest.mark.slow
 async def test_a_transcript_without_leaks_says_so(files: tuple[Path, Path]) -> None:
     async with running(files[0], options=DEBUG) as pilot:
         await press(pilot, "L")

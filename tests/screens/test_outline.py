@@ -24,6 +24,7 @@ from tests.support.panes import (
     texts,
     tour,
 )
+from tests.support.running import ROOMY, TOUR, drawn, press, running, settled, until, view
 from viewer.document.document import Document, open_document
 from viewer.document.projection import Projection
 from viewer.document.values import ShownMessage
@@ -31,7 +32,7 @@ from viewer.model.visibility import Audience
 from viewer.render.style import Style
 from viewer.tui.panes.outline import Outline
 from viewer.tui.panes.outline_lines import OutlineLines
-from viewer.tui.panes.outline_table import OutlineKind
+from viewer.tui.panes.outline_table import OutlineKind, OutlineTable
 
 FILES = [path for path in sorted(SAMPLES.glob("*/*/*")) if path.suffix not in (".md", "")]
 
@@ -154,6 +155,36 @@ def test_the_table_of_the_same_rows_is_used_again() -> None:
     again = OutlineLines(projection, rows, STYLE, tables=[table, first.table], is_settled=lambda: True)
     assert again.table is first.table
     assert OutlineLines(projection, rows, STYLE, tables=[first.table]).table is not first.table, "rows may still grow"
+
+
+@pytest.mark.parametrize("audience", [DEBUG, ALL, SAFE], ids=["debug", "all", "safe"])
+def test_a_table_computed_in_steps_equals_one_computed_at_once(audience: Audience) -> None:
+    projection = tour().project(audience)
+    rows = projection.rows()
+    lines = OutlineLines(projection, rows, STYLE, is_settled=lambda: True, in_steps=True)
+    while lines.table.is_partial:
+        assert (len(lines.table), lines.table.row_of(1), all_lines(lines)) == (0, -1, [])
+        lines.table.go_on()
+    assert all_lines(lines) == all_lines(OutlineLines(projection, rows, STYLE))
+
+
+async def test_the_outline_of_many_rows_is_drawn_after_the_view(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with running(TOUR, size=ROOMY) as pilot:
+        await settled(pilot)
+        await press(pilot, "d")
+        at_once = drawn(pilot)
+        await press(pilot, "d")
+        monkeypatch.setattr("viewer.tui.panes.outline.LARGEST_AT_ONCE", 0)
+        pane = view(pilot).query_one(Outline)
+        pane.forget_reading()
+        monkeypatch.setattr(OutlineTable, "go_on", lambda table: None)
+        await press(pilot, "d")
+        assert pane.list.count == 0
+        assert drawn(pilot) != at_once
+        monkeypatch.undo()
+        await until(lambda: pane.list.count > 0)
+        await press(pilot)
+        assert drawn(pilot) == at_once
 
 
 def test_every_message_leads_to_a_row_of_its_turn() -> None:

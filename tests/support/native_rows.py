@@ -2,19 +2,30 @@
 
 from __future__ import annotations
 
+import random
 import re
+from bisect import bisect_right
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
+from itertools import pairwise
 
 import numpy as np
 
 from tests.support.native import accelerator
-from viewer.checks.plain_calls import object_flags
+from viewer.checks.batches import REASONS
+from viewer.checks.plain_calls import FITS, MISFITS, object_flags
+from viewer.checks.prefilter_numpy import native_literal
 from viewer.formats.text.openchatml import GRAMMAR_2_2
 from viewer.scan.blocks import Frames, find_frames
 from viewer.scan.headers import IRREGULAR, HeaderMemo
 from viewer.scan.native_frames import ROW, find_native_frames
-from viewer.syntax.json_text import known_object, plain_object
+from viewer.syntax.characters import HIDING_LEADS
+from viewer.syntax.json_text import known_object, plain_object, read_json
 from viewer.syntax.utf8 import is_utf8
+from viewer.tools.arguments import Schematic
+from viewer.tools.schema_columns import SchemaColumns
+from viewer.tools.validate import Schema
 
 TOKENS = {b"start|>": "start", b"message|>": "message", b"channel|": "inner", b"constrai": "inner"}
 STOPS = {b"end|>": 0, b"return|>": 1, b"call|>": 2}
@@ -138,20 +149,105 @@ def expected(data: bytes, needle: bytes, fold: bytes) -> list[int]:
     return [at for at in range(last + 1) if all(data[at + place] in pair for place, pair in enumerate(pairs))]
 
 
-def assert_places(data: bytes | memoryview, wanted: bytes) -> None:
-    """Check that the bytes of a set, whose ranges may overlap, are found in order."""
-    ranges = [(min(pair), max(pair)) for pair in zip(wanted[::2], wanted[1::2], strict=False)][:16]
-    places = np.frombuffer(accelerator().places(exactly(data), bytes(sum(ranges, ()))), np.int64).tolist()
-    in_set = [any(low <= byte <= high for low, high in ranges) for byte in range(256)]
-    assert places == [at for at, byte in enumerate(bytes(data)) if in_set[byte]], (bytes(data), ranges)
+BYTES = {0: 8, 0x1F: 16, 0x7F: 16, ord("a"): 32}
+SIGN_TEXTS = (
+    *((b"<think", 64, True), (b"[/x", 64, True), (b"<", 128, False), (b"<|C|>", 256, False), (b'"ab"', 512, False)),
+    *(("◁".encode(), 1024, True), ("<｜".encode(), 1024, True), (b"tag", 2048, True), (b"Tag", 4096, False)),
+)
+LEADS = HIDING_LEADS[:5]
+
+
+def signs_of(data: bytes, messages: list[tuple[int, int, int]]) -> tuple[list[int], list[int]]:
+    """Return the bits of each message and the offsets of characters that may be hidden, character by character."""
+    bits, hiding, at = [0] * len(messages), [], 0
+    while at < len(data):
+        row = max(0, bisect_right(messages, at, key=lambda message: message[0]) - 1)
+        _, body, end = messages[row]
+        size = next((size for size in range(1, 5) if is_utf8(data[at : at + size]) and at + size <= len(data)), 0)
+        bits[row] |= BYTES.get(data[at], 0) | (1 if size == 0 else 0)
+        if data[at : at + 2] != b"\r\n" and data[at] == 13:
+            bits[row] |= 2
+        if body <= at < end:
+            for text, bit, folds in SIGN_TEXTS:
+                found = data[at : min(end, at + len(text))]
+                bits[row] |= bit if (found.lower() == text.lower() if folds else found == text) else 0
+            spelling = data[at : at + 3]
+            if spelling[0] in LEADS and (len(spelling) < 3 or is_spelled(*spelling)):
+                bits[row] |= 4
+                hiding.append(at)
+        at += max(1, size)
+    return bits, hiding
+
+
+def is_spelled(lead: int, second: int, third: int) -> bool:
+    """True for an arbitrary third of all spellings."""
+    return (lead + 5 * (second & 0x3F) + (third & 0x3F)) % 3 == 0
+
+
+@cache
+def spellings() -> bytes:
+    flags = [[is_spelled(lead, place >> 6, place & 0x3F) for place in range(4096)] for lead in LEADS]
+    return np.packbits(np.array(flags, bool), bitorder="little").tobytes()
+
+
+def assert_signs(data: bytes | memoryview, chance: random.Random) -> None:
+    """Check the signs of messages at random offsets."""
+    cuts = sorted(chance.randrange(len(data) + 1) for _ in range(3 * chance.randrange(1, 6)))
+    messages = [(cuts[at], cuts[at + 1], cuts[at + 2]) for at in range(0, len(cuts), 3)]
+    of_byte = np.zeros(256, np.uint32)
+    for byte, bit in BYTES.items():
+        of_byte[byte] = bit
+    literals = b"".join(native_literal(text, bit, folds=folds) for text, bit, folds in SIGN_TEXTS)
+    bits, hiding = accelerator().signs(
+        exactly(data), np.array(messages, np.int64).tobytes(), of_byte.tobytes(), literals, LEADS, spellings()
+    )
+    found = np.frombuffer(bits, np.uint32).tolist(), np.frombuffer(hiding, np.int64).tolist()
+    assert found == signs_of(bytes(data), messages), (bytes(data), messages)
+
+
+def assert_counts(data: bytes | memoryview, cuts: list[int], byte: int) -> None:
+    """Check how often a byte occurs between cuts."""
+    found = np.frombuffer(
+        accelerator().counts(exactly(data), bytes((byte,)), np.array(cuts, np.int64).tobytes()), np.int64
+    )
+    assert found.tolist() == [bytes(data[first:last]).count(byte) for first, last in pairwise(cuts)]
+
+
+def assert_faults(bodies: list[bytes], schema: Schema) -> int:
+    """Check that objects have the faults that Python finds in them. Return the number of objects without doubt."""
+    columns, schematic = SchemaColumns(), Schematic(schema)
+    part = columns.add("tool", schematic.plain_schema)
+    bodies = [body for body in bodies if is_utf8(body)]
+    data, bounds = joined(bodies)
+    wanted = np.full(len(bodies), part, np.int32).tobytes()
+    flags, faults = accelerator().objects(data, bounds, columns.parts, columns.names, columns.text, wanted)
+    table = np.frombuffer(faults, np.int64).reshape(-1, 4)
+    starts = np.frombuffer(bounds, np.int64)[::2].tolist()
+    sure = 0
+    for row, (body, flag) in enumerate(zip(bodies, flags, strict=True)):
+        found = table[table[:, 0] == row]
+        listed = [(REASONS[reason], start - starts[row], end - starts[row]) for _, reason, start, end in found.tolist()]
+        if flag & (FITS | MISFITS):
+            node = read_json(body, 0).node
+            assert node is not None
+            expected = [(fault.reason, fault.start, fault.end) for fault in schematic.faults(node)]
+            assert (listed, bool(flag & MISFITS)) == (expected, bool(expected)), (body, schema)
+            sure += 1
+        else:
+            assert not listed, (body, schema)
+    return sure
+
+
+def joined(bodies: Sequence[bytes]) -> tuple[memoryview, bytes]:
+    """Return bodies among other bytes, and their bounds."""
+    starts = np.cumsum([3, *(len(body) + 2 for body in bodies)])[:-1]
+    bounds = np.stack((starts, starts + np.array([*map(len, bodies)])), axis=-1).astype(np.int64)
+    return exactly(b'{" ' + b'"}'.join(bodies) + b"}}"), bounds.tobytes()
 
 
 def object_flags_of(*bodies: bytes) -> list[int]:
     """Return the flags of bodies among other bytes."""
-    starts = np.cumsum([3, *(len(body) + 2 for body in bodies)])[:-1]
-    bounds = np.stack((starts, starts + np.array([*map(len, bodies)])), axis=-1).astype(np.int64)
-    data = exactly(b'{" ' + b'"}'.join(bodies) + b"}}")
-    return [*accelerator().objects(data, bounds.tobytes())]
+    return [*accelerator().objects(*joined(bodies))[0]]
 
 
 def assert_objects(bodies: list[bytes]) -> int:

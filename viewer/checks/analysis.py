@@ -138,8 +138,10 @@ class Analysis:
         self.index.extend_closed(batch)
         for _, agent in batch.agents:
             self.index.agents.add(agent.transcript, agent.thread, AgentStart(agent.id, agent.number))
+        for _, used in batch.used:
+            self.index.usages.add(used.transcript, used.number, used.usage, used.model)
         started = [(batch.first + row, transcript) for row, transcript in batch.started]
-        found = [(batch.first + row, one) for row, one in batch.found]
+        found = [(batch.first + row - (row in batch.opened), one) for row, one in batch.found]
         self._queue.add(ClosedRows(batch.first, batch.first + len(batch) - 1, batch.signed, started, found))
 
     def apply_batch(self, batch: MessageBatch) -> None:

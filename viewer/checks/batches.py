@@ -2,17 +2,34 @@
 
 from __future__ import annotations
 
+from functools import partial
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from viewer import native
+from viewer.checks.call_columns import CallColumns, linked_runs
 from viewer.checks.context import BEGINS_OBJECT
-from viewer.checks.plain_calls import DEADLINE, PlainKind, PlainRows
+from viewer.checks.plain_calls import (
+    DEADLINE,
+    FAILS,
+    FITS,
+    HAS_OK,
+    MISFITS,
+    KindCode,
+    PlainRows,
+    object_flags,
+)
 from viewer.checks.prefilter_numpy import Batch, compile_numpy
+from viewer.index.calls import is_function
 from viewer.reading.bodies import read_body, verbatim_body
+from viewer.rules.errors import E_CALL_SCHEMA
 from viewer.scan.blocks import Positions
+from viewer.syntax.json_text import plain_object
+from viewer.tools.arguments import ArgumentFault
+from viewer.tools.schema_columns import UNKNOWN
 
 if TYPE_CHECKING:
     from viewer.checks.context import CheckContext
@@ -21,6 +38,10 @@ if TYPE_CHECKING:
 
 MOST_BYTES = 1024 * 1024
 MOST_ROWS = 8192
+REASONS = ("", "wrong-type", "not-in-enum", "missing-argument", "unknown-argument")
+"""The reasons of the faults that `Native.objects` returns."""
+LEAST_TOGETHER = 32
+"""Fewer messages between two instructions are checked faster one by one."""
 _IS_SPACE = np.zeros(256, bool)
 _IS_SPACE[list(b" \t\r\n")] = True
 
@@ -44,7 +65,7 @@ def check_run(checker: CheckQueue, work: Messages, size: int) -> int:
     masks = checker.batch_prefilter.masks(batch, _answers(checker, first, count), noted)
     is_verbatim = _verbatim(checker, first, batch)
     masks[~is_verbatim] |= checker.every_check
-    _check_rows(checker, work.grammar, first, masks, is_verbatim, batch, base)
+    _Rows(checker, work.grammar, first, masks, is_verbatim, batch, base).check()
     checker.checked_to = max(checker.checked_to, int(ends[-1]))
     return first + count - 1
 
@@ -69,97 +90,243 @@ def _answers(checker: CheckQueue, first: int, count: int) -> NDArray[np.int64]:
     return answers
 
 
-def _check_rows(
-    checker: CheckQueue,
-    grammar: TextGrammar,
-    first: int,
-    masks: NDArray[np.int64],
-    is_verbatim: NDArray[np.bool_],
-    batch: Batch,
-    base: int,
-) -> None:
-    index, tools = checker.index, checker.tools
-    rows = np.flatnonzero(masks)
-    turns = index.turns(first, first + len(masks) - 1).tolist()
-    plain = _plain_rows(checker, first, rows, masks[rows], is_verbatim, batch, base, turns)
-    columns = (rows, masks[rows], is_verbatim[rows])
-    before, linked, tried = -1, 0, 0
-    for place, (row, mask, verbatim) in enumerate(zip(*(each.tolist() for each in columns), strict=True)):
-        if place < linked:
-            continue
-        if row > before + 1:
-            tools.skip_messages(turns[row - 1])
-        if plain.kinds[place] is not None and place >= tried:
-            linked, tried = tools.link_pairs(plain, place, len(plain.numbers))
-            if linked > place:
-                before = plain.numbers[linked - 1] - first
+class _Rows:
+    """The messages of a batch that need a check, by place."""
+
+    def __init__(
+        self,
+        checker: CheckQueue,
+        grammar: TextGrammar,
+        first: int,
+        masks: NDArray[np.int64],
+        is_verbatim: NDArray[np.bool_],
+        batch: Batch,
+        base: int,
+    ) -> None:
+        index, last = checker.index, first + len(masks) - 1
+        self._checker, self._grammar, self._first, self._batch, self._base = checker, grammar, first, batch, base
+        self._count = len(masks)
+        self._rows = rows = np.flatnonzero(masks)
+        self._masks, self._is_verbatim = masks[rows], is_verbatim[rows]
+        self._starts, self._ends = batch.body_starts[rows], batch.body_ends[rows]
+        self._turns = index.turns(first, last)
+        ids = index.call_ids(first, last)
+        self._ids = [ids[row] for row in rows.tolist()]
+        self._keys = np.frombuffer(index.kinds[first : last + 1], np.uint32)[rows]
+        self._codes = self._codes_of_kinds()
+        self._is_plain = self._has_code(KindCode.PLAIN) & self._is_verbatim
+        self._is_plain &= self._masks & ~checker.of_plain_calls == 0
+        leads = batch.block[self._starts]
+        self._is_brace = leads == ord("{")
+        self._are_json = self._is_brace.copy()
+        for place in np.flatnonzero(_IS_SPACE[leads]).tolist():
+            self._are_json[place] = BEGINS_OBJECT.match(batch.data, self._starts[place]) is not None
+        self._have_deadline = DEADLINE in batch.data
+        self._objects = self._native_objects()
+        self._faults: dict[int, list[ArgumentFault]] = {}
+        """For some calls, by place: the faults in their arguments, relative to the body."""
+        self._faulty = np.zeros(0, np.int64)
+        """The places of these calls, in order."""
+        self._before = -1
+        """The last row that was checked or linked."""
+
+    def _codes_of_kinds(self) -> NDArray[np.int64]:
+        distinct, places = np.unique(self._keys, return_inverse=True)
+        codes: NDArray[np.int64] = np.array([*map(self._checker.kind_code, distinct.tolist())], np.int64)[places]
+        return codes
+
+    def _has_code(self, code: KindCode) -> NDArray[np.bool_]:
+        return self._codes & code.value > 0
+
+    def _native_objects(self) -> NDArray[np.uint8]:
+        """Return the flags of the bodies as JSON objects; all 0 without the accelerator."""
+        flags = np.zeros(len(self._rows), np.uint8)
+        accelerator = native.load()
+        if accelerator is not None:
+            places = np.flatnonzero(self._is_brace & self._is_plain)
+            bounds = np.stack((self._starts[places], self._ends[places]), axis=-1).astype(np.int64)
+            flags[places] = np.frombuffer(accelerator.objects(self._batch.data, bounds.tobytes())[0], np.uint8)
+        return flags
+
+    def check(self) -> None:
+        """Check all messages, in order."""
+        count = len(self._rows)
+        waits = 0
+        for before, end in pairwise([-1, *np.flatnonzero(self._has_code(KindCode.INSTRUCTION)).tolist(), count]):
+            if end - before > LEAST_TOGETHER:  # an instruction may declare tools; the messages after it wait for it
+                self._check_each(waits, before + 1)
+                self._check_together(before + 1, end)
+                waits = end
+        self._check_each(waits, count)
+        if self._before < self._count - 1:
+            self._checker.tools.skip_messages(self._turns[-1])
+
+    def _check_together(self, first: int, end: int) -> None:
+        """Check the messages in these places, and link calls and replies in bulk where possible.
+
+        The ledger does not see the other messages, so that they may be checked after the calls around them."""
+        tools, at = self._checker.tools, first
+        places = first + np.flatnonzero(self._masks[first:end] & self._checker.of_calls)
+        for run in linked_runs(self._columns(places), self._checker.calls):
+            run_first, run_last = int(places[run.first]), int(places[run.end - 1])
+            self._check_each(at, run_first)
+            at = run_first
+            self._skip_to(int(self._rows[at]))
+            keys = self._keys[places[run.places]].tolist()
+            if not tools.link_run(run, [*map(self._checker.tool_of, keys)]):
                 continue
-        before, number, kind = row, first + row, plain.kinds[place]
-        if not verbatim:
-            message = index[number]
-            checker.run_checks(mask, checker.case_of(message, read_body(message.pieces, checker.read), grammar))
-            continue
-        start, text = base + plain.starts[place], plain.text(place)
+            others = np.setdiff1d(np.arange(run_first, run_last), places[run.first : run.end], assume_unique=True)
+            faulty = self._faulty[self._faulty.searchsorted(run_first) : self._faulty.searchsorted(run_last)]
+            for place in sorted([*others.tolist(), *faulty.tolist()]):
+                if place in self._faults:
+                    self._report(place)
+                else:
+                    self._checker.run_checks(int(self._masks[place]), self._case(place), is_linked=True)
+            at = run_last + 1
+            self._before = int(self._rows[run_last])
+        self._check_each(at, end)
 
-        def case(number: int = number, text: bytes = text, start: int = start) -> CheckContext:
-            return checker.case_of(index[number], verbatim_body(text, start), grammar)
+    def _report(self, place: int) -> None:
+        """Report the faults in the arguments of a call, which has no other problem."""
+        body, number = self._base + int(self._starts[place]), self._first + int(self._rows[place])
+        for fault in self._faults[place]:
+            self._checker.report(E_CALL_SCHEMA, fault.reason, body + fault.start, body + fault.end, number)
 
-        if kind is None or not tools.link_plain(kind, number, turns[row], plain.ids[place], text, case):
-            checker.run_checks(mask, case())
-    if before < len(masks) - 1:
-        tools.skip_messages(turns[-1])
+    def _case(self, place: int) -> CheckContext:
+        number, text = self._first + int(self._rows[place]), self._text(place)
+        body = verbatim_body(text, self._base + int(self._starts[place]))
+        return self._checker.case_of(self._checker.index[number], body, self._grammar)
 
+    def _skip_to(self, row: int) -> None:
+        """Skip the messages before this row that need no check."""
+        if row > self._before + 1:
+            self._checker.tools.skip_messages(self._turns[row - 1])
 
-def _plain_rows(
-    checker: CheckQueue,
-    first: int,
-    rows: NDArray[np.intp],
-    masks: NDArray[np.int64],
-    is_verbatim: NDArray[np.bool_],
-    batch: Batch,
-    base: int,
-    turns: list[int],
-) -> PlainRows:
-    """Return the messages in these rows. A message that cannot be checked by its bytes has no kind."""
-    last = first + len(turns) - 1
-    starts, ends = batch.body_starts[rows], batch.body_ends[rows]
-    keys = np.frombuffer(checker.index.kinds[first : last + 1], np.uint32)[rows].tolist()
-    kind_of = {key: checker.plain_kind(key) for key in set(keys)}
-    may_be_plain = is_verbatim[rows] & (masks & ~checker.of_plain_calls == 0)
-    kinds = [kind_of[key] if may_be else None for key, may_be in zip(keys, may_be_plain.tolist(), strict=True)]
-    leads = batch.block[starts]
-    are_json = leads == ord("{")
-    for place in np.flatnonzero(_IS_SPACE[leads]).tolist():
-        are_json[place] = BEGINS_OBJECT.match(batch.data, starts[place]) is not None
-    objects = _objects(batch, starts, ends, leads == ord("{"), kinds)
-    ids = checker.index.call_ids(first, last)
-    columns = (rows + first, batch.starts[rows], starts, ends)
-    numbers, headers, body_starts, body_ends = (each.tolist() for each in columns)
-    return PlainRows(
-        numbers,
-        kinds,
-        [turns[row] for row in rows.tolist()],
-        [ids[row] for row in rows.tolist()],
-        are_json.tolist(),
-        headers,
-        body_starts,
-        body_ends,
-        batch.data,
-        base,
-        DEADLINE in batch.data,
-        objects=objects,
-    )
+    def _columns(self, places: Positions) -> CallColumns:
+        """Return the messages in these places as columns."""
+        is_call, objects = self._has_code(KindCode.CALL)[places], self._objects[places]
+        is_plain = self._is_plain[places] & self._has_code(KindCode.HAS_ID)[places]
+        if self._have_deadline:
+            for row in np.flatnonzero(is_plain & is_call).tolist():
+                is_plain[row] = DEADLINE not in self._text(places[row])
+        must_be_object = self._are_json[places] | self._has_code(KindCode.JSON)[places]
+        values: dict[int, dict[str, object]] = {}
+        for row in np.flatnonzero(is_plain & must_be_object & (objects == 0)).tolist():
+            value = plain_object(self._text(places[row]))
+            if value is None:
+                is_plain[row] = False
+                continue
+            objects[row] = object_flags(value)
+            if is_call[row]:
+                values[int(places[row])] = value
+        is_plain &= is_call | (objects & FAILS == 0)
+        if self._checker.tools.declarations:
+            rows = np.flatnonzero(is_plain & is_call)
+            is_plain[rows] = self._judge_arguments(places[rows], objects[rows] > 0, values)
+        numbers = self._rows[places]
+        return CallColumns(
+            numbers + self._first,
+            np.frombuffer(self._turns, np.uint32)[numbers].astype(np.int64),
+            [self._ids[place] for place in places.tolist()],
+            is_plain,
+            is_call,
+            ~is_call & (objects & HAS_OK > 0),
+            is_call & self._has_code(KindCode.CALL_STOP)[places],
+        )
 
+    def _judge_arguments(
+        self, places: Positions, are_objects: NDArray[np.bool_], values: dict[int, dict[str, object]]
+    ) -> NDArray[np.bool_]:
+        """Find the faults in the arguments of the calls in these places, some of whose values are known. Return whether
+        they can have no other problem."""
+        keys, rows = np.unique(self._keys[places], return_inverse=True)
+        declared, names = self._checker.tools.declarations, [*map(self._checker.tool_of, keys.tolist())]
+        known = np.array([declared.knows(name) for name in names], bool)[rows]
+        undeclared = ~known & np.array([is_function(name) for name in names], bool)[rows]
+        self._faults = {}
+        left = known & are_objects
+        accelerator = native.load()
+        if accelerator is not None and left.any():
+            parts = np.array([declared.part(name) if declared.knows(name) else UNKNOWN for name in names], np.int32)
+            bounds = np.stack((self._starts[places], self._ends[places]), axis=-1).astype(np.int64)
+            columns, wanted = declared.columns, np.where(left, parts[rows], UNKNOWN)
+            found, faults = accelerator.objects(
+                self._batch.data,
+                bounds.tobytes(),
+                columns.parts,
+                columns.names,
+                columns.text,
+                wanted.astype(np.int32).tobytes(),
+            )
+            left &= np.frombuffer(found, np.uint8) & (FITS | MISFITS) == 0
+            for row, reason, start, end in np.frombuffer(faults, np.int64).reshape(-1, 4).tolist():
+                body = int(self._starts[places[row]])
+                fault = ArgumentFault(REASONS[reason], start - body, end - body)
+                self._faults.setdefault(int(places[row]), []).append(fault)
+        for row in np.flatnonzero(left).tolist():
+            place = int(places[row])
+            value, name = values.get(place), names[rows[row]]
+            if value is None:
+                value = plain_object(self._text(place))
+            if value is None or not declared.accepts(name, value):
+                self._faults[place] = declared.check(name, self._text(place), 0)
+        self._faulty = np.array(sorted(self._faults), np.int64)
+        may_be_plain: NDArray[np.bool_] = ~undeclared & (~known | are_objects)
+        return may_be_plain
 
-def _objects(
-    batch: Batch, starts: Positions, ends: Positions, are_json: NDArray[np.bool_], kinds: list[PlainKind | None]
-) -> bytes:
-    """Return the flags of the bodies that are JSON objects, or nothing without the accelerator."""
-    accelerator = native.load()
-    if accelerator is None or not are_json.any():
-        return b""
-    rows = np.flatnonzero(are_json & np.array([kind is not None for kind in kinds], bool))
-    flags = np.zeros(len(kinds), np.uint8)
-    bounds = np.stack((starts[rows], ends[rows]), axis=-1).astype(np.int64)
-    flags[rows] = np.frombuffer(accelerator.objects(batch.data, bounds.tobytes()), np.uint8)
-    return flags.tobytes()
+    def _text(self, place: int) -> bytes:
+        return self._batch.data[self._starts[place] : self._ends[place]]
+
+    def _check_each(self, first: int, end: int) -> None:
+        """Check the messages in these places one by one, or link a few that follow each other."""
+        if first == end:
+            return
+        checker, tools, index = self._checker, self._checker.tools, self._checker.index
+        plain = self._plain_rows(first, end)
+        linked = tried = 0
+        part = slice(first, end)
+        columns = (self._rows[part], self._masks[part], self._is_verbatim[part])
+        for place, (row, mask, verbatim) in enumerate(zip(*(each.tolist() for each in columns), strict=True)):
+            if place < linked:
+                continue
+            self._skip_to(row)
+            has_next = place + 1 < len(plain.kinds) and plain.kinds[place + 1] is not None
+            if has_next and plain.kinds[place] is not None and place >= tried:
+                linked, tried = tools.link_pairs(plain, place, len(plain.numbers))
+                if linked > place:
+                    self._before = plain.numbers[linked - 1] - self._first
+                    continue
+            self._before, number, kind = row, self._first + row, plain.kinds[place]
+            if not verbatim:
+                message = index[number]
+                body = read_body(message.pieces, checker.read)
+                checker.run_checks(mask, checker.case_of(message, body, self._grammar))
+                continue
+            case = partial(self._case, first + place)
+            if kind is None or not tools.link_plain(
+                kind, number, plain.turns[place], plain.ids[place], plain.text(place), case
+            ):
+                checker.run_checks(mask, case())
+
+    def _plain_rows(self, first: int, end: int) -> PlainRows:
+        """Return the messages in these places. A message that cannot be checked by its bytes has no kind."""
+        part = slice(first, end)
+        rows = self._rows[part]
+        kind_of = self._checker.plain_kind
+        kinds = zip(self._keys[part].tolist(), self._is_plain[part].tolist(), strict=True)
+        columns = (rows + self._first, self._batch.starts[rows], self._starts[part], self._ends[part])
+        numbers, headers, body_starts, body_ends = (each.tolist() for each in columns)
+        return PlainRows(
+            numbers,
+            [kind_of(key) if is_plain else None for key, is_plain in kinds],
+            [self._turns[row] for row in rows.tolist()],
+            self._ids[part],
+            self._are_json[part].tolist(),
+            headers,
+            body_starts,
+            body_ends,
+            self._batch.data,
+            self._base,
+            self._have_deadline,
+            objects=self._objects[part].tobytes(),
+        )

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from array import array
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
 
@@ -40,6 +42,9 @@ from viewer.rules.errors import E_CALL_SCHEMA, E_TOOL_CANCELLED, E_TOOL_TIMEOUT
 from viewer.rules.notes import I_CALL_INFERRED
 from viewer.syntax.json_text import JsonKind, JsonNode, exact_value, known_object, plain_object
 from viewer.tools.declarations import Declarations
+
+if TYPE_CHECKING:
+    from viewer.checks.call_columns import LinkedRun
 
 LONGEST_GLANCED = 4000
 """The maximum length in bytes. Python refuses to parse integers of more than 4,300 digits."""
@@ -119,7 +124,7 @@ class ToolChecks:
                 return False
         if kind.is_call and DEADLINE in text:
             return False
-        if kind.is_call and not self._is_plain_call(kind, value):
+        if kind.is_call and not self.is_plain_call(kind, lambda: value):
             return False
         if not (kind.is_call or kind.states_outcome or is_plain_result(value)):
             return False
@@ -171,7 +176,7 @@ class ToolChecks:
                 flags = IS_OBJECT if kind.is_call else object_flags(value)
             if kind.is_call:
                 has_deadline = rows.have_deadline and DEADLINE in rows.text(place)
-                if has_deadline or not self._is_plain_call(kind, value, rows, place):
+                if has_deadline or not self._is_plain_row(kind, value, rows, place):
                     kinds[place] = None
                     break
                 if not pairs.add_call(numbers[place], kind.tool, kind.bare_tool, call_id):
@@ -200,18 +205,42 @@ class ToolChecks:
             self._ledger.add_pairs(pairs, rows.id_place, is_passed=is_passed)
         return whole, max(place, whole)
 
-    def _is_plain_call(
-        self, kind: PlainKind, value: dict[str, object] | None, rows: PlainRows | None = None, place: int = 0
-    ) -> bool:
-        """True if the arguments have no fault. Their value is read from the rows if it is not known yet."""
+    def _is_plain_row(self, kind: PlainKind, value: dict[str, object] | None, rows: PlainRows, place: int) -> bool:
+        """Like `is_plain_call`, for a call whose arguments are perhaps not read yet."""
+
+        def arguments() -> dict[str, object] | None:
+            is_known = value is None and rows.objects and rows.objects[place]
+            return known_object(rows.text(place)) if is_known else value
+
+        return self.is_plain_call(kind, arguments)
+
+    def link_run(self, run: LinkedRun, tools: Sequence[str]) -> bool:
+        """Link calls, of these tools, with their replies. If checks must decide, change nothing and return False."""
+        first, last = run.turns
+        if first == self._turn and (self._notes.json_calls or self._notes.lacking):
+            return False
+        self._enter_turn(first)
+        self._enter_turn(last)
+        self._notes.has_ok |= run.has_ok
+        self._notes.call_token |= run.has_call_stop
+        numbers = array("I", map(self._ledger.tool_number, tools))
+        self._ledger.add_answered(run.calls, run.replies, numbers, run.ids, run.order, is_passed=run.is_passed)
+        return True
+
+    @property
+    def declarations(self) -> Declarations:
+        """The tools that are declared so far."""
+        return self._declarations
+
+    def is_plain_call(self, kind: PlainKind, arguments: Callable[[], dict[str, object] | None]) -> bool:
+        """True if the arguments have no fault. They are read only if this depends on them."""
         declared = self._declarations
         if not declared:
             return True
         tool = kind.header.recipient or ""
         if not declared.knows(tool):
             return not kind.is_function
-        if value is None and rows is not None and rows.objects and rows.objects[place]:
-            value = known_object(rows.text(place))
+        value = arguments()
         return value is not None and declared.accepts(tool, value)
 
     def skip_messages(self, turn: int) -> None:

@@ -101,7 +101,9 @@ class _Rows:
         for row in sorted(self._irregular):
             body_starts[row] = body_ends[row] = body_ends[row - 1] if row else base
         is_ordered = all(start <= later for start, later in pairwise(body_starts))
-        self._is_whole = is_ordered and b"\0" not in data and (data.isascii() or is_utf8(data))
+        order = None if is_ordered else sorted(range(len(body_starts)), key=body_starts.__getitem__)
+        is_apart = order is None or all(body_ends[row] <= body_starts[later] for row, later in pairwise(order))
+        self._is_whole = is_apart and b"\0" not in data and (data.isascii() or is_utf8(data))
         if not self._is_whole:
             return
         self._starts = [start - base for start in body_starts]
@@ -112,7 +114,7 @@ class _Rows:
         self._strings = [index.has_string(kind) for kind in kinds]
         firsts = [start + is_string for start, is_string in zip(self._starts, self._strings, strict=True)]
         answer_of = {kind: checker.answers.of(first + kinds.index(kind), kind) for kind in set(kinds)}
-        block = Block(data, self._starts, self._stops, firsts)
+        block = Block(data, self._starts, self._stops, firsts, order)
         answers = [answer_of[kind] for kind in kinds]
         masks = compile_block(checker.checks).masks(answers, self._signed, block, self._text)
         for row in self._irregular:

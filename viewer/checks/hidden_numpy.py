@@ -41,6 +41,12 @@ def find_unexplained(data: bytes, leads: Positions) -> Positions:
 
 
 @lru_cache(1)  # independent of inputs, so `clear_caches` may keep it
+def native_spellings() -> bytes:
+    """Return the flags of `_spellings` for `HIDING_LEADS`, as bits."""
+    return np.packbits(_spellings().reshape(256, -1)[list(HIDING_LEADS)], bitorder="little").tobytes()
+
+
+@lru_cache(1)  # independent of inputs, so `clear_caches` may keep it
 def _spellings() -> _Flags:
     """Return a flag for each lead byte and the low bits of the next two bytes: true if they may begin a hidden
     character."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
+from enum import IntFlag
 
 from msgspec import Struct
 
@@ -18,9 +19,23 @@ BEFORE_ID = (b"<|channel|>", b"<|constrain|>", b"<|message|>")
 """A call id belongs before the first of these marks."""
 DEADLINE = b'"deadline_ms"'
 """Text of a call that may set a deadline for its tool."""
-IS_OBJECT, HAS_OK, FAILS = 1, 2, 4
-"""Flags of a JSON object: it is one, without repeated keys; it has `ok`; it reports a failure. `Native.objects` returns
-the same."""
+IS_OBJECT, HAS_OK, FAILS, FITS, MISFITS = 1, 2, 4, 8, 16
+"""Flags of a JSON object: it is one, without repeated keys; it has `ok`; it reports a failure; it fits the
+schema of its tool; it does not. `Native.objects` returns the same."""
+
+
+class KindCode(IntFlag):
+    """Facts about the messages of a kind, for columns."""
+
+    PLAIN = 1
+    """It has a `PlainKind`."""
+    CALL = 2
+    JSON = 4
+    CALL_STOP = 8
+    HAS_ID = 16
+    """Its call or reply can be linked in bulk by the id."""
+    INSTRUCTION = 32
+    """It may declare tools."""
 
 
 class PlainKind(Struct, frozen=True):
@@ -110,6 +125,21 @@ def plain_kind(message: Message, transcript: TranscriptFacts) -> PlainKind | Non
         is_function(header.recipient or ""),
         states_outcome,
     )
+
+
+def kind_code(kind: PlainKind | None, header: Header) -> KindCode:
+    """Return the facts about messages with this kind and header."""
+    if kind is None:
+        return KindCode.INSTRUCTION if header.role in ("system", "developer") else KindCode(0)
+    code = KindCode.PLAIN
+    for is_true, flag in (
+        (kind.is_call, KindCode.CALL),
+        (kind.is_json, KindCode.JSON),
+        (kind.is_call and kind.has_call_stop, KindCode.CALL_STOP),
+        (not kind.states_outcome, KindCode.HAS_ID),
+    ):
+        code |= flag if is_true else 0
+    return code
 
 
 def object_flags(value: dict[str, object] | None) -> int:

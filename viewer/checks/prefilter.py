@@ -161,7 +161,7 @@ class PlainPrefilter:
         return masks
 
     def certain(self, answers: int) -> int:
-        """Return the bits that the header alone decides."""
+        """Return the bits that only the header decides."""
         return self._known(answers)[0]
 
     def _known(self, answers: int) -> tuple[int, _Known]:

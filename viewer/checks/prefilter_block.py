@@ -31,13 +31,22 @@ from viewer.syntax.characters import MAY_HIDE, MAY_HIDE_BY_LEAD
 class Block:
     """The bytes of consecutive messages, whose bodies are JSON strings with their quotes, or text without escapes."""
 
-    def __init__(self, data: bytes, starts: Sequence[int], ends: Sequence[int], firsts: Sequence[int]) -> None:
+    def __init__(
+        self,
+        data: bytes,
+        starts: Sequence[int],
+        ends: Sequence[int],
+        firsts: Sequence[int],
+        order: Sequence[int] | None = None,
+    ) -> None:
         """`starts` and `ends` are the places of the bodies in the data, `firsts` the places of their first
-        characters."""
+        characters. Unless the bodies are in the order of the data, `order` sorts them."""
         self.data = data
         self.is_ascii = data.isascii()
         self.firsts = firsts
-        self._starts, self._ends = starts, ends
+        self._order = order
+        self._starts = starts if order is None else [starts[place] for place in order]
+        self._ends = ends if order is None else [ends[place] for place in order]
 
     def places_with(self, find: Callable[[bytes, int], int]) -> set[int]:
         """Return the places of the bodies in which `find` has a match. Matches between the bodies are ignored."""
@@ -51,12 +60,16 @@ class Block:
             if place == last:
                 break
             at = find(self.data, starts[place])
-        return places
+        return self._unsorted(places)
 
     def places_where(self, test: Test) -> set[int]:
         """Return the places of the bodies that pass a test."""
         bounds = zip(self._starts, self._ends, strict=True)
-        return {place for place, (start, end) in enumerate(bounds) if test(self.data, start, end)}
+        return self._unsorted({place for place, (start, end) in enumerate(bounds) if test(self.data, start, end)})
+
+    def _unsorted(self, places: set[int]) -> set[int]:
+        order = self._order
+        return places if order is None else {order[place] for place in places}
 
 
 class BlockPrefilter:

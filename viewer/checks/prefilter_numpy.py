@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Sequence
-from functools import lru_cache
-from itertools import chain, pairwise
+from functools import cached_property, lru_cache
+from itertools import pairwise
 from typing import TypeAlias
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from viewer import native
@@ -27,14 +29,14 @@ from viewer.checks.check import (
     Predicate,
     Trigger,
 )
+from viewer.checks.hidden_numpy import native_spellings
 from viewer.checks.prefilter import leaves_of, predicates_of
-from viewer.scan.blocks import Positions, words_view
+from viewer.scan.blocks import Bytes, Positions, Words, words_view
+from viewer.syntax.characters import HIDING_LEADS
 
 Rows: TypeAlias = NDArray[np.bool_]
 """One flag per message."""
 
-MOST_RANGES = 16
-"""The native accelerator takes at most this many ranges of bytes."""
 MOST_FAULTS = 8
 """After this many faults, every message with non-ASCII bytes counts as ill-formed."""
 SELDOM = 32
@@ -42,6 +44,9 @@ SELDOM = 32
 MOST_MATCHES = 64
 """If a batch has more matches, a search for all of them takes less time than checking their messages."""
 
+_ILL_FORMED, _LONE_RETURN, _MAY_HIDE = 1, 2, 4
+"""Bits of `Native.signs`."""
+_LONGEST_LITERAL = 26
 _LOWER = 0x2020_2020
 """A bit mask that maps upper case to lower case. Other bytes may change, too, but equal words stay equal."""
 _Word: TypeAlias = tuple[np.uint32, np.uint32]
@@ -59,11 +64,24 @@ class Batch:
         self.starts = starts
         self.body_starts = body_starts
         self.body_ends = body_ends
-        self.is_ascii = data.isascii()
-        self._native = native.load()
-        self._bytes = np.empty(len(data), np.uint8)
-        self._wide = np.zeros(len(data) // 8 + 1, np.uint64)
-        self._flags = self._wide.view(bool)
+        self.accelerator = native.load()
+
+    @cached_property
+    def is_ascii(self) -> bool:
+        """True if all bytes are ASCII."""
+        return self.data.isascii()
+
+    @cached_property
+    def _bytes(self) -> Bytes:
+        return np.empty(len(self.data), np.uint8)
+
+    @cached_property
+    def _wide(self) -> Words:
+        return np.zeros(len(self.data) // 8 + 1, np.uint64)
+
+    @cached_property
+    def _flags(self) -> Rows:
+        return self._wide.view(bool)
 
     def __len__(self) -> int:
         return len(self.starts)
@@ -80,8 +98,6 @@ class Batch:
 
     def places_of(self, low: int, high: int) -> Positions:
         """Return the offsets of all bytes between two values, inclusive. Reusing the arrays halves the time."""
-        if self._native:
-            return np.frombuffer(self._native.places(self.data, bytes((low, high))), np.int64)
         if low == high:
             if bytes((low,)) not in self.data:
                 return np.zeros(0, np.int64)
@@ -94,8 +110,6 @@ class Batch:
     def places_in(self, wanted: bytes) -> Positions:
         """Return the offsets of all bytes in a set, in no particular order."""
         ranges = _ranges(wanted)
-        if self._native and len(ranges) <= MOST_RANGES:
-            return np.frombuffer(self._native.places(self.data, bytes(chain.from_iterable(ranges))), np.int64)
         if ranges[0][0] < 0x80:
             return np.concatenate([self.places_of(low, high) for low, high in ranges])
         places = self.places_of(ranges[0][0], 0xFF)
@@ -147,12 +161,73 @@ def _sorted_out(trigger: Contains, firsts: set[bytes]) -> tuple[dict[bytes, set[
     return by_words, by_search
 
 
+class NativeSigns:
+    """What the native accelerator finds in one pass: a bit for each elementary trigger that bytes decide."""
+
+    def __init__(self, checks: Sequence[Check]) -> None:
+        self._bits: dict[int, int] = {}
+        """The bit for each elementary trigger, by its identity."""
+        of_byte, literals = np.zeros(256, np.uint32), list[tuple[bytes, bytes]]()
+        bit = _MAY_HIDE
+        for leaf in leaves_of(checks):
+            match leaf:
+                case IllFormed():
+                    self._bits[id(leaf)] = _ILL_FORMED
+                case LoneByte(b"\r", b"\n"):
+                    self._bits[id(leaf)] = _LONE_RETURN
+                case Matches(leads, _, search) if leads == HIDING_LEADS and search:
+                    self._bits[id(leaf)] = _MAY_HIDE
+                case HasByte(wanted) if max(wanted) < 0x80:
+                    self._bits[id(leaf)] = bit = bit << 1
+                    of_byte[list(wanted)] |= bit
+                case Contains() if id(leaf) not in self._bits:
+                    self._bits[id(leaf)] = bit = bit << 1
+                    literals += [
+                        (literal, native_literal(literal, bit, folds=leaf.ignore_case)) for literal in leaf.literals
+                    ]
+        assert bit < 1 << 32
+        self._of_byte, self._literals = of_byte.tobytes(), b"".join(each for _, each in sorted(literals))
+
+    def find(self, batch: Batch) -> FoundSigns | None:
+        """Return what the accelerator finds in a batch, or None if its messages are not separate and in order."""
+        assert batch.accelerator is not None
+        messages = np.stack((batch.starts, batch.body_starts, batch.body_ends), axis=-1).astype(np.int64)
+        bits, places = batch.accelerator.signs(
+            batch.data, messages.tobytes(), self._of_byte, self._literals, HIDING_LEADS, native_spellings()
+        )
+        if not bits:
+            return None
+        return FoundSigns(self._bits, np.frombuffer(bits, np.uint32), np.frombuffer(places, np.int64))
+
+
+class FoundSigns(Struct, frozen=True):
+    """The signs in a batch."""
+
+    bit_of: dict[int, int]
+    bits: NDArray[np.uint32]
+    """The bits of each message."""
+    places: Positions
+    """The offsets in bodies of all characters that may be hidden, in order."""
+
+    def rows(self, trigger: Trigger) -> Rows | None:
+        """Return a flag for each message, or None for a trigger that has no bit."""
+        bit = self.bit_of.get(id(trigger))
+        return None if bit is None else self.bits & np.uint32(bit) > 0
+
+
+def native_literal(text: bytes, bit: int, *, folds: bool) -> bytes:
+    """Return a literal for `Native.signs`."""
+    beginning = (text.lower() if folds else text)[:_LONGEST_LITERAL]
+    return struct.pack(f"=IBB{_LONGEST_LITERAL}s", bit, folds, len(beginning), beginning)
+
+
 class NumpyPrefilter:
     """Selects the checks of all messages of a batch at once."""
 
     def __init__(self, checks: Sequence[Check]) -> None:
         self._triggers = [check.trigger for check in checks]
         self._literals = _Literals(checks)
+        self._signs = NativeSigns(checks)
         self._place_of: dict[Predicate, int] = {
             predicate: place for place, predicate in enumerate(predicates_of(checks))
         }
@@ -160,7 +235,8 @@ class NumpyPrefilter:
     def masks(self, batch: Batch, answers: NDArray[np.int64], noted: Positions) -> NDArray[np.int64]:
         """Return one mask per message. `answers` holds the results of the header predicates, `noted` the rows that were
         flagged."""
-        return _Pass(batch, answers, noted, self._place_of, self._literals).masks(self._triggers)
+        signs = self._signs.find(batch) if batch.accelerator else None
+        return _Pass(batch, answers, noted, self._place_of, self._literals, signs).masks(self._triggers)
 
 
 def compile_numpy(checks: Sequence[Check]) -> NumpyPrefilter:
@@ -183,7 +259,9 @@ class _Pass:
         noted: Positions,
         place_of: dict[Predicate, int],
         literals: _Literals,
+        signs: FoundSigns | None,
     ) -> None:
+        self._signs = signs
         self._batch = batch
         self._answers = answers
         self._noted = noted
@@ -200,6 +278,9 @@ class _Pass:
 
     def _rows(self, trigger: Trigger) -> Rows:
         batch = self._batch
+        found = self._signs.rows(trigger) if self._signs else None
+        if found is not None:
+            return self._hiding(trigger, found) if isinstance(trigger, Matches) else found
         match trigger:
             case Always():
                 return ~batch.flags()
@@ -286,6 +367,14 @@ class _Pass:
         else:
             matched = [found.start() for found in trigger.pattern.finditer(batch.data)]
         return batch.flags(batch.in_bodies(np.array(matched, np.int64))[1])
+
+    def _hiding(self, trigger: Matches, found: Rows) -> Rows:
+        """Return which of the messages found have a character that is hidden. Most of the others explain it."""
+        signs = self._signs
+        if signs is None or trigger.search is None or not len(signs.places):
+            return found
+        matched = np.array(trigger.search(self._batch.data, signs.places), np.int64)
+        return self._batch.flags(self._batch.in_bodies(matched)[1])
 
     def _body_starts(self, trigger: BodyStarts) -> Rows:
         batch, match = self._batch, trigger.pattern.match

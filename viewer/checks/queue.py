@@ -19,7 +19,7 @@ from viewer.checks.closed_rows import ClosedRows, check_rows
 from viewer.checks.context import CheckContext, Read, TranscriptFacts
 from viewer.checks.json import check_json
 from viewer.checks.missing import Declaring
-from viewer.checks.plain_calls import PlainKind, plain_kind
+from viewer.checks.plain_calls import PlainKind, kind_code, plain_kind
 from viewer.checks.prefilter import (
     HeaderAnswers,
     compile_plain,
@@ -238,6 +238,8 @@ class CheckQueue:
         """The bits of the checks that `ToolChecks.link_pairs` and `link_plain` replace."""
         self._plain_kinds: dict[int, PlainKind | None] = {}
         """The kind for each header key of the current transcript."""
+        self._kind_codes: dict[int, int] = {}
+        """The facts about it, as a number."""
         self._runs = bits.runs
         """The check functions for each mask that has occurred."""
         self._has_begun = False
@@ -359,6 +361,7 @@ class CheckQueue:
         self._transcribed = facts
         self.answers = HeaderAnswers(self._predicates, self.index, facts)
         self._plain_kinds.clear()
+        self._kind_codes.clear()
 
     def has_facts_of(self, transcript: Transcript) -> bool:
         """True if the checks need to know the same facts about this transcript as about the current one."""
@@ -374,6 +377,7 @@ class CheckQueue:
         self.tools = ToolChecks(self.calls, self._note_declaring)
         self._ahead.forget()
         self._plain_kinds.clear()
+        self._kind_codes.clear()
         if self._has_begun:
             del self._transcribed, self.answers
             self._has_begun = False
@@ -495,14 +499,15 @@ class CheckQueue:
             self.tools.skip_messages(self.index.turn(message.number))
         self.checked_to = max(self.checked_to, message.span[1])
 
-    def run_checks(self, mask: int, case: CheckContext) -> None:
-        """Run the checks whose bits are set, in the order of the table."""
+    def run_checks(self, mask: int, case: CheckContext, *, is_linked: bool = False) -> None:
+        """Run the checks whose bits are set, in the order of the table. `is_linked` is true if the calls before and
+        after the message are already linked."""
         for run in self._functions(mask):
             for found in run(case):
                 self.report(found.rule, found.reason, found.start, found.end, found.message, found.count)
         if case.is_cut:
             self.cut.append(case.message.number)
-        if not mask & self.of_calls:
+        if not (is_linked or mask & self.of_calls):
             self.tools.skip_messages(case.turn)
 
     def _functions(self, mask: int) -> tuple[Run, ...]:
@@ -517,6 +522,18 @@ class CheckQueue:
         if key not in self._plain_kinds:
             self._plain_kinds[key] = plain_kind(self.index.example(key), self._transcribed)
         return self._plain_kinds[key]
+
+    def tool_of(self, key: int) -> str:
+        """Return the full name of the tool of plain calls with this header key."""
+        kind = self.plain_kind(key)
+        return kind.tool if kind is not None else ""
+
+    def kind_code(self, key: int) -> int:
+        """Return the facts about the messages with this header key, as a number."""
+        code = self._kind_codes.get(key)
+        if code is None:
+            code = self._kind_codes[key] = int(kind_code(self.plain_kind(key), self.index.example(key).header))
+        return code
 
     def is_instruction(self, number: int) -> bool:
         """True for a closed instruction, which may declare tools."""

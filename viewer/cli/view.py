@@ -272,7 +272,9 @@ def _begun(
         SCREEN.release()
         return nullcontext()
     from viewer.cli.first_page import FirstPageRequest, first_screen
+    from viewer.render.highlight import LEXERS
 
+    LEXERS.postpone()
     return first_screen(
         FirstPageRequest(paths[0], wanted.audience, wanted.style, wanted.format, wanted.reading, theme, settings)
     )

@@ -99,3 +99,10 @@ class Columns(Protocol):
 
     def count_byte(self, data: bytes, byte: int, cuts: Sequence[int]) -> list[int]:
         """Count how often a byte occurs between each two adjacent cuts."""
+
+    def fill_table(self, entries: Column, hashes: Column, values: Column, new_hashes: Column) -> None:
+        """Add these values, none of which is 0, to an open hash table with linear probing. A free slot has the value 0.
+        The size of the table is a power of two, and it has a free slot in the end."""
+
+    def find_hashes(self, entries: Column, hashes: Column, wanted: Column) -> bytearray:
+        """Return, for each hash, 1 if such a table has a value with this hash."""

@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from viewer import native
 from viewer.columns.api import Borders, Column, Folded
 
 Values: TypeAlias = NDArray[Any]
@@ -144,5 +145,33 @@ class NumpyColumns:
         return Borders(column_of("I", found if rows is None else rows[found]), column_of("I", known[found]))
 
     def count_byte(self, data: bytes, byte: int, cuts: Sequence[int]) -> list[int]:
+        accelerator = native.load()
+        if accelerator is not None:
+            return array("q", accelerator.counts(data, bytes((byte,)), array("q", cuts).tobytes())).tolist()
         found = np.frombuffer(data, np.uint8) == byte
         return [int(np.count_nonzero(found[start:end])) for start, end in pairwise(cuts)]
+
+    def fill_table(self, entries: Column, hashes: Column, values: Column, new_hashes: Column) -> None:
+        known, mask = values_of(entries), np.uint32(len(entries) - 1)
+        left, new = values_of(values), values_of(new_hashes)
+        slots, added = new & mask, values_of(hashes)
+        while len(left):
+            free = np.flatnonzero(known[slots] == 0)
+            known[slots[free]] = left[free]  # of several values for one slot, the last one gets it
+            got = free[known[slots[free]] == left[free]]
+            added[slots[got]] = new[got]
+            waits = np.ones(len(left), bool)
+            waits[got] = False
+            left, new, slots = left[waits], new[waits], slots[waits] + np.uint32(1) & mask
+
+    def find_hashes(self, entries: Column, hashes: Column, wanted: Column) -> bytearray:
+        known, mask = values_of(entries), np.uint32(len(entries) - 1)
+        all_hashes, left = values_of(hashes), values_of(wanted)
+        found, rows, slots = np.zeros(len(left), bool), np.arange(len(left)), left & mask
+        while len(rows):
+            is_used = known[slots] != 0
+            is_same = is_used & (all_hashes[slots] == left)
+            found[rows[is_same]] = True
+            waits = is_used & ~is_same
+            rows, left, slots = rows[waits], left[waits], slots[waits] + np.uint32(1) & mask
+        return bytearray(found)

@@ -114,3 +114,21 @@ class PlainColumns:
 
     def count_byte(self, data: bytes, byte: int, cuts: Sequence[int]) -> list[int]:
         return [data.count(byte, start, end) for start, end in pairwise(cuts)]
+
+    def fill_table(self, entries: Column, hashes: Column, values: Column, new_hashes: Column) -> None:
+        mask = len(entries) - 1
+        for value, new in zip(values, new_hashes, strict=True):
+            slot = new & mask
+            while entries[slot]:
+                slot = (slot + 1) & mask
+            entries[slot], hashes[slot] = value, new
+
+    def find_hashes(self, entries: Column, hashes: Column, wanted: Column) -> bytearray:
+        mask = len(entries) - 1
+        found = bytearray(len(wanted))
+        for row, each in enumerate(wanted):
+            slot = each & mask
+            while entries[slot] and hashes[slot] != each:
+                slot = (slot + 1) & mask
+            found[row] = entries[slot] > 0
+        return found

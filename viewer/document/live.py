@@ -299,7 +299,7 @@ class LiveDocument(Document):
 
     def _take(self, data: bytes) -> None:
         """Read and check in the same step, so that the states of calls are reported immediately. Scanned content far
-        from the end is checked later, because reading alone is much faster."""
+        from the end is checked later, because reading without checks is much faster."""
         waits = not self._analysis.is_checked
         super()._take(data)
         is_far = self.following.length - self._reading.read_to >= BIG

@@ -58,6 +58,13 @@ PLACES = (
         ("*/*.jsonl", "*/sessions/*.jsonl"),
         names_folder=True,
     ),
+    Place("droid", ("~/.factory/sessions",), ("*.jsonl", "*/*.jsonl")),
+    Place("continue", ("$CONTINUE_GLOBAL_DIR/sessions", "~/.continue/sessions"), ("*-*.json",)),
+    Place(
+        "antigravity",
+        ("~/.gemini/antigravity/brain", "~/.gemini/antigravity-cli/brain"),
+        ("*/.system_generated/logs/transcript_full.jsonl",),
+    ),
     Place("goose", ("~/.local/share/goose/sessions",), ("sessions.db", "*.jsonl"), stored_twice=True),
     Place(
         "cline",

@@ -5,9 +5,14 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
-from itertools import accumulate, islice
+from itertools import accumulate, compress, islice
 
 from viewer.columns.api import Column, Columns
+from viewer.columns.plain import PlainColumns
+
+WORTH_A_BACKEND = 256
+"""Fewer ids are faster without the backend."""
+_PLAIN = PlainColumns()
 
 
 class CallIds:
@@ -35,10 +40,16 @@ class CallIds:
         start, end = bisect_left(self._rows, first), bisect_left(self._rows, last)
         if start < end:
             base = at = self._ends[start - 1] if start else 0
-            text = self._text[base : self._ends[end - 1]]
-            for row, to in zip(self._rows[start:end], self._ends[start:end], strict=True):
-                ids[row - first] = text[at - base : to - base].decode("utf-8", "surrogatepass")
-                at = to
+            data = self._text[base : self._ends[end - 1]]
+            if data.isascii():
+                text = data.decode("ascii")
+                for row, to in zip(self._rows[start:end], self._ends[start:end], strict=True):
+                    ids[row - first] = text[at - base : to - base]
+                    at = to
+            else:
+                for row, to in zip(self._rows[start:end], self._ends[start:end], strict=True):
+                    ids[row - first] = data[at - base : to - base].decode("utf-8", "surrogatepass")
+                    at = to
         if self._changed:
             ids = [self._changed.get(row, call_id) for row, call_id in enumerate(ids, first)]
         return ids
@@ -104,22 +115,21 @@ class CallTable:
             self._count += 1
         self._entries[slot], self._hashes[slot] = row + 1, short
         if 3 * self._count > 2 * self._mask:
-            self._grow()
+            self._grow(_PLAIN)
 
-    def put_new(self, call_ids: Sequence[str | None], row: int) -> None:
+    def put_new(self, columns: Columns, call_ids: Sequence[str | None], row: int) -> None:
         """Map unknown ids to consecutive rows. A row may have no id."""
-        for place, call_id in enumerate(call_ids, row + 1):
-            if call_id is None:
-                continue
-            if 3 * (self._count + 1) > 2 * self._mask:
-                self._grow()
-            entries, mask = self._entries, self._mask
-            short = hash(call_id) & 0xFFFF_FFFF
-            slot = short & mask
-            while entries[slot]:
-                slot = (slot + 1) & mask
-            entries[slot], self._hashes[slot] = place, short
-            self._count += 1
+        known = [(place, call_id) for place, call_id in enumerate(call_ids, row + 1) if call_id is not None]
+        while 3 * (self._count + len(known)) > 2 * self._mask:
+            self._grow(columns)
+        columns = columns if len(known) >= WORTH_A_BACKEND else _PLAIN
+        new_hashes = short_hashes([call_id for _, call_id in known])
+        columns.fill_table(self._entries, self._hashes, array("I", [place for place, _ in known]), new_hashes)
+        self._count += len(known)
+
+    def may_have(self, columns: Columns, short: Column) -> bytearray:
+        """Return, for each id, 1 unless it certainly has no row. `short` are their `short_hashes`."""
+        return columns.find_hashes(self._entries, self._hashes, short)
 
     def _slot(self, call_id: str, short: int) -> int:
         entries, hashes, mask = self._entries, self._hashes, self._mask
@@ -128,13 +138,14 @@ class CallTable:
             slot = (slot + 1) & mask
         return slot
 
-    def _grow(self) -> None:
-        known = zip(self._entries, self._hashes, strict=True)
-        self._begin(2 * len(self._entries))
-        entries, hashes, mask = self._entries, self._hashes, self._mask
-        for entry, short in known:
-            if entry:
-                slot = short & mask
-                while entries[slot]:
-                    slot = (slot + 1) & mask
-                entries[slot], hashes[slot] = entry, short
+    def _grow(self, columns: Columns) -> None:
+        entries, hashes = self._entries, self._hashes
+        self._begin(2 * len(entries))
+        columns = columns if len(entries) >= WORTH_A_BACKEND else _PLAIN
+        known = array("I", filter(None, entries))
+        columns.fill_table(self._entries, self._hashes, known, array("I", compress(hashes, entries)))
+
+
+def short_hashes(call_ids: Sequence[str]) -> Column:
+    """Return the hashes of call ids by which a table stores them."""
+    return array("I", [hash(call_id) & 0xFFFF_FFFF for call_id in call_ids])

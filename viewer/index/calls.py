@@ -339,15 +339,35 @@ class CallLedger:
             self._passed = first
         self._calls.extend(pairs.calls)
         self._replies.extend(pairs.replies)
-        self._tools.extend(map(self._tool_number, pairs.tools))
+        self._tools.extend(map(self.tool_number, pairs.tools))
         answered = _STATE_OF[CallState.OK]
         self._states.extend(answered if call_id is not None else answered | _INFERRED for call_id in pairs.ids)
-        self._main.known.put_new(pairs.ids, first)
+        self._main.known.put_new(self._index.columns, pairs.ids, first)
         if self._answered is not None:
             self._answered.extend(first + pair for pair in pairs.order)
         if pairs.are_noted:
             for reply in (pairs.replies[pair] for pair in pairs.order if pairs.ids[pair] is None):
                 self._report(I_CALL_INFERRED, None, *place(reply), reply)
+
+    def may_know(self, short: Column) -> bytearray:
+        """Return, for each of these `short_hashes` of call ids, 1 unless `knows` is certainly false."""
+        return self._main.known.may_have(self._index.columns, short)
+
+    def add_answered(
+        self, calls: Column, replies: Column, tools: Column, ids: Sequence[str], order: Column, *, is_passed: bool
+    ) -> None:
+        """Like `add_pairs`, for columns, and for calls that all have ids. `tools` are results of `tool_number`, and
+        `order` lists the pairs in the order of their replies."""
+        first = len(self)
+        if is_passed:
+            self._passed = first
+        self._calls.extend(calls)
+        self._replies.extend(replies)
+        self._tools.extend(tools)
+        self._states.frombytes(bytes((_STATE_OF[CallState.OK],)) * len(calls))
+        self._main.known.put_new(self._index.columns, ids, first)
+        if self._answered is not None:
+            self._answered.extend(first + call for call in order)
 
     def set_deadline(self, row: int, milliseconds: int) -> None:
         """Set the deadline that the call set for its tool."""
@@ -514,9 +534,10 @@ class CallLedger:
             self._report(W_CALL_UNANSWERED, None, end, end, self._calls[row])
 
     def _set_tool(self, row: int, tool: str) -> None:
-        self._tools[row] = self._tool_number(tool)
+        self._tools[row] = self.tool_number(tool)
 
-    def _tool_number(self, tool: str) -> int:
+    def tool_number(self, tool: str) -> int:
+        """Return the number of a tool in the columns."""
         number = self._tool_numbers.setdefault(tool, len(self._tool_names))
         if number == len(self._tool_names):
             self._tool_names.append(tool)

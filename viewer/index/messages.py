@@ -14,16 +14,19 @@ from viewer.index.batch import MessageBatch
 from viewer.index.call_ids import CallIds
 from viewer.index.turns import TurnCounter, is_aside
 from viewer.index.usage import UsageTable
-from viewer.model.events import ClosedBatch
+from viewer.model.events import CODINGS, ClosedBatch
 from viewer.model.messages import Coding, Ending, Header, Message, Piece, Span
 
 _ENDINGS = list(Ending)
 _ENDING_OF = {ending: number for number, ending in enumerate(_ENDINGS)}
-_ESCAPED, _IRREGULAR, _HAS_STOP, _BROKE_OUT, _CANCELLED, _STRING = 8, 16, 32, 64, 128, 256
-"""Flags of a message. The body of an irregular one is more than a plain run of bytes or a JSON string."""
-_ALL_FLAGS = 9
+_ESCAPED, _IRREGULAR, _HAS_STOP, _BROKE_OUT, _CANCELLED, _STRING, _VALUE = 8, 16, 32, 64, 128, 256, 512
+"""Flags of a message. The body of an irregular one is more than a run of bytes, a JSON string, or a JSON value."""
+_ALL_FLAGS = 10
 """The number of bits of the flags."""
-_FLAGS_OF = {Coding.PLAIN: 0, Coding.ESCAPED: _ESCAPED, Coding.JSON_STRING: _STRING}
+_FLAGS_OF = {Coding.PLAIN: 0, Coding.ESCAPED: _ESCAPED, Coding.JSON_STRING: _STRING, Coding.JSON_VALUE: _VALUE}
+_CODING_OF = {flags: coding for coding, flags in _FLAGS_OF.items()}
+_CODING_FLAGS = _ESCAPED | _STRING | _VALUE
+_CLOSED_FLAGS = tuple(_FLAGS_OF[coding] for coding in CODINGS)
 WORTH_A_BACKEND = 32
 """Smaller batches are faster without the backend."""
 _PLAIN = PlainColumns()
@@ -127,8 +130,7 @@ class MessageIndex:
     def _pieces_at(self, row: int, flags: int) -> tuple[Piece, ...]:
         if flags & _IRREGULAR:
             return tuple(self._pieces[row])
-        coding = Coding.JSON_STRING if flags & _STRING else Coding.ESCAPED if flags & _ESCAPED else Coding.PLAIN
-        return (Piece(self.spans.body_start(row), self.spans.body_end(row), coding),)
+        return (Piece(self.spans.body_start(row), self.spans.body_end(row), _CODING_OF[flags & _CODING_FLAGS]),)
 
     def header_key(self, number: int) -> int:
         """Return the kind of a message: a key for facts that depend only on its header and ending."""
@@ -189,7 +191,7 @@ class MessageIndex:
             kind = self._kind_of[key] = len(self._kind_flags)
             self._kind_headers.append(header)
             self._kind_flags.append(flags)
-            self.regular_kinds.append(not flags & (_IRREGULAR | _STRING))
+            self.regular_kinds.append(not flags & (_IRREGULAR | _STRING | _VALUE))
         return kind
 
     def role(self, number: int) -> str:
@@ -276,7 +278,7 @@ class MessageIndex:
         known.extend(pieces)
         if known:
             self.spans.reach(row, known[-1].end)
-        flags = flags & ~(_IRREGULAR | _ESCAPED | _STRING) | self._place_pieces(row, known)
+        flags = flags & ~(_IRREGULAR | _CODING_FLAGS) | self._place_pieces(row, known)
         self.kinds[number] = self._kind(self._kind_headers[kind], flags)
 
     def extend(self, batch: MessageBatch) -> None:
@@ -292,14 +294,20 @@ class MessageIndex:
     def extend_closed(self, batch: ClosedBatch) -> None:
         """Append a batch of complete messages from a reader."""
         row, count = len(self), len(batch)
-        kinds: list[int] = []
         has_stop = _HAS_STOP if batch.stops else 0
-        for code, (header, ending) in enumerate(batch.headers):
+        numbers: list[int] = []
+        for code, (header, _) in enumerate(batch.headers):
             places = batch.places.get(code)
-            number = self._header_number(header) if places is None else self._number_with_places(header, places)
-            kinds += [self._kind(number, _ENDING_OF[ending] | has_stop | coding) for coding in (0, _STRING)]
+            numbers.append(self._header_number(header) if places is None else self._number_with_places(header, places))
+        forms = [*zip(batch.codes, batch.escaped, strict=True)]
+        kinds = {
+            (code, coding): self._kind(
+                numbers[code], _ENDING_OF[batch.headers[code][1]] | has_stop | _CLOSED_FLAGS[coding]
+            )
+            for code, coding in dict.fromkeys(forms)
+        }
         self.spans.extend_closed(batch)
-        own = [kinds[2 * code + escaped] for code, escaped in zip(batch.codes, batch.escaped, strict=True)]
+        own = [kinds[form] for form in forms]
         for place, pieces in batch.pieces.items():
             self._pieces[row + place] = pieces
             kind = own[place]
@@ -411,7 +419,7 @@ class MessageIndex:
 
 
 def _is_one_run(pieces: Sequence[Piece]) -> bool:
-    """True if a body is one run of bytes or one JSON string."""
+    """True if a body is one run of bytes, one JSON string, or one JSON value."""
     return len(pieces) == 1 and pieces[0].coding in _FLAGS_OF
 
 

@@ -46,7 +46,7 @@ class Number(str):
 
     @property
     def canonical(self) -> str:
-        """A text that is the same for all spellings of the value."""
+        """Text that is the same for all spellings of the value."""
         sign, digits = ("-", self[1:]) if self.startswith("-") else ("", str(self))
         power = 0
         if not digits.isdigit():
@@ -88,7 +88,7 @@ _DECODER = json.JSONDecoder(parse_int=Number, parse_float=Number, parse_constant
 
 
 def json_container(text: str) -> object:
-    """Parse a text as a JSON object or array. Return None for anything else. Numbers keep their spelling."""
+    """Parse the text as a JSON object or array. Return None for anything else. Numbers keep their spelling."""
     if not text.lstrip(" \t\r\n").startswith(_CONTAINERS) or len(text) > LONGEST_VALUE:
         return None
     data = text.encode("utf-8", "surrogatepass")

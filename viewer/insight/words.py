@@ -58,7 +58,7 @@ class WordKeys(dict[str, int]):
 
 
 def word_regex(text: str) -> re.Pattern[str]:
-    """Return the regular expression that finds the words of a text."""
+    """Return the regular expression that finds the words of the text."""
     return _ASCII_WORDS if text.isascii() else _WORDS
 
 
@@ -73,12 +73,12 @@ def is_content(key: int) -> bool:
 
 
 def word_spans(text: str) -> list[Span]:
-    """Return the positions of the words of a text."""
+    """Return the positions of the words of the text."""
     return [found.span() for found in word_regex(text).finditer(text)]
 
 
 def plain_words(text: str) -> list[str]:
-    """Return the words of a text without positions."""
+    """Return the words of the text, without positions."""
     return _ASCII_WORDS.findall(text.lower()) if text.isascii() else [normal(word) for word in _WORDS.findall(text)]
 
 
@@ -91,7 +91,7 @@ def normal(word: str) -> str:
 
 
 def tokens_of(text: str) -> list[str]:
-    """Split a text into words, spaces, and other single characters."""
+    """Split the text into words, spaces, and other single characters."""
     return [*_TOKENS.findall(text)]
 
 

@@ -7,6 +7,7 @@ from collections import deque
 from collections.abc import Iterator
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from viewer.model.diagnostic import Rule
 from viewer.model.messages import Coding, Ending, Header, Message, Piece, Stray, Transcript, Usage
@@ -108,6 +109,10 @@ class AgentStarted(Struct, frozen=True, gc=False):
     number: int
 
 
+CODINGS = (Coding.PLAIN, Coding.JSON_STRING, Coding.JSON_VALUE)
+"""The codings that a body in a batch may have."""
+
+
 def _offsets() -> array[int]:
     return array("Q")
 
@@ -128,7 +133,7 @@ class ClosedBatch(Struct):
     places: dict[int, tuple[int, ...]] = field(default_factory=dict)
     """For some of these headers, the places of the extra attributes whose values are empty there, because they differ
     in each message."""
-    numbers: dict[tuple[int, str], int] = field(default_factory=dict)
+    numbers: dict[tuple[object, ...], int] = field(default_factory=dict)
     """The places of known headers, by keys of the reader."""
     codes: array[int] = field(default_factory=lambda: array("I"))
     """The place of the header of each message."""
@@ -139,7 +144,7 @@ class ClosedBatch(Struct):
     body_ends: array[int] = field(default_factory=_offsets)
     """The spans of the bodies. The span of a string with escapes includes its quotes; any other span does not."""
     escaped: bytearray = field(default_factory=bytearray)
-    """A mask of the messages whose string has escapes."""
+    """For each body, the place of its coding in `CODINGS`."""
     stops: array[int] = field(default_factory=_offsets)
     """Where the stop tokens begin, which end their messages; empty if there are none."""
     signed: bytearray = field(default_factory=bytearray)
@@ -161,6 +166,11 @@ class ClosedBatch(Struct):
     pieces: dict[int, tuple[Piece, ...]] = field(default_factory=dict)
     """The pieces of the bodies that are not in one JSON string, by the places of their messages. Instead of the span of
     such a body, the columns hold that of its message."""
+    opened: dict[int, int] = field(default_factory=dict)
+    """The places of the messages that were open until the next record with messages, each with the number of token
+    usages stated before that."""
+    used: list[tuple[int, Used]] = field(default_factory=list)
+    """The token usage, each with the place of the message before which it was stated."""
     agents: list[tuple[int, AgentStarted]] = field(default_factory=list)
     """The other agents whose first messages are here, each with the place of that message."""
     found: list[tuple[int, Found]] = field(default_factory=list)
@@ -169,24 +179,33 @@ class ClosedBatch(Struct):
     def __len__(self) -> int:
         return len(self.codes)
 
-    def one_by_one(self) -> Iterator[Started | AgentStarted | Closed | Found]:
+    def one_by_one(self) -> Iterator[Started | AgentStarted | Opened | Closed | Found | Used]:
         """Yield the events of the batch one by one."""
         ids = dict(zip(self.id_rows, self.ids, strict=True))
         values = dict(zip(self.value_rows, self.values, strict=True))
         times = dict(zip(self.time_rows, self.times, strict=True))
         started, problems, agents = deque(self.started), deque(self.found), deque(self.agents)
-        number = self.transcript
+        number, used = self.transcript, 0
+        opened: Message | None = None
         for row, code in enumerate(self.codes):
+            while used < len(self.used) and self.used[used][0] == row:
+                if opened is not None and used == self.opened[row - 1]:
+                    yield Closed(opened)
+                    opened = None
+                yield self.used[used][1]
+                used += 1
+            if opened is not None:
+                yield Closed(opened)
+                opened = None
             while started and started[0][0] == row:
                 number = started[0][1].number
                 yield Started(started.popleft()[1])
             header, ending = self.headers[code]
             header = header.with_call_id(ids[row]) if row in ids else header
             header = header.with_values(self.places[code], values[row]) if row in values else header
-            coding = Coding.JSON_STRING if self.escaped[row] else Coding.PLAIN
             pieces = self.pieces.get(row)
             if pieces is None:
-                pieces = (Piece(self.body_starts[row], self.body_ends[row], coding),)
+                pieces = (Piece(self.body_starts[row], self.body_ends[row], CODINGS[self.escaped[row]]),)
             start, end = self.starts[row], self.ends[row]
             stop = (self.stops[row], end) if self.stops else None
             message = Message(
@@ -194,11 +213,24 @@ class ClosedBatch(Struct):
             )
             while agents and agents[0][0] == row:
                 yield agents.popleft()[1]
-            yield Closed(message)
+            if row in self.opened:
+                opened = message
+                yield Opened(replace(message, ending=Ending.OPEN, span=(start, pieces[-1].end)))
+            else:
+                yield Closed(message)
             while problems and problems[0][0] == row:
                 yield problems.popleft()[1]
+        for at in range(used, len(self.used)):
+            if opened is not None and at == self.opened[len(self) - 1]:
+                yield Closed(opened)
+                opened = None
+            yield self.used[at][1]
+        if opened is not None:
+            yield Closed(opened)
         for _, transcript in started:
             yield Started(transcript)
+        for _, agent in agents:
+            yield agent
 
 
 Event = (

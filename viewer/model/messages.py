@@ -127,7 +127,13 @@ class Usage(Struct, frozen=True, gc=False):
 
     def plus(self, other: Usage) -> Usage:
         """Return the sum of both. A number that neither of them states stays unknown."""
-        return Usage(*(_plus(one, more) for one, more in zip(_numbers(self), _numbers(other), strict=True)))
+        return Usage(
+            _plus(self.input, other.input),
+            _plus(self.output, other.output),
+            _plus(self.cached, other.cached),
+            _plus(self.reasoning, other.reasoning),
+            _plus(self.total, other.total),
+        )
 
     def minus(self, other: Usage) -> Usage:
         """Return the change from the other usage to this one."""

@@ -50,6 +50,13 @@ class TimeOrder:
         self._newest.clear()
         self._runs.clear()
 
+    def advances(self, thread: int, time_ms: int) -> bool:
+        """Note a time in order after another one, or return False for any other time."""
+        if thread in self._runs or time_ms < self._newest.get(thread, time_ms + 1):
+            return False
+        self._newest[thread] = time_ms
+        return True
+
     def backwards(self, thread: int, time_ms: int, stated: Placed) -> Span | None:
         """Return the run so far if a time extends or begins one. A record with several messages counts once."""
         if time_ms >= self._newest.get(thread, time_ms):

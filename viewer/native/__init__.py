@@ -18,7 +18,7 @@ LEVEL = "OCMLVIEW_NATIVE_LEVEL"
 BACKEND = "OCMLVIEW_BACKEND"
 """The environment variable that forces a backend. Only one of them uses the accelerator."""
 LEVELS = ("scalar", "sse2", "avx2")
-EDITION = 5
+EDITION = 6
 """The number in `_fast.c`. It prevents the use of a module that was compiled from older source."""
 
 
@@ -29,21 +29,53 @@ class Native(Protocol):
         """Return the offsets (int64) of all matches, which may overlap. `fold` maps each byte to its other letter
         case."""
 
-    def places(self, data: bytes | memoryview, ranges: bytes, /) -> bytes:
-        """Return the offsets (int64) of all bytes in these ranges. There are at most 16 ranges, each given as a low and
-        a high byte."""
-
     def frames(self, data: bytes | memoryview, before: int, escapes: bool, /) -> tuple[bytes, bytes]:
         """Return the plain frames as rows of 48 bytes, and the row (int64) of the first header of each kind.
 
         `before` is the byte that precedes the data. With `escapes`, a mark after `<` is text."""
 
-    def objects(self, data: bytes | memoryview, bounds: bytes, /) -> bytes:
-        """Return a byte for each pair of bounds (int64), between which the data must be UTF-8.
+    def counts(self, data: bytes | memoryview, byte: bytes, cuts: bytes, /) -> bytes:
+        """Return how often (int64) a byte occurs between each two adjacent cuts (int64)."""
+
+    def signs(
+        self,
+        data: bytes | memoryview,
+        messages: bytes,
+        of_byte: bytes,
+        literals: bytes,
+        leads: bytes,
+        spellings: bytes,
+        /,
+    ) -> tuple[bytes, bytes]:
+        """Return the bits (uint32) of each message, and the offsets (int64) of all characters that may be hidden.
+
+        A message is three offsets (int64): its start, and those of its body. The bit 1 means that it is not UTF-8, and
+        2 that it has a carriage return without a line feed. The bit 4 means that its body has a character that may be
+        hidden: one with a first byte in `leads` and a flag for the low bits of its second and third byte in the 512
+        bytes of `spellings` for this lead. `of_byte` has a bit (uint32) for each byte; bits beyond ASCII are ignored.
+        A literal is 32 bytes: its bit (uint32), whether it ignores case and is in lower case, its length, and up to 26
+        bytes to find in bodies."""
+
+    def objects(
+        self,
+        data: bytes | memoryview,
+        bounds: bytes,
+        parts: bytes | bytearray = b"",
+        names: bytes | bytearray = b"",
+        text: bytes | bytearray = b"",
+        wanted: bytes = b"",
+        /,
+    ) -> tuple[bytes, bytes]:
+        """Return a byte for each pair of bounds (int64), between which the data must be UTF-8, and faults.
 
         The flag 1 means: one JSON object (RFC 8259) without repeated keys, deep nesting, `\\u`, or long numbers. The
-        flags 2 and 4 are for its own members: it has `ok`; it has `error`, or its `ok` is false. The byte is 0 for
-        anything else, and for any object in doubt."""
+        flags 2 and 4 are for its own members: it has `ok`; it has `error`, or its `ok` is false. The flag 8 means that
+        it surely fits its schema, and 16 that it surely does not. The byte is 0 for anything else, and for any object
+        in doubt.
+
+        `wanted` is the schema (int32) of each object in `SchemaColumns`, if any. A fault is four numbers (int64): the
+        object, the reason, and where it is. The reason is 1 for a wrong type, 2 for a word that is not listed, 3 for a
+        missing member, and 4 for an unknown one."""
 
 
 def load() -> Native | None:

@@ -1,4 +1,4 @@
-/* Native accelerator: search whole blocks for bytes and frames, and judge JSON. It returns columns and decides nothing.
+/* Native accelerator: search whole blocks for signs and frames, and judge JSON. It returns columns and decides nothing.
 
    Every function takes a buffer, holds no Python object, and releases the interpreter lock while it works.
    All offsets are int64_t, every allocation is checked, and nothing recurses. */
@@ -18,7 +18,7 @@
 #endif
 
 /* Must equal the number in __init__.py, so that a module compiled from older source is not used. */
-#define EDITION 5
+#define EDITION 6
 
 /* ---- columns ---------------------------------------------------------------------------------------------- */
 
@@ -63,7 +63,35 @@ static PyObject *column_bytes(Column *column) {
     return bytes;
 }
 
-/* ---- kernels: for each instruction set, one that finds pairs and one that finds bytes of a set -------------- */
+/* Return a tuple of two such columns. */
+static PyObject *both_columns(Column *one, Column *other) {
+    one->failed |= other->failed;
+    PyObject *first = column_bytes(one), *second = column_bytes(other);
+    PyObject *result = first && second ? PyTuple_Pack(2, first, second) : NULL;
+    Py_XDECREF(first);
+    Py_XDECREF(second);
+    return result;
+}
+
+/* ---- buffers ---------------------------------------------------------------------------------------------- */
+
+/* Take `count` buffers from the arguments, beginning with the first; further ones are empty. */
+static int take_buffers(PyObject *arguments, Py_buffer *buffers, int least, int count) {
+    int given = (int)PyTuple_Size(arguments);
+    memset(buffers, 0, sizeof *buffers * (size_t)count);
+    if (given < least || given > count) PyErr_SetString(PyExc_TypeError, "wrong number of buffers");
+    for (int place = 0; place < given && !PyErr_Occurred(); place++)
+        PyObject_GetBuffer(PyTuple_GetItem(arguments, place), buffers + place, PyBUF_SIMPLE);
+    return !PyErr_Occurred();
+}
+
+static void release_buffers(Py_buffer *buffers, int count) {
+    while (count) PyBuffer_Release(buffers + --count);
+}
+
+static int64_t rows_in(const Py_buffer *buffer, size_t row_size) { return buffer->len / (int64_t)row_size; }
+
+/* ---- kernels: for each instruction set, one that finds pairs ------------------------------------------------- */
 
 /* Two bytes at a fixed distance, each with two possible values: `<|`, or the two rarest bytes of a needle. */
 typedef struct {
@@ -71,66 +99,32 @@ typedef struct {
     uint8_t first, first_other, second, second_other;
 } Pair;
 
-#define MOST_RANGES 16
-
-/* A set of bytes: a flag for each byte, and its ranges by their first byte and width. */
-typedef struct {
-    int count;
-    uint8_t low[MOST_RANGES], width[MOST_RANGES], has[256];
-} Set;
-
-/* What to find: one of the two; the other is NULL. */
-typedef struct {
-    const Pair *pair;
-    const Set *set;
-} Wanted;
-
-/* A kernel has one loop for pairs and one for sets, both generated from the same lines. */
 #define INLINE static inline __attribute__((always_inline))
-#define BOTH_LOOPS(loop)                                                                                              \
-    if (wanted.pair) return loop(data, at, limit, (Wanted){wanted.pair, NULL}, found);                                 \
-    return loop(data, at, limit, (Wanted){NULL, wanted.set}, found);
 
-INLINE int is_wanted(const uint8_t *at, Wanted wanted) {
-    if (wanted.pair) {
-        const Pair *pair = wanted.pair;
-        uint8_t one = at[pair->first_at], two = at[pair->second_at];
-        return (one == pair->first || one == pair->first_other) && (two == pair->second || two == pair->second_other);
-    }
-    return wanted.set->has[*at];
+INLINE int is_wanted(const uint8_t *at, const Pair *pair) {
+    uint8_t one = at[pair->first_at], two = at[pair->second_at];
+    return (one == pair->first || one == pair->first_other) && (two == pair->second || two == pair->second_other);
 }
 
 /* Return the offset of the first block of 64 bytes, counted from `at`, that contains a match, and set a bit in `found`
    for each match. Only whole blocks before `limit` are searched. */
-typedef int64_t (*Kernel)(const uint8_t *data, int64_t at, int64_t limit, Wanted wanted, uint64_t *found);
+typedef int64_t (*Kernel)(const uint8_t *data, int64_t at, int64_t limit, const Pair *pair, uint64_t *found);
 
-/* Compilers turn the loop over pairs into vector instructions. */
-INLINE int any_wanted(const uint8_t *data, Wanted wanted) {
-    uint8_t any = 0;
-    if (wanted.pair) {
-        const Pair pair = *wanted.pair;
-        const uint8_t *one = data + pair.first_at, *two = data + pair.second_at;
+/* Compilers turn the inner loop over pairs into vector instructions. */
+static int64_t next_scalar(const uint8_t *data, int64_t at, int64_t limit, const Pair *wanted, uint64_t *found) {
+    const Pair pair = *wanted;
+    *found = 0;
+    for (; at + 64 <= limit; at += 64) {
+        const uint8_t *one = data + at + pair.first_at, *two = data + at + pair.second_at;
+        uint8_t any = 0;
         for (int place = 0; place < 64; place++)
             any |= ((one[place] == pair.first) | (one[place] == pair.first_other)) &
                    ((two[place] == pair.second) | (two[place] == pair.second_other));
-    } else {
-        for (int place = 0; place < 64; place++) any |= wanted.set->has[data[place]];
+        if (!any) continue;
+        for (int place = 0; place < 64; place++) *found |= (uint64_t)is_wanted(data + at + place, wanted) << place;
+        return at;
     }
-    return any;
-}
-
-INLINE int64_t loop_scalar(const uint8_t *data, int64_t at, int64_t limit, Wanted wanted, uint64_t *found) {
-    *found = 0;
-    for (; at + 64 <= limit; at += 64)
-        if (any_wanted(data + at, wanted)) {
-            for (int place = 0; place < 64; place++) *found |= (uint64_t)is_wanted(data + at + place, wanted) << place;
-            return at;
-        }
     return at;
-}
-
-static int64_t next_scalar(const uint8_t *data, int64_t at, int64_t limit, Wanted wanted, uint64_t *found) {
-    BOTH_LOOPS(loop_scalar)
 }
 
 #if HAS_X86
@@ -141,34 +135,19 @@ INLINE __m128i either16(__m128i bytes, uint8_t one, uint8_t other) {
                         _mm_cmpeq_epi8(bytes, _mm_set1_epi8((char)other)));
 }
 
-INLINE __m128i wanted16(const uint8_t *data, Wanted wanted) {
-    if (wanted.pair) {
-        const Pair *pair = wanted.pair;
-        return _mm_and_si128(either16(load16(data + pair->first_at), pair->first, pair->first_other),
-                             either16(load16(data + pair->second_at), pair->second, pair->second_other));
-    }
-    __m128i bytes = load16(data), any = _mm_setzero_si128();
-    for (int range = 0; range < wanted.set->count; range++) {
-        __m128i above = _mm_sub_epi8(bytes, _mm_set1_epi8((char)wanted.set->low[range]));
-        __m128i most = _mm_set1_epi8((char)wanted.set->width[range]);
-        any = _mm_or_si128(any, _mm_cmpeq_epi8(_mm_min_epu8(above, most), above));
-    }
-    return any;
-}
-
-INLINE int64_t loop_sse2(const uint8_t *data, int64_t at, int64_t limit, Wanted wanted, uint64_t *found) {
+static int64_t next_sse2(const uint8_t *data, int64_t at, int64_t limit, const Pair *pair, uint64_t *found) {
     uint64_t bits = 0;
     for (; at + 64 <= limit; at += 64) {
-        for (int part = 0; part < 64; part += 16)
-            bits |= (uint64_t)(uint32_t)_mm_movemask_epi8(wanted16(data + at + part, wanted)) << part;
+        for (int part = 0; part < 64; part += 16) {
+            __m128i one = load16(data + at + part + pair->first_at), two = load16(data + at + part + pair->second_at);
+            __m128i both = _mm_and_si128(either16(one, pair->first, pair->first_other),
+                                         either16(two, pair->second, pair->second_other));
+            bits |= (uint64_t)(uint32_t)_mm_movemask_epi8(both) << part;
+        }
         if (bits) break;
     }
     *found = bits;
     return at;
-}
-
-static int64_t next_sse2(const uint8_t *data, int64_t at, int64_t limit, Wanted wanted, uint64_t *found) {
-    BOTH_LOOPS(loop_sse2)
 }
 
 #define AVX2 __attribute__((target("avx2")))
@@ -182,35 +161,22 @@ AVX2 INLINE __m256i either32(__m256i bytes, uint8_t one, uint8_t other) {
                            _mm256_cmpeq_epi8(bytes, _mm256_set1_epi8((char)other)));
 }
 
-AVX2 INLINE __m256i wanted32(const uint8_t *data, Wanted wanted) {
-    if (wanted.pair) {
-        const Pair *pair = wanted.pair;
-        return _mm256_and_si256(either32(load32(data + pair->first_at), pair->first, pair->first_other),
-                                either32(load32(data + pair->second_at), pair->second, pair->second_other));
-    }
-    __m256i bytes = load32(data), any = _mm256_setzero_si256();
-    for (int range = 0; range < wanted.set->count; range++) {
-        __m256i above = _mm256_sub_epi8(bytes, _mm256_set1_epi8((char)wanted.set->low[range]));
-        __m256i most = _mm256_set1_epi8((char)wanted.set->width[range]);
-        any = _mm256_or_si256(any, _mm256_cmpeq_epi8(_mm256_min_epu8(above, most), above));
-    }
-    return any;
+AVX2 INLINE __m256i wanted32(const uint8_t *data, const Pair *pair) {
+    return _mm256_and_si256(either32(load32(data + pair->first_at), pair->first, pair->first_other),
+                            either32(load32(data + pair->second_at), pair->second, pair->second_other));
 }
 
-AVX2 INLINE int64_t loop_avx2(const uint8_t *data, int64_t at, int64_t limit, Wanted wanted, uint64_t *found) {
+AVX2 static int64_t next_avx2(const uint8_t *data, int64_t at, int64_t limit, const Pair *wanted, uint64_t *found) {
+    const Pair pair = *wanted;
     *found = 0;
     for (; at + 64 <= limit; at += 64) {
-        __m256i low = wanted32(data + at, wanted), high = wanted32(data + at + 32, wanted);
+        __m256i low = wanted32(data + at, &pair), high = wanted32(data + at + 32, &pair);
         if (!_mm256_testz_si256(_mm256_or_si256(low, high), _mm256_set1_epi8(-1))) {
             *found = (uint32_t)_mm256_movemask_epi8(low) | (uint64_t)(uint32_t)_mm256_movemask_epi8(high) << 32;
             return at;
         }
     }
     return at;
-}
-
-AVX2 static int64_t next_avx2(const uint8_t *data, int64_t at, int64_t limit, Wanted wanted, uint64_t *found) {
-    BOTH_LOOPS(loop_avx2)
 }
 #endif
 
@@ -239,13 +205,13 @@ static void find_levels(void) {
 typedef struct {
     const uint8_t *data;
     int64_t at, limit;
-    Wanted wanted;
+    const Pair *wanted;
     uint64_t found;
     Kernel next;
 } Walk;
 
 /* Return an iterator over the matches before `limit`. Both bytes of a pair must be in the data. */
-static Walk walk_over(const uint8_t *data, int64_t limit, Wanted wanted) {
+static Walk walk_over(const uint8_t *data, int64_t limit, const Pair *wanted) {
     return (Walk){data, -64, limit, wanted, 0, LEVELS[level].next};
 }
 
@@ -296,7 +262,7 @@ static Pair rarest_pair(const uint8_t *data, int64_t size, const uint8_t *needle
 static void find_all(Column *found, const uint8_t *data, int64_t size, const uint8_t *needle, const uint8_t *other,
                      int64_t length) {
     Pair pair = rarest_pair(data, size, needle, other, length);
-    Walk walk = walk_over(data, size - length + 1, (Wanted){&pair, NULL});
+    Walk walk = walk_over(data, size - length + 1, &pair);
     for (int64_t at; (at = next_place(&walk)) >= 0;) {
         int64_t place = 0;
         while (place < length && (data[at + place] == needle[place] || data[at + place] == other[place])) place++;
@@ -305,60 +271,237 @@ static void find_all(Column *found, const uint8_t *data, int64_t size, const uin
 }
 
 static PyObject *fast_find(PyObject *module, PyObject *arguments) {
-    Py_buffer data, needle, fold;
+    Py_buffer given[3], *data = given, *needle = given + 1, *fold = given + 2;
+    Column found = {NULL, sizeof(int64_t), 0, 0, 0};
     (void)module;
-    if (!PyArg_ParseTuple(arguments, "y*y*y*:find", &data, &needle, &fold)) return NULL;
-    PyObject *result = NULL;
-    if (!needle.len || needle.len != fold.len) {
+    if (take_buffers(arguments, given, 3, 3) && (!needle->len || needle->len != fold->len))
         PyErr_SetString(PyExc_ValueError, "the needle is empty, or its other spelling has another length");
-    } else {
-        Column found = {NULL, sizeof(int64_t), 0, 0, 0};
+    if (!PyErr_Occurred()) {
         Py_BEGIN_ALLOW_THREADS
-        if (needle.len <= data.len) find_all(&found, data.buf, data.len, needle.buf, fold.buf, needle.len);
+        if (needle->len <= data->len) find_all(&found, data->buf, data->len, needle->buf, fold->buf, needle->len);
         Py_END_ALLOW_THREADS
-        result = column_bytes(&found);
     }
-    PyBuffer_Release(&data);
-    PyBuffer_Release(&needle);
-    PyBuffer_Release(&fold);
-    return result;
+    release_buffers(given, 3);
+    return PyErr_Occurred() ? NULL : column_bytes(&found);
 }
 
-/* ---- places ----------------------------------------------------------------------------------------------- */
+/* ---- counts ----------------------------------------------------------------------------------------------- */
 
-static void find_places(Column *found, const uint8_t *data, int64_t size, const Set *set) {
-    Walk walk = walk_over(data, size, (Wanted){NULL, set});
-    for (int64_t at; (at = next_place(&walk)) >= 0;)
-        if (!column_add_offset(found, at)) return;
+/* Compilers turn the inner loop into vector instructions; a uint8_t cannot overflow in it. */
+static int64_t count_byte(const uint8_t *at, const uint8_t *end, uint8_t byte) {
+    int64_t count = 0;
+    while (at < end) {
+        const uint8_t *stop = end - at < 255 ? end : at + 255;
+        uint8_t part = 0;
+        for (; at < stop; at++) part += *at == byte;
+        count += part;
+    }
+    return count;
 }
 
-static PyObject *fast_places(PyObject *module, PyObject *arguments) {
-    Py_buffer data, ranges;
-    Set set = {0};
+static PyObject *fast_counts(PyObject *module, PyObject *arguments) {
+    Py_buffer given[3], *data = given, *byte = given + 1, *cuts = given + 2;
+    Column counts = {NULL, sizeof(int64_t), 0, 0, 0};
     (void)module;
-    if (!PyArg_ParseTuple(arguments, "y*y*:places", &data, &ranges)) return NULL;
-    PyObject *result = NULL;
-    const uint8_t *bounds = ranges.buf;
-    int is_valid = ranges.len % 2 == 0 && ranges.len <= 2 * MOST_RANGES;
-    for (; is_valid && set.count < ranges.len / 2; set.count++) {
-        uint8_t low = bounds[2 * set.count], high = bounds[2 * set.count + 1];
-        set.low[set.count] = low;
-        set.width[set.count] = (uint8_t)(high - low);
-        if (low > high) is_valid = 0;
-        for (int byte = low; byte <= high; byte++) set.has[byte] = 1;
-    }
-    if (!is_valid) {
-        PyErr_SetString(PyExc_ValueError, "the ranges are not pairs of a low and a high byte, or too many");
-    } else {
-        Column found = {NULL, sizeof(int64_t), 0, 0, 0};
+    if (take_buffers(arguments, given, 3, 3) && byte->len != 1) PyErr_SetString(PyExc_ValueError, "not one byte");
+    if (!PyErr_Occurred()) {
+        const uint8_t *bytes = data->buf;
         Py_BEGIN_ALLOW_THREADS
-        find_places(&found, data.buf, data.len, &set);
+        for (int64_t row = 0, at[2]; row + 1 < rows_in(cuts, sizeof *at); row++) {
+            memcpy(at, (const int64_t *)cuts->buf + row, sizeof at);
+            int is_inside = at[0] >= 0 && at[0] <= at[1] && at[1] <= data->len;
+            int64_t count = is_inside ? count_byte(bytes + at[0], bytes + at[1], *(uint8_t *)byte->buf) : 0;
+            if (!column_add_offset(&counts, count)) break;
+        }
         Py_END_ALLOW_THREADS
-        result = column_bytes(&found);
     }
-    PyBuffer_Release(&data);
-    PyBuffer_Release(&ranges);
-    return result;
+    release_buffers(given, 3);
+    return PyErr_Occurred() ? NULL : column_bytes(&counts);
+}
+
+/* ---- signs ------------------------------------------------------------------------------------------------ */
+
+enum { ILL_FORMED = 1, LONE_RETURN = 2, MAY_HIDE = 4 }; /* bits of a message; the others belong to bytes and literals */
+
+#define LONGEST_LITERAL 26
+
+/* Text to find in bodies. Python writes these 32 bytes. */
+typedef struct {
+    uint32_t bit;
+    uint8_t folds, length, text[LONGEST_LITERAL]; /* in lower case if `folds` */
+} Literal;
+
+typedef struct { int64_t start, body, end; } Message; /* where a message and its body start, and where the body ends */
+
+#define SPELLINGS 512 /* bytes of flags for the low bits of the second and third byte of a character */
+
+/* What to find, and where. */
+typedef struct {
+    const uint8_t *data;
+    int64_t size, count, literal_count, lead_count;
+    const Message *messages;
+    const Literal *literals;
+    const uint8_t *leads, *spellings; /* first bytes of characters that may be hidden, and the flags of each */
+    uint32_t of_byte[256];   /* the bit of each byte */
+    uint32_t by_two[256][4]; /* for the first byte of literals: their bits by two bits of the second byte */
+    int64_t first[256], last[256]; /* for the same byte: the first literal, and the one after the last */
+    uint32_t *bits;
+    Column hiding;
+} Signs;
+
+static inline uint8_t lower(uint8_t byte) { return byte >= 'A' && byte <= 'Z' ? byte + 32 : byte; }
+
+static inline int two_bits(uint8_t byte) { return lower(byte) >> 2 & 3; }
+
+/* Return the message that contains a byte, or whose end precedes it, given an earlier one. */
+static inline int64_t message_at(const Signs *signs, int64_t row, int64_t at) {
+    while (row + 1 < signs->count && signs->messages[row + 1].start <= at) row++;
+    return row;
+}
+
+static int is_literal(const Literal *literal, const uint8_t *at, const uint8_t *end) {
+    if (end - at < literal->length) return 0;
+    if (!literal->folds) return !memcmp(at, literal->text, literal->length);
+    for (int place = 0; place < literal->length; place++)
+        if (lower(at[place]) != literal->text[place]) return 0;
+    return 1;
+}
+
+/* Set the bits of all literals at a byte that may begin one. */
+static void note_literals(Signs *signs, int64_t row, int64_t at) {
+    const Message *message = signs->messages + row;
+    const uint8_t *data = signs->data;
+    if (at < message->body || at >= message->end) return;
+    const uint32_t *by_two = signs->by_two[lower(data[at])];
+    uint32_t wanted = at + 1 < message->end ? by_two[two_bits(data[at + 1])] : UINT32_MAX;
+    if (!(wanted & ~signs->bits[row])) return;
+    for (int64_t number = signs->first[lower(data[at])]; number < signs->last[lower(data[at])]; number++) {
+        const Literal *literal = signs->literals + number;
+        if (lower(literal->text[0]) == lower(data[at]) && is_literal(literal, data + at, data + message->end))
+            signs->bits[row] |= literal->bit;
+    }
+}
+
+/* Return the length of a well-formed character beyond ASCII, or 0. */
+static int character_length(const uint8_t *at, const uint8_t *end) {
+    uint8_t lead = *at, low = 0x80, high = 0xBF;
+    int length = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
+    if (lead < 0xC2 || lead > 0xF4 || end - at < length) return 0;
+    if (lead == 0xE0) low = 0xA0;
+    if (lead == 0xED) high = 0x9F;
+    if (lead == 0xF0) low = 0x90;
+    if (lead == 0xF4) high = 0x8F;
+    if (at[1] < low || at[1] > high) return 0;
+    for (int place = 2; place < length; place++)
+        if ((at[place] & 0xC0) != 0x80) return 0;
+    return length;
+}
+
+/* True if the next two bytes of a character have a flag. Its first byte has this place in `leads`. */
+static int may_hide(const Signs *signs, int lead, const uint8_t *at, const uint8_t *end) {
+    if (end - at < 3) return 1;
+    unsigned place = (at[1] & 0x3Fu) << 6 | (at[2] & 0x3Fu);
+    return signs->spellings[lead * SPELLINGS + (place >> 3)] >> (place & 7) & 1;
+}
+
+/* Find a literal whose first byte is too frequent to stop there. */
+static void find_literal(Signs *signs, const Literal *literal) {
+    if (literal->length > signs->size) return;
+    Pair pair = rarest_pair(signs->data, signs->size, literal->text, literal->text, literal->length);
+    Walk walk = walk_over(signs->data, signs->size - literal->length + 1, &pair);
+    int64_t row = 0;
+    for (int64_t at; (at = next_place(&walk)) >= 0;) {
+        row = message_at(signs, row, at);
+        const Message *message = signs->messages + row;
+        if (at >= message->body && at < message->end &&
+            is_literal(literal, signs->data + at, signs->data + message->end))
+            signs->bits[row] |= literal->bit;
+    }
+}
+
+/* True if the messages are in order, and each is inside the data. */
+static int are_ordered(const Signs *signs) {
+    int64_t before = 0;
+    for (int64_t row = 0; row < signs->count; row++) {
+        const Message *message = signs->messages + row;
+        if (message->start < before || message->body < message->start || message->end < message->body) return 0;
+        before = message->end;
+    }
+    return before <= signs->size;
+}
+
+/* Look at all bytes with a bit, carriage returns, beginnings of literals, and characters beyond ASCII. */
+static void find_signs(Signs *signs) {
+    const uint8_t *data = signs->data, *end = data + signs->size;
+    uint8_t stops[256] = {['\r'] = 1}, begins[256] = {0}, lead_of[256] = {0};
+    for (int64_t lead = 0; lead < signs->lead_count; lead++) lead_of[signs->leads[lead]] = (uint8_t)(lead + 1);
+    for (int64_t number = 0; number < signs->literal_count; number++) {
+        const Literal *literal = signs->literals + number;
+        uint8_t first = lower(literal->text[0]);
+        if (first == '"') {
+            find_literal(signs, literal);
+            continue;
+        }
+        begins[literal->text[0]] = 1;
+        if (!signs->last[first]) signs->first[first] = number;
+        signs->last[first] = number + 1;
+        if (literal->folds && first >= 'a' && first <= 'z') begins[first - 32] = 1;
+        for (int part = 0; part < 4; part++)
+            if (literal->length == 1 || two_bits(literal->text[1]) == part) signs->by_two[first][part] |= literal->bit;
+    }
+    for (int byte = 0; byte < 256; byte++) stops[byte] |= byte >= 0x80 || begins[byte] || signs->of_byte[byte];
+    int64_t row = 0;
+    for (const uint8_t *at = data; at < end;) {
+        if (!stops[*at]) {
+            while (end - at >= 8 && !(stops[at[0]] | stops[at[1]] | stops[at[2]] | stops[at[3]] | stops[at[4]] |
+                                      stops[at[5]] | stops[at[6]] | stops[at[7]]))
+                at += 8;
+            while (at < end && !stops[*at]) at++;
+            if (at == end) return;
+        }
+        row = message_at(signs, row, at - data);
+        const Message *message = signs->messages + row;
+        int length = *at < 0x80 ? 1 : character_length(at, end), lead = lead_of[*at];
+        signs->bits[row] |= signs->of_byte[*at] | (length ? 0 : ILL_FORMED);
+        if (*at == '\r' && (at + 1 == end || at[1] != '\n')) signs->bits[row] |= LONE_RETURN;
+        if (begins[*at]) note_literals(signs, row, at - data);
+        if (lead && at - data >= message->body && at - data < message->end && may_hide(signs, lead - 1, at, end)) {
+            signs->bits[row] |= MAY_HIDE;
+            if (!column_add_offset(&signs->hiding, at - data)) return;
+        }
+        at += length ? length : 1;
+    }
+}
+
+static PyObject *fast_signs(PyObject *module, PyObject *arguments) {
+    Py_buffer given[6], *data = given, *messages = given + 1, *of_byte = given + 2, *literals = given + 3;
+    Py_buffer *leads = given + 4, *spellings = given + 5;
+    Column bits = {NULL, sizeof(uint32_t), 0, 0, 0};
+    Signs signs = {.hiding = {NULL, sizeof(int64_t), 0, 0, 0}};
+    (void)module;
+    int is_valid = take_buffers(arguments, given, 6, 6);
+    signs.data = data->buf, signs.size = data->len, signs.leads = leads->buf, signs.lead_count = leads->len;
+    signs.messages = messages->buf, signs.count = rows_in(messages, sizeof(Message));
+    signs.literals = literals->buf, signs.literal_count = rows_in(literals, sizeof(Literal));
+    signs.spellings = spellings->buf;
+    is_valid &= of_byte->len == sizeof signs.of_byte && spellings->len == leads->len * SPELLINGS && leads->len < 128;
+    is_valid &= !((uintptr_t)messages->buf % sizeof(int64_t)) && !((uintptr_t)literals->buf % sizeof(uint32_t));
+    for (int64_t number = 0; is_valid && number < signs.literal_count; number++)
+        is_valid = signs.literals[number].length - 1u < LONGEST_LITERAL;
+    if (is_valid && are_ordered(&signs)) {
+        memcpy(signs.of_byte, of_byte->buf, sizeof signs.of_byte);
+        Py_BEGIN_ALLOW_THREADS
+        for (int64_t row = 0; row < signs.count; row++) {
+            uint32_t *added = column_add(&bits);
+            if (!added) break;
+            *added = 0;
+        }
+        signs.bits = (uint32_t *)(void *)bits.data;
+        if (signs.count && !bits.failed) find_signs(&signs);
+        Py_END_ALLOW_THREADS
+    }
+    release_buffers(given, 6);
+    return PyErr_Occurred() ? NULL : both_columns(&bits, &signs.hiding);
 }
 
 /* ---- frames ----------------------------------------------------------------------------------------------- */
@@ -504,7 +647,7 @@ static int add_row(Column *rows, Kinds *kinds, const uint8_t *data, const Row *f
 /* Find all plain frames of a block. `before` is the byte before it. With `escapes`, a mark after `<` is text. */
 static void find_frames(Column *rows, Kinds *kinds, const uint8_t *data, int64_t size, int before, int escapes) {
     const Pair mark = {0, 1, '<', '<', '|', '|'};
-    Walk walk = walk_over(data, size - 2, (Wanted){&mark, NULL});
+    Walk walk = walk_over(data, size - 2, &mark);
     enum { NOTHING, WORDS, BODY } state = NOTHING;
     Row row = {0};
     for (int64_t at; (at = next_place(&walk)) >= 0;) {
@@ -543,17 +686,12 @@ static PyObject *fast_frames(PyObject *module, PyObject *arguments) {
     if (data.len > 2) find_frames(&rows, &kinds, data.buf, data.len, before, escapes);
     Py_END_ALLOW_THREADS
     PyBuffer_Release(&data);
-    rows.failed |= kinds.examples.failed;
-    PyObject *row_bytes = column_bytes(&rows), *example_bytes = column_bytes(&kinds.examples), *result = NULL;
-    if (row_bytes && example_bytes) result = PyTuple_Pack(2, row_bytes, example_bytes);
-    Py_XDECREF(row_bytes);
-    Py_XDECREF(example_bytes);
-    return result;
+    return both_columns(&rows, &kinds.examples);
 }
 
 /* ---- objects ---------------------------------------------------------------------------------------------- */
 
-enum { PLAIN = 1, HAS_OK = 2, MAY_FAIL = 4 }; /* flags of a JSON object; 0 if it is not surely a plain one */
+enum { PLAIN = 1, HAS_OK = 2, MAY_FAIL = 4, FITS = 8, MISFITS = 16 }; /* flags of a JSON object; 0 if in doubt */
 
 #define MOST_DEPTH 32
 #define MOST_KEYS 64 /* of all open objects together */
@@ -592,19 +730,126 @@ static int is_word(const Key *key, const char *word) {
     return key->length == strlen(word) && !memcmp(key->text, word, key->length);
 }
 
-/* Judge UTF-8 that should be one JSON object without repeated keys. Whatever is doubtful is not plain. */
-static uint8_t flags_of_object(const uint8_t *at, const uint8_t *end) {
+/* Facts about a value that a flat schema allows. Python writes these 32 bytes. A part is the number of another one, or
+   ANYTHING, or NOTHING. */
+typedef struct {
+    int32_t kinds;       /* a bit for each kind in `Kind` */
+    int32_t first, last; /* the names of its members */
+    int32_t others, items;
+    int32_t first_word, last_word; /* the words to choose from; both are -1 if any value is allowed */
+    int32_t required;              /* how many members are required */
+} Part;
+
+/* A member, or a word. A required member has a place from 0 to 63; otherwise, it is -1. */
+typedef struct { int32_t text, length, part, place; } Name;
+
+enum Kind { OBJECT = 1, ARRAY = 2, STRING = 4, NUMBER = 8, INTEGER = 16, BOOLEAN = 32, NOTHING_GIVEN = 64 };
+enum { ANYTHING = -1, NOTHING = -2, UNKNOWN = -3 };
+
+typedef struct {
+    const Part *parts;
+    const Name *names;
+    const uint8_t *text;
+    int32_t part_count, name_count, text_length;
+} Schemas;
+
+static int is_part(const Schemas *schemas, int32_t part) { return part >= NOTHING && part < schemas->part_count; }
+
+static int are_valid(const Schemas *schemas) {
+    for (const Part *part = schemas->parts; part < schemas->parts + schemas->part_count; part++)
+        if (part->first < 0 || part->last < part->first || part->last > schemas->name_count ||
+            part->first_word < -1 || part->last_word < part->first_word || part->last_word > schemas->name_count ||
+            part->required < 0 || part->required > 64 || !is_part(schemas, part->others) ||
+            !is_part(schemas, part->items))
+            return 0;
+    for (const Name *name = schemas->names; name < schemas->names + schemas->name_count; name++)
+        if (name->text < 0 || name->length < 0 || name->length > schemas->text_length ||
+            name->text > schemas->text_length - name->length || name->place < -1 || name->place > 63 ||
+            !is_part(schemas, name->part))
+            return 0;
+    return 1;
+}
+
+static const Name *find_name(const Schemas *schemas, int32_t first, int32_t last, const Key *key) {
+    for (const Name *name = schemas->names + first; name < schemas->names + last; name++)
+        if ((size_t)name->length == key->length && !memcmp(schemas->text + name->text, key->text, key->length))
+            return name;
+    return NULL;
+}
+
+static int kind_of_value(const uint8_t *at, const uint8_t *end) {
+    switch (*at) {
+    case '{': return OBJECT;
+    case '[': return ARRAY;
+    case '"': return STRING;
+    case 't': case 'f': return BOOLEAN;
+    case 'n': return NOTHING_GIVEN;
+    default: return memchr(at, '.', (size_t)(end - at)) ? NUMBER : NUMBER | INTEGER;
+    }
+}
+
+enum Reason { NONE, WRONG_TYPE, NOT_IN_ENUM, MISSING, UNEXPECTED };
+
+/* A fault of an object. Python reads these 32 bytes. */
+typedef struct { int64_t row, reason, start, end; } Fault;
+
+#define MOST_FAULTS 256 /* of one object */
+
+/* What is known about how an object fits its schema. Once `is_doubtful` is set, faults may be wrong. */
+typedef struct {
+    const Schemas *schemas;
+    const uint8_t *data;
+    Column *faults;
+    int64_t row;
+    size_t first;
+    int is_doubtful;
+} Fitting;
+
+static void add_fault(Fitting *fitting, int reason, const uint8_t *start, const uint8_t *end) {
+    Fault *fault = fitting->faults->count - fitting->first < MOST_FAULTS ? column_add(fitting->faults) : NULL;
+    if (fault)
+        *fault = (Fault){fitting->row, reason, start - fitting->data, end - fitting->data};
+    else
+        fitting->is_doubtful = 1;
+}
+
+/* Return why a value does not fit a part. `end` is the end of a string or scalar; `has_escape` concerns a string. */
+static int judge_value(Fitting *fitting, int32_t number, const uint8_t *at, const uint8_t *end, int has_escape) {
+    if (number < 0) return number == NOTHING ? WRONG_TYPE : NONE;
+    const Part *part = fitting->schemas->parts + number;
+    int kind = kind_of_value(at, end);
+    if (!(part->kinds & kind)) {
+        if (kind == NUMBER && part->kinds & INTEGER) fitting->is_doubtful = 1; /* 1.0 is an integer */
+        return WRONG_TYPE;
+    }
+    if (part->first_word < 0) return NONE;
+    if (has_escape) fitting->is_doubtful = 1;
+    Key word = {at + 1, *at == '"' ? (size_t)(end - at - 2) : 0};
+    return *at == '"' && find_name(fitting->schemas, part->first_word, part->last_word, &word) ? NONE : NOT_IN_ENUM;
+}
+
+/* Judge UTF-8 that should be one JSON object without repeated keys. Whatever is doubtful is not plain. `fitting` lists
+   where it does not fit the part. */
+static uint8_t flags_of_object(const uint8_t *at, const uint8_t *end, Fitting *fitting, int32_t part) {
     enum { VALUE, FIRST, NEXT, AFTER } state = VALUE; /* `FIRST` may be a closing bracket, `NEXT` follows a comma */
     Key keys[MOST_KEYS];
     uint8_t openers[MOST_DEPTH + 1] = {0}, flags = PLAIN;
     int firsts[MOST_DEPTH + 1], depth = 0, count = 0, has_escape = 0;
+    int32_t parts[MOST_DEPTH + 1] = {ANYTHING}; /* the part of each open object, or of the items of an open array */
+    uint64_t seen[MOST_DEPTH + 1] = {0};        /* the required members of each open object */
+    int64_t misfits[MOST_DEPTH + 1] = {-1};     /* the fault of each open value, whose end is not known yet */
     if (end - at > LONGEST_OBJECT) return 0;
     for (;;) {
         while (at < end && is_space(*at)) at++;
         if (state == AFTER && !depth) return at == end ? flags : 0;
         if (at == end || (!depth && *at != '{')) return 0;
         if ((state == AFTER || state == FIRST) && *at == openers[depth] + 2) { /* both brackets differ by 2 */
-            count = firsts[depth--], at++, state = AFTER;
+            int required = *at == '}' && parts[depth] >= 0 ? fitting->schemas->parts[parts[depth]].required : 0;
+            for (int place = 0; place < required; place++)
+                if (!(seen[depth] >> place & 1)) add_fault(fitting, MISSING, at, at);
+            at++, state = AFTER;
+            if (misfits[depth] >= 0) ((Fault *)(void *)fitting->faults->data)[misfits[depth]].end = at - fitting->data;
+            count = firsts[depth--];
         } else if (state == AFTER) {
             if (*at++ != ',') return 0;
             state = NEXT;
@@ -618,39 +863,78 @@ static uint8_t flags_of_object(const uint8_t *at, const uint8_t *end) {
             keys[count++] = key;
             if (depth == 1 && is_word(&key, "ok")) flags |= HAS_OK;
             if (depth == 1 && is_word(&key, "error")) flags |= MAY_FAIL;
+            part = parts[depth];
+            if (part >= 0) {
+                const Part *whole = fitting->schemas->parts + part;
+                const Name *name = find_name(fitting->schemas, whole->first, whole->last, &key);
+                part = name ? name->part : whole->others;
+                if (name && name->place >= 0) seen[depth] |= (uint64_t)1 << name->place;
+                if (part == NOTHING) add_fault(fitting, UNEXPECTED, key.text - 1, at), part = ANYTHING;
+            }
             while (at < end && is_space(*at)) at++;
             if (at == end || *at++ != ':') return 0;
             state = VALUE;
         } else if (*at == '{' || *at == '[') {
             if (depth == MOST_DEPTH) return 0;
-            openers[++depth] = *at++, firsts[depth] = count, state = FIRST;
+            if (state != VALUE) part = parts[depth];
+            int reason = judge_value(fitting, part, at, at + 1, 0);
+            misfits[++depth] = reason ? (int64_t)fitting->faults->count : -1;
+            if (reason) add_fault(fitting, reason, at, at + 1), part = ANYTHING;
+            if (reason && fitting->is_doubtful) misfits[depth] = -1;
+            openers[depth] = *at, firsts[depth] = count, state = FIRST, seen[depth] = 0;
+            parts[depth] = *at++ == '[' && part >= 0 ? fitting->schemas->parts[part].items : part;
         } else {
+            const uint8_t *first = at;
+            if (state != VALUE) part = parts[depth];
             if (depth == 1 && *at == 'f' && is_word(keys + count - 1, "ok")) flags |= MAY_FAIL;
             at = *at == '"' ? skip_string(at + 1, end, &has_escape) : skip_scalar(at, end);
             if (!at) return 0;
+            int reason = judge_value(fitting, part, first, at, has_escape);
+            if (reason) add_fault(fitting, reason, first, at);
             has_escape = 0, state = AFTER;
         }
     }
 }
 
+/* Add the faults of an object whose schema has this number. Return its flags. */
+static uint8_t judge_object(Fitting *fitting, const uint8_t *at, const uint8_t *end, int32_t part) {
+    fitting->first = fitting->faults->count;
+    fitting->is_doubtful = 0;
+    uint8_t flags = flags_of_object(at, end, fitting, part == UNKNOWN ? ANYTHING : part);
+    if (!flags || fitting->is_doubtful || part == UNKNOWN)
+        fitting->faults->count = fitting->first;
+    else
+        flags |= fitting->faults->count == fitting->first ? FITS : MISFITS;
+    return flags;
+}
+
 static PyObject *fast_objects(PyObject *module, PyObject *arguments) {
-    Py_buffer data, bounds;
+    Py_buffer given[6], *data = given, *bounds = given + 1, *parts = given + 2, *names = given + 3, *text = given + 4;
+    Py_buffer *wanted = given + 5;
+    Column flags = {NULL, 1, 0, 0, 0}, faults = {NULL, sizeof(Fault), 0, 0, 0};
     (void)module;
-    if (!PyArg_ParseTuple(arguments, "y*y*:objects", &data, &bounds)) return NULL;
-    int64_t at[2], count = bounds.len / (int64_t)sizeof at;
-    Column flags = {NULL, 1, 0, 0, 0};
-    Py_BEGIN_ALLOW_THREADS
-    for (int64_t row = 0; row < count; row++) {
-        memcpy(at, (const char *)bounds.buf + row * (int64_t)sizeof at, sizeof at);
-        int is_inside = at[0] >= 0 && at[0] <= at[1] && at[1] <= data.len;
-        uint8_t *flag = column_add(&flags);
-        if (!flag) break;
-        *flag = is_inside ? flags_of_object((uint8_t *)data.buf + at[0], (uint8_t *)data.buf + at[1]) : 0;
+    if (take_buffers(arguments, given, 2, 6)) {
+        Schemas schemas = {parts->buf, names->buf, text->buf, (int32_t)rows_in(parts, sizeof(Part)),
+                           (int32_t)rows_in(names, sizeof(Name)), (int32_t)text->len};
+        Fitting fitting = {&schemas, data->buf, &faults, 0, 0, 0};
+        int is_small = parts->len < INT32_MAX && names->len < INT32_MAX && text->len < INT32_MAX;
+        Py_BEGIN_ALLOW_THREADS
+        int is_valid = is_small && are_valid(&schemas);
+        for (int64_t at[2]; fitting.row < rows_in(bounds, sizeof at); fitting.row++) {
+            int32_t part = UNKNOWN;
+            memcpy(at, (const char *)bounds->buf + fitting.row * (int64_t)sizeof at, sizeof at);
+            if (is_valid && fitting.row < rows_in(wanted, sizeof part))
+                memcpy(&part, (const char *)wanted->buf + fitting.row * (int64_t)sizeof part, sizeof part);
+            if (!is_part(&schemas, part)) part = UNKNOWN;
+            int is_inside = at[0] >= 0 && at[0] <= at[1] && at[1] <= data->len;
+            uint8_t *flag = column_add(&flags);
+            if (!flag || faults.failed) break;
+            *flag = is_inside ? judge_object(&fitting, fitting.data + at[0], fitting.data + at[1], part) : 0;
+        }
+        Py_END_ALLOW_THREADS
     }
-    Py_END_ALLOW_THREADS
-    PyBuffer_Release(&data);
-    PyBuffer_Release(&bounds);
-    return column_bytes(&flags);
+    release_buffers(given, 6);
+    return PyErr_Occurred() ? NULL : both_columns(&flags, &faults);
 }
 
 /* ---- module ----------------------------------------------------------------------------------------------- */
@@ -679,10 +963,11 @@ static PyObject *fast_use_level(PyObject *module, PyObject *arguments) {
 }
 
 static PyMethodDef METHODS[] = {
+    {"counts", fast_counts, METH_VARARGS, NULL},
     {"find", fast_find, METH_VARARGS, NULL},
     {"frames", fast_frames, METH_VARARGS, NULL},
     {"objects", fast_objects, METH_VARARGS, NULL},
-    {"places", fast_places, METH_VARARGS, NULL},
+    {"signs", fast_signs, METH_VARARGS, NULL},
     {"levels", fast_levels, METH_NOARGS, NULL},
     {"use_level", fast_use_level, METH_VARARGS, NULL},
     {NULL, NULL, 0, NULL},

@@ -205,8 +205,11 @@ class Recorder:
         the other ones of their messages."""
         found: list[tuple[int, Found]] = []
         rows, times, starts, ends = batch.time_rows, batch.times, batch.time_starts, batch.time_ends
+        threads, codes = [header.thread for header, _ in batch.headers], batch.codes
         for at in range(bisect_left(rows, first), len(rows)):
-            thread = batch.headers[batch.codes[rows[at]]][0].thread
+            thread = threads[codes[rows[at]]]
+            if self._times.advances(thread, times[at]):
+                continue
             run = self._times.backwards(thread, times[at], TimePlace(starts[at], ends[at]))
             if run is not None:
                 found.append((rows[at], Found(I_TIME_BACKWARDS, None, *run, None)))
@@ -255,8 +258,14 @@ class Recorder:
 
     def use(self, number: int, usage: Usage, model: str | None = None) -> None:
         """Record that a message, or the whole transcript if the number is 0, used this many more tokens."""
-        if usage != Usage():
-            self._events.append(Used(self.transcript, number, usage, model))
+        if usage == Usage():
+            return
+        used = Used(self.transcript, number, usage, model)
+        last = self._events[-1] if self._events else None
+        if isinstance(last, ClosedBatch):
+            last.used.append((len(last), used))
+        else:
+            self._events.append(used)
 
     def start_agent(self, thread: int, id: str) -> None:
         """Record that the first message of another agent follows."""

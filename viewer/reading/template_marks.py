@@ -46,6 +46,15 @@ THINK_TAGS = (
 )
 """The names of tags around thoughts, in lower case: those that models write, and those that chat programs collapse."""
 
+_FOLDS = ("details", "Details", "DETAILS")
+_UNFOLDED = tuple(f"</{name}>" for name in _FOLDS)
+
+
+def _folded(type: str) -> tuple[str, ...]:
+    """Return the openings of a folded element of this type, in upper and lower case, with any quotes."""
+    return tuple(f"<{name} type={quote}{type}{quote}" for name in _FOLDS for quote in ('"', "'", ""))
+
+
 MARK_PAIRS = (
     MarkPair(
         "think",
@@ -61,7 +70,7 @@ MARK_PAIRS = (
     MarkPair("begin_of_thought", MarkKind.THOUGHT, ("<|begin_of_thought|>",), ("<|end_of_thought|>",)),
     MarkPair("inner_prefix", MarkKind.THOUGHT, ("<|inner_prefix|>",), ("<|inner_suffix|>",)),
     MarkPair("unused16", MarkKind.THOUGHT, ("[unused16]",), ("[unused17]",)),
-    MarkPair("details", MarkKind.THOUGHT, ('<details type="reasoning"',), ("</details>",), shared_close=True),
+    MarkPair("details", MarkKind.THOUGHT, _folded("reasoning"), _UNFOLDED, shared_close=True),
     MarkPair("tool_call", MarkKind.CALL, ("<tool_call>",), ("</tool_call>",)),
     MarkPair("tool_calls", MarkKind.CALL, ("<tool_calls>",), ("</tool_calls>",)),
     MarkPair("function_calls", MarkKind.CALL, ("<function_calls>",), ("</function_calls>",)),
@@ -76,8 +85,8 @@ MARK_PAIRS = (
     MarkPair(
         "details-call",
         MarkKind.CALL,
-        ('<details type="tool_calls"', '<details type="code_interpreter"'),
-        ("</details>",),
+        (*_folded("tool_calls"), *_folded("code_interpreter")),
+        _UNFOLDED,
         shared_close=True,
     ),
     MarkPair("functools", MarkKind.CALL, ("functools[{",), kept=len("[{")),

@@ -27,7 +27,45 @@ def code_spans(code: str, language: str) -> list[Styled]:
     if len(code) > LARGEST or code.count("\n") >= MOST_LINES or not 0 < len(language) <= LONGEST_WORD:
         return []
     name = language.lower()
+    if LEXERS.postpones(name):
+        return []
     return [*_spans(_lexer(name), code)] if name in _languages() else []
+
+
+class Lexers:
+    """Decides whether lexers may be loaded yet. Loading one takes up to 40 ms, which the first frame of the app saves:
+    until it is drawn, code has one color."""
+
+    def __init__(self) -> None:
+        self.are_postponed = False
+        self._missed: set[str] = set()
+
+    def postpone(self) -> None:
+        """Load no lexers until `resume`."""
+        self.are_postponed = True
+
+    def postpones(self, language: str) -> bool:
+        """True if code in this language is not to be highlighted yet. It will be loaded by `load_missed`."""
+        if self.are_postponed:
+            self._missed.add(language)
+        return self.are_postponed
+
+    def load_missed(self) -> None:
+        """Load the lexers that were missed so far. Call this in a thread."""
+        for language in sorted(self._missed):
+            if language in _languages():
+                _lexer(language)
+
+    def resume(self) -> bool:
+        """Load lexers on demand from now on. True if code was drawn without colors."""
+        is_stale = bool(self._missed)
+        self.are_postponed = False
+        self._missed.clear()
+        return is_stale
+
+
+LEXERS = Lexers()
+"""The lexers of this process."""
 
 
 def _spans(lexer: Any, code: str) -> Iterator[Styled]:

@@ -95,6 +95,11 @@ def known_object(data: bytes, base: int, strings: dict[str, str | None]) -> Lazy
     return node
 
 
+def decoded_object(value: dict[str, object]) -> LazyNode:
+    """Return an object without positions that has this value."""
+    return LazyNode(value, _Line(b"", 0, 0), None, 0)
+
+
 def read_regular(data: bytes, base: int) -> LazyNode | None:
     """Parse these bytes as an object. Return None if it is irregular and needs the slow path.
 

@@ -218,13 +218,13 @@ def _quick_object(data: bytes) -> dict[str, object] | None:
 
 def _count_members(value: dict[str, Any] | list[Any]) -> int:
     """Return the number of members of all objects in a value."""
-    parts: Iterable[Any] = value
+    containers: list[dict[str, Any] | list[Any]] = [value]
     count = 0
-    if isinstance(value, dict):
-        count, parts = len(value), value.values()
-    for part in parts:
-        if isinstance(part, _CONTAINERS):
-            count += _count_members(part)
+    for container in containers:  # which grows meanwhile
+        parts: Iterable[Any] = container
+        if type(container) is dict:
+            count, parts = count + len(container), container.values()
+        containers += [part for part in parts if type(part) in _CONTAINERS]
     return count
 
 

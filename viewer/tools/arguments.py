@@ -24,6 +24,9 @@ MOST_STEPS = 200_000
 MOST_WORK = 20_000_000
 """The product of schema size and number of values. Beyond this, arguments are not checked."""
 
+LARGEST_ARGUMENTS = 64 * 1024
+"""The maximum number of bytes that the native accelerator judges, and therefore of values."""
+
 _CHOICE = ("enum",)
 _WALKED = frozenset(
     {
@@ -123,6 +126,14 @@ class Schematic:
             return self._validator.is_valid(value)
         except ValueError:
             return False
+
+    @property
+    def plain_schema(self) -> Schema | bool | None:
+        """The schema if it uses only types, names, and lists of words, and is small; True if it allows everything."""
+        if self._whole is None or not self._written.schema:
+            return True
+        is_small = self._written.weight * LARGEST_ARGUMENTS <= MOST_WORK
+        return self._written.schema if is_small and is_fit(self._whole) else None
 
     def _drop_allowed(self, value: dict[str, object]) -> None:
         if self._may_drop is None:

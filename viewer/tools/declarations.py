@@ -9,6 +9,7 @@ from msgspec import Struct
 from viewer.syntax.json_text import check_json, read_json
 from viewer.syntax.json_tree import JsonNode
 from viewer.tools.embedded import first_json, json_values, yaml_values
+from viewer.tools.schema_columns import SchemaColumns
 
 if TYPE_CHECKING:  # imported lazily: most texts declare no tools
     from viewer.tools.arguments import ArgumentFault, Schematic
@@ -32,6 +33,8 @@ class Declarations:
     def __init__(self) -> None:
         self._declared: dict[str, _Declared] = {}
         self._schematics: dict[str, Schematic] = {}
+        self.columns = SchemaColumns()
+        """The flat schemas of the tools for which `part` was called."""
         self._count = 0
         """The number of declarations that were read."""
         self._calls = 0
@@ -75,6 +78,12 @@ class Declarations:
         """Return the faults of parsed arguments."""
         return self._schematic(_plain(tool)).faults(node) if self.knows(tool) else []
 
+    def part(self, tool: str) -> int:
+        """Return the part of a declared tool in `columns`."""
+        name = tool.removeprefix(PREFIX)
+        known = self.columns.number(name)
+        return self.columns.add(name, self._schematic(name).plain_schema) if known is None else known
+
     def accepts(self, tool: str, value: dict[str, object]) -> bool:
         """True if arguments with this value have no fault. May remove members from the value."""
         self._calls += 1
@@ -104,6 +113,7 @@ class Declarations:
         self._count += 1
         self._declared[_plain(name)] = declared
         self._schematics.pop(_plain(name), None)
+        self.columns.forget(_plain(name))
 
 
 def _plain(tool: str) -> str:

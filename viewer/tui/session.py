@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from enum import Flag, auto
 from itertools import chain
 
@@ -23,6 +23,8 @@ from viewer.tui.display_state import DisplayState
 
 LONGEST_KEPT_UNFOLDED = 128 * 1024
 """A growing message with fewer bytes stays unfolded when it ends."""
+KEPT_ROWS = 3
+"""How many rows of previous views to keep: with two channels switched on and off, there are four views."""
 MOST_TRIED = 10_000
 """How many rows to search in each direction for the nearest shown message."""
 
@@ -103,7 +105,7 @@ class Session:
         self.grown_from = 0
         """The first row that the last growth may have changed."""
         self._reusable_rows: Sequence[Rows] = ()
-        """The rows of the previous view. Operators switch back and forth, and computing the rows of millions of
+        """The rows of the previous views. Operators switch back and forth, and computing the rows of millions of
         messages takes time. Rows are only numbers, without text."""
         self._counted_steps: tuple[object, int] = (None, 0)
         self._build_view()
@@ -114,6 +116,9 @@ class Session:
         self.rows: Rows = self._make_rows()
         self.filtered_by = ""
         """The filter of the rows, as typed; empty if they are all rows."""
+        self.leak_scores: Mapping[int, int] = {}
+        """The scores of answers with hidden text, once the operator looked for leaks. Always empty in the safe
+        view."""
         self._reusable_rows, self._counted_steps = (), (None, 0)  # release the rows of an earlier reading
         self.calls: CallView = self.projection.calls()
         self.usages = self.projection.usages(self._prices)
@@ -150,11 +155,13 @@ class Session:
         if display.reveals_less(self.display):
             self._forget_folds()
             self.agent = 0
-        rows = self.rows
+        rows, scores = self.rows, self.leak_scores
         self.display = display
-        self._reusable_rows = (rows, *self._reusable_rows)
+        kept = (rows, *(each for each in self._reusable_rows if each is not rows))
+        self._reusable_rows = kept
         self._build_view()
-        self._reusable_rows = (rows,)
+        self._reusable_rows = kept[:KEPT_ROWS]
+        self.score_leaks(scores)
         return VIEW
 
     def replace_document(self, document: Document) -> Changed:
@@ -307,6 +314,12 @@ class Session:
         """Set how the times of messages are shown."""
         self.times = times
         return Changed.ROWS
+
+    def score_leaks(self, scores: Mapping[int, int]) -> Changed:
+        """Show the scores of answers with hidden text in the outline, in the debug view only."""
+        if not self.display.audience.is_safe:
+            self.leak_scores = scores
+        return Changed.LISTS
 
     def show_usage(self, is_shown: bool) -> Changed:
         """Show or hide tokens and cost. The rows stay, even those of a filter."""

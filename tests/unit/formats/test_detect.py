@@ -46,6 +46,7 @@ CASES = [
     ("json", '{"role": "user", "content": "<|start|>"}'),
     ("json", '[{"role": "user", "content": "a"}]'),
     ("json", '{"messages": [{"role": "user", "content": "a"}]}'),
+    ("json", '{"messages": [{"role": "user", "content": "a"}], "tools": [], "response": {"choices": []}}'),
     ("json", '{"choices": [{"message": {"role": "assistant", "content": "a"}}]}'),
     ("json", '{"role": "user", "content": "a\n{"role": "user", "content": "b"}\n'),
     ("events", '{"type": "response.delta", "delta": "<|start|>"}\n'),

@@ -75,6 +75,8 @@ ASSISTANT = {
     "pangu": '[unused16]SECRET_TH[unused17]Plain words.[unused11][{"name": "f", "arguments": SECRET}][unused12]',
     "open webui": '<details type="reasoning" done="true" duration="3">\n<summary>Thought</summary>\n> SECRET_TH\n'
     "</details>\nPlain words.",
+    "folded in upper case": "<DETAILS type=reasoning>\nSECRET_TH\n</DETAILS>\nPlain words.",
+    "folded in single quotes": "<Details type='reasoning' open>SECRET_TH</Details>Plain words.",
     "open webui call": 'Plain words.\n<details type="tool_calls" name="f" arguments="SECRET">\n</details>',
     "claude calls": 'Plain words.\n<function_calls>\n<invoke name="f">SECRET</invoke>\n</function_calls>',
     "claude calls with a namespace": "Plain words.\n<antml:function_calls>SECRET</antml:function_calls>",

@@ -135,5 +135,5 @@ def test_the_bounds_of_an_object() -> None:
 @needs_native
 def test_bounds_outside_the_data_are_refused() -> None:
     bounds = np.array([[0, 2], [-1, 2], [0, 3], [2, 0], [1 << 62, 1 << 62], [-(1 << 63), 2]], np.int64)
-    assert [*accelerator().objects(b"{}", bounds.tobytes())] == [1, 0, 0, 0, 0, 0]
-    assert accelerator().objects(b"{}", b"1234567") == b""
+    assert [*accelerator().objects(b"{}", bounds.tobytes())[0]] == [1, 0, 0, 0, 0, 0]
+    assert accelerator().objects(b"{}", b"1234567") == (b"", b"")

@@ -13,10 +13,20 @@ import pytest
 from hatch_build import compile_module
 from tests.laws.test_scan_equals_parse import TURNS
 from tests.support.native import LEVELS, needs_compiler, needs_native, using
-from tests.support.native_rows import assert_as_numpy, assert_defined, assert_matches, assert_objects, assert_places
+from tests.support.native_rows import (
+    assert_as_numpy,
+    assert_counts,
+    assert_defined,
+    assert_faults,
+    assert_matches,
+    assert_objects,
+    assert_signs,
+)
 from tests.support.program import ROOT
 from tests.unit.native.test_frames import soup
 from tests.unit.native.test_objects import bodies_for
+from tests.unit.native.test_schemas import schema
+from tests.unit.native.test_signs import text as signs_text
 from viewer import native
 
 pytestmark = [pytest.mark.lab, needs_native, needs_compiler]
@@ -45,9 +55,6 @@ FAULTS: dict[str, tuple[str, ...]] = {
     "a gap may be of any length": ("if (to - from > LONGEST_GAP) return 0;", ""),
     "the other spelling counts at the first byte only": ("data[at + place] == other[place])", "data[at] == *other)"),
     "sse2 searches every second part": ("part < 64; part += 16)", "part < 64; part += 32)"),
-    "a range lacks its last byte": ("(uint8_t)(high - low)", "(uint8_t)(high - low - (high > low))"),
-    "a flag of a set is missing": ("byte <= high; byte++", "byte < high; byte++"),
-    "sse2 compares with signs": ("_mm_min_epu8(above, most)", "_mm_min_epi16(above, most)"),
     "a repeated key is accepted": ("firsts[depth]; number < count;", "firsts[depth]; number < count - 1;"),
     "a key with an escape is compared": ("&has_escape)) || has_escape) return 0", "&has_escape))) return 0"),
     "a comma may end an object": ("state = NEXT;", "state = FIRST;"),
@@ -58,6 +65,27 @@ FAULTS: dict[str, tuple[str, ...]] = {
     "something may follow an object": ("return at == end ? flags : 0;", "return flags;"),
     "a failure in a nested object counts": ('depth == 1 && is_word(&key, "error")', 'is_word(&key, "error")'),
     "a failure is any false member": ('*at == \'f\' && is_word(keys + count - 1, "ok")', "*at == 'f'"),
+    "a long count overflows": ("end - at < 255 ? end : at + 255", "end"),
+    "one byte in eight is not seen": ("stops[at[5]] | stops[at[6]] | stops[at[7]]", "stops[at[5]] | stops[at[6]]"),
+    "a lone return needs a byte after it": ("(at + 1 == end || at[1]", "(at + 1 < end && at[1]"),
+    "a literal may leave its body": ("(literal, data + at, data + message->end", "(literal, data + at, data + at + 26"),
+    "a literal may begin after its body": ("at < message->body || at >= message->end", "at < message->body"),
+    "a literal always ignores case": ("if (!literal->folds) return", "if (0) return"),
+    "one literal is enough": ("if (!(wanted & ~signs->bits[row])) return;", "if (wanted & signs->bits[row]) return;"),
+    "a surrogate is a character": ("if (lead == 0xED) high = 0x9F;", ""),
+    "an overlong character is one": ("if (lead == 0xE0) low = 0xA0;", ""),
+    "a character beyond the last one": ("if (lead == 0xF4) high = 0x8F;", ""),
+    "a cut character is one": ("lead > 0xF4 || end - at < length", "lead > 0xF4"),
+    "the third byte does not count": ("(at[1] & 0x3Fu) << 6 | (at[2] & 0x3Fu)", "(at[1] & 0x3Fu) << 6"),
+    "a message ends at its body": ("signs->messages[row + 1].start <= at", "signs->messages[row].end <= at"),
+    "a point makes no integer": ("if (kind == NUMBER && part->kinds & INTEGER) fitting->is_doubtful = 1;", ""),
+    "an escape in a word is compared": ("if (has_escape) fitting->is_doubtful = 1;", ""),
+    "only the first missing member counts": ("place < required; place++", "place < (required > 0); place++"),
+    "members of another object count": ("state = FIRST, seen[depth] = 0;", "state = FIRST;"),
+    "a wrong object ends where it begins": ("[misfits[depth]].end = at - fitting->data", "[misfits[depth]].end += 0"),
+    "the parts of a wrong value are judged": ("reason, at, at + 1), part = ANYTHING;", "reason, at, at + 1);"),
+    "an unknown member is judged": ("key.text - 1, at), part = ANYTHING;", "key.text - 1, at);"),
+    "items are judged as their array": ("? fitting->schemas->parts[part].items : part", "? part : part"),
     "avx2 shifts by one": ("_mm256_movemask_epi8(high) << 32", "_mm256_movemask_epi8(high) << 31"),
 }  # fmt: skip
 
@@ -83,6 +111,9 @@ def try_everything() -> None:
     frame = b"<|start|>user%s<|message|>a<|end|>"
     ids = [b" call_id=%s" % (b"c" * size) for size in (0, 1, 3, 60, 64, 65, 90)] + [b"x call_id=c", b"xcall_id=c"]
     assert assert_objects(bodies_for(chance, 8000))
+    for _ in range(150):
+        assert_faults(bodies_for(chance, 12), schema(chance))
+    assert_counts(b"\n" * 1000, [0, 700, 1000], 10)
     for level in LEVELS:
         with using(level):
             assert_defined(b"".join(frame % (b" name=%08x" % chance.getrandbits(32)) for _ in range(1000)))
@@ -96,7 +127,7 @@ def try_everything() -> None:
                 at = chance.randrange(len(data))
                 needle = data[at : at + chance.choice((1, 2, 7))]
                 assert_matches(data, needle, needle.swapcase())
-                assert_places(data, chance.choice((b"<<", b"\x00\x1f\x7f\xff", b"azAZ..")))
+                assert_signs(signs_text(chance), chance)
 
 
 @pytest.mark.parametrize("name", FAULTS)

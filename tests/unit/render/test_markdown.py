@@ -9,7 +9,7 @@ import pytest
 
 from viewer.document.document import open_document
 from viewer.model.visibility import END_USER
-from viewer.render.highlight import LARGEST, MOST_LINES, code_spans
+from viewer.render.highlight import LARGEST, MOST_LINES, Lexers, code_spans
 from viewer.render.layout import LONG
 from viewer.render.markdown import MarkdownSpans, markdown_spans
 from viewer.render.page import BlockMaker
@@ -67,6 +67,19 @@ def test_long_code_is_plain() -> None:
     assert not code_spans("1 " * LARGEST, "python")
     assert not code_spans("x = 1", "")
     assert not code_spans("x = 1", "p" * 100)
+
+
+def test_code_is_plain_while_lexers_are_postponed(monkeypatch: pytest.MonkeyPatch) -> None:
+    lexers = Lexers()
+    monkeypatch.setattr("viewer.render.highlight.LEXERS", lexers)
+    assert code_spans("x = 1", "python")
+    lexers.postpone()
+    assert code_spans("x = 1", "Python") == code_spans("x = 1", "no language") == []
+    lexers.load_missed()
+    assert code_spans("x = 1", "python") == []
+    assert lexers.resume()
+    assert code_spans("x = 1", "python")
+    assert not lexers.resume()
 
 
 def test_a_lexer_that_takes_too_long_leaves_the_rest_plain(monkeypatch: pytest.MonkeyPatch) -> None:

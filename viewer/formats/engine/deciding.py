@@ -30,7 +30,7 @@ class Deciding(Struct):
     values: set[int] = field(default_factory=set)
     """Values that are deciding, with everything inside them."""
     beginnings: dict[int, list[tuple[str, ...]]] = field(default_factory=dict)
-    """Texts whose start alone is deciding, with the prefixes that rules test."""
+    """For each text of which only the start matters, the prefixes that rules test."""
     holders: set[int] = field(default_factory=set)
     """Objects in which a rule looks up values."""
     times: set[int] = field(default_factory=set)

@@ -10,7 +10,7 @@ from viewer.syntax.json_text import JsonKind, JsonNode
 
 
 def look_up(node: JsonNode, lookup: Lookup) -> list[Problem]:
-    """Replace each reference with its text, which keeps its position. A reference without a text becomes null."""
+    """Replace each reference with its text, which keeps its position. A reference without text becomes null."""
     holder = path(lookup.at).first(node)
     texts = {member.key: member.value for member in holder.members} if holder is not None else {}
     problems: list[Problem] = []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from viewer.formats.containers.arrays import ArrayDocuments, Items
 from viewer.formats.engine.deltas import DeltaRuns, all_rules
@@ -29,12 +30,14 @@ from viewer.rules.structure import W_SIBLING_UNREAD, W_THREAD_BROKEN
 from viewer.syntax.json_lines import LazyNode
 from viewer.syntax.json_text import JsonKind, JsonNode, JsonReading
 
+if TYPE_CHECKING:
+    from viewer.formats.engine.known.runs import RecordRuns
+    from viewer.formats.engine.writing.columns import Session
+
 _NOT_IN_JSON = (b"NaN", b"Infinity", b"-Infinity")
 """Numbers that many programs write, although JSON does not have them."""
-MOST_TOGETHER = 256
-"""The maximum number of records that are written together as columns."""
-MOST_BYTES = 1024 * 1024
-"""The maximum number of bytes of these records, except for the last one."""
+MOST_LEFT = 2
+"""The maximum number of records that are left over at the end of a run, because the next one decides about them."""
 _NO_SOURCE = Source(b"", 0)
 """The source of a record whose members are known."""
 
@@ -148,24 +151,13 @@ class Records:
 
     def _read_shapes(self, data: bytes | bytearray, at: int, base: int, head: bytes, tail: bytes) -> int:
         """Read the next records that are surrounded by this text. Return the index after them."""
-        run: list[Matched] = []
-        size = 0
         while True:
+            if self._takes_columns:
+                at, is_done = self._read_columns(data, at, base, head, tail)
+                if is_done:
+                    return at
             known = self._shapes.match(data, at + len(head)) if not head or data.startswith(head, at) else None
-            if known is not None and not data.startswith(tail, known.end):
-                known = None
-            is_column = known is not None and self._takes_columns and self._writer.can_write_columns(known.shape)
-            if run and (not is_column or len(run) == MOST_TOGETHER or size > MOST_BYTES):
-                count = self._read_together(data, run, base)
-                if count < len(run):
-                    return run[count].start - len(head)
-                run, size = [], 0
-            if known is None:
-                return at
-            if is_column:
-                run.append(known)
-                size += known.end - known.start
-            elif not self._read_matched(data, known, base):
+            if known is None or not data.startswith(tail, known.end) or not self._read_matched(data, known, base):
                 return at
             at = known.end + len(tail)
 
@@ -174,23 +166,47 @@ class Records:
         """True if the next records may be written as columns."""
         return self._writer.takes_columns and self._narrowings.is_idle
 
-    def _read_together(self, data: bytes | bytearray, run: list[Matched], base: int) -> int:
-        """Read records, as columns as far as possible. Return the number of records before the first one that needs the
-        slow path."""
-        place = 0
-        while place < len(run):
-            if self._takes_columns:
-                place = self._writer.add_columns(run, place, data, base, self._begin)
-                self._step = None
-            if place < len(run):
-                if not self._read_matched(data, run[place], base):
+    def _read_columns(self, data: bytes | bytearray, at: int, base: int, head: bytes, tail: bytes) -> tuple[int, bool]:
+        """Read the next records as columns, as far as possible. Return the index after them, and True if the record
+        there has no known shape."""
+        runs, session = self._runs, self._column_session
+        while True:
+            run = runs.collect(data, at, head, tail)
+            if not run:
+                return at, False
+            is_full = runs.is_full
+            while run and self._takes_columns:
+                session.id = self._session
+                count = self._writer.add_columns(run, data, base, session)
+                if count:
+                    self._step = None
+                    at = run[count - 1].regs[0][1] + len(tail)
+                if count == len(run) or (count and is_full and len(run) - count <= MOST_LEFT):
                     break
-                place += 1
-        return place
+                matched = run[count].matched(data)
+                if matched is None or not self._read_matched(data, matched, base):
+                    return at, True
+                at = matched.end + len(tail)
+                run = run[count + 1 :]
+            if not (is_full and self._takes_columns):
+                return at, False
 
-    def _begin(self, node: JsonNode, reading: RecordReading) -> None:
-        """Begin a transcript if a record needs one."""
+    @cached_property
+    def _runs(self) -> RecordRuns:
+        from viewer.formats.engine.known.runs import RecordRuns  # lazy: a small input needs no columns
+
+        return RecordRuns(self._shapes.match, self._writer.plan)
+
+    @cached_property
+    def _column_session(self) -> Session:
+        from viewer.formats.engine.writing.columns import Session  # lazy: a small input needs no columns
+
+        return Session(None, self._begin, self._tree)
+
+    def _begin(self, node: JsonNode, reading: RecordReading) -> str | None:
+        """Begin a transcript if a record needs one. Return the id of the current session."""
         self._start_if_new(node, _NO_SOURCE, reading)
+        return self._session
 
     def read_known(self, data: bytearray, at: int, base: int) -> int:
         """Read the record at an index if it has a known shape. Return the index after it, or -1."""

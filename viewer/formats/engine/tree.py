@@ -61,6 +61,24 @@ class RecordTree:
             yield from self._branches(added)
         self._nodes[id] = added
 
+    def takes(self, id: str | None, parent: str | None) -> bool:
+        """True if a record with this parent has no fault."""
+        return self._is_broken or parent is None or not self._nodes or (parent in self._nodes and parent != id)
+
+    def takes_prompt(self, parent: str | None) -> bool:
+        """True if a prompt with this parent replaces no earlier one."""
+        place = self._nodes.get(self._place(parent) or "")
+        return place is None or place.prompt is None or place.prompt not in self._nodes
+
+    def put(self, id: str, parent: str | None, first: int, last: int, *, is_prompt: bool) -> None:
+        """Add a record that supersedes nothing."""
+        if id in self._nodes:
+            return
+        place = self._nodes.get(self._place(parent) or "") if is_prompt else None
+        if place is not None:
+            place.prompt = id
+        self._nodes[id] = _Node(id, parent, first, last, is_prompt)
+
     def rewind_to(self, id: str) -> Iterator[tuple[int, int]]:
         """Abandon all records after this one, and yield the runs of their messages."""
         if id in self._nodes:

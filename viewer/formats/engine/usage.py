@@ -109,6 +109,13 @@ class UsageLedger:
         """Note records that state no usage, while none waits for its message."""
         self.has_stated = False
 
+    def take_known(self, rule: int, usage: Usage, key: str | None, model: str | None, number: int) -> None:
+        """Add a usage that a record states for the message with this number, while no usage waits for its message."""
+        self.has_stated = True
+        if not self._keeps_model:
+            self._model = model
+        self._add(self._rules[rule], (rule, key or f"#{number}"), usage, number)
+
     def _stated(self, node: JsonNode) -> Iterator[Stated]:
         """Yield the usages that a record states."""
         for index, rule in enumerate(self._rules):
@@ -157,6 +164,8 @@ class UsageLedger:
 
     def _change(self, known: _Known, usage: Usage) -> None:
         """Replace the fields that a later record states."""
+        if usage == known.usage:
+            return  # the records of a reply repeat its usage
         after = usage.over(known.usage)
         if known.number:
             self._record.use(known.number, after.minus(known.usage), known.model)

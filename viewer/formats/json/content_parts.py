@@ -40,7 +40,7 @@ class ContentPart(Struct):
 
 
 def split_content(pieces: list[Piece], read: Callable[[int, int], bytes], role: str) -> list[ContentPart]:
-    """Return the parts of a text in order, or none if it has no marks."""
+    """Return the parts of the text in order, or none if it has no marks."""
     body = read_body(tuple(pieces), read)
     if not may_be_split(body.data):
         return []
@@ -49,7 +49,7 @@ def split_content(pieces: list[Piece], read: Callable[[int, int], bytes], role: 
 
 
 def may_be_split(data: bytes) -> bool:
-    """True if a text may have marks, or may be a completion without its control tokens."""
+    """True if the text may have marks, or may be a completion without its control tokens."""
     is_turn = data[:32].lstrip().startswith((b"analysis", b"commentary", b"assistant"))
     return is_turn or MAY_BE_MARK.search(data) is not None
 

@@ -19,9 +19,10 @@ from viewer.formats.json.fields import (
     thought_pieces,
 )
 from viewer.formats.json.header import ObjectHeader, default_ending, read_object_header
+from viewer.formats.json.known.rows import Facts, Row
+from viewer.formats.json.known.runs import Count, MessageRuns
+from viewer.formats.json.known.shapes import KnownMessage, KnownShapes, Report
 from viewer.formats.json.parts import is_hidden_type, read_content
-from viewer.formats.json.runs import Facts, MessageRuns, Row
-from viewer.formats.json.shapes import KnownMessage, KnownShapes, Report
 from viewer.formats.json.unread import first_text_member, with_inner_message
 from viewer.model.diagnostic import Problem
 from viewer.model.messages import Channel, Coding, Ending, Header, Kind, Piece, Span
@@ -82,22 +83,33 @@ class MessageObjects:
         index after the last one."""
         return self._runs.add(data, at, base, lead, tail, self._tools)
 
-    def add_rows(self, data: bytes, at: int, base: int, row: Row, begin: Callable[[int, Facts], None]) -> int:
-        """Add the transcripts from an index on that are like this row and whose messages all have known shapes. `begin`
-        begins a transcript at an offset. Return the index after the last one."""
+    def add_rows(
+        self,
+        data: bytes | bytearray,
+        at: int,
+        base: int,
+        rows: list[Row],
+        begin: Callable[[int, Facts], None],
+        count: Count,
+        *,
+        lead: bytes = b"",
+        tail: bytes = b"",
+        most: int = 0,
+    ) -> int:
+        """Add the transcripts from an index on that are like one of these rows and whose messages all have known
+        shapes, each between `lead` and `tail`, but at most this number if one is given. `begin` begins a transcript at
+        an offset, and `count` counts the tokens that it states. Return the index after the last one."""
 
         def start(offset: int, tools: dict[str, str], facts: Facts) -> None:
             begin(offset, facts)
             self._tools = tools
 
-        return self._runs.add_rows(data, at, base, row, start)
+        return self._runs.add_rows(data, at, base, lead, tail, rows, start, count, most=most)
 
     def _write(self, span: Span, messages: list[KnownMessage]) -> None:
         for message in messages:
             header, ending, times = message.header, message.ending, (message.time_ms, message.time_at)
-            number = self._record.add_complete(
-                header, ending, span, (message.piece,), time_ms=times[0], time_at=times[1]
-            )
+            number = self._record.add_complete(header, ending, span, message.pieces, time_ms=times[0], time_at=times[1])
             for problem in message.problems:
                 self._record.report(*problem, number)
 

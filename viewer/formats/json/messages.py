@@ -12,8 +12,8 @@ from viewer.formats.hiding import is_flagged, is_in_hidden_phase
 from viewer.formats.json.api_errors import add_error, find_error, is_batch_line
 from viewer.formats.json.fields import Source, header_value, is_message
 from viewer.formats.json.items import MessageObjects
+from viewer.formats.json.known.rows import Facts, Row, UsagePlace, facts_in
 from viewer.formats.json.plain_lists import find_plain_list
-from viewer.formats.json.runs import Facts, Row, make_row
 from viewer.formats.json.unread import unread_messages
 from viewer.formats.json.wrappers import Found, MessageFinder, Use
 from viewer.formats.tables.model import MessageTable
@@ -27,8 +27,9 @@ from viewer.rules.structure import W_SIBLING_UNREAD
 from viewer.syntax.json_lines import LazyNode, read_regular
 from viewer.syntax.json_text import JsonKind, JsonNode, JsonReading, read_json
 
-MOST_ROW_TRIALS = 256
-"""The maximum number of objects that are tried as patterns. An input that needs more has objects of too many kinds."""
+MOST_ROWS, MOST_ROW_TRIALS = 8, 256
+"""The maximum number of patterns, and of objects that are tried as patterns. An input that needs more has objects of
+too many kinds."""
 _WITH_USAGE = ("usage", "response", "response_obj")
 """Members that state the token usage of a response, or contain that statement."""
 
@@ -43,8 +44,9 @@ class MessageLists:
         self._usage = UsageLedger(record, MESSAGE_TOKENS)
         self._is_empty = False
         """True while the transcript has no message."""
-        self._row: Row | None = None
-        """The pattern of the last object on a line whose messages all had known shapes."""
+        self._rows: list[Row] = []
+        """The patterns of objects whose messages all had known shapes, the one that matched last first."""
+        self._row_maker = self._finder.row_maker()
         self._row_trials = 0
         self._unknown_count = 0
         """The number of messages of the last object that had no known shape or were not read at all."""
@@ -101,11 +103,10 @@ class MessageLists:
             first = at
             at = self._objects.add_run(data, at, base, tail=b"\n")
             end = self._objects.add_known(data, at, base, b"\n") + 1
-            row = self._row
             if end:
                 at = end
-            elif row is not None:
-                at = self._objects.add_rows(data, at, base, row, self._begin)
+            elif self._rows:
+                at = self._objects.add_rows(data, at, base, self._rows, self._begin, self._count, tail=b"\n")
             if at == first:
                 return at
             self._is_empty = False
@@ -133,12 +134,22 @@ class MessageLists:
     def read_known(self, data: bytearray, at: int, base: int) -> int:
         """Read an item of an array if it is a message of a known shape. Return the index after it, or -1."""
         end = self._objects.add_known(data, at, base)
+        if end < 0 and self._rows:
+            after = self._objects.add_rows(data, at, base, self._rows, self._begin, self._count, most=1)
+            end = after if after > at else -1
         self._is_empty = self._is_empty and end < 0
         return end
 
     def read_known_run(self, data: bytearray, at: int, base: int, lead: bytes) -> int:
         """Read the items after this one that have known shapes and directly follow `lead`."""
-        return self._objects.add_run(data, at, base, lead)
+        while True:
+            first = at
+            at = self._objects.add_run(data, at, base, lead)
+            if self._rows:
+                at = self._objects.add_rows(data, at, base, self._rows, self._begin, self._count, lead=lead)
+            self._is_empty = self._is_empty and at == first
+            if at == first or not self._rows:
+                return at
 
     def begin_array(self, start: int, first: JsonNode) -> None:
         """Begin a transcript for an array, given its first item, unless it is an array of transcripts."""
@@ -148,7 +159,9 @@ class MessageLists:
 
     def read_item(self, node: JsonNode, source: Source) -> None:
         """Read an item of the current array."""
+        self._unknown_count = 0
         self._read_items(_whole(node), source, None)
+        self._learn(node, source)
 
     def read_rest(self, reading: JsonReading, source: Source) -> None:
         """Read the last items of the current array."""
@@ -170,16 +183,21 @@ class MessageLists:
             self._start(node, source)
         self._unknown_count = 0
         self._read_items(reading, source, node)
-        if is_wrapper and type(node) is LazyNode and not self._unknown_count and self._row_trials < MOST_ROW_TRIALS:
-            self._row_trials += 1
-            self._row = self._row_of(node, source) or self._row
+        self._learn(node, source)
 
-    def _row_of(self, node: JsonNode, source: Source) -> Row | None:
-        """Return the row pattern of an object whose messages were all read, to use for the next objects."""
-        items = self._finder.plain_list(node)
-        if not items or _states_usage(node):
-            return None
-        return make_row(source.data, self._facts(node, source), node, items, source.base)
+    def _learn(self, node: JsonNode, source: Source) -> None:
+        """Make a pattern of an object whose messages all had known shapes, to use for the next objects."""
+        is_known = type(node) is LazyNode and not self._unknown_count and self._row_trials < MOST_ROW_TRIALS
+        if not is_known or not self._finder.is_wrapper(node):
+            return
+        self._row_trials += 1
+        messages = self._finder.plain_messages(node)
+        row = self._row_maker.make(
+            source.data, source.base, node, messages, self._facts(node, source), _usage_place(node)
+        )
+        if row is not None:
+            self._rows.insert(0, row)
+            del self._rows[MOST_ROWS:]
 
     def _begin_document(self, node: JsonNode, source: Source) -> None:
         """Begin a transcript for a document, unless it is an array of transcripts."""
@@ -201,8 +219,7 @@ class MessageLists:
     def _facts(self, node: JsonNode, source: Source) -> Facts:
         """Return the version, model and header of the transcript in an object."""
         header = {member.key: header_value(member.value, source) for member in self._finder.header_members(node)}
-        version, model = header.get("version"), header.get("model")
-        return Facts(version if isinstance(version, str) else None, model if isinstance(model, str) else None, header)
+        return facts_in(header)
 
     def _read_items(self, reading: JsonReading, source: Source, root: JsonNode | None) -> None:
         """Read the messages of a value. `root` is the wrapper whose transcript has begun."""
@@ -278,6 +295,12 @@ class MessageLists:
 
 def _states_usage(node: JsonNode) -> bool:
     return any(node.get(key) is not None for key in _WITH_USAGE)
+
+
+def _usage_place(node: JsonNode) -> UsagePlace:
+    if not _states_usage(node):
+        return UsagePlace.NOWHERE
+    return UsagePlace.INSIDE if any(node.get(key) is not None for key in _WITH_USAGE[1:]) else UsagePlace.HEADER
 
 
 def _is_null(node: JsonNode, key: str) -> bool:

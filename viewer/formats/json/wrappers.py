@@ -8,6 +8,7 @@ from enum import Enum
 from msgspec import Struct
 
 from viewer.formats.json.fields import CONTENT_KEYS, ROLE_KEYS
+from viewer.formats.json.known.rows import RowMaker
 from viewer.formats.json.unread import unread_messages
 from viewer.formats.tables.model import MessageTable
 from viewer.syntax.json_lines import LazyNode
@@ -56,10 +57,18 @@ class MessageFinder:
             return False
         return node.kind is JsonKind.ARRAY or self._has_list(node) or any(True for _ in self._exchange(node))
 
-    def plain_list(self, node: JsonNode) -> list[JsonNode]:
-        """Return the messages of an object that has nothing else but header members, or none for any other object."""
-        found = self._plain_member(node)
-        return found.value.items if found is not None else []
+    def plain_messages(self, node: JsonNode) -> list[JsonNode]:
+        """Return the messages of an object in which all of them are said and none are inside an inner wrapper, or none
+        for any other object."""
+        wrapper, *found = self.find(node)
+        is_plain = wrapper.use is Use.WRAPPER and all(each.use is Use.ITEM for each in found)
+        return [each.node for each in found] if is_plain else []
+
+    def row_maker(self) -> RowMaker:
+        """Return the maker of patterns for the objects that this finder reads."""
+        return RowMaker(
+            self.plain_names, self._holders.union(self._answers), frozenset((*self._answers, self._table.items))
+        )
 
     def is_plain(self, node: JsonNode) -> bool:
         """True for an object with one message list and nothing else that is or may be a message."""

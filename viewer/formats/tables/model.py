@@ -567,7 +567,7 @@ class Spans(Struct, frozen=True):
     agents: tuple[When, ...] = ()
     """Conditions. A span that meets any of them belongs to an agent."""
     workflows: tuple[When, ...] = ()
-    """Conditions. The root of a trace that meets all of them is no agent if there is only one agent below it."""
+    """Conditions. The root of a trace that meets all of them is not an agent if there is only one agent below it."""
     tools: tuple[When, ...] = ()
     """Conditions. A span that meets any of them belongs to a tool."""
     remote: tuple[When, ...] = ()

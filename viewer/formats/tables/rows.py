@@ -206,7 +206,7 @@ ROWS = RecordFormat(
         Signature(88, ("prompt", "response"), none_of=("model", "type")),
         Signature(88, ("query", "response"), none_of=("model", "type", "role")),
         *(
-            Signature(88, ("messages", name), none_of=("model",))
+            Signature(88, ("messages", name), none_of=("model", "response.choices", "response.output", "raw_response"))
             for name in ("tools", "functions", "label", "weight", "prompt")
         ),
         *(Signature(88, (name,), {name: _TEMPLATES}, ("type", "role")) for name in ("text", "prompt")),

@@ -109,12 +109,22 @@ def _moved(runs: Runs, by: int) -> Runs:
 
 def cursor_tags(text: str) -> Runs:
     """Split the text of a user record. If it has a `<user_query>` outside other elements, the user typed only that."""
+    return _typed_in("user_query", text)
+
+
+def antigravity_tags(text: str) -> Runs:
+    """Split the text of a step of the user. If it has a `<USER_REQUEST>` outside other elements, the user typed only
+    that."""
+    return _typed_in("USER_REQUEST", text)
+
+
+def _typed_in(name: str, text: str) -> Runs:
     runs: Runs = []
     at = 0
     while found := _TAG.search(text, at):
         closing = f"</{found[1]}>"
         end = text.find(closing, found.end())
-        if end >= 0 and found[1] == "user_query":
+        if end >= 0 and found[1] == name:
             _add_injected(runs, text, at, found.start())
             _add_said(runs, text, found.end(), end)
             at = end + len(closing)
@@ -123,7 +133,7 @@ def cursor_tags(text: str) -> Runs:
             _add_injected(runs, text, at, stop)
             at = stop
     _add_injected(runs, text, at, len(text))
-    has_query = any(kind is Kind.SAID for kind, _, _ in runs) or "<user_query" in text
+    has_query = any(kind is Kind.SAID for kind, _, _ in runs) or f"<{name}" in text
     return runs if has_query or text.lstrip().startswith("<") else [(Kind.SAID, 0, len(text))]
 
 

@@ -11,7 +11,7 @@ SHORT_NAMES = {name: name.removeprefix("openchatml-") for name in READERS}
 """The names of the formats in column headings."""
 _LETTERS = {"user": "U", "system": "S", "developer": "D", "tool": "T"}
 _CHANNELS = {"analysis": "A", "commentary": "C"}
-_HIDDEN = "not at all"
+_HIDDEN = "not shown"
 
 
 def cell_words(cell: Cell | None) -> str:
@@ -36,10 +36,10 @@ def sentence(row: Row, readings: Sequence[Reading]) -> str:
     ways: dict[str, list[str]] = {}
     for each, cell in zip(readings, row.cells, strict=True):
         role = cell.message.shown_as if cell else ""
-        way = f"as text of the {role}" if role else _HIDDEN
+        way = f"shown as text of the {role}" if role else _HIDDEN
         ways.setdefault(way, []).append(SHORT_NAMES[each.format])
     ordered = sorted(ways.items(), key=lambda each: each[0] == _HIDDEN)
-    return "; ".join(f"shown {way} by {_listed(names)}" for way, names in ordered)
+    return "; ".join(f"{way} by {_listed(names)}" for way, names in ordered)
 
 
 def _listed(names: list[str]) -> str:

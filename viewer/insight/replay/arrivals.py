@@ -52,7 +52,7 @@ class Arrivals:
         index = document.index
         format = FORMATS[document.detection.format]
         self._shows_parts = not format.json_content and format.name not in _OF_LINES
-        """True if a text is shown as its bytes arrive, and not when its line is complete."""
+        """True if text is shown as its bytes arrive, and not when its line is complete."""
         self._cut = frozenset() if audience.reveals(Reveal.ALL) else document.tally.cut
         seen = VisibilityCache(index, audience.sees)
         self._project = document.project(audience, withholds=False)
@@ -125,7 +125,7 @@ class Arrivals:
         self._add(message_end, end - start, number, self._time(end, time_ms), flags)
 
     def _add_splits(self, number: int, start: int, end: int, flags: int) -> int:
-        """Add the parts in which the first bytes of a text arrived. Return where the last part begins."""
+        """Add the parts in which the first bytes of the text arrived. Return where the last part begins."""
         if self.recorded and self._shows_parts:
             for at in self.recorded.between(start, end):
                 self._add(at, at - start, number, self.recorded.at(at), flags)

@@ -31,7 +31,7 @@ class Player:
     """Reads the bytes of a complete document again, up to any byte.
 
     The view is that of a live document that has read these bytes, with one exception. If the rest of the input declares
-    a text hidden, such as a thought whose opening mark is missing, the text was on the screen for a moment. An audience
+    text hidden, such as a thought whose opening mark is missing, the text was on the screen for a moment. An audience
     that does not see everything does not see it here, because the text is hidden in the file as it is now."""
 
     def __init__(
@@ -262,7 +262,7 @@ def _reach(player: Player, timeline: Timeline, event: int) -> None:
 
 def _places_after(document: Document, places: Iterable[int]) -> list[int]:
     """Return the offsets at which a part that ends at the first of these may appear. The record of a message is read
-    when its line is complete, or when the list around it continues; a text without an end mark, when the next one
+    when its line is complete, or when the list around it continues; text without an end mark, when the next one
     begins."""
     found = {document.size}
     for place in places:

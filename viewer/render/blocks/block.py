@@ -23,7 +23,7 @@ _MOST_CHECKED = 64
 """How many problems in a range to check, at most, for one whose message has a row."""
 
 
-class BlockLine(Struct, frozen=True, gc=False):
+class BlockLine(Struct, frozen=True):
     """One line and the part of the body that it shows."""
 
     parts: Line
@@ -45,7 +45,7 @@ SPACE = BlockLine(())
 """The empty row between two messages."""
 
 
-class Source(Struct, frozen=True, gc=False):
+class Source(Struct, frozen=True):
     """The Markdown source of rendered text, for copying."""
 
     text: str
@@ -58,7 +58,7 @@ class Source(Struct, frozen=True, gc=False):
         return self.text[self.origins[min(first, end)] : self.origins[min(last, end)]]
 
 
-class Block(Struct, frozen=True, gc=False):
+class Block(Struct, frozen=True):
     """The lines of one row of a view."""
 
     number: int

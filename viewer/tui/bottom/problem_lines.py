@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 from msgspec import Struct
 
 from viewer.document.calls import CallView
@@ -56,10 +58,15 @@ class ProblemLines:
         self._projection, self._calls = projection, calls
         self._style, self._safe, self._pending, self._checking = style, safe, pending, checking
         self._counts = self.problems.severities
-        looked_at = [*self.problems[:_LOOKED_AT], *self.problems[-_LOOKED_AT:]]
-        self._codes = min(_WIDEST_CODE, max((len(_code(found)) for found in looked_at), default=0))
         self._numbers = max(3, len(_number(self.problems.largest)) if self.problems.largest else 0)
-        self._places = 0 if safe else max((len(_place(found)) for found in looked_at), default=0)
+
+    @cached_property
+    def _widths(self) -> tuple[int, int]:
+        """The widths of the positions and the codes. A closed list does not need them, and they take time: each
+        position is a search for line feeds."""
+        looked_at = [*self.problems[:_LOOKED_AT], *self.problems[-_LOOKED_AT:]]
+        places = 0 if self._safe else max((len(_place(found)) for found in looked_at), default=0)
+        return places, min(_WIDEST_CODE, max((len(_code(found)) for found in looked_at), default=0))
 
     def set_pending(self, pending: Pending | None) -> None:
         """Update the open message."""
@@ -186,11 +193,12 @@ class ProblemLines:
     ) -> Line:
         head = (*left, Part(trusted(f"{number:<{self._numbers}}  "), StyleRole.QUIET))
         used = length(head)
+        of_places, of_codes = self._widths
         if width >= ROOMY:
-            places = f"{place:<{self._places}}  " if self._places else ""
-            codes = fitted(trusted(code), self._codes, self._style)
+            places = f"{place:<{of_places}}  " if of_places else ""
+            codes = fitted(trusted(code), of_codes, self._style)
         else:
-            places, codes = (f"{place:>{self._places}}" if self._places else ""), trusted("")
+            places, codes = (f"{place:>{of_places}}" if of_places else ""), trusted("")
         room = max(width - used - len(places) - cells(codes) - 3, 0)
         return (
             *head,

@@ -52,6 +52,8 @@ class LeaksScreen(WorkScreen):
         super().__init__(painter, printing, f"Leaks of {name}", "debug", actions=actions, opener="leaks")
         self._file, self._format, self._reading = name, format, reading
         self._searched = 0
+        self.scores: dict[int, int] = {}
+        """The score of each answer with hidden text."""
         self._found: list[tuple[LeakPlaces, LeakSpan]] = []
         """Each reported passage with its answer."""
         self._at = 0
@@ -62,6 +64,7 @@ class LeaksScreen(WorkScreen):
         everything, shown = (document.project(each, withholds=False) for each in (EVERYTHING, END_USER))
         (answers,) = mark_boilerplate([find_leaks(everything, shown, work=self.check_open)])
         self._searched = answers.searched
+        self.scores = {leak.message: leak.score for leak in answers.leaks}
         placed = [places_of(everything, shown, leak) for leak in answers.leaks]
         self._found = [
             (each, span)

@@ -300,6 +300,7 @@ class Presenter:
                 calls=session.calls,
                 problems=session.diagnostics,
                 usages=session.usages if session.display.usage else None,
+                leak_scores=session.leak_scores,
                 live=live,
                 is_settled=lambda: not live and session.document.is_complete,
             )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from difflib import get_close_matches
+from functools import partial
 from typing import TYPE_CHECKING
 
 from textual.screen import Screen
@@ -29,6 +30,7 @@ from viewer.tui.terminal.paint import Painter
 if TYPE_CHECKING:
     from viewer.insight.replay.timeline import ReplayRequest
     from viewer.tui.dialogs.transcripts import TranscriptChoice
+    from viewer.tui.insight.leaks import LeaksScreen
 
 TWICE_SECONDS = 2.0
 """The seconds within which a second ctrl+c quits."""
@@ -142,7 +144,13 @@ class ProgramController:
                 *(self._painter, self._printing, document.name, document.detection.format, document.options),
                 actions=self._actions,
             )
-            self._screen.app.push_screen(shown, self._go_to_message)
+            self._screen.app.push_screen(shown, partial(self._close_leaks, shown))
+
+    def _close_leaks(self, screen: LeaksScreen, number: int | None) -> None:
+        """Show the scores in the outline, and go to the chosen message."""
+        if screen.scores:
+            self._host.redraw(self._session.score_leaks(screen.scores))
+        self._go_to_message(number)
 
     def compare(self, path: str) -> None:
         """Compare this transcript with another one, limited to what this view shows."""

@@ -6,6 +6,7 @@ import asyncio
 from contextlib import suppress
 
 from viewer.document.live import LiveDocument
+from viewer.render.highlight import LEXERS
 from viewer.sources.changes import Reason
 from viewer.tui.go_to import Place, Target, parse
 from viewer.tui.host import Host, Notice, as_sentence
@@ -66,6 +67,8 @@ class ReadWorker:
         loop = asyncio.get_running_loop()
         if self._host.is_whole and not self._session.document.is_complete:
             await self._read_first()
+        if LEXERS.are_postponed:
+            self._host.start_worker(self._color_code, "colors")
         self._end.begin()
         everything_at = drawn_at = loop.time()
         while not self._session.document.is_complete:
@@ -98,6 +101,12 @@ class ReadWorker:
         self.draw_all()
         with suppress(TimeoutError):  # another screen may cover this one
             await asyncio.wait_for(self._host.first_frame(), LOOK_AGAIN_SECONDS)
+
+    async def _color_code(self) -> None:
+        """Draw the colors of code, which the first frame did not wait for."""
+        await asyncio.to_thread(LEXERS.load_missed)
+        if LEXERS.resume() and self._host.is_whole:
+            self._host.redraw(Changed.ROWS | Changed.DOCUMENT)
 
     def _read_some(self, size: int) -> None:
         self._session.document.read_some(size)

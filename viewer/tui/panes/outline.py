@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import asyncio
+from collections.abc import Callable, Mapping
+from functools import partial
+from types import MappingProxyType
 
 from textual.app import ComposeResult
 from textual.message import Message
@@ -13,6 +16,7 @@ from viewer.document.projection import Projection
 from viewer.document.rows import Rows
 from viewer.document.usage import UsageView
 from viewer.render.style import Line, Style, trusted
+from viewer.tui.input_queue import post_call
 from viewer.tui.panes.frame import Frame
 from viewer.tui.panes.line_list import LineList
 from viewer.tui.panes.outline_folds import Folds
@@ -20,6 +24,13 @@ from viewer.tui.panes.outline_lines import OutlineLines
 from viewer.tui.panes.outline_table import OutlineTable
 from viewer.tui.panes.panel import Panel
 from viewer.tui.terminal.paint import Painter
+
+LARGEST_AT_ONCE = 100_000
+"""The outline of more rows is computed in steps, after the frame that opens it."""
+KEPT_TABLES = 4
+"""How many tables to keep: as many as there are views with two channels switched on and off."""
+PAUSE = 0.001
+"""The seconds before each step, in which a key is handled first."""
 
 
 class Outline(Frame):
@@ -40,7 +51,7 @@ class Outline(Frame):
         self.list = LineList(painter, focusable=True)
         self._lines: OutlineLines | None = None
         self._tables: list[OutlineTable] = []
-        """The last two tables, because operators switch back and forth, and computing one for millions of messages
+        """The last tables, because operators switch back and forth, and computing one for millions of messages
         takes time. They are only numbers, without text."""
         self.caption(trusted("Outline"))
 
@@ -57,28 +68,45 @@ class Outline(Frame):
         calls: CallView | None = None,
         problems: DiagnosticView | None = None,
         usages: UsageView | None = None,
+        leak_scores: Mapping[int, int] = MappingProxyType({}),
         live: bool = False,
         is_settled: Callable[[], bool] = lambda: False,
     ) -> None:
         """Show a projection. Folded turns stay folded. Calls and problems are looked up if not given. Without `usages`,
-        show no tokens. `is_settled` returns True once no line can change any more."""
+        show no tokens. Show `leak_scores` next to their messages. `is_settled` returns True once no line can
+        change any more."""
         before = self._lines
-        self._lines = OutlineLines(
+        lines = self._lines = OutlineLines(
             *(projection, rows, self.printing),
             calls=calls,
             problems=problems,
             usages=usages,
+            leak_scores=leak_scores,
             live=live,
             is_settled=is_settled,
             tables=self._tables,
+            in_steps=is_settled() and len(rows) > LARGEST_AT_ONCE,
         )
-        table = self._lines.table
-        kept = [table, *(each for each in self._tables[:1] if each is not table)]
-        self._tables = kept if is_settled() else []
+        table = lines.table
+        kept = [table, *(each for each in self._tables if each is not table)]
+        self._tables = kept[:KEPT_TABLES] if is_settled() else []
         keeps = before is not None and before.shows(projection, rows)
         table.use_folds(before.table.folds if before is not None and keeps else Folds())
-        self._lines.focus_on(focus)
+        lines.focus_on(focus)
         self._draw(focus)
+        self._complete(table)
+
+    def _complete(self, table: OutlineTable) -> None:
+        """Compute a table step by step unless it has been dropped, and draw it if it is still shown."""
+        if table.is_partial and any(each is table for each in self._tables):
+            asyncio.get_running_loop().call_later(PAUSE, post_call, self, partial(self._go_on, table))
+
+    def _go_on(self, table: OutlineTable) -> None:
+        if table.is_partial:
+            table.go_on()
+            self._complete(table)
+            if not table.is_partial and self._lines is not None and self._lines.table is table:
+                self._draw(self._lines.focus)
 
     def grow(
         self,

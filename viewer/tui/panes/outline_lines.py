@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 
 from viewer.document.calls import CallView
 from viewer.document.diagnostics import DiagnosticView
@@ -43,13 +44,16 @@ class OutlineLines:
         calls: CallView | None = None,
         problems: DiagnosticView | None = None,
         usages: UsageView | None = None,
+        leak_scores: Mapping[int, int] = MappingProxyType({}),
         live: bool = False,
         is_settled: Callable[[], bool] = lambda: False,
         tables: Sequence[OutlineTable] = (),
+        in_steps: bool = False,
     ) -> None:
         """`is_settled` returns True once no line can change any more, so that lines can be cached, and one of `tables`
-        can be used again if it is that of these rows."""
+        can be used again if it is that of these rows. With `in_steps`, a new one is left partial."""
         self._usages = usages
+        self._leak_scores = leak_scores
         self._is_settled = is_settled
         self._made: OrderedDict[tuple[int, int, bool, int, int], Line] = OrderedDict()
         self.focus = 0
@@ -58,7 +62,9 @@ class OutlineLines:
         again = next((each for each in tables if each.is_of(rows)), None) if is_settled() else None
         self.table = OutlineTable() if again is None else again
         if again is None:
-            self.table.extend(projection, rows, self._calls)
+            self.table.begin(projection, rows, self._calls)
+        while self.table.is_partial and not in_steps:
+            self.table.go_on()
 
     def shows(self, projection: Projection, rows: Rows) -> bool:
         """True if these are the lines of these rows."""
@@ -201,7 +207,17 @@ class OutlineLines:
         look = StyleRole.PLAIN if headline.seen else StyleRole.QUIET
         spent = self._usages.of(number) if self._usages is not None and headline.seen else None
         aside = _spent_parts(spent, width) if spent is not None else self._aside(headline)
+        if number in self._leak_scores:
+            score = self._leak_parts(self._leak_scores[number])
+            aside = score if spent is None else (*score, Part(trusted(" ")), *aside)
         return self._spread(left, self._text(headline, sign), look, aside, width)
+
+    def _leak_parts(self, score: int) -> Line:
+        """Return the score of an answer with hidden text, in the look of the problem that it is."""
+        from viewer.insight.leaks import NOTE  # the search for leaks has loaded it
+
+        look = _LOOKS["warning"] if score >= NOTE else StyleRole.QUIET
+        return (Part(trusted(f"{'#' if self._style.ascii else '≋'} {score}"), look),)
 
     def _text(self, headline: Headline, sign: KindSign) -> SafeText:
         """Return a few words that say what a message is about."""

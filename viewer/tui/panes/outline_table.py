@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_left, bisect_right
+from collections.abc import Iterator
 from enum import Enum
 
 from msgspec import Struct
@@ -51,6 +52,9 @@ class OutlineTable:
         self._rows: Rows | None = None
         self._reach = 0, 0
         """How many rows and messages there were."""
+        self.is_partial = False
+        """True while the table is computed."""
+        self._steps: Iterator[None] = iter(())
         self._firsts = array("I")
         """The first row of the view in each turn."""
         self._turns = array("I")
@@ -71,7 +75,24 @@ class OutlineTable:
 
     def extend(self, projection: Projection, rows: Rows, calls: CallView, changed: int = 0) -> None:
         """Update the table to these rows. Rows from `changed` on are new or different."""
+        self.begin(projection, rows, calls, changed)
+        while self.is_partial:
+            self.go_on()
+
+    def begin(self, projection: Projection, rows: Rows, calls: CallView, changed: int = 0) -> None:
+        """Do the same step by step: call `go_on` until the table is not partial. Until then, a new table has no row."""
         self._rows, self._reach = rows, (len(rows), rows.reach)
+        self._steps = self._extend(projection, rows, calls, changed)
+        self.is_partial = True
+
+    def go_on(self) -> None:
+        """Do the next step, which takes milliseconds for millions of messages."""
+        try:
+            next(self._steps)
+        except StopIteration:
+            self.is_partial, self._steps = False, iter(())
+
+    def _extend(self, projection: Projection, rows: Rows, calls: CallView, changed: int) -> Iterator[None]:
         groups = bisect_left(self._firsts, changed)
         if groups and not self._titles[groups - 1] and changed <= self._firsts[groups - 1] + 2:
             groups -= 1  # the question of this turn may only just have arrived
@@ -79,14 +100,20 @@ class OutlineTable:
         for column in (self._firsts, self._turns, self._transcripts, self._titles):
             del column[groups:]
         del self._skipped[bisect_left(self._skipped, changed) :]
-        skipped = [self._hidden_rows(projection, rows, changed), self._reply_rows(rows, calls, changed)]
+        yield
+        skipped = [self._hidden_rows(projection, rows, changed)]
+        yield
+        skipped.append(self._reply_rows(rows, calls, changed))
         if groups and self._titles[-1] and (kept := rows.row_of(self._titles[-1])) >= changed:
             skipped.append(array("I", [kept]))
+        yield
         starts = self._starts(projection, rows, changed)
+        yield
         if groups and starts.places and self._firsts[-1] == starts.places[0]:
             for column in (self._firsts, self._turns, self._transcripts, self._titles):
                 column.pop()
         titles, titled = self._title_rows(projection, rows, starts.places)
+        yield
         self._firsts.extend(starts.places)
         self._turns.extend(starts.turns)
         self._transcripts.extend(starts.transcripts)
@@ -221,7 +248,8 @@ class OutlineTable:
     def use_folds(self, folds: Folds) -> None:
         """Copy the folded turns of an earlier table of the same rows."""
         self.folds = folds
-        self.folds.measure(self.size, self.groups - 1)
+        if not self.is_partial:
+            self.folds.measure(self.size, self.groups - 1)
 
     def fold_all(self, folded: bool) -> None:
         """Fold or unfold all turns."""

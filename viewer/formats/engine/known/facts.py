@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
@@ -31,7 +31,7 @@ class UsageAt(Struct, frozen=True):
     key: Text
     model: Text
 
-    def read(self, texts: list[str | None]) -> Usage | None:
+    def read(self, texts: Sequence[str | None] | Mapping[int, str | None]) -> Usage | None:
         """Return the usage. `texts` holds the texts in the holes. Return None if one of them is no count."""
         sums: list[int | None] = []
         for number in self.numbers:

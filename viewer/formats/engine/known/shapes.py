@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from functools import cached_property
 from typing import Any
@@ -24,6 +24,7 @@ from viewer.formats.engine.drafts import Draft, RecordReading, fields_of, read_r
 from viewer.formats.engine.inner import has_inner_strings
 from viewer.formats.engine.known.facts import FactFinder, Text, UsageAt, holes_of
 from viewer.formats.engine.known.shape_tree import Parts, Regs, ShapeTree
+from viewer.formats.engine.known.strict import StrictHole, strict_parts
 from viewer.formats.engine.paths import MEMBERS, all_at, names_read, path
 from viewer.formats.engine.usage import Stated
 from viewer.formats.json.fields import Source
@@ -180,13 +181,13 @@ class _Alike:
         for check in self._checks:
             sign = None if check.beginnings else _sign_at(data, spans[check.hole - 1][0])
             if sign is None:
-                text = texts[check.hole] = _text(data, *spans[check.hole - 1])
+                text = texts[check.hole] = decoded_text(data, *spans[check.hole - 1])
                 found.append(_beginning(text, check.beginnings))
             else:
                 found.append((sign,))
         if self._compared:
             given = [
-                texts.get(each) or _text(data, *spans[each - 1]) if isinstance(each, int) else each
+                texts.get(each) or decoded_text(data, *spans[each - 1]) if isinstance(each, int) else each
                 for each in self._compared
             ]
             found.append(_equal_texts(given))
@@ -234,13 +235,18 @@ class Shape:
         fields: dict[str, object] | None,
     ) -> None:
         self.said = said
-        self._numbers = {number for number, hole in enumerate(holes, 1) if hole.node.kind is JsonKind.NUMBER}
-        self._objects = [number for number, hole in enumerate(holes, 1) if hole.node.kind is JsonKind.OBJECT]
+        self.numbers = {number for number, hole in enumerate(holes, 1) if hole.node.kind is JsonKind.NUMBER}
+        self.objects = [number for number, hole in enumerate(holes, 1) if hole.node.kind is JsonKind.OBJECT]
+        """The holes for objects."""
         self.exchanges: set[Exchange] = reading.exchanges
-        self._is_aside = reading.is_aside
         self.starts = reading.starts
         self._strings = {at: text for at, text in strings.items() if not isinstance(text, int)}
         self._string_holes = [(at, text) for at, text in strings.items() if isinstance(text, int)]
+        self.known = strings
+        """The texts, or the holes with them, that are known to be at some paths."""
+        self.strict: Parts | None = None
+        """The strict pattern of the records, if there is one."""
+        self.is_aside = reading.is_aside
         self.usage = usage
         """The token usages, and where their values begin. None if that differs between records."""
         self.fields = fields
@@ -259,9 +265,30 @@ class Shape:
         """The holes whose text is part of the reading."""
         self._count = len(holes) + 1
 
+    def strict_parts(self, parts: Parts, holes: list[_Hole]) -> Parts | None:
+        """Return the parts of a strict pattern, or None if there is none. `parts` are those of the usual pattern."""
+        facts = {hole for _, hole in self._string_holes}
+        times = {one.time for one in self.said} - {0}
+        for one in self.said:
+            facts.update(hole for name, mix in one.facts if name != "text" for hole in holes_in(mix))
+        counts: set[int] = set()
+        for each, _ in self.usage or ():
+            facts.update(each.holes)
+            counts.update(hole for number in each.numbers if number is not None for hole in number[1])
+        found = [
+            StrictHole(
+                pattern,
+                hole.node.text if hole.node.kind is JsonKind.STRING else None,
+                hole.is_read,
+                tuple(word for words in hole.beginnings for word in words),
+            )
+            for hole, (_, pattern) in zip(holes, parts, strict=False)
+        ]
+        return strict_parts(parts, found, facts | times, times, counts)
+
     def has_objects(self, data: bytes | bytearray, spans: Regs) -> bool:
         """True if the values in the holes for objects are regular objects."""
-        return all(plain_object(bytes(data[slice(*spans[hole - 1])])) is not None for hole in self._objects)
+        return all(plain_object(bytes(data[slice(*spans[hole - 1])])) is not None for hole in self.objects)
 
     def texts(
         self, data: bytes | bytearray, spans: Regs, known: dict[int, str], needed: Iterable[int]
@@ -270,7 +297,7 @@ class Shape:
         texts: list[str | None] = [None] * self._count
         for hole in needed:
             start, stop = spans[hole - 1]
-            if hole in self._numbers:
+            if hole in self.numbers:
                 texts[hole] = JsonNumber(data[start:stop].decode())
             elif hole in known:
                 texts[hole] = known[hole]
@@ -319,7 +346,7 @@ class Shape:
                 draft.outcome_span = ends[first] + start, ends[last] + end
             draft.problems = said.problems_in(ends)
             drafts.append(draft)
-        reading = RecordReading(drafts, starts=self.starts, exchanges=set(self.exchanges), is_aside=self._is_aside)
+        reading = RecordReading(drafts, starts=self.starts, exchanges=set(self.exchanges), is_aside=self.is_aside)
         reading.fields = self.given_fields(texts)
         if self.usage is not None:
             reading.stated = []
@@ -335,7 +362,7 @@ class Shape:
     def _field(self, value: object, texts: list[str | None]) -> object:
         if isinstance(value, int):
             text = texts[value] or ""
-            return JsonText(text) if value in self._numbers else text
+            return JsonText(text) if value in self.numbers else text
         if isinstance(value, dict):
             return {key: self._field(one, texts) for key, one in value.items()}
         return [self._field(one, texts) for one in value] if isinstance(value, list) else value
@@ -350,7 +377,7 @@ def _sign_at(data: bytes | bytearray, start: int) -> str | None:
     return sign
 
 
-def _text(data: bytes | bytearray, start: int, end: int) -> str:
+def decoded_text(data: bytes | bytearray, start: int, end: int) -> str:
     """Return the text of the string with these quotes. Its bytes are known to be valid."""
     if data.find(b"\\", start, end) < 0:
         return data[start + 1 : end - 1].decode()
@@ -407,6 +434,7 @@ class RecordShapes:
         parts, holes, shape, compared = known
         read = [(number, hole) for number, hole in enumerate(holes, 1) if hole.is_read]
         checks = tuple(_Check(number, hole.beginnings) for number, hole in read)
+        shape.strict = None if compared else shape.strict_parts(parts, holes)
         alike = self._alike.get((parts, checks, compared))
         if alike is None:
             alike = self._alike[parts, checks, compared] = _Alike(checks, compared)
@@ -465,7 +493,7 @@ def _at(value: Any, at: _Path) -> Any:
     return value
 
 
-def mixed(mix: Mix, texts: list[str | None]) -> str:
+def mixed(mix: Mix, texts: Sequence[str | None] | Mapping[int, str | None]) -> str:
     """Return a text with holes, filled with these texts."""
     if not isinstance(mix, tuple):
         return mix if isinstance(mix, str) else ""

@@ -1,4 +1,4 @@
-"""`Arrived`: a text that arrives in pieces. Its bytes are kept, because a template mark may span several pieces."""
+"""`Arrived`: text that arrives in pieces. Its bytes are kept, because a template mark may span several pieces."""
 
 from __future__ import annotations
 

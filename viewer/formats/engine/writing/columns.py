@@ -1,271 +1,376 @@
-"""Write records of known shapes as columns, if each of their messages is independent of earlier records."""
+"""Write records of known shapes as columns, if each of their messages is independent of later records."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from copy import copy
-from itertools import count, pairwise
+from collections.abc import Callable, Mapping
+from itertools import pairwise
 
 from msgspec import Struct
 
-from viewer.formats.engine.drafts import Draft, RecordReading
-from viewer.formats.engine.known.shapes import Matched, Said, Shape, holes_in, mixed
-from viewer.formats.engine.writing.headers import SPOKEN, DraftHeaders
-from viewer.formats.engine.writing.messages import DraftMessages, ending_of, outcome_report
+from viewer.formats.engine.drafts import RecordReading
+from viewer.formats.engine.known.shape_tree import Regs
+from viewer.formats.engine.known.shapes import Matched, Said, Shape, decoded_text
+from viewer.formats.engine.tree import RecordTree
+from viewer.formats.engine.usage import UsageLedger
+from viewer.formats.engine.writing.growing import GrowingMessages
+from viewer.formats.engine.writing.headers import DraftHeaders
+from viewer.formats.engine.writing.messages import DraftMessages, outcome_report
+from viewer.formats.engine.writing.plans import PLAIN, STRING, VALUE, Line, Plan, Planner, text_of
 from viewer.formats.engine.writing.text_hooks import TextHooks
-from viewer.formats.json.shapes import TURN_LEADS, begins_turn, is_divided, may_be_divided
+from viewer.formats.json.known.shapes import TURN_LEADS, begins_turn, is_divided, may_be_divided
 from viewer.formats.tables.model import RecordFormat
 from viewer.model.events import ClosedBatch, Found
-from viewer.model.messages import Coding, Ending, Header, Kind, Piece
+from viewer.model.messages import Coding, Kind, Piece
 from viewer.reading.recorder import Recorder
 from viewer.scan.text_signs import places_with_signs
-from viewer.syntax.json_text import JsonNode
+from viewer.syntax.json_text import JsonNode, plain_object
 from viewer.syntax.times import parse_decoded_time
+from viewer.syntax.utf8 import is_utf8
 
 _MOST_PLANS = 1024
-_FACTS = frozenset({"call_id", "name", "text", "key", "part"})
-"""The facts of a draft that may differ between the records of a shape."""
-_WITH_TOOL = (Kind.CALL, Kind.REPLY)
-_STRINGS = (Coding.PLAIN, Coding.JSON_STRING)
-_BREAKS = (Coding.BREAK, Coding.LINE)
-_NUMBERS = count(-1, -1)
-"""Numbers for messages of shapes. Other readers use positive ones."""
 
-Begin = Callable[[JsonNode, RecordReading], None]
-"""A function that begins a transcript if a record needs one."""
+Begin = Callable[[JsonNode, RecordReading], "str | None"]
+"""A function that begins a transcript if a record needs one. It returns the id of the current session."""
+Texts = Mapping[int, "str | None"]
+Part = tuple[str, tuple[str, "str | int"]]
+"""The key of a reply, and what identifies a part of it."""
 
 
-class _Line(Struct):
-    """A message of a shape, as it is written."""
+class Item(Struct):
+    """A record whose bytes match a shape."""
 
-    said: Said
-    number: int
-    ending: Ending
-    draft: Draft
-    """A draft with the facts of the message that determine its header."""
-    bodies: tuple[int, ...]
-    """The holes with the texts of its body."""
-    is_one: bool
-    """True if the body is one string."""
-    is_marked: bool
-    """True if the body is split at its marks."""
-    classified: object
-    """The text to classify, with holes; None if it need not be."""
-    id: object
-    name: object
-    header: Header | None = None
-    """The header, if it is the same for all messages."""
+    plan: Plan
+    regs: Regs
+    """The spans of the record and of its holes."""
+    known: Matched | None = None
+    """The match by the usual pattern, if the strict one does not match."""
+
+    def matched(self, data: bytes | bytearray) -> Matched | None:
+        """Return the record as the usual pattern matches it, or None if it is not UTF-8."""
+        if self.known is not None:
+            return self.known
+        start, end = self.regs[0]
+        raw = bytes(data[start:end])
+        return Matched(self.plan.shape, start, end, raw, self.regs[1:], {}) if is_utf8(raw) else None
 
 
-class _Plan(Struct, frozen=True):
-    """How the records of a shape are written."""
+class _Ready(Struct):
+    """A record that no value excludes."""
 
-    lines: tuple[_Line, ...]
-    facts: tuple[int, ...]
-    """The holes whose text is needed."""
-    begins: bool
-    """True if a record may begin a transcript."""
+    item: Item
+    texts: Texts
+    times: list[int]
+    """The time of each message; 0 if it has none."""
+    part: Part | None
+    """The part of a reply that the record is."""
+
+
+class Session(Struct):
+    """What the records around a message depend on."""
+
+    id: str | None
+    """The session of the current transcript."""
+    begin: Begin
+    tree: RecordTree | None
 
 
 class ColumnWriter:
-    """Writes records as columns. Each of its conditions excludes what only the writer of drafts can do."""
+    """Writes records as columns."""
 
     def __init__(
-        self, record: Recorder, format: RecordFormat, headers: DraftHeaders, messages: DraftMessages, hooks: TextHooks
+        self,
+        record: Recorder,
+        format: RecordFormat,
+        headers: DraftHeaders,
+        messages: DraftMessages,
+        hooks: TextHooks,
+        growing: GrowingMessages,
+        usage: UsageLedger,
     ) -> None:
         self._record = record
-        self._format = format
         self._headers = headers
         self._messages = messages
         self._hooks = hooks
-        self._plans: dict[Shape, _Plan | None] = {}
+        self._growing = growing
+        self._usage = usage
+        self._planner = Planner(format, headers, hooks)
+        self._plans: dict[Shape, Plan | None] = {}
 
-    def can_write(self, shape: Shape) -> bool:
-        """True if the records of a shape may be written as columns."""
+    def plan(self, shape: Shape) -> Plan | None:
+        """Return how to write the records of a shape, or None if they need the writer of drafts."""
         if shape not in self._plans:
             if len(self._plans) >= _MOST_PLANS:
                 self._plans.clear()
-            self._plans[shape] = self._plan(shape)
-        return self._plans[shape] is not None
+            self._plans[shape] = self._planner.plan(shape)
+        return self._plans[shape]
 
-    def add(self, run: list[Matched], first: int, data: bytes | bytearray, base: int, begin: Begin) -> int:
-        """Write the records from a place in a list on. Return the place of the first one that needs the slow path."""
-        signs = _with_signs(data, run, first, self._plans)
+    def add(self, run: list[Item], data: bytes | bytearray, base: int, session: Session) -> int:
+        """Write records. Return the place of the first one that needs the slow path."""
+        first, last = run[0].regs[0][0], run[-1].regs[0][1]
+        block = bytes(memoryview(data)[first:last])
+        if not block.isascii() and not is_utf8(block):
+            return 0
+        signs = _with_signs(block, run, first)
+        ready = self._ready(run, data, block, signs)
+        if not ready:
+            return 0
         batch = self._record.batch()
-        for place in range(first, len(run)):
-            matched = run[place]
-            plan = self._plans[matched.shape]
-            assert plan is not None
-            texts = matched.shape.texts(data, matched.spans, matched.texts, plan.facts)
-            if not self._may_add(plan, matched, data, texts, signs):
-                return place
-            if plan.begins or not self._record.transcript:
-                reading = RecordReading(starts=matched.shape.starts, fields=matched.shape.given_fields(texts))
-                begin(matched.node(base, texts), reading)
-            self._append(batch, plan, matched, data, base, texts, signs)
-            self._record.count_batch(batch)
-        return len(run)
+        place = 0
+        while place < len(ready) and self._write(ready, place, batch, data, base, signs, session):
+            place += 1
+            if not self._usage.is_idle:
+                break
+        self._record.count_batch(batch)
+        return place
 
-    def _may_add(
-        self, plan: _Plan, matched: Matched, data: bytes | bytearray, texts: list[str | None], signs: set[int]
-    ) -> bool:
-        """True unless a value of a record decides how it is read."""
-        spans = matched.spans
+    # Records whose values exclude nothing.
+
+    def _ready(self, run: list[Item], data: bytes | bytearray, block: bytes, signs: set[int]) -> list[_Ready]:
+        """Return the records up to the first one with a value that decides how it is read."""
+        found: list[_Ready] = []
+        first = run[0].regs[0][0]
+        text = block.decode("latin-1")
+        after, before = 1 - first, -1 - first
+        for item in run:
+            plan, regs = item.plan, item.regs
+            texts: Texts
+            if item.known is None:
+                texts = {}
+                for hole in plan.strings:
+                    start, end = regs[hole]
+                    texts[hole] = text[start + after : end + before]
+                for hole in plan.numbers:
+                    start, end = regs[hole]
+                    texts[hole] = text[start - first : end - first]
+            else:
+                known = item.known.shape.texts(data, item.known.spans, item.known.texts, plan.facts)
+                texts = {hole: known[hole] for hole in plan.facts}
+                if any(each.read(texts) is None for each, _ in plan.usage):
+                    return found
+            times: list[int] = []
+            for line in plan.lines:
+                if line.said.time:
+                    time = parse_decoded_time(texts[line.said.time])
+                    if not time:
+                        return found
+                    times.append(time)
+                else:
+                    times.append(0)
+            if plan.looks and not self._may_be_plain(plan, data, regs, signs):
+                return found
+            for hole in plan.shape.objects:
+                start, end = regs[hole]
+                if plain_object(block[start - first : end - first]) is None:
+                    return found
+            if plan.values and block.find(b"\r", regs[0][0] - first, regs[0][1] - first) >= 0:
+                return found
+            part = None
+            if plan.part is not None:
+                part = text_of(plan.part.key, texts) or "", _identity(plan.part, data, regs, texts)
+            found.append(_Ready(item, texts, times, part))
+        return found
+
+    def _may_be_plain(self, plan: Plan, data: bytes | bytearray, regs: Regs, signs: set[int]) -> bool:
+        """True unless the text of a body decides how a record is read."""
         for line in plan.lines:
-            for hole in line.bodies if line.is_marked else ():
-                start, end = spans[hole - 1]
+            if not line.is_marked:
+                continue
+            for hole in line.bodies:
+                start, end = regs[hole]
                 may_be = start in signs or (data[start + 1] in TURN_LEADS and begins_turn(data, start))
                 if may_be and _is_divided(bytes(data[start:end]), line):
                     return False
-            if line.classified is not None and not self._hooks.is_said(_text(line.classified, texts) or ""):
+            if line.is_classified or line.is_split:
+                text = _whole_text(line, data, regs)
+                if line.is_classified and not self._hooks.is_said(text):
+                    return False
+                if line.is_split and not self._hooks.is_whole(text, line.draft.role):
+                    return False
+        return True
+
+    # Writing.
+
+    def _write(
+        self,
+        ready: list[_Ready],
+        place: int,
+        batch: ClosedBatch,
+        data: bytes | bytearray,
+        base: int,
+        signs: set[int],
+        session: Session,
+    ) -> bool:
+        """Write a record, or return False and change nothing if it depends on others."""
+        one = ready[place]
+        item, texts = one.item, one.texts
+        plan, regs = item.plan, item.regs
+        tree = session.tree
+        own = text_of(plan.session, texts)
+        begins = plan.begins or not self._record.transcript or (own is not None and own != session.id)
+        if tree is not None:
+            id, parent = text_of(plan.id, texts), text_of(plan.parent, texts)
+            if begins or not tree.takes(id, parent):
                 return False
-            if line.said.time and not parse_decoded_time(texts[line.said.time]):
+        part, opened = one.part, False
+        if part is not None:
+            opened = plan.lines[0].draft.kind is Kind.SAID
+            if self._growing.knows(*part) or (opened and not self._ends(ready, place + 1, part)):
                 return False
-        return matched.shape.has_objects(data, spans)
+        if tree is not None and plan.has_prompt and not tree.takes_prompt(parent):
+            return False
+        if begins:
+            self._record.count_batch(batch)
+            matched = item.matched(data)
+            assert matched is not None
+            known: list[str | None] = [None] * (len(regs) + 1)
+            for hole, text in texts.items():
+                known[hole] = text
+            reading = RecordReading(starts=plan.shape.starts, fields=plan.shape.given_fields(known))
+            session.id = session.begin(matched.node(base, known), reading)
+        first = len(batch.codes)
+        self._append(batch, one, data, base, signs)
+        last = len(batch.codes)
+        number = batch.first + last - 1
+        if plan.shape.usage:
+            self._use(plan, texts, number)
+        if opened:
+            batch.opened[first] = len(batch.used)
+        if tree is not None and id is not None:
+            start = batch.first + first
+            end = start - 1 if plan.shape.is_aside else number
+            tree.put(id, parent, start, end, is_prompt=plan.has_prompt)
+        return True
+
+    def _ends(self, ready: list[_Ready], place: int, part: Part) -> bool:
+        """True if the records from a place on certainly end the text of a reply."""
+        for later in ready[place:]:
+            if not later.item.plan.lines:
+                continue
+            if later.part is None or later.part[0] != part[0]:
+                return True
+            is_said = later.item.plan.lines[0].draft.kind is Kind.SAID
+            return not is_said and later.part != part and not self._growing.knows(*later.part)
+        return False
+
+    def _use(self, plan: Plan, texts: Texts, number: int) -> None:
+        """Count the token usage of a record whose last message has this number."""
+        for each, after in plan.usage:
+            usage = each.read(texts)
+            if usage is not None:
+                key, model = text_of(each.key, texts), text_of(each.model, texts)
+                self._usage.take_known(each.rule, usage, key, model, number - after)
 
     def _append(
         self,
         batch: ClosedBatch,
-        plan: _Plan,
-        matched: Matched,
+        one: _Ready,
         data: bytes | bytearray,
         base: int,
-        texts: list[str | None],
         signs: set[int],
     ) -> None:
         """Add the messages of a record to a batch."""
-        spans, numbers = matched.spans, batch.numbers
-        ends = [base + matched.start, *[base + end for _, end in spans]]
-        for line in plan.lines:
+        item, texts = one.item, one.texts
+        regs, numbers = item.regs, batch.numbers
+        for line, time in zip(item.plan.lines, one.times, strict=True):
             said, row = line.said, len(batch.codes)
-            header, tool = line.header, ""
+            header, name, thread = line.header, None, None
+            agent: tuple[int, str] | None = None
             if header is None:
-                draft = line.draft
-                draft.call_id, draft.name = _text(line.id, texts), _text(line.name, texts)
-                header = self._headers.of(draft)
-                tool = f"{header.recipient or header.name or ''} {header.thread or ''}"
-                if draft.call_id is not None:
+                call_id, name = text_of(line.id, texts), text_of(line.name, texts)
+                if line.thread is not None:
+                    thread = text_of(line.thread, texts)
+                    agent = self._record.transcript, thread or ""
+                if line.is_reply:
+                    name = name or self._headers.tool_of(call_id)
+                code = numbers.get((line.number, name, agent))
+                if code is None:
+                    draft = line.draft
+                    draft.call_id, draft.name, draft.thread = call_id, name, thread
+                    header = self._headers.of(draft)
+                elif line.is_call:
+                    self._headers.note_call(call_id, name)
+                elif line.is_reply:
+                    self._headers.note_reply(call_id)
+                if call_id is not None and (line.is_call or line.is_reply):
                     batch.id_rows.append(row)
-                    batch.ids.append(draft.call_id)
-            code = numbers.get((line.number, tool))
+                    batch.ids.append(call_id)
+            else:
+                code = numbers.get((line.number, None, None))
             if code is None:
-                code = numbers[line.number, tool] = len(batch.headers)
+                assert header is not None
+                code = numbers[line.number, name, agent] = len(batch.headers)
                 batch.headers.append((header.with_call_id(None), line.ending))
-            (one, start), (other, end) = said.span
-            start, end = ends[one] + start, ends[other] + end
+            (hole, shift), (other, end) = said.span
+            start = base + regs[hole][1] + shift if hole else base + regs[0][0] + shift
+            end = base + regs[other][1] + end if other else base + regs[0][0] + end
             batch.codes.append(code)
             batch.starts.append(start)
             batch.ends.append(end)
             if line.is_one:
-                first, last = spans[line.bodies[0] - 1]
+                first, last = regs[line.bodies[0]]
                 is_escaped = data.find(b"\\", first, last) >= 0
                 batch.body_starts.append(base + first + 1 - is_escaped)
                 batch.body_ends.append(base + last - 1 + is_escaped)
-                batch.escaped.append(is_escaped)
+                batch.escaped.append(STRING if is_escaped else PLAIN)
+                batch.signed.append(first in signs)
+            elif line.value:
+                first, last = regs[line.value]
+                batch.body_starts.append(base + first)
+                batch.body_ends.append(base + last)
+                batch.escaped.append(VALUE)
                 batch.signed.append(first in signs)
             else:
-                batch.pieces[row] = tuple(said.pieces_in(data, base, spans, ends))
+                batch.pieces[row] = tuple(said.pieces_in(data, base, regs[1:], _ends_of(base, regs)))
                 batch.body_starts.append(start)
                 batch.body_ends.append(end)
-                batch.escaped.append(False)
+                batch.escaped.append(PLAIN)
                 batch.signed.append(False)
-            if said.time:
-                first, last = spans[said.time - 1]
+            if time:
+                first, last = regs[said.time]
                 batch.time_rows.append(row)
-                batch.times.append(parse_decoded_time(texts[said.time]) or 0)
+                batch.times.append(time)
                 batch.time_starts.append(base + first)
                 batch.time_ends.append(base + last)
             if said.problems or said.outcome_span is not None:
-                self._report(batch, said, row, ends)
-            self._messages.note(header, batch.first + row, (start, end))
-
-    @staticmethod
-    def _report(batch: ClosedBatch, said: Said, row: int, ends: list[int]) -> None:
-        """Report the problems of a message."""
-        number = batch.first + row
-        for one in said.problems_in(ends):
-            batch.found.append((row, Found(one.rule, one.reason, one.start, one.end, number)))
-        found = outcome_report(said.draft)
-        if found is not None and said.outcome_span is not None:
-            (first, start), (last, end) = said.outcome_span
-            batch.found.append((row, Found(*found, ends[first] + start, ends[last] + end, number)))
-
-    # Shapes whose records can be written as columns.
-
-    def _plan(self, shape: Shape) -> _Plan | None:
-        """Return how to write the records of a shape, or None if they need the writer of drafts."""
-        format = self._format
-        keeps = format.keeps_fields and shape.starts
-        is_plain = not shape.exchanges and not (keeps and shape.fields is None) and bool(shape.said)
-        if not is_plain or (format.usage and shape.usage != []):
-            return None
-        lines = [self._line(said) for said in shape.said]
-        known = [line for line in lines if line is not None]
-        if len(known) < len(lines) or not _are_in_order(known):
-            return None
-        facts = set(shape.facts)
-        for line in known:
-            facts.update(hole for mix in (line.classified, line.id, line.name) for hole in holes_in(mix))  # type: ignore[arg-type]
-            facts.add(line.said.time)
-        return _Plan(tuple(known), tuple(sorted(facts - {0})), shape.starts or bool(format.session))
-
-    def _line(self, said: Said) -> _Line | None:
-        """Return how to write a message of a shape, or None if it needs the writer of drafts."""
-        draft, kind = said.draft, said.draft.kind
-        facts = dict(said.facts)
-        if not _is_independent(draft) or not facts.keys() <= _FACTS:
-            return None
-        if kind is Kind.REPLAYED or (kind is Kind.SAID and draft.role not in SPOKEN):
-            return None
-        bodies = tuple(piece.hole for piece in said.pieces if piece.hole and piece.coding is Coding.PLAIN)
-        is_one = len(bodies) == len(said.pieces) == 1
-        is_text = bodies and all(piece.hole for piece in said.pieces)
-        is_spoken = kind is Kind.SAID
-        if is_spoken and not (is_text and _is_broken_apart(said)):
-            return None
-        own = copy(draft)
-        is_classified = is_spoken and draft.rule.classify and self._hooks.classifies
-        line = _Line(
-            said,
-            next(_NUMBERS),
-            ending_of(draft),
-            own,
-            bodies,
-            is_one,
-            is_spoken,
-            facts.get("text") if is_classified else None,
-            facts.get("call_id", draft.call_id),
-            facts.get("name", draft.name),
-        )
-        if is_classified and line.classified is None:
-            return None
-        if kind not in _WITH_TOOL and kind is not Kind.SUBAGENT and draft.thread is None:
-            line.header = self._headers.of(own)
-        return line
+                _report(batch, said, row, _ends_of(base, regs))
+            if one.part is not None:
+                self._growing.note_part(*one.part)
+            self._messages.note(batch.headers[code][0], batch.first + row, (start, end))
 
 
-def _are_in_order(lines: list[_Line]) -> bool:
-    """True if messages and their bodies are in the order of their bytes, as the checks of columns require."""
-    starts = [line.said.span[0] for line in lines]
-    bodies = [line.bodies[0] for line in lines if line.bodies]
-    return starts == sorted(starts) and bodies == sorted(bodies)
+def _identity(line: Line, data: bytes | bytearray, regs: Regs, texts: Texts) -> tuple[str, str | int]:
+    """Return what identifies a part of a reply."""
+    own = text_of(line.id, texts)
+    if own:
+        return line.draft.kind.value, own
+    return line.draft.kind.value, hash(_whole_text(line, data, regs))
 
 
-def _is_independent(draft: Draft) -> bool:
-    """True if no earlier or later record changes what a message is."""
-    rule = draft.rule
-    is_plain = rule.copy is None and rule.orphan is None and rule.later is None and rule.prefill is None
-    is_plain = is_plain and not rule.once and not rule.split and not rule.typed_id
-    return is_plain and rule.merge is None and not draft.has_unknown_channel
+def _whole_text(line: Line, data: bytes | bytearray, regs: Regs) -> str:
+    """Return the text of a message."""
+    if isinstance(line.text, str):
+        return line.text
+    parts = line.text if isinstance(line.text, tuple) else (line.text or 0,)
+    return "".join(decoded_text(data, *regs[part]) if isinstance(part, int) else part for part in parts)
 
 
-def _is_broken_apart(said: Said) -> bool:
-    """True if no mark can lie across two pieces, because a line break is between them."""
-    codings = [piece.coding for piece in said.pieces]
-    return all(one in _BREAKS or other in _BREAKS for one, other in pairwise(codings))
+def _ends_of(base: int, regs: Regs) -> list[int]:
+    """Return the offsets of the start of a record and of the ends of its holes."""
+    return [base + regs[0][0], *[base + end for _, end in regs[1:]]]
 
 
-def _is_divided(raw: bytes, line: _Line) -> bool:
+def _report(batch: ClosedBatch, said: Said, row: int, ends: list[int]) -> None:
+    """Report the problems of a message."""
+    number = batch.first + row
+    for one in said.problems_in(ends):
+        batch.found.append((row, Found(one.rule, one.reason, one.start, one.end, number)))
+    found = outcome_report(said.draft)
+    if found is not None and said.outcome_span is not None:
+        (first, start), (last, end) = said.outcome_span
+        batch.found.append((row, Found(*found, ends[first] + start, ends[last] + end, number)))
+
+
+def _is_divided(raw: bytes, line: Line) -> bool:
     """True if a text may be split at its marks."""
     if not line.is_one:
         return may_be_divided(raw)
@@ -274,24 +379,12 @@ def _is_divided(raw: bytes, line: _Line) -> bool:
     return is_divided(raw, piece, line.draft.role)
 
 
-def _text(mix: object, texts: list[str | None]) -> str | None:
-    if isinstance(mix, int):
-        return texts[mix]
-    return None if mix is None else mixed(mix, texts)  # type: ignore[arg-type]
-
-
-def _with_signs(data: bytes | bytearray, run: list[Matched], first: int, plans: dict[Shape, _Plan | None]) -> set[int]:
+def _with_signs(block: bytes, run: list[Item], first: int) -> set[int]:
     """Return the starts of the bodies that may have marks, or which must be examined for other reasons."""
-    start = run[first].start
-    found: set[tuple[int, int]] = set()
-    for matched in run[first:]:
-        plan = plans[matched.shape]
-        assert plan is not None
-        spans = matched.spans
-        found.update(spans[hole - 1] for line in plan.lines for hole in line.bodies)
-    if not found:
+    spans = [item.regs[hole] for item in run for hole in item.plan.bodies]
+    if not spans:
         return set()
-    ordered = sorted(found)
-    block = bytes(memoryview(data)[start : run[-1].end])
-    places = places_with_signs(block, [one - start for one, _ in ordered], [end - start for _, end in ordered])
-    return {ordered[place][0] for place in places}
+    if any(one[0] >= other[0] for one, other in pairwise(spans)):
+        spans = sorted({*spans})
+    places = places_with_signs(block, [start - first for start, _ in spans], [end - first for _, end in spans])
+    return {spans[place][0] for place in places}

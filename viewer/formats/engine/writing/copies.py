@@ -1,4 +1,4 @@
-"""Pair records that repeat a text or a reply: one occurrence becomes the message, the other is a copy."""
+"""Pair records that repeat text or a reply: one occurrence becomes the message, the other is a copy."""
 
 from __future__ import annotations
 

@@ -46,8 +46,8 @@ class GrowingMessages:
 
     @property
     def is_idle(self) -> bool:
-        """True if no message is growing and no reply may get more parts."""
-        return not (self._replies or self._saying or self._growing)
+        """True if no message is growing."""
+        return not (self._saying or self._growing)
 
     def end_others(self, drafts: list[Draft]) -> None:
         """End the replies with other keys, and the texts without a key that these drafts interrupt."""
@@ -77,6 +77,20 @@ class GrowingMessages:
 
     # The parts of one reply.
 
+    def knows(self, key: str, identity: tuple[str, str | int]) -> bool:
+        """True if a reply has a part."""
+        reply = self._replies.get(key)
+        return reply is not None and identity in reply.seen
+
+    def note_part(self, key: str, identity: tuple[str, str | int]) -> None:
+        """Note a part that was written, while no message is growing."""
+        reply = self._replies.get(key)
+        if reply is None:
+            reply = self._replies[key] = _Reply()
+            while len(self._replies) > MOST_REPLIES:
+                self._end_reply(next(iter(self._replies)))
+        reply.seen.add(identity)
+
     def add_part(self, draft: Draft) -> None:
         """Add a part to its reply, unless the reply already has it."""
         key = draft.key or ""
@@ -89,6 +103,7 @@ class GrowingMessages:
         if is_known:
             return
         if draft.kind is not Kind.SAID:
+            self._end_said(key)
             self._messages.emit(draft)
             return
         if reply.said is not None and draft.text.startswith(reply.said.text):

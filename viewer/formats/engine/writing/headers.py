@@ -40,6 +40,21 @@ class DraftHeaders:
         """True if a call with this id was read."""
         return call_id in self._tools
 
+    def tool_of(self, call_id: str | None) -> str | None:
+        """Return the tool of the call with this id, if it was read."""
+        return self._tools.get(call_id or "")
+
+    def note_call(self, call_id: str | None, name: str | None) -> None:
+        """Note a call whose header is known."""
+        if call_id:
+            if name:
+                self._tools[call_id] = full_tool_name(name)
+            self._unanswered[call_id] = None
+
+    def note_reply(self, call_id: str | None) -> None:
+        """Note a reply whose header is known."""
+        self._unanswered.pop(call_id or "", None)
+
     def take_unanswered(self) -> list[str]:
         """Return the ids of the calls without a reply, and stop waiting for replies to them."""
         unanswered = [*self._unanswered]
@@ -101,7 +116,7 @@ class DraftHeaders:
 
     def _reply(self, draft: Draft) -> Header:
         name = draft.name or self._tools.get(draft.call_id or "")
-        self._unanswered.pop(draft.call_id or "", None)
+        self.note_reply(draft.call_id)
         return Header(
             "tool",
             full_tool_name(name) if name else None,
@@ -115,10 +130,7 @@ class DraftHeaders:
 
     def _call(self, draft: Draft) -> Header:
         tool = full_tool_name(draft.name) if draft.name else None
-        if tool and draft.call_id:
-            self._tools[draft.call_id] = tool
-        if draft.call_id:
-            self._unanswered[draft.call_id] = None
+        self.note_call(draft.call_id, draft.name)
         return Header(
             "assistant",
             recipient=tool or "functions.unknown",

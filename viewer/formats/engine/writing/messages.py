@@ -145,7 +145,7 @@ class DraftMessages:
         """Note a message that was written."""
         if self._row_order is not None:
             self._row_order.add(header, number, span)
-        if header.role == "user" and header.kind is Kind.SAID and not header.thread:
+        if is_prompt(header):
             self.has_prompt = True
             self._prompts.append(number)
 
@@ -275,6 +275,11 @@ class DraftMessages:
 
     def _report_order(self, number: int, span: Span) -> None:
         self._record.report(I_ROW_ORDER, None, *span, number)
+
+
+def is_prompt(header: Header) -> bool:
+    """True for a text that the user typed."""
+    return header.role == "user" and header.kind is Kind.SAID and not header.thread
 
 
 def outcome_report(draft: Draft) -> tuple[Rule, str | None] | None:

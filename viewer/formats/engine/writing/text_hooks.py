@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from viewer.formats.engine.drafts import Draft
-from viewer.formats.tables.model import RecordFormat
+from viewer.formats.tables.model import RecordFormat, Split
 from viewer.model.diagnostic import Problem
 from viewer.model.messages import Coding, Kind
 from viewer.reading.bodies import Body, read_body
@@ -38,10 +38,23 @@ class TextHooks:
         """True if a text that was said keeps its kind."""
         return self._hooks.classify is None or self._hooks.classify(text) is Kind.SAID
 
+    def splits(self, role: str) -> bool:
+        """True if there is a hook that splits the texts of a speaker."""
+        return self._split_of(role) is not None
+
+    def is_whole(self, text: str, role: str) -> bool:
+        """True if a text that was said is not split and keeps its kind."""
+        split = self._split_of(role)
+        runs = split(text) if split is not None else None
+        return split is None or (runs is not None and _are_whole(text, runs))
+
+    def _split_of(self, role: str) -> Split | None:
+        answers = self._hooks.split_answer if role == "assistant" else None
+        return answers or self._hooks.split
+
     def runs(self, draft: Draft, read: Callable[[int, int], bytes] | None) -> Iterable[Draft]:
         """Yield the draft itself, or one draft for each run of its text by kind. `read` reads the record."""
-        answers = self._hooks.split_answer if draft.role == "assistant" else None
-        split = (answers or self._hooks.split) if draft.rule.split else None
+        split = self._split_of(draft.role) if draft.rule.split else None
         if split is None or draft.kind is not Kind.SAID or read is None:
             return [draft]
         body = None if is_one_text(draft) else read_body(tuple(draft.pieces), read)
@@ -51,7 +64,7 @@ class TextHooks:
             draft.kind = Kind.UNKNOWN
             self._report_failure(draft)
             return [draft]
-        if len(runs) == 1 and runs[0][0] is Kind.SAID and _is_all(text, runs[0][1], runs[0][2]):
+        if _are_whole(text, runs):
             return [draft]
         body = body or read_body(tuple(draft.pieces), read)
         return [_run(draft, body, *run) for run in runs]
@@ -79,6 +92,11 @@ def _run(draft: Draft, body: Body, kind: Kind, start: int, end: int) -> Draft:
     run.text, run.time_ms, run.time_at, run.thread = text[start:end], draft.time_ms, draft.time_at, draft.thread
     run.channel_word, run.has_unknown_channel = draft.channel_word, draft.has_unknown_channel
     return run
+
+
+def _are_whole(text: str, runs: list[tuple[Kind, int, int]]) -> bool:
+    """True if a text is one run that was said."""
+    return len(runs) == 1 and runs[0][0] is Kind.SAID and _is_all(text, runs[0][1], runs[0][2])
 
 
 def _is_all(text: str, start: int, end: int) -> bool:

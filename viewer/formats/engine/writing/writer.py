@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from viewer.formats.engine.deltas import DeltaRun, all_rules
 from viewer.formats.engine.drafts import Draft, RecordReading, StreamStep
-from viewer.formats.engine.known.shapes import Matched, Shape
+from viewer.formats.engine.known.shapes import Shape
 from viewer.formats.engine.streams import BlockStreams
 from viewer.formats.engine.usage import UsageLedger
 from viewer.formats.engine.writing.copies import CopyPairs, texts_of
@@ -27,7 +27,8 @@ from viewer.rules.structure import W_RECORD_UNKNOWN
 from viewer.syntax.json_text import JsonKind, JsonNode
 
 if TYPE_CHECKING:
-    from viewer.formats.engine.writing.columns import Begin, ColumnWriter
+    from viewer.formats.engine.writing.columns import ColumnWriter, Item, Session
+    from viewer.formats.engine.writing.plans import Plan
 
 MOST_SAID = 256
 """The number of texts that a later record may repeat."""
@@ -84,20 +85,21 @@ class DraftWriter:
     def _columns(self) -> ColumnWriter:
         from viewer.formats.engine.writing.columns import ColumnWriter  # lazy: many formats need no columns
 
-        return ColumnWriter(self._record, self._format, self._headers, self._messages, self._hooks)
+        return ColumnWriter(
+            self._record, self._format, self._headers, self._messages, self._hooks, self._growing, self._usage
+        )
 
-    def can_write_columns(self, shape: Shape) -> bool:
-        """True if the records of a shape may be written as columns."""
-        return self._columns.can_write(shape)
+    def plan(self, shape: Shape) -> Plan | None:
+        """Return how to write the records of a shape as columns, or None if that is impossible."""
+        return self._columns.plan(shape)
 
-    def add_columns(self, run: list[Matched], first: int, data: bytes | bytearray, base: int, begin: Begin) -> int:
-        """Write the records from a place in a list on as columns. Return the place of the first one that needs the slow
-        path."""
-        after = self._columns.add(run, first, data, base, begin)
-        if after > first:
-            self._at += after - first
+    def add_columns(self, run: list[Item], data: bytes | bytearray, base: int, session: Session) -> int:
+        """Write records as columns. Return the place of the first one that needs the slow path."""
+        count = self._columns.add(run, data, base, session)
+        if count:
+            self._at += count
             self._usage.take_none()
-        return after
+        return count
 
     @property
     def has_prompt(self) -> bool:
@@ -291,7 +293,7 @@ class DraftWriter:
 
 def can_be_columns(format: RecordFormat) -> bool:
     """True if messages of the format may be independent of earlier records."""
-    is_plain = format.threads is None and format.history is None and format.replays is None
+    is_plain = format.history is None and format.replays is None
     is_plain = is_plain and format.spans is None and format.hooks.renew is None
     is_plain = is_plain and not any(tokens.counts is Counting.COUNTER for tokens in format.usage)
     return is_plain and not any(map(_depends_on_others, all_rules(format.records)))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from enum import Enum
 from itertools import count
 from types import NoneType
 
@@ -15,13 +16,17 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from viewer.cache import lazy_regex
-from viewer.formats.hiding import DECIDING
+from viewer.formats.hiding import DECIDING, FLAGS, SHOWN
 from viewer.formats.json.content_parts import may_be_split, split_content
 from viewer.formats.json.fields import TIME_KEYS, is_known_key, piece_of
+from viewer.formats.json.known.values import NUMBER, STRING, WORDS, nested_pattern
 from viewer.model.diagnostic import Problem, Rule
 from viewer.model.messages import Coding, Ending, Header, Piece, Span
 from viewer.model.time_order import TimePlace
 from viewer.model.visibility import is_header_safe
+from viewer.reading.bodies import read_body
+from viewer.reading.grammar import ROLES
+from viewer.reading.header import full_tool_name
 from viewer.reading.template_marks import MAY_BE_MARK
 from viewer.syntax.json_lines import JsonNumber, LazyNode
 from viewer.syntax.json_text import JsonKind, JsonNode, string_body
@@ -37,20 +42,26 @@ LONGEST_KNOWN = 1024 * 1024
 """The maximum length in bytes. A longer message takes the slow path."""
 MOST_HOLES = 24
 MOST_HEADERS = 256
-"""The maximum number of headers of one shape. There are several because a reply gets its name from its call."""
+"""The maximum number of headers of one shape. There are several because of the names in them."""
+MOST_PARTS = 8
+"""The maximum number of content parts."""
 _THOUGHT_KEYS = ("reasoning_content", "reasoning", "thinking")
-"""Members with a thought. A shape has text in only one, because a text that several have becomes one message."""
+"""Members with a thought. A shape has text in only one, because text that several have becomes one message."""
 _KEYS = frozenset(
     {
-        *("role", "content", "name", "tool_calls", "tool_call_id", "refusal", "function_call", "audio", "annotations"),
+        *("role", "content", "tool_calls", "tool_call_id", "refusal", "function_call", "audio", "annotations"),
         *_THOUGHT_KEYS,
     }
 )
 """The members that a message with a shape may have, besides those that decide nothing."""
 _FIXED_KEYS = frozenset({"type", "phase"})
 """Further members whose values decide how a message is read. They are part of the pattern."""
-_EXCLUDED_KEYS = frozenset({"usage", "response", "response_obj", "custom_id", "message"}) | DECIDING
+_EXCLUDED_KEYS = (frozenset({"usage", "response", "response_obj", "custom_id", "message"}) | DECIDING) - {
+    *("metadata", "annotations")
+}
 """Members whose effect goes beyond the header of a message, or depends on more than its shape."""
+_METADATA_KEYS = FLAGS | SHOWN | {"audience"}
+"""Members of `metadata` that may hide the message."""
 _TEXT_TYPES = ("text", "input_text", "output_text")
 _EMPTY_KEYS = ("refusal", "function_call", "audio", "annotations")
 """Members that must be empty, because the patterns of shapes cover no text in them."""
@@ -58,40 +69,56 @@ _CALL_KEYS = frozenset({"id", "type", "function", "index"})
 _FUNCTION_KEYS = frozenset({"name", "arguments"})
 _REPLY_ROLES = ("tool", "function")
 """Roles of replies, which get their name from the call if they do not name the tool themselves."""
-_STRING = (
-    rb'"(?!")[^"\\\x00-\x1f]*+(?:\\(?:["\\/bfnrt]|u(?:[0-9a-ce-fA-CE-F][0-9a-fA-F]{3}|[dD][0-7][0-9a-fA-F]{2}'
-    rb'|[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}))[^"\\\x00-\x1f]*+)*+"'
-)
+_STRING = rb'(?!"")' + STRING
 """A valid nonempty string in which every surrogate belongs to a pair."""
 _ID = rb'"[^"\\\x00-\x1f\x7f-\xff]++"'
 """An ASCII id without escapes."""
-_WORDS = rb"[ !#-;=?-\[\]-{}~]++"
-"""The value of a member that decides nothing: ASCII text without escapes and without the characters of marks."""
-_NUMBER = rb"-?(?:0|[1-9][0-9]{0,14}+)(?:\.[0-9]{1,15}+)?+(?![0-9.eE])"
+_NAME = rb"[A-Za-z0-9_.:/-]++"
+"""The name of a tool or a speaker."""
 _TURN = lazy_regex(rb"(?:[ ]|\\[nrtbf])*+(?:analysis|commentary|assistant)")
-"""A pattern that matches, among others, every start of a text that may be a turn without its control tokens."""
+"""A pattern that matches, among others, every start of text that may be a turn without its control tokens."""
 TURN_LEADS = b" \\ac"
-"""The first bytes of such a text."""
+"""The first bytes of such text."""
 
 
 _NUMBERS = count()
 
 
+class _Use(Enum):
+    """What the value in a hole is."""
+
+    TEXT = "text"
+    ID = "id"
+    NAME = "name"
+    """The name of the tool of a call, or of the speaker."""
+    OTHER = "other"
+    """The value of a member that decides nothing."""
+
+
 class _Hole(Struct, frozen=True):
-    """A place in a shape where the string may differ."""
+    """A place in a shape where the value may differ."""
 
     node: LazyNode
-    is_id: bool
+    use: _Use
     key: str = ""
-    """The name of a member of the message whose value decides nothing; empty for any other place."""
+    """The name of a member whose value decides nothing."""
+    call: int = -1
+    """The place of the call that the value belongs to."""
 
     @property
     def pattern(self) -> bytes:
-        """The pattern of the values that may be here. The subpattern of a value that decides nothing excludes the
-        quotes."""
-        if not self.key:
-            return b"(" + (_ID if self.is_id else _STRING) + b")"
-        return b'"(' + _WORDS + b')"' if self.node.kind is JsonKind.STRING else b"(" + _NUMBER + b")"
+        """The pattern of the values that may be here. The subpattern of a name, and that of a string that decides
+        nothing, exclude the quotes."""
+        match self.use:
+            case _Use.TEXT:
+                return b"(" + _STRING + b")"
+            case _Use.ID:
+                return b"(" + _ID + b")"
+            case _Use.NAME:
+                return b'"(' + _NAME + b')"'
+        if self.node.kind is JsonKind.STRING:
+            return b'"(' + WORDS + b')"'
+        return b"(" + (_nested(self.node) or NUMBER) + b")"
 
 
 class Said(Struct, frozen=True):
@@ -101,9 +128,15 @@ class Said(Struct, frozen=True):
     """The header, without a call id."""
     ending: Ending
     body: int
-    """The number of the hole with the body."""
+    """The number of the hole with the body, or with its first part."""
+    more: tuple[int, ...]
+    """The numbers of the holes with the other parts of the body."""
     id: int
     """The number of the hole with the call id; 0 if there is none."""
+    name: int
+    """The number of the hole with the name; 0 if there is none."""
+    tool: int
+    """The number of the hole with the name of the tool that is called; 0 if there is none."""
     is_named_by_call: bool
     is_call: bool
     is_split: bool
@@ -133,8 +166,8 @@ class Shape:
         """The number of bytes on either side that belong to the time."""
         self.next = self
         """The shape that followed this one the last time."""
-        self.headers: dict[str, Header] = {}
-        """The headers of replies, by the tool of the call."""
+        self.headers: dict[tuple[int, str], Header] = {}
+        """The headers with the names that their messages lack, by the number of the message and the names."""
 
 
 class KnownMessage(Struct, frozen=True):
@@ -142,7 +175,7 @@ class KnownMessage(Struct, frozen=True):
 
     header: Header
     ending: Ending
-    piece: Piece
+    pieces: tuple[Piece, ...]
     tool: str | None
     """The tool that the call names."""
     problems: tuple[tuple[Rule, str | None, int, int], ...] = ()
@@ -229,32 +262,65 @@ def _messages(shape: Shape, found: re.Match[bytes], base: int, tools: Mapping[st
     time_at = TimePlace(*(base + at for at in time_span(shape, found))) if shape.time else None
     messages: list[KnownMessage] = []
     for said in shape.messages:
-        start, end = found.span(said.body)
-        raw = found[said.body]
-        plain = b"\\" not in raw
-        piece = (
-            Piece(base + start + 1, base + end - 1, Coding.PLAIN)
-            if plain
-            else Piece(base + start, base + end, Coding.JSON_STRING)
-        )
-        if said.is_split and is_divided(raw, piece, said.header.role):
+        pieces = parts_of(said, found, base)
+        if said.is_split and _is_split(said, found, pieces, base):
             return None
-        header = said.header
-        if said.id:
-            call_id = found[said.id][1:-1].decode()
-            tool = None
-            if said.is_named_by_call:
-                tool = tools.get(call_id)
-                if tool is None:
-                    return None
-                header = _named(shape, header, tool)
+        call_id = found[said.id][1:-1].decode() if said.id else None
+        if said.is_named_by_call and call_id not in tools:
+            return None
+        names = names_of(said, found, tools.get(call_id or "", ""))
+        header = _named(shape, said, names)
+        if call_id is not None:
             header = header.with_call_id(call_id)
         if said.values:
             header = header.with_values(said.places, values_of(said, found))
         problems = _problems(said, *found.span(shape.reports_at), base) if said.reports else ()
         tool = header.recipient if said.is_call else None
-        messages.append(KnownMessage(header, said.ending, piece, tool, problems, time_ms, time_at))
+        messages.append(KnownMessage(header, said.ending, pieces, tool, problems, time_ms, time_at))
     return messages
+
+
+def _piece(start: int, end: int, base: int, raw: bytes) -> Piece:
+    """Return the piece of a string between two indexes of the data."""
+    if b"\\" in raw:
+        return Piece(base + start, base + end, Coding.JSON_STRING)
+    return Piece(base + start + 1, base + end - 1, Coding.PLAIN)
+
+
+def _is_split(said: Said, found: re.Match[bytes], pieces: tuple[Piece, ...], base: int) -> bool:
+    """True if the text of a message is split, or may be split, at template marks."""
+    if not said.more:
+        return is_divided(found[said.body], pieces[0], said.header.role)
+    return are_divided(found.string, base, pieces)
+
+
+def parts_of(said: Said, found: re.Match[bytes], base: int) -> tuple[Piece, ...]:
+    """Return the pieces of a body with several parts."""
+    return tuple(_piece(*found.span(number), base, found[number]) for number in (said.body, *said.more))
+
+
+def are_divided(data: bytes | bytearray, base: int, pieces: tuple[Piece, ...]) -> bool:
+    """True if a text of several parts may be split at template marks, possibly across parts."""
+    body = read_body(pieces, lambda start, end: bytes(memoryview(data)[start - base : end - base]))
+    return may_be_split(body.data)
+
+
+def names_of(said: Said, found: re.Match[bytes], tool: str) -> str:
+    """Return the names that the header of a message lacks: its own, and the tool that it calls, on separate lines.
+    `tool` is the tool of the call that it answers."""
+    if said.is_named_by_call:
+        return tool
+    name = found[said.name].decode() if said.name else ""
+    return f"{name}\n{full_tool_name(found[said.tool].decode())}" if said.tool else name
+
+
+def with_names(said: Said, names: str) -> Header:
+    """Return the header of a message with its names."""
+    name, _, tool = names.partition("\n")
+    header = said.header
+    if said.is_named_by_call or said.name:
+        header = replace(header, name=name)
+    return replace(header, recipient=tool) if said.tool else header
 
 
 def values_of(said: Said, found: re.Match[bytes]) -> str:
@@ -277,12 +343,14 @@ def _problems(said: Said, start: int, end: int, base: int) -> tuple[tuple[Rule, 
     return tuple((rule, reason, base + start, base + end) for rule, reason in said.reports)
 
 
-def _named(shape: Shape, header: Header, tool: str) -> Header:
-    known = shape.headers.get(tool)
+def _named(shape: Shape, said: Said, names: str) -> Header:
+    if not names:
+        return said.header
+    known = shape.headers.get((said.number, names))
     if known is None:
         if len(shape.headers) >= MOST_HEADERS:
             shape.headers.clear()
-        known = shape.headers[tool] = replace(header, name=tool)
+        known = shape.headers[said.number, names] = with_names(said, names)
     return known
 
 
@@ -300,7 +368,7 @@ def may_be_divided(raw: bytes) -> bool:
 
 
 def is_divided(raw: bytes, piece: Piece, role: str) -> bool:
-    """True if a text is split at template marks."""
+    """True if the text is split at template marks."""
     if not may_be_divided(raw):
         return False
     own = raw[1:-1] if piece.coding is Coding.PLAIN else raw
@@ -308,33 +376,39 @@ def is_divided(raw: bytes, piece: Piece, role: str) -> bool:
 
 
 def _holes(node: LazyNode) -> list[_Hole]:
-    """Return the places in a message where strings may differ, or none if other members may affect how it is read."""
+    """Return the places in a message where values may differ, or none if other members may affect how it is read."""
     value = node.value
     others = _other_holes(node)
     if others is None or type(value.get("role")) is not str or any(map(value.get, _EMPTY_KEYS)):
         return []
     thoughts = [key for key in _THOUGHT_KEYS if value.get(key)]
-    is_known = type(value.get("content")) in (str, NoneType) or _is_one_text(value["content"])
+    is_known = type(value.get("content")) in (str, NoneType) or _are_texts(value["content"])
     if not is_known or len(thoughts) > 1 or any(type(value.get(key)) not in (str, NoneType) for key in _THOUGHT_KEYS):
         return []
     found: list[_Hole] = others
-    text = _text_of(node) if type(value.get("content")) is list else None
-    if text is not None:
-        found.append(_Hole(text, is_id=False))
-    for key, is_id in (("content", False), ("tool_call_id", True), *((key, False) for key in thoughts)):
+    if type(value.get("content")) is list:
+        found += [_Hole(text, _Use.TEXT) for text in _texts_of(node)]
+    for key, use in (("content", _Use.TEXT), ("tool_call_id", _Use.ID), *((key, _Use.TEXT) for key in thoughts)):
         if type(value.get(key)) is str and value[key]:
-            found += _hole(node, key, is_id=is_id)
+            found += _hole(node, key, use)
+    name = value.get("name")
+    if name is not None and (type(name) is not str or not name):
+        return []
+    if name and _is_name(name) and (value["role"] in ROLES or value["role"] == "function"):
+        found += _hole(node, "name", _Use.NAME)
     calls = node.get("tool_calls")
     if calls is not None and calls.kind is not JsonKind.NULL:
         if calls.kind is not JsonKind.ARRAY:
             return []
-        for call in calls.items:
+        for at, call in enumerate(calls.items):
             assert isinstance(call, LazyNode)
             if not _is_plain_call(call.value):
                 return []
             function = call.get("function")
             assert isinstance(function, LazyNode)
-            found += [*_hole(call, "id", is_id=True), *_hole(function, "arguments", is_id=False)]
+            found += [*_hole(call, "id", _Use.ID, at), *_hole(function, "arguments", _Use.TEXT, at)]
+            if _is_name(function.value["name"]):
+                found += _hole(function, "name", _Use.NAME, at)
     return sorted(found, key=lambda hole: hole.node.start)
 
 
@@ -344,7 +418,7 @@ def _other_holes(node: LazyNode) -> list[_Hole] | None:
     for key, value in node.value.items():
         if key in _EXCLUDED_KEYS:
             return None
-        if key in _KEYS or value is None:
+        if key in _KEYS or key == "name" or value is None:
             continue
         if is_known_key(key) and key not in TIME_KEYS:
             return None
@@ -352,33 +426,55 @@ def _other_holes(node: LazyNode) -> list[_Hole] | None:
             if type(value) not in (str, bool):
                 return None
             continue
-        pattern = _WORDS if type(value) is str else _NUMBER if type(value) is JsonNumber else None
         hole = node.get(key)
-        if pattern is None or re.fullmatch(pattern, value.encode("utf-8", "replace")) is None:
-            return None
         assert isinstance(hole, LazyNode)
-        found.append(_Hole(hole, is_id=False, key=key))
+        if not _is_open(key, value, hole):
+            return None
+        found.append(_Hole(hole, _Use.OTHER, key))
     return found if sum(hole.key in TIME_KEYS for hole in found) <= 1 else None
 
 
-def _is_one_text(content: object) -> bool:
-    """True for a list with a single part, which holds only a text."""
-    if type(content) is not list or len(content) != 1 or type(content[0]) is not dict or len(content[0]) != 2:
+def _is_open(key: str, value: object, node: LazyNode) -> bool:
+    """True if the value of a member decides nothing and there is a pattern for it."""
+    if type(value) is str:
+        return re.fullmatch(WORDS, value.encode("utf-8", "replace")) is not None
+    if type(value) is JsonNumber:
+        return re.fullmatch(NUMBER, value.encode()) is not None
+    if key in TIME_KEYS or (key == "metadata" and (type(value) is not dict or not _METADATA_KEYS.isdisjoint(value))):
         return False
-    return content[0].get("type") in _TEXT_TYPES and _is_text(content[0].get("text"))
+    return _nested(node) is not None
 
 
-def _text_of(node: LazyNode) -> LazyNode | None:
-    """Return the value with the text of a message: the content, or the text of its only part."""
+def _nested(node: LazyNode) -> bytes | None:
+    """Return the pattern of an object or array whose values decide nothing, or None for any other value."""
+    if node.kind not in (JsonKind.OBJECT, JsonKind.ARRAY):
+        return None
+    base = node.line.base
+    return nested_pattern(node.line.data[node.start - base : node.end - base])
+
+
+def _are_texts(content: object) -> bool:
+    """True for a list of parts that hold only text."""
+    if type(content) is not list or not 0 < len(content) <= MOST_PARTS:
+        return False
+    return all(
+        type(part) is dict and len(part) == 2 and part.get("type") in _TEXT_TYPES and _is_text(part.get("text"))
+        for part in content
+    )
+
+
+def _texts_of(node: LazyNode) -> list[LazyNode]:
+    """Return the values with the text of a message: the content, or the texts of its parts."""
     content = node.get("content")
-    if content is not None and content.kind is JsonKind.ARRAY:
-        content = content.items[0].get("text")
-    return content if isinstance(content, LazyNode) else None
+    if content is None:
+        return []
+    texts = [item.get("text") for item in content.items] if content.kind is JsonKind.ARRAY else [content]
+    return [text for text in texts if isinstance(text, LazyNode)]
 
 
-def _hole(holder: LazyNode, key: str, *, is_id: bool) -> list[_Hole]:
+def _hole(holder: LazyNode, key: str, use: _Use, call: int = -1) -> list[_Hole]:
     node = holder.get(key)
-    return [_Hole(node, is_id)] if isinstance(node, LazyNode) else []
+    return [_Hole(node, use, call=call)] if isinstance(node, LazyNode) else []
 
 
 def _is_plain_call(call: object) -> bool:
@@ -388,6 +484,10 @@ def _is_plain_call(call: object) -> bool:
     if type(function) is not dict or not _FUNCTION_KEYS.issuperset(function):
         return False
     return _is_text(function.get("arguments")) and _is_text(function.get("name"))
+
+
+def _is_name(name: str) -> bool:
+    return re.fullmatch(_NAME, name.encode("utf-8", "replace")) is not None
 
 
 def _is_text(value: object) -> bool:
@@ -402,50 +502,85 @@ def _made(
     time_at: JsonNode | None,
 ) -> Shape | None:
     pattern = _pattern(node, holes)
-    bodies = {piece_of(hole.node): number for number, hole in enumerate(holes, 1) if not (hole.is_id or hole.key)}
-    others = {hole.key: number for number, hole in enumerate(holes, 1) if hole.key}
+    bodies = {piece_of(hole.node): number for number, hole in enumerate(holes, 1) if hole.use is _Use.TEXT}
+    others = {hole.key: number for number, hole in enumerate(holes, 1) if hole.use is _Use.OTHER}
     time = next((others.pop(key) for key in TIME_KEYS if key in others), 0)
     if (time_at.start if time_at is not None else None) != (holes[time - 1].node.start if time else None):
         return None
     ids: dict[str, int] = {}
     for number, hole in enumerate(holes, 1):
-        if hole.is_id:
+        if hole.use is _Use.ID:
             if hole.node.text in ids:
                 return None
             ids[hole.node.text] = number
-    content = _text_of(node)
-    place = bodies.get(piece_of(content), 0) if content is not None else 0
-    if content is not None and place:
-        raw = node.line.data[content.start - node.line.base : content.end - node.line.base]
-        if is_divided(raw, piece_of(content), messages[0][0].role):
-            return None
+    names = {hole.call: number for number, hole in enumerate(holes, 1) if hole.use is _Use.NAME}
+    content = _texts_of(node)
+    places = [bodies[piece_of(text)] for text in content if piece_of(text) in bodies]
+    place = places[0] if len(places) == 1 else 0
+    if places and _begins_divided(content, messages[0][0].role):
+        return None
     said: list[Said] = []
     for at, (header, ending, pieces) in enumerate(messages):
-        body = bodies.get(pieces[0], 0) if len(pieces) == 1 else 0
+        numbers = [bodies.get(piece, 0) for piece in pieces]
         number = ids.get(header.call_id, 0) if header.call_id is not None else 0
-        if not body or (header.call_id is not None and not number):
+        if not all(numbers) or not numbers or (header.call_id is not None and not number):
             return None
         own = [report.problem for report in reports if report.message == at]
-        if any(content is None or not place or (each.start, each.end) != (content.start, content.end) for each in own):
+        if any(not place or (each.start, each.end) != (content[0].start, content[0].end) for each in own):
             return None
+        body, *more = numbers
         is_named = node.value["role"] in _REPLY_ROLES and node.value.get("name") is None and header.name is not None
-        is_call = ending is Ending.CALL and body != place
+        is_call = ending is Ending.CALL and body not in places
         if is_named and (not number or len(messages) > 1):
             return None
-        bare = replace(header, call_id=None, name=None) if is_named else header.with_call_id(None)
+        name, tool = names.get(-1, 0) if header.name is not None else 0, names.get(holes[body - 1].call, 0)
+        tool = tool if is_call else 0
+        if (name and header.name != holes[name - 1].node.text) or (
+            tool and header.recipient != full_tool_name(holes[tool - 1].node.text)
+        ):
+            return None
+        bare = header.with_call_id(None)
+        if is_named or name:
+            bare = replace(bare, name=None)
+        if tool:
+            bare = replace(bare, recipient=None)
         given = tuple((each.rule, each.reason) for each in own)
-        is_split = body == place and is_header_safe(header)
-        places = tuple(at for at, (key, _) in enumerate(bare.extra) if key in others)
-        values = tuple(others[bare.extra[at][0]] for at in places)
-        bare = bare.with_values(places, "\n" * (len(places) - 1)) if places else bare
+        is_split = body in places and is_header_safe(header)
+        empty = tuple(at for at, (key, _) in enumerate(bare.extra) if key in others)
+        values = tuple(others[bare.extra[at][0]] for at in empty)
+        bare = bare.with_values(empty, "\n" * (len(empty) - 1)) if empty else bare
         said.append(
-            Said(bare, ending, body, number, is_named, is_call, is_split, next(_NUMBERS), given, values, places)
+            Said(
+                bare,
+                ending,
+                body,
+                tuple(more),
+                number,
+                name,
+                tool,
+                is_named,
+                is_call,
+                is_split,
+                next(_NUMBERS),
+                given,
+                values,
+                empty,
+            )
         )
-    is_whole = len({each.body for each in said}) == len(bodies)
+    is_whole = sorted(number for each in said for number in (each.body, *each.more)) == sorted(bodies.values())
     has_all_values = sorted(at for each in said for at in each.values) == sorted(others.values())
-    if pattern is None or not is_whole or not has_all_values:
+    has_all_names = {each.name for each in said} | {each.tool for each in said} == {0, *names.values()}
+    if pattern is None or not (is_whole and has_all_values and has_all_names):
         return None
     return Shape(pattern, said, place, time, int(time > 0 and holes[time - 1].node.kind is JsonKind.STRING))
+
+
+def _begins_divided(texts: list[LazyNode], role: str) -> bool:
+    """True if the text of the example is split at template marks, or may be if it has several parts."""
+    line, pieces = texts[0].line, tuple(map(piece_of, texts))
+    if len(texts) > 1:
+        return are_divided(line.data, line.base, pieces)
+    return is_divided(line.data[texts[0].start - line.base : texts[0].end - line.base], pieces[0], role)
 
 
 def _pattern(node: LazyNode, holes: list[_Hole]) -> bytes | None:

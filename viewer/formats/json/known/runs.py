@@ -6,28 +6,29 @@ import re
 from bisect import bisect_left
 from collections.abc import Callable
 
-from msgspec import Struct, field
-from msgspec.structs import replace
+from msgspec import Struct
 
-from viewer.formats.json.shapes import (
-    LONGEST_SHAPE,
-    MOST_HOLES,
+from viewer.formats.json.known.rows import Facts, Row, UsagePlace
+from viewer.formats.json.known.shapes import (
     TURN_LEADS,
     KnownShapes,
     Said,
     Shape,
+    are_divided,
     begins_turn,
     is_divided,
+    names_of,
+    parts_of,
     stated_ms,
     time_span,
     values_of,
+    with_names,
 )
 from viewer.model.events import ClosedBatch, Found
-from viewer.model.messages import Coding, Piece
+from viewer.model.messages import Coding, Piece, Span
 from viewer.reading.recorder import Recorder
 from viewer.scan.text_signs import places_with_signs
-from viewer.syntax.json_text import JsonKind, JsonMember, JsonNode
-from viewer.syntax.json_tree import JsonText
+from viewer.syntax.json_lines import LazyNode, decoded_object, known_object
 from viewer.syntax.utf8 import is_utf8
 
 MOST_TOGETHER, FEWEST_TOGETHER = 256, 4
@@ -37,97 +38,22 @@ LONGEST_ROW = 8 * 1024 * 1024
 ROWS_TOGETHER = 8
 """The factor by which a group of transcripts is smaller than a group of messages."""
 Matched = tuple[Shape, "re.Match[bytes]"]
-_NUMBER = rb"(-?(?:0|[1-9][0-9]{0,14}+)(?:\.[0-9]{1,15}+)?+)(?![0-9.eE])"
-_STRING = rb'"([ !#-\[\]-~]*+)"'
-_FIXED = ("version", "model", "error")
-"""Members whose values may matter beyond the header of the transcript."""
-
-
-class Facts(Struct, frozen=True):
-    """What an object that is a transcript states about the transcript."""
-
-    version: str | None = None
-    model: str | None = None
-    header: dict[str, object] = field(default_factory=dict)
-
-
-class Row(Struct, frozen=True):
-    """The pattern of a transcript that is one object: the bytes around its messages, and its header."""
-
-    head: re.Pattern[bytes]
-    between: bytes
-    tail: re.Pattern[bytes]
-    """The pattern of the bytes after the messages, including the end of the line."""
-    facts: Facts
-    """The facts, which are the same for every such transcript, except for the values of some members."""
-    names: tuple[tuple[str, bool], ...]
-    """The members whose values differ, in the order of the patterns, each with True for a number."""
-
-    def facts_of(self, values: tuple[bytes, ...]) -> Facts:
-        """Return the facts of the transcript with these values."""
-        if not self.names:
-            return self.facts
-        given = zip(self.names, values, strict=True)
-        texts = {name: JsonText(value.decode()) if is_number else value.decode() for (name, is_number), value in given}
-        return Facts(self.facts.version, self.facts.model, self.facts.header | texts)
-
-
 Begin = Callable[[int, dict[str, str], Facts], None]
 """A function that begins a transcript at an offset, with the tools of its calls."""
+Count = Callable[[LazyNode], None]
+"""A function that counts the tokens that an object states, after its messages."""
 
 
 class MatchedRow(Struct, frozen=True):
     """A transcript whose bytes match a row and known shapes."""
 
+    row: Row
     start: int
     end: int
     messages: list[Matched]
-    values: tuple[bytes, ...]
-
-
-def make_row(data: bytes, facts: Facts, node: JsonNode, items: list[JsonNode], base: int) -> Row | None:
-    """Return the row of an object with these messages, or None if it would be too long. `base` is the offset of the
-    data."""
-    first, last = items[0].start, items[-1].end
-    parts: tuple[list[bytes], list[bytes]] = [], []
-    names: list[tuple[str, bool]] = []
-    size = 0
-
-    def add_up_to(end: int) -> int:
-        """Add the bytes up to an offset, and return their number."""
-        parts[at >= last].append(re.escape(data[at - base : end - base]))
-        return end - at
-
-    at = node.start
-    for member in node.members:
-        value = member.value
-        hole = _hole_of(member, data[value.start - base : value.end - base]) if member.key in facts.header else b""
-        if not hole:
-            continue
-        if at < last <= value.start:
-            size += add_up_to(first)
-            at = last
-        size += add_up_to(value.start)
-        parts[at >= last].append(hole)
-        names.append((member.key, value.kind is JsonKind.NUMBER))
-        at = value.end
-    if at < last:
-        size += add_up_to(first)
-        at = last
-    size += add_up_to(node.end)
-    parts[1].append(b"\n")
-    if size > LONGEST_SHAPE or len(names) > MOST_HOLES:
-        return None
-    between = data[items[0].end - base : items[1].start - base] if len(items) > 1 else b", "
-    return Row(re.compile(b"".join(parts[0])), between, re.compile(b"".join(parts[1])), facts, tuple(names))
-
-
-def _hole_of(member: JsonMember, source: bytes) -> bytes:
-    """Return the pattern for the values that a member may have, or nothing if its value is part of the pattern."""
-    if member.key in _FIXED:
-        return b""
-    pattern = _NUMBER if member.value.kind is JsonKind.NUMBER else _STRING
-    return pattern if re.fullmatch(pattern, source) else b""
+    values: list[bytes]
+    around: list[Span]
+    """The indexes of the bytes around the messages."""
 
 
 class MessageRuns:
@@ -151,15 +77,30 @@ class MessageRuns:
             if not self._goes_on(count, len(run), most):
                 return at
 
-    def add_rows(self, data: bytes | bytearray, at: int, base: int, row: Row, begin: Begin) -> int:
-        """Add the transcripts from an index on that are like this row. Return the index after the last one."""
+    def add_rows(
+        self,
+        data: bytes | bytearray,
+        at: int,
+        base: int,
+        lead: bytes,
+        tail: bytes,
+        rows: list[Row],
+        begin: Begin,
+        count: Count,
+        *,
+        most: int = 0,
+    ) -> int:
+        """Add the transcripts from an index on that are like one of these rows, each between `lead` and `tail`, but at
+        most this number if one is given. The row that matched last is the first of the rows. Return the index after the
+        last one."""
         while True:
-            most = self._most
-            rows = self._match_rows(data, at, row)
-            count = self._take_rows(data, rows, base, row, begin) if rows else 0
-            if count:
-                at = rows[count - 1].end
-            if not self._goes_on(count, len(rows), -(-most // ROWS_TOGETHER)):
+            limit = self._most
+            together = most or -(-limit // ROWS_TOGETHER)
+            found = self._match_rows(data, at, lead, tail, rows, together)
+            taken = self._take_rows(data, found, base, begin, count) if found else 0
+            if taken:
+                at = found[taken - 1].end
+            if most or not self._goes_on(taken, len(found), together):
                 return at
 
     def _goes_on(self, count: int, found: int, most: int) -> bool:
@@ -190,39 +131,50 @@ class MessageRuns:
             run.append(known)
         return run
 
-    def _match_rows(self, data: bytes | bytearray, at: int, row: Row) -> list[MatchedRow]:
+    def _match_rows(
+        self, data: bytes | bytearray, at: int, lead: bytes, tail: bytes, rows: list[Row], most: int
+    ) -> list[MatchedRow]:
         """Return the transcripts from an index on whose bytes match known shapes."""
-        rows: list[MatchedRow] = []
-        match_next, match_head, between, match_tail = (
-            self._shapes.match_next,
-            row.head.match,
-            row.between,
-            row.tail.match,
-        )
-        for _ in range(-(-self._most // ROWS_TOGETHER)):
-            head = match_head(data, at)
-            if head is None:
+        found: list[MatchedRow] = []
+        while len(found) < most and data.startswith(lead, at):
+            matched = (self._match_row(data, at + len(lead), row, tail) for row in rows)
+            one = next((each for each in matched if each is not None), None)
+            if one is None:
                 break
-            first, one = at, list[Matched]()
-            at = head.end()
+            if one.row is not rows[0]:
+                rows.remove(one.row)
+                rows.insert(0, one.row)
+            found.append(one)
+            at = one.end
+        return found
+
+    def _match_row(self, data: bytes | bytearray, first: int, row: Row, tail: bytes) -> MatchedRow | None:
+        """Return the transcript at an index if its bytes match a row and known shapes."""
+        match_next = self._shapes.match_next
+        messages: list[Matched] = []
+        values: list[bytes] = []
+        around: list[Span] = []
+        at = row.segments[0].end(data, first, values)
+        around.append((first, at))
+        for between, segment in zip(row.betweens, row.segments[1:], strict=True):
+            if at < 0:
+                return None
             while True:
                 known = match_next(data, at)
                 if known is None:
-                    return rows
-                one.append(known)
-                end = known[1].end()
-                if end - first > LONGEST_ROW:
-                    return rows
-                if data.startswith(between, end):
-                    at = end + len(between)
-                    continue
-                tail = match_tail(data, end)
-                if tail is None:
-                    return rows
-                at = tail.end()
-                break
-            rows.append(MatchedRow(first, at, one, head.groups() + tail.groups()))
-        return rows
+                    return None
+                messages.append(known)
+                at = known[1].end()
+                if at - first > LONGEST_ROW:
+                    return None
+                if between is None or not data.startswith(between, at):
+                    break
+                at += len(between)
+            start, at = at, segment.end(data, at, values)
+            around.append((start, at))
+        if at < 0 or not data.startswith(tail, at) or not all(_is_text(data, span) for span in around):
+            return None
+        return MatchedRow(row, first, at + len(tail), messages, values, around)
 
     def _take(self, data: bytes | bytearray, run: list[Matched], base: int, tools: dict[str, str]) -> int:
         """Add messages, and return how many could be added."""
@@ -234,23 +186,26 @@ class MessageRuns:
         self._record.count_batch(batch)
         return count
 
-    def _take_rows(self, data: bytes | bytearray, rows: list[MatchedRow], base: int, row: Row, begin: Begin) -> int:
+    def _take_rows(self, data: bytes | bytearray, rows: list[MatchedRow], base: int, begin: Begin, count: Count) -> int:
         """Add transcripts, and return how many could be added."""
         signs = _with_signs(data, [known for one in rows for known in one.messages])
         if signs is None:
             return 0
         batch = self._record.batch()
-        count = 0
-        for one in rows:
+        for taken, one in enumerate(rows):
             tools: dict[str, str] = {}
             size = len(batch)
             if _append(batch, one.messages, base, tools, signs) < len(one.messages):
                 _cut(batch, size)
-                return count
-            begin(base + one.start, tools, row.facts_of(one.values))
+                return taken
+            facts = one.row.facts_of(one.values)
+            begin(base + one.start, tools, facts)
             self._record.count_batch(batch)
-            count += 1
-        return count
+            if one.row.usage is UsagePlace.HEADER:
+                count(decoded_object(facts.header))
+            elif one.row.usage is UsagePlace.INSIDE:
+                count(known_object(b"null".join(bytes(data[start:end]) for start, end in one.around), 0, {}))
+        return len(rows)
 
 
 def _append(batch: ClosedBatch, run: list[Matched], base: int, tools: dict[str, str], signs: set[int]) -> int:
@@ -261,6 +216,10 @@ def _append(batch: ClosedBatch, run: list[Matched], base: int, tools: dict[str, 
     signed = batch.signed
     for count, (shape, found) in enumerate(run):
         for said in shape.split:
+            if said.more:
+                if are_divided(data, 0, parts_of(said, found, 0)):
+                    return count
+                continue
             start, end = found.span(said.body)
             may_be = start in signs or (data[start + 1] in TURN_LEADS and begins_turn(data, start))
             if may_be and _is_divided(data, start, end, said):
@@ -270,24 +229,25 @@ def _append(batch: ClosedBatch, run: list[Matched], base: int, tools: dict[str, 
         if shape.time and time_ms is None:
             return count
         for said in shape.messages:
-            tool = ""
+            names = ""
             if said.id:
                 call_id = found[said.id][1:-1].decode()
                 if said.is_named_by_call:
                     if call_id not in tools:
                         return count
-                    tool = tools[call_id]
-                elif said.is_call and said.header.recipient is not None:
-                    tools[call_id] = said.header.recipient
+                    names = tools[call_id]
                 batch.id_rows.append(len(codes))
                 batch.ids.append(call_id)
-            code = numbers.get((said.number, tool))
+            if said.name or said.tool:
+                names = names_of(said, found, "")
+            code = numbers.get((said.number, names))
             if code is None:
-                code = numbers[said.number, tool] = len(batch.headers)
-                header = replace(said.header, name=tool) if said.is_named_by_call else said.header
-                batch.headers.append((header, said.ending))
+                code = numbers[said.number, names] = len(batch.headers)
+                batch.headers.append((with_names(said, names) if names else said.header, said.ending))
                 if said.places:
                     batch.places[code] = said.places
+            if said.is_call and said.id and (tool := batch.headers[code][0].recipient) is not None:
+                tools[call_id] = tool
             if said.values:
                 batch.value_rows.append(len(codes))
                 batch.values.append(values_of(said, found))
@@ -299,13 +259,16 @@ def _append(batch: ClosedBatch, run: list[Matched], base: int, tools: dict[str, 
                 batch.time_ends.append(base + end)
             start, end = found.span(said.body)
             is_escaped = data.find(b"\\", start, end) >= 0
+            if said.more:
+                batch.pieces[len(codes)] = parts_of(said, found, base)
+                start, end, is_escaped = own_start - 1, own_end + 1, False
             codes.append(code)
             starts.append(base + own_start)
             ends.append(base + own_end)
             body_starts.append(base + start + 1 - is_escaped)
             body_ends.append(base + end - 1 + is_escaped)
             escaped.append(is_escaped)
-            signed.append(start in signs)
+            signed.append(not said.more and start in signs)
             if said.reports:
                 first, last = found.span(shape.reports_at)
                 number = batch.first + len(batch) - 1
@@ -324,6 +287,8 @@ def _cut(batch: ClosedBatch, size: int) -> None:
         del column[size:]
     del batch.escaped[size:], batch.signed[size:]
     del batch.id_rows[ids:], batch.ids[ids:]
+    for place in [place for place in batch.pieces if place >= size]:
+        del batch.pieces[place]
     while batch.found and batch.found[-1][0] >= size:
         batch.found.pop()
 
@@ -335,6 +300,12 @@ def _is_divided(data: bytes | bytearray, start: int, end: int, said: Said) -> bo
     return is_divided(raw, piece, said.header.role)
 
 
+def _is_text(data: bytes | bytearray, span: Span) -> bool:
+    """True if the bytes between two indexes are UTF-8."""
+    text = bytes(memoryview(data)[slice(*span)])
+    return text.isascii() or is_utf8(text)
+
+
 def _with_signs(data: bytes | bytearray, run: list[Matched]) -> set[int] | None:
     """Return the starts of the bodies whose text may have marks, or which must be examined for other reasons. Return
     None if the bytes are not UTF-8."""
@@ -342,6 +313,6 @@ def _with_signs(data: bytes | bytearray, run: list[Matched]) -> set[int] | None:
     block = bytes(memoryview(data)[first:last])
     if not block.isascii() and not is_utf8(block):
         return None
-    spans = sorted({found.span(said.body) for shape, found in run for said in shape.messages})
+    spans = sorted({found.span(said.body) for shape, found in run for said in shape.messages if not said.more})
     starts, ends = [start - first for start, _ in spans], [end - first for _, end in spans]
     return {spans[place][0] for place in places_with_signs(block, starts, ends)}

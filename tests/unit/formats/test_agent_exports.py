@@ -1,0 +1,73 @@
+"""Droid, Continue, Amazon Q, Antigravity, and the states of OpenAI Agents: samples, cuts, other values, drift."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.support.agent_records import assert_drift_is_hidden, assert_others_are_hidden, shown
+from tests.support.printing import SURFACES, some
+from tests.support.program import run
+from tests.support.record_samples import SECRET, cuts, events_of, samples_of, seen
+from viewer.formats import detect
+
+NAMES = ("droid", "continue", "amazon-q", "antigravity", "agents-state")
+SAMPLES = [sample for name in NAMES for sample in samples_of(name)]
+
+
+@pytest.mark.surfaces
+@pytest.mark.share(quick=45, test=8)
+@pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: sample.name)
+def test_a_sample_shows_what_its_expectation_says(sample) -> None:  # type: ignore[no-untyped-def]
+    data, name = sample.text, sample.path.parent.name
+    assert detect(data).format == name
+    whole = events_of(name, data)
+    assert seen(whole, data) == sample.seen["seen"]
+    assert events_of(name, data, [1] * len(data)) == whole
+    everything = run("show", "--json", "--reveal", "all", "--threads", "all", str(sample.path)).out
+    for hidden in sample.seen["hidden"]:
+        assert hidden in everything
+    for command, *options in some(SURFACES, sample.name):
+        done = run(command, str(sample.path), *options)
+        assert SECRET not in done.out + done.err, (command, options)
+
+
+@pytest.mark.slow
+def test_an_input_that_is_cut_anywhere_shows_nothing_hidden() -> None:
+    for sample in SAMPLES:
+        for cut in cuts(sample.text):
+            data = sample.text[:cut]
+            assert SECRET not in "".join(seen(events_of(sample.path.parent.name, data), data)), (sample.name, cut)
+
+
+def test_a_message_of_droid_for_the_model_only_is_hidden() -> None:
+    head = {"type": "session_start", "id": "1", "cwd": "/w"}
+    for visibility, texts in (("both", ["a"]), ("user", ["a"]), (None, ["a"]), ("llm_only", []), (7, []), ({}, [])):
+        message = {"type": "message", "visibility": visibility, "message": {"role": "user", "content": "a"}}
+        assert shown("\n".join(map(json.dumps, (head, message))).encode(), "droid") == texts, visibility
+
+
+def test_only_a_request_of_the_user_in_antigravity_is_typed() -> None:
+    for content, texts in (
+        ("<USER_REQUEST>a</USER_REQUEST>SECRET_1", ["a"]),
+        ("<MORE><USER_REQUEST>SECRET_1</USER_REQUEST></MORE>", []),
+        ("<USER_REQUEST>SECRET_1", []),
+        ("a", ["a"]),
+    ):
+        step = {"step_index": 0, "source": "USER_EXPLICIT", "type": "USER_INPUT", "status": "DONE", "content": content}
+        assert shown(json.dumps(step).encode(), "antigravity") == texts, content
+
+
+RICH = {"droid": "parallel-calls", "continue": "image-and-context", "amazon-q": "cancelled-call"}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", NAMES)
+def test_other_values_and_other_formats_show_nothing_hidden(name: str) -> None:
+    assert_others_are_hidden(name)
+    chosen = RICH.get(name, "parallel-calls")
+    text = next(sample.text for sample in samples_of(name) if sample.base == chosen)
+    is_lines = name in ("droid", "antigravity")
+    records = [json.loads(line) for line in text.splitlines()] if is_lines else [json.loads(text)]
+    assert_drift_is_hidden(records, name, lines=is_lines)

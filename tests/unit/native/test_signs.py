@@ -1,0 +1,89 @@
+"""`signs` finds what the prefilter of checks looks for, and `counts` counts a byte, at each level."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+
+from tests.support.native import LEVELS, WAYS, accelerator, needs_native, using
+from tests.support.native_rows import assert_counts, assert_signs
+from viewer.checks.prefilter_numpy import Batch
+
+CONTROLS = bytes([*range(9), 11, 12, *range(14, 32), 127])
+PARTS = (
+    *(b"<think", b"<THINK", b"[/X", b"<|C|>", b"<|c|>", b'"ab"', "◁".encode(), "<｜".encode(), b"tag", b"Tag", b"TAG"),
+    *(b"\r\n", b"\r", b"\0", b"\x1f", b"\x7f", b"a", b"plain text, and more of it " * 3, b" " * 70),
+    *(
+        "é🐙漢\xad\u034f\u061c\u115f\u200b".encode(),
+        b"\xe2\x97",
+        b"\xed\xa0\x80",
+        b"\xf4\x90\x80\x80",
+        b"\xc0\x80",
+        b"\x80",
+    ),
+    *(b"\xe0\x80\x80", b"\xf0\x80\x80\x80", b"\xf5\x80\x80\x80", b"\xff", b"\xc2", b"\xf0\x9f\x98"),
+)
+
+
+def text(chance: random.Random) -> bytes:
+    """Return text with signs, some of them damaged."""
+    data = b"".join(chance.choices(PARTS, k=chance.randrange(40)))
+    at = chance.randrange(len(data) + 1)
+    return data[:at] + data[at + chance.randrange(3) :]
+
+
+@pytest.mark.share(quick=3)
+@needs_native
+@pytest.mark.parametrize("level", LEVELS)
+def test_the_signs_of_messages_are_those_found_character_by_character(level: str) -> None:
+    chance = random.Random(level)
+    with using(level):
+        for _ in range(150):
+            assert_signs(text(chance), chance)
+
+
+@needs_native
+def test_bytes_are_counted_between_cuts() -> None:
+    chance = random.Random(1)
+    for size in (0, 1, 254, 255, 256, 2000):
+        data = bytes(chance.choices(b"a\n", k=size))
+        assert_counts(data, sorted(chance.randrange(size + 1) for _ in range(9)), 10)
+    assert_counts(b"\n" * 1000, [0, 1000, 1000], 10)
+    outside = np.array([-1, 2, 1, 9], np.int64).tobytes()
+    assert np.frombuffer(accelerator().counts(b"\n\n\n", b"\n", outside), np.int64).tolist() == [0, 0, 0]
+
+
+@needs_native
+def test_messages_that_are_not_in_order_have_no_signs() -> None:
+    rest = (bytes(1024), b"", b"", b"")
+    for messages in ([(0, 2, 1)], [(2, 1, 3)], [(0, 1, 4)], [(0, 1, 3), (2, 3, 3)], [(-1, 0, 1)]):
+        assert accelerator().signs(b"abc", np.array(messages, np.int64).tobytes(), *rest) == (b"", b"")
+    good = np.array([(0, 1, 2)], np.int64).tobytes()
+    assert accelerator().signs(b"abc", good, *rest) == (bytes(4), b"")
+    for damaged in (
+        (bytes(9), b"", b"", b""),
+        (bytes(1024), bytes(32), b"", b""),
+        (bytes(1024), b"", b"\xe2", bytes(9)),
+    ):
+        assert accelerator().signs(b"abc", good, *damaged) == (b"", b"")
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_batch_finds_the_bytes_of_any_set(way: str) -> None:
+    chance = random.Random(4)
+    none = np.zeros(0, np.int64)
+    with using(way):
+        for number in range(100):
+            data = bytes(chance.choices(range(256), k=200))
+            sets = (
+                CONTROLS,
+                b"\0",
+                bytes(range(0, 256, 3)),
+                bytes([0xE2, 0xF0]),
+                bytes(chance.choices(range(256), k=5)),
+            )
+            for wanted in sets:
+                places = Batch(data, none, none, none).places_in(wanted)
+                assert sorted(places.tolist()) == [at for at, byte in enumerate(data) if byte in wanted], number

@@ -1,0 +1,138 @@
+"""Columns of calls and replies: find all pairs among many messages at once, so that the ledger links them in bulk."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from operator import eq
+
+import numpy as np
+from msgspec import Struct
+from numpy.typing import NDArray
+
+from viewer.columns.api import Column
+from viewer.columns.numpy_backend import column_of
+from viewer.index.calls import CallLedger
+from viewer.scan.blocks import Positions
+
+LEAST = 8
+"""Fewer messages are linked faster one by one."""
+_MOST_ROUNDS = 8
+"""A message that cannot be linked in bulk separates pairs, and their messages separate others in turn. After this many
+rounds, the rest is linked one by one."""
+
+_Flags = NDArray[np.bool_]
+
+
+class CallColumns(Struct, frozen=True):
+    """Messages that need a check, in order, as columns."""
+
+    numbers: Positions
+    turns: Positions
+    ids: list[str | None]
+    is_plain: _Flags
+    """True for a call or a reply whose bytes prove that only its id can be a problem."""
+    is_call: _Flags
+    has_ok: _Flags
+    """True for a reply that is an object with `ok`."""
+    has_call_stop: _Flags
+
+
+class LinkedRun(Struct, frozen=True):
+    """Consecutive calls and replies that belong together: every call has a reply in its turn and an id that is new."""
+
+    first: int
+    end: int
+    """The place of the first message, and the place after the last one."""
+    turns: tuple[int, int]
+    """The turns of the first and the last message."""
+    has_ok: bool
+    has_call_stop: bool
+    """True if a message of the last turn has it."""
+    calls: Column
+    replies: Column
+    places: Positions
+    """The places of the calls."""
+    ids: Sequence[str]
+    order: Column
+    """The calls, in the order of their replies."""
+    is_passed: bool
+    """True if there are other messages between them."""
+
+
+def linked_runs(rows: CallColumns, ledger: CallLedger) -> Iterator[LinkedRun]:
+    """Yield the runs of calls and replies that the ledger can link in bulk.
+
+    A run is valid as long as the ledger has seen no message after it, because earlier ones share no call id with it."""
+    calls, replies = _pairs(rows, ledger)
+    calls, replies, is_in = _whole(calls, replies, len(rows.numbers))
+    if not len(calls):
+        return
+    edges = np.flatnonzero(np.diff(is_in, prepend=False, append=False))
+    pair_edges = calls.searchsorted(edges).tolist()
+    bounds = edges.tolist()
+    for first, end, low, high in zip(bounds[::2], bounds[1::2], pair_edges[::2], pair_edges[1::2], strict=True):
+        if end - first >= LEAST:
+            yield _run(rows, first, end, calls[low:high], replies[low:high])
+
+
+def _pairs(rows: CallColumns, ledger: CallLedger) -> tuple[Positions, Positions]:
+    """Return the places of calls and of their replies, in the order of the calls.
+
+    The id of a pair belongs to no other message here, plain or not, and to no earlier call."""
+    none = np.zeros(0, np.int64)
+    places = np.flatnonzero([call_id is not None for call_id in rows.ids])
+    if len(places) < LEAST:
+        return none, none
+    hashes = np.fromiter(map(hash, rows.ids), np.int64, len(rows.ids))[places]
+    by_hash = hashes.argsort(kind="stable")
+    is_next = np.diff(hashes[by_hash]) == 0
+    is_two = is_next.copy()
+    is_two[1:] &= ~is_next[:-1]
+    is_two[:-1] &= ~is_next[1:]
+    at = np.flatnonzero(is_two)
+    calls, replies = places[by_hash[at]], places[by_hash[at + 1]]
+    is_plain, is_call, turns = rows.is_plain, rows.is_call, rows.turns
+    is_pair = (
+        is_plain[calls] & is_plain[replies] & is_call[calls] & ~is_call[replies] & (turns[calls] == turns[replies])
+    )
+    calls, replies = calls[is_pair], replies[is_pair]
+    in_order = calls.argsort()
+    calls, replies = calls[in_order], replies[in_order]
+    texts = [rows.ids[place] for place in calls.tolist()]
+    is_same = np.fromiter(map(eq, texts, map(rows.ids.__getitem__, replies.tolist())), bool, len(texts))
+    short = column_of("I", hashes[by_hash[at[is_pair]]][in_order].astype(np.uint32))
+    is_old = np.frombuffer(ledger.may_know(short), bool)
+    if is_old.any():
+        is_old = np.array([old and ledger.knows(text or "") for old, text in zip(is_old, texts, strict=True)], bool)
+    return calls[is_same & ~is_old], replies[is_same & ~is_old]
+
+
+def _whole(calls: Positions, replies: Positions, count: int) -> tuple[Positions, Positions, _Flags]:
+    """Return the pairs that have nothing but such pairs between their messages, and a flag for each message."""
+    for _ in range(_MOST_ROUNDS):
+        is_in = np.zeros(count, bool)
+        is_in[calls] = is_in[replies] = True
+        others_before = (~is_in).cumsum()
+        is_whole = others_before[calls] == others_before[replies]
+        if is_whole.all():
+            return calls, replies, is_in
+        calls, replies = calls[is_whole], replies[is_whole]
+    return calls[:0], replies[:0], np.zeros(count, bool)
+
+
+def _run(rows: CallColumns, first: int, end: int, calls: Positions, replies: Positions) -> LinkedRun:
+    numbers, turns = rows.numbers, rows.turns[first:end]
+    last_turn = first + int(turns.searchsorted(turns[-1]))
+    return LinkedRun(
+        first,
+        end,
+        (int(turns[0]), int(turns[-1])),
+        bool(rows.has_ok[last_turn:end].any()),
+        bool(rows.has_call_stop[last_turn:end].any()),
+        column_of("I", numbers[calls]),
+        column_of("I", numbers[replies]),
+        calls,
+        [rows.ids[place] or "" for place in calls.tolist()],
+        column_of("I", replies.argsort()),
+        is_passed=int(numbers[end - 1] - numbers[first]) >= end - first,
+    )

@@ -1,0 +1,99 @@
+"""Strict patterns of shapes: a record that matches one has no value that may be deciding, so that its shape is
+certain."""
+
+from __future__ import annotations
+
+import re
+
+from msgspec import Struct
+
+from viewer.formats.engine.known.shape_tree import Match, Parts
+
+_INDENT = rb"(?:[ ]|\\[nrtf])*+"
+"""Whitespace before a text, as far as its bytes show it."""
+_NOT_INDENT = rb"\xc2|\xe1|\xe2|\xe3\x80\x80|\xef\xbb\xbf"
+"""Bytes that may begin other whitespace."""
+_FACT = rb'"(?![\[{])[!#-\[\]-~]++"'
+"""A short text, such as an id: ASCII without whitespace and escapes."""
+_MINUTE = rb"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:"
+_TIME = rb'"' + _MINUTE + rb'[0-5][0-9]\.[0-9]{3}Z"'
+_COUNT = rb"(?:0|[1-9][0-9]{0,14}+)(?![0-9.eE])"
+
+
+class StrictHole(Struct, frozen=True):
+    """What the value in a hole must be like."""
+
+    pattern: bytes
+    """The pattern of all values that the hole may have."""
+    text: str | None
+    """The text in the first record; None for other values."""
+    is_read: bool
+    words: tuple[str, ...]
+    """Words with which the text must not begin."""
+
+
+def strict_parts(
+    parts: Parts, holes: list[StrictHole], facts: set[int], times: set[int], counts: set[int]
+) -> Parts | None:
+    """Return the parts of a strict pattern, or None if there is none. `facts` holds the holes with short texts, `times`
+    those of them with times, and `counts` the holes with numbers of tokens."""
+    found: list[tuple[bytes, bytes]] = []
+    for number, (verbatim, _) in enumerate(parts, 1):
+        if number > len(holes):
+            found.append((verbatim, b""))
+            break
+        pattern = _strict(holes[number - 1], number in facts, number in times, number in counts)
+        if pattern is None:
+            return None
+        found.append((verbatim, pattern))
+    return tuple(found)
+
+
+def _strict(hole: StrictHole, is_fact: bool, is_time: bool, is_count: bool) -> bytes | None:
+    text = hole.text
+    if text is None:
+        return (_COUNT if is_count else None) if is_fact else hole.pattern
+    if is_time and re.fullmatch(_TIME, f'"{text}"'.encode()):
+        return _TIME
+    firsts = {word[:1] for word in hole.words}
+    if any(not first or first.isspace() or not first.isascii() for first in firsts):
+        return None
+    sign = text.lstrip()[:1]
+    if is_fact:
+        pattern = None if sign in ("", "{", "[") else _FACT
+    elif hole.is_read:
+        pattern = _leading(sign) + hole.pattern
+    else:
+        pattern = hole.pattern
+    if pattern is None or not firsts:
+        return pattern
+    if sign in firsts:
+        return None
+    excluded = b"|".join(re.escape(_spelled(first)) for first in sorted(firsts))
+    return rb'(?!"' + _INDENT + rb"(?:" + excluded + rb"))" + pattern
+
+
+def _spelled(first: str) -> bytes:
+    """Return the start of a JSON string with this character. An escape may spell any character, but is not allowed."""
+    return rb"\\" if first in '"\\/' else first.encode()
+
+
+def _leading(sign: str) -> bytes:
+    """Return a pattern for the start of a string whose text reveals the same as a text with this sign."""
+    if sign in ("{", "["):
+        return rb'(?="' + _INDENT + re.escape(sign.encode()) + rb")"
+    return rb'(?="' + _INDENT + rb'(?:\\["\\/]|(?!' + _NOT_INDENT + rb')[^\x00-\x20"\[{\\\x7f]))'
+
+
+class StrictPattern:
+    """The strict pattern of a shape. It is compiled on first use, because a small input uses few."""
+
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
+        self.match: Match = self._first_match
+        """Matches a record at an index."""
+
+    def _first_match(self, data: bytes | bytearray, at: int) -> re.Match[bytes] | None:
+        pattern = b"".join(re.escape(verbatim) + (hole and b"(" + hole + b")") for verbatim, hole in self._parts)
+        self.match = re.compile(pattern, re.DOTALL).match
+        return self.match(data, at)

@@ -1,0 +1,250 @@
+"""Plan how the records of a known shape are written as columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from copy import copy
+from itertools import count, pairwise
+
+from msgspec import Struct
+
+from viewer.formats.engine.drafts import Draft
+from viewer.formats.engine.known.facts import UsageAt
+from viewer.formats.engine.known.shapes import Mix, Place, Said, Shape, holes_in, mixed
+from viewer.formats.engine.known.strict import StrictPattern
+from viewer.formats.engine.writing.headers import SPOKEN, DraftHeaders
+from viewer.formats.engine.writing.messages import ending_of, is_prompt
+from viewer.formats.engine.writing.text_hooks import TextHooks
+from viewer.formats.tables.model import Mode, RecordFormat
+from viewer.model.events import CODINGS
+from viewer.model.messages import Coding, Ending, Header, Kind
+
+_FACTS = frozenset({"call_id", "name", "text", "key", "part", "thread"})
+"""The facts of a draft that may differ between the records of a shape."""
+_WITH_TOOL = (Kind.CALL, Kind.REPLY)
+_BREAKS = (Coding.BREAK, Coding.LINE)
+_NUMBERS = count(-1, -1)
+"""Numbers for messages of shapes. Other readers use positive ones."""
+PLAIN, STRING, VALUE = (CODINGS.index(coding) for coding in (Coding.PLAIN, Coding.JSON_STRING, Coding.JSON_VALUE))
+
+
+class Line(Struct):
+    """A message of a shape, as it is written."""
+
+    said: Said
+    number: int
+    ending: Ending
+    draft: Draft
+    """A draft with the facts of the message that determine its header."""
+    bodies: tuple[int, ...]
+    """The holes with the texts of its body."""
+    is_one: bool
+    """True if the body is one string."""
+    value: int
+    """The hole with its body, if that is an object; otherwise 0."""
+    is_marked: bool
+    """True if the body is split at its marks."""
+    is_classified: bool
+    is_split: bool
+    """True if a hook decides what the text is."""
+    text: Mix
+    """The text of the draft."""
+    id: Mix
+    name: Mix
+    thread: Mix
+    key: Mix
+    """The key of the reply of which the message is a part."""
+    is_call: bool
+    is_reply: bool
+    header: Header | None = None
+    """The header, if it is the same for all messages."""
+
+
+class Plan(Struct, eq=False):
+    """How the records of a shape are written."""
+
+    shape: Shape
+    pattern: StrictPattern | None
+    lines: tuple[Line, ...]
+    bodies: tuple[int, ...]
+    """The holes with the texts of all bodies, in order."""
+    facts: tuple[int, ...]
+    """The holes whose text is needed."""
+    strings: tuple[int, ...]
+    """Those of these holes that hold strings."""
+    numbers: tuple[int, ...]
+    """Those of these holes that hold numbers."""
+    looks: bool
+    """True if the text of a body may decide how it is read."""
+    values: bool
+    """True if a body is an object."""
+    part: Line | None
+    """The message, if the record is a part of a reply."""
+    has_prompt: bool
+    """True if a message is a prompt."""
+    usage: tuple[tuple[UsageAt, int], ...]
+    """The token usages, each with how many messages of the record follow the one that it belongs to."""
+    begins: bool
+    """True if a record may begin a transcript."""
+    session: Mix
+    id: Mix
+    parent: Mix
+
+
+def text_of(mix: Mix, texts: Mapping[int, str | None]) -> str | None:
+    """Return a text in which these texts fill the holes."""
+    if type(mix) is int:
+        return texts[mix]
+    return None if mix is None else mixed(mix, texts)
+
+
+class Planner:
+    """Plans the records of one input. Each of its conditions excludes what only the writer of drafts can do."""
+
+    def __init__(self, format: RecordFormat, headers: DraftHeaders, hooks: TextHooks) -> None:
+        self._format = format
+        self._headers = headers
+        self._hooks = hooks
+
+    def plan(self, shape: Shape) -> Plan | None:
+        """Return how to write the records of a shape, or None if they need the writer of drafts."""
+        format = self._format
+        keeps = format.keeps_fields and shape.starts
+        if shape.exchanges or (keeps and shape.fields is None) or shape.usage is None:
+            return None
+        if not shape.said and (shape.starts or format.threads is None):
+            return None
+        found = [self._line(said, shape) for said in shape.said]
+        lines = [line for line in found if line is not None]
+        if len(lines) < len(found) or not _are_in_order(lines):
+            return None
+        known = shape.known
+        paths = [format.session]
+        if format.threads is not None:
+            paths += [format.threads.id, format.threads.parent]
+        if any(path and path not in known for path in paths):
+            return None
+        session, id, parent = (known.get(path) if path else None for path in (*paths, "", "")[:3])
+        facts = set(shape.facts)
+        for line in lines:
+            facts.update(_holes((line.id, line.name, line.thread, line.key)))
+            facts.add(line.said.time)
+        for each, _ in shape.usage:
+            facts.update(each.holes)
+        facts.update(_holes((session, id, parent)))
+        facts -= {0}
+        parts = [line for line in lines if line.draft.rule.merge is not None]
+        if parts and len(lines) > 1:
+            return None
+        bodies = tuple(hole for line in lines for hole in (line.bodies or (line.value,)) if hole)
+        return Plan(
+            shape,
+            None if shape.strict is None else StrictPattern(shape.strict),
+            tuple(lines),
+            bodies,
+            tuple(sorted(facts)),
+            tuple(sorted(facts - shape.numbers)),
+            tuple(sorted(facts & shape.numbers)),
+            any(line.is_marked or line.is_classified or line.is_split for line in lines),
+            any(line.value for line in lines),
+            parts[0] if parts else None,
+            any(line.header is not None and is_prompt(line.header) for line in lines),
+            tuple((each, _messages_after(lines, place)) for each, place in shape.usage),
+            shape.starts,
+            session,
+            id,
+            parent,
+        )
+
+    def _line(self, said: Said, shape: Shape) -> Line | None:
+        """Return how to write a message of a shape, or None if it needs the writer of drafts."""
+        draft, kind = said.draft, said.draft.kind
+        facts = dict(said.facts)
+        if not _is_independent(draft) or not facts.keys() <= _FACTS:
+            return None
+        if kind is Kind.REPLAYED or (kind is Kind.SAID and draft.role not in SPOKEN):
+            return None
+        bodies = tuple(piece.hole for piece in said.pieces if piece.hole and piece.coding is Coding.PLAIN)
+        is_one = len(bodies) == len(said.pieces) == 1
+        is_text = bodies and all(piece.hole for piece in said.pieces)
+        is_spoken = kind is Kind.SAID
+        if is_spoken and not (is_text and _is_broken_apart(said)):
+            return None
+        own = copy(draft)
+        is_classified = is_spoken and draft.rule.classify and self._hooks.classifies
+        is_split = is_spoken and draft.rule.split and self._hooks.splits(draft.role)
+        if (is_split and not is_one) or (is_classified and "text" not in facts):
+            return None
+        line = Line(
+            said,
+            next(_NUMBERS),
+            ending_of(draft),
+            own,
+            bodies,
+            is_one,
+            _object_of(said, shape),
+            is_spoken,
+            is_classified,
+            is_split,
+            facts.get("text", draft.text),
+            facts.get("call_id", draft.call_id),
+            facts.get("name", draft.name),
+            facts.get("thread", draft.thread),
+            facts.get("key", draft.key),
+            kind is Kind.CALL,
+            kind is Kind.REPLY,
+        )
+        if draft.rule.merge is not None and (line.key is None or not isinstance(line.text, int | str)):
+            return None
+        if kind not in _WITH_TOOL and kind is not Kind.SUBAGENT and line.thread is None:
+            line.header = self._headers.of(own)
+        return line
+
+
+def _holes(mixes: Iterable[Mix]) -> Iterator[int]:
+    for mix in mixes:
+        yield from holes_in(mix)
+
+
+def _are_in_order(lines: list[Line]) -> bool:
+    """True if messages and their bodies are in the order of their bytes, as the checks of columns require."""
+    starts = [line.said.span[0] for line in lines]
+    bodies = [hole for line in lines for hole in (*line.bodies[:1], line.value) if hole]
+    return starts == sorted(starts) and bodies == sorted(bodies)
+
+
+def _object_of(said: Said, shape: Shape) -> int:
+    """Return the hole with an object that is the whole body, or 0 if there is none."""
+    pieces = said.pieces
+    if len(pieces) != 1 or pieces[0].hole or pieces[0].coding is not Coding.JSON_VALUE:
+        return 0
+    hole, after = pieces[0].end
+    return hole if not after and hole in shape.objects else 0
+
+
+def _messages_after(lines: list[Line], place: Place) -> int:
+    """Return how many messages follow the one that a usage at a place belongs to: the last one around it, or else the
+    last one before it."""
+    spans = sorted((line.said.span, at) for at, line in enumerate(lines))
+    if not spans:
+        return 0
+    if spans[0][0] == spans[-1][0]:
+        return 0
+    before = [(span, at) for span, at in spans if span[0] <= place]
+    around = [at for span, at in before if place < span[1]]
+    return len(lines) - 1 - (around[-1] if around else before[-1][1] if before else len(lines) - 1)
+
+
+def _is_independent(draft: Draft) -> bool:
+    """True if no later record changes what a message is, except that it may repeat a part of a reply."""
+    rule = draft.rule
+    is_plain = rule.copy is None and rule.orphan is None and rule.later is None and rule.prefill is None
+    is_plain = is_plain and not rule.once and not rule.typed_id
+    is_plain = is_plain and (rule.merge is None or (rule.merge.mode is Mode.PARTS and not rule.split))
+    return is_plain and not draft.has_unknown_channel
+
+
+def _is_broken_apart(said: Said) -> bool:
+    """True if no mark can lie across two pieces, because a line break is between them."""
+    codings = [piece.coding for piece in said.pieces]
+    return all(one in _BREAKS or other in _BREAKS for one, other in pairwise(codings))

@@ -1,0 +1,1 @@
+"""Fast path for JSON messages of known shapes."""

@@ -1,0 +1,236 @@
+"""Patterns of objects with messages: the bytes around the messages, and the header of their transcript."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from enum import Enum
+
+from msgspec import Struct, field
+
+from viewer.formats.json.known.values import LIST, SCALAR, plain_value
+from viewer.syntax.json_text import JsonKind, JsonNode
+
+LONGEST_ROW_TEXT = 64 * 1024
+"""The maximum number of bytes around the messages."""
+LONGEST_OPEN = 1024
+"""The maximum length in bytes of an object whose values may differ."""
+MOST_ROW_HOLES = 64
+SHORTEST_LITERAL = 64
+"""Longer text is compared as a whole instead of being part of a pattern."""
+_FIXED = frozenset({"version", "error", "role", "author", "content", "refusal", "response", "response_obj", "usage"})
+"""Members whose values may matter beyond the header of the transcript. Those of an object inside them do not."""
+_SEPARATOR = re.compile(rb"[ \t\r\n]*+,[ \t\r\n]*+")
+_USUAL_SEPARATOR = b", "
+_SCALARS = (JsonKind.STRING, JsonKind.NUMBER, JsonKind.TRUE, JsonKind.FALSE, JsonKind.NULL)
+
+
+class Facts(Struct, frozen=True):
+    """What an object that is a transcript states about the transcript."""
+
+    version: str | None = None
+    model: str | None = None
+    header: dict[str, object] = field(default_factory=dict)
+
+
+def facts_in(header: dict[str, object]) -> Facts:
+    """Return the facts of a transcript with this header."""
+    version, model = header.get("version"), header.get("model")
+    return Facts(version if isinstance(version, str) else None, model if isinstance(model, str) else None, header)
+
+
+class Segment(Struct, frozen=True):
+    """The bytes before, between, or after messages: texts, and patterns with a group for each value that may differ."""
+
+    parts: tuple[bytes | re.Pattern[bytes], ...]
+
+    def end(self, data: bytes | bytearray, at: int, values: list[bytes]) -> int:
+        """Return the index after these bytes and append the values, or return -1 if other bytes are there."""
+        for part in self.parts:
+            if isinstance(part, bytes):
+                if not data.startswith(part, at):
+                    return -1
+                at += len(part)
+                continue
+            found = part.match(data, at)
+            if found is None:
+                return -1
+            values += found.groups()
+            at = found.end()
+        return at
+
+
+class UsagePlace(Enum):
+    """Where an object states its token usage."""
+
+    NOWHERE = "nowhere"
+    HEADER = "header"
+    """In a member that the header of the transcript has."""
+    INSIDE = "inside"
+
+
+class Row(Struct, frozen=True):
+    """The pattern of an object with messages."""
+
+    segments: tuple[Segment, ...]
+    betweens: tuple[bytes | None, ...]
+    """For the messages between two segments, the text that separates them; None for a single message."""
+    facts: Facts
+    """The facts of the example."""
+    paths: tuple[tuple[str, ...] | None, ...]
+    """For each value that may differ, where it is in the header; None if the header does not have it."""
+    usage: UsagePlace
+
+    def facts_of(self, values: list[bytes]) -> Facts:
+        """Return the facts of the transcript with these values."""
+        header: dict[str, object] = self.facts.header
+        copied: dict[tuple[str, ...], dict[str, object]] = {}
+        for path, value in zip(self.paths, values, strict=True):
+            if path is None:
+                continue
+            holder = _copy_at(path[:-1], header, copied)
+            holder[path[-1]] = plain_value(value)
+        return facts_in(copied[()]) if copied else self.facts
+
+
+def _copy_at(
+    path: tuple[str, ...], header: dict[str, object], copied: dict[tuple[str, ...], dict[str, object]]
+) -> dict[str, object]:
+    """Return the copy of an object in a header, making it if necessary."""
+    found = copied.get(path)
+    if found is not None:
+        return found
+    if not path:
+        found = dict(header)
+    else:
+        holder = _copy_at(path[:-1], header, copied)
+        given = holder[path[-1]]
+        assert isinstance(given, dict)
+        found = holder[path[-1]] = dict(given)
+    copied[path] = found
+    return found
+
+
+class _Token(Struct, frozen=True):
+    """A part of an object that may differ: a value, or a message."""
+
+    start: int
+    end: int
+    pattern: bytes = b""
+    """The pattern of a value; empty for a message."""
+    path: tuple[str, ...] | None = None
+    is_listed: bool = False
+    """True for a message that is an item of a list of messages."""
+
+
+class _IrregularError(Exception):
+    """The object has no pattern."""
+
+
+class RowMaker:
+    """Makes patterns of objects."""
+
+    def __init__(self, lists: tuple[str, ...], fixed: frozenset[str], refused: frozenset[str]) -> None:
+        """`lists` are the names of lists that hold only messages. The values of members named in `fixed` are part of
+        the pattern. An object with messages that has a member named in `refused` has no pattern."""
+        self._lists = lists
+        self._fixed = fixed | _FIXED
+        self._refused = refused
+
+    def make(
+        self, data: bytes, base: int, node: JsonNode, messages: list[JsonNode], facts: Facts, usage: UsagePlace
+    ) -> Row | None:
+        """Return the row of an object with these messages, or None if it has none. `base` is the offset of the data."""
+        starts = [message.start for message in messages]
+        if not starts or sorted(starts) != starts:
+            return None
+        try:
+            tokens = [*self._tokens(node, frozenset(starts), facts.header, (), "")]
+        except _IrregularError:
+            return None
+        found = [token for token in tokens if not token.pattern]
+        if [token.start for token in found] != starts or len(tokens) - len(found) > MOST_ROW_HOLES:
+            return None
+        segments: list[Segment] = []
+        betweens: list[bytes | None] = []
+        paths: list[tuple[str, ...] | None] = []
+        at, size, values, before = node.start, 0, list[_Token](), None
+        separators: list[bytes] = []
+        for token in [*tokens, _Token(node.end, node.end)]:
+            if token.pattern:
+                values.append(token)
+                continue
+            between = data[before.end - base : token.start - base] if before is not None else b""
+            is_next = before is not None and before.is_listed and token.is_listed and _SEPARATOR.fullmatch(between)
+            if is_next:
+                separators.append(between)
+            else:
+                segments.append(_segment(data, base, at, token.start, values))
+                paths += [value.path for value in values]
+                size += token.start - at
+                if token.start < node.end:
+                    betweens.append(b"" if token.is_listed else None)
+            at, before, values = token.end, token, []
+        if size > LONGEST_ROW_TEXT:
+            return None
+        separator = separators[0] if separators else _USUAL_SEPARATOR
+        known = tuple(separator if between is not None else None for between in betweens)
+        return Row(tuple(segments), known, facts, tuple(paths), usage)
+
+    def _tokens(
+        self, node: JsonNode, starts: frozenset[int], header: dict[str, object] | None, path: tuple[str, ...], name: str
+    ) -> Iterator[_Token]:
+        """Yield the parts of an object or a list with messages that may differ, in order. `header` has the members of
+        the object that are in the header, and `name` is the name of the list."""
+        for item in node.items:
+            if item.start in starts:
+                yield _Token(item.start, item.end, is_listed=name in self._lists)
+            elif _holds(item, starts):
+                yield from self._tokens(item, starts, None, (), "")
+        for member in node.members:
+            key, value = member.key, member.value
+            if key in self._refused:
+                raise _IrregularError
+            if value.start in starts:
+                yield _Token(value.start, value.end)
+            elif _holds(value, starts):
+                yield from self._tokens(value, starts, None, (), key)
+            else:
+                own = (*path, key) if header is not None and key in header else None
+                yield from self._values(key, value, own)
+
+    def _values(self, key: str, value: JsonNode, path: tuple[str, ...] | None) -> Iterator[_Token]:
+        """Yield the values in a member without messages that may differ."""
+        if value.kind is JsonKind.OBJECT:
+            for member in value.members if value.end - value.start <= LONGEST_OPEN else ():
+                yield from self._values(member.key, member.value, None if path is None else (*path, member.key))
+        elif key not in self._fixed:
+            is_list = value.kind is JsonKind.ARRAY
+            if not is_list or all(item.kind in _SCALARS for item in value.items):
+                yield _Token(value.start, value.end, b"(" + (LIST if is_list else SCALAR) + b")", path)
+
+
+def _holds(value: JsonNode, starts: frozenset[int]) -> bool:
+    """True if a value contains messages."""
+    return value.kind in (JsonKind.OBJECT, JsonKind.ARRAY) and any(value.start < start < value.end for start in starts)
+
+
+def _segment(data: bytes, base: int, start: int, end: int, values: list[_Token]) -> Segment:
+    """Return the bytes between two offsets, in which these values may differ."""
+    parts: list[bytes | re.Pattern[bytes]] = []
+    pattern = b""
+    at = start
+    for value in [*values, _Token(end, end)]:
+        text = data[at - base : value.start - base]
+        if len(text) >= SHORTEST_LITERAL:
+            if pattern:
+                parts.append(re.compile(pattern))
+            parts.append(text)
+            pattern = b""
+        else:
+            pattern += re.escape(text)
+        pattern += value.pattern
+        at = value.end
+    if pattern:
+        parts.append(re.compile(pattern))
+    return Segment(tuple(parts))

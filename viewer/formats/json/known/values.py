@@ -1,0 +1,64 @@
+"""Patterns for JSON values that decide nothing, so that they may differ between the objects of one shape."""
+
+from __future__ import annotations
+
+import json
+import re
+
+from viewer.syntax.json_tree import JsonText
+
+WORDS = rb"[ !#-;=?-\[\]-{}~]++"
+"""A string that decides nothing, without its quotes: ASCII text without escapes and without the characters of marks."""
+NUMBER = rb"-?(?:0|[1-9][0-9]{0,14}+)(?:\.[0-9]{1,15}+)?+(?![0-9.eE])"
+_ANY_NUMBER = rb"-?(?:0|[1-9][0-9]{0,17}+)(?:\.[0-9]{1,20}+)?+(?:[eE][+-]?[0-9]{1,3}+)?+(?![0-9.eE])"
+_ANY = rb'(?:"(?:' + WORDS + rb')?+"|' + _ANY_NUMBER + rb"|true|false|null)"
+"""Any value without parts that decides nothing."""
+LONGEST_NESTED = 2048
+MOST_NESTED = 32
+"""The maximum number of values in an object or an array."""
+_TOKEN = re.compile(
+    rb'(?P<key>"[^"\\\x00-\x1f]*+" *+:)|(?P<value>' + _ANY + rb")|(?P<other>[\[\]{},] *+| ++)",
+)
+
+
+def nested_pattern(source: bytes) -> bytes | None:
+    """Return the pattern of objects or arrays that have the same keys as this one, or None if it has values that may
+    decide something, or if it is too long. The result has no groups."""
+    if len(source) > LONGEST_NESTED:
+        return None
+    parts: list[bytes] = []
+    at = count = 0
+    while at < len(source):
+        found = _TOKEN.match(source, at)
+        if found is None:
+            return None
+        is_value = found.lastgroup == "value"
+        count += is_value
+        parts.append(_ANY if is_value else re.escape(found[0]))
+        at = found.end()
+    return b"".join(parts) if count <= MOST_NESTED else None
+
+
+STRING = (
+    rb'"[^"\\\x00-\x1f]*+(?:\\(?:["\\/bfnrt]|u(?:[0-9a-ce-fA-CE-F][0-9a-fA-F]{3}|[dD][0-7][0-9a-fA-F]{2}'
+    rb'|[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}))[^"\\\x00-\x1f]*+)*+"'
+)
+"""A valid string in which every surrogate belongs to a pair."""
+SCALAR = rb"(?:" + STRING + rb"|" + _ANY_NUMBER + rb"|true|false|null)"
+"""Any value without parts."""
+LIST = rb"\[(?:" + SCALAR + rb"(?:, ?+" + SCALAR + rb")*+)?+\]"
+"""A list of such values."""
+_SCALARS = re.compile(SCALAR)
+
+
+def scalar_value(source: bytes) -> str:
+    """Return the text of a string, or the source text of anything else as `JsonText`."""
+    if b"\\" in source:
+        text: str = json.loads(source)
+        return text
+    return source[1:-1].decode() if source.startswith(b'"') else JsonText(source.decode())
+
+
+def plain_value(source: bytes) -> object:
+    """Return the value of a scalar or of a list of scalars."""
+    return [*map(scalar_value, _SCALARS.findall(source))] if source.startswith(b"[") else scalar_value(source)

@@ -1,0 +1,54 @@
+"""Droid: session files of the Factory CLI, with the content parts of the Anthropic API."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from viewer.formats.tables.anthropic_parts import ASSISTANT_PARTS, USER_PARTS
+from viewer.formats.tables.model import (
+    Container,
+    Hooks,
+    Narrowing,
+    RecordFormat,
+    RecordRule,
+    Signature,
+    has,
+    is_,
+    is_not,
+    lacks,
+)
+from viewer.formats.tables.tags import claude_tags
+from viewer.model.messages import Kind
+
+_MESSAGE = is_("type", "message")
+_FOR_THE_MODEL = (has("visibility|message.visibility"), is_not("visibility|message.visibility", "both", "user"))
+_COMMON: dict[str, Any] = {"body": "message.content", "time": "timestamp"}
+_SUBAGENT = "callingSessionId|parentSessionId|calling_session_id"
+_STATES = ("todo_state", "session_end", "token_usage", "settings_change")
+
+DROID = RecordFormat(
+    name="droid",
+    title="Droid session",
+    container=Container.LINES,
+    signatures=(Signature(93, ("id", "cwd|title|owner"), {"type": frozenset({"session_start"})}, decides=True),),
+    records=(
+        RecordRule(
+            (is_("type", "session_start"), has(_SUBAGENT)),
+            None,
+            starts=True,
+            session="id",
+            narrows=Narrowing(Kind.SUBAGENT),
+        ),
+        RecordRule((is_("type", "session_start"),), None, starts=True, session="id"),
+        RecordRule((_MESSAGE, *_FOR_THE_MODEL), Kind.INJECTED, "@message.role", **_COMMON, parts=ASSISTANT_PARTS),
+        RecordRule((_MESSAGE, is_("message.role", "user")), Kind.SAID, "user", **_COMMON, parts=USER_PARTS, split=True),
+        RecordRule(
+            (_MESSAGE, is_("message.role", "assistant")), Kind.SAID, "assistant", **_COMMON, parts=ASSISTANT_PARTS
+        ),
+        RecordRule(
+            (is_("type", "compaction_state"),), Kind.REPLAYED, "system", "summaryText|summary", time="timestamp"
+        ),
+        RecordRule((is_("type", *_STATES), lacks("message")), None),
+    ),
+    hooks=Hooks(split=claude_tags),
+)

@@ -1,0 +1,101 @@
+"""Columns of flat schemas, for the native accelerator: the parts of all schemas, and the names in them."""
+
+from __future__ import annotations
+
+import struct
+from array import array
+
+from viewer.columns.api import Column
+from viewer.tools.validate import Schema
+
+ANYTHING, NOTHING, UNKNOWN = -1, -2, -3
+"""Parts that any value fits, that no value fits, and whose values must be checked with care."""
+MOST_PARTS = 4096
+"""The maximum number of parts of all schemas together. Further schemas are checked with care."""
+MOST_NAMES = 64
+"""The maximum number of members or words of a part."""
+MOST_ALL_NAMES = 16384
+"""The maximum number of names in all schemas together, roughly."""
+_KINDS = {"object": 1, "array": 2, "string": 4, "number": 8, "integer": 16, "boolean": 32, "null": 64}
+_ANY_KIND = sum(_KINDS.values())
+
+
+class _TooComplexError(Exception):
+    """A schema has too many names or parts, or forbids a member that it lists."""
+
+
+class SchemaColumns:
+    """Flat schemas as columns. A value with a number beyond the integers that is written with a point is left to
+    others."""
+
+    def __init__(self) -> None:
+        self.parts, self.names, self.text = bytearray(), bytearray(), bytearray()
+        self._numbers: dict[str, int] = {}
+
+    def number(self, tool: str) -> int | None:
+        """Return the part of a tool, or None for a tool that was not added."""
+        return self._numbers.get(tool)
+
+    def add(self, tool: str, schema: Schema | bool | None) -> int:
+        """Add the plain schema of a tool, or None for any other one. Return its part."""
+        draft = _Draft(len(self.parts) // 32, len(self.names) // 16, len(self.text))
+        part = UNKNOWN
+        if schema is not None:
+            try:
+                part = draft.add(schema)
+            except _TooComplexError:
+                draft = _Draft(0, 0, 0)
+        for part_bytes in draft.parts:
+            self.parts += part_bytes
+        self.names += draft.names.tobytes()
+        self.text += draft.text
+        self._numbers[tool] = part
+        return part
+
+    def forget(self, tool: str) -> None:
+        """Drop the schema of a tool, which was declared again."""
+        self._numbers.pop(tool, None)
+
+
+class _Draft:
+    """The columns of one schema, which follow those of the others."""
+
+    def __init__(self, part: int, name: int, text: int) -> None:
+        self._first_part, self._first_name, self._first_text = part, name, text
+        self.parts: list[bytes] = []
+        self.names: Column = array("i")
+        self.text = bytearray()
+
+    def add(self, schema: Schema | bool) -> int:
+        """Add a schema and return its part."""
+        if isinstance(schema, bool) or not schema:
+            return NOTHING if schema is False else ANYTHING
+        number = self._first_part + len(self.parts)
+        self.parts.append(b"")
+        if number >= MOST_PARTS:
+            raise _TooComplexError
+        others, items = (self.add(schema.get(name, True)) for name in ("additionalProperties", "items"))
+        properties, required = schema.get("properties", {}), dict.fromkeys(schema.get("required", ()))
+        places = {name: place for place, name in enumerate(required)}
+        if False in properties.values():
+            raise _TooComplexError
+        members = [(name, self.add(part), places.get(name, -1)) for name, part in properties.items()]
+        members += [(name, others, place) for name, place in places.items() if name not in properties]
+        first, last = self._add_names(members)
+        words = schema.get("enum")
+        first_word, last_word = self._add_names([(word, 0, -1) for word in words]) if words is not None else (-1, -1)
+        kinds = sum(_KINDS[kind] for kind in schema["type"]) if "type" in schema else _ANY_KIND
+        self.parts[number - self._first_part] = struct.pack(
+            "=8i", kinds, first, last, others, items, first_word, last_word, len(required)
+        )
+        return number
+
+    def _add_names(self, names: list[tuple[str, int, int]]) -> tuple[int, int]:
+        if len(names) > MOST_NAMES or self._first_name + len(self.names) // 4 > MOST_ALL_NAMES:
+            raise _TooComplexError
+        first = self._first_name + len(self.names) // 4
+        for name, part, place in names:
+            text = name.encode("ascii")
+            self.names.extend((self._first_text + len(self.text), len(text), part, place))
+            self.text += text
+        return first, first + len(names)

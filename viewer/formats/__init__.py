@@ -56,6 +56,7 @@ RECORD_FORMATS = (
     Entry("amazon-q", "tables.amazon_q", "AMAZON_Q", "Amazon Q and Kiro conversation"),
     Entry("antigravity", "tables.antigravity", "ANTIGRAVITY", "Antigravity transcript"),
     Entry("agents-state", "tables.agents_state", "AGENTS_STATE", "OpenAI Agents run state"),
+    Entry("agent-framework", "tables.agent_framework", "AGENT_FRAMEWORK", "Microsoft Agent Framework messages"),
     Entry("langfuse", "tables.langfuse", "LANGFUSE", "Langfuse traces"),
     Entry("langsmith", "tables.langsmith", "LANGSMITH", "LangSmith runs"),
     Entry("mlflow", "tables.mlflow", "MLFLOW", "MLflow traces"),

@@ -34,6 +34,8 @@ _LINE_MARKER = lazy_regex(rb"^[ \t]*(?:" + _OLD + rb"|" + _NEW + rb")", re.MULTI
 _OPENCHATML_VERSION = lazy_regex(r"[012](?:\.[0-9])?")
 _VERSION = lazy_regex(rb"version[\"']?[ \t]*:[ \t]*[\"']?([0-9A-Za-z.]+)")
 _VERSION_LINE = lazy_regex(rb"^[\"']?version[\"']?[ \t]*:[ \t]*[\"']?([0-9A-Za-z.]+)", re.MULTILINE)
+_FRONT_MATTER = b"---"
+"""The beginning of the header of a Markdown file, whose version is its own."""
 _HEADER_2_2 = lazy_regex(
     rb"<\|start\|>(?:[ \t\r\n]*tool(?![^ \t\r\n<])|[^<]{0,512}(?:<\|(?:channel|constrain)\|>[^<]{0,512}){0,8}?"
     rb"[ \t](?:call_id|name|intent|content_type)=)"
@@ -49,6 +51,9 @@ _PLAIN_KEY = lazy_regex(r"[A-Za-z_][A-Za-z0-9_.-]{0,39}")
 _SSE = lazy_regex(rb"(?:event|data|id|retry):|:[ \t]?[a-z]", re.IGNORECASE)
 _DATA_LINE = lazy_regex(rb"^data:[ \t]*(\{[^\r\n]*)", re.MULTILINE)
 _LINES_OF_INTEGERS = lazy_regex(rb"(?:[ \t]*\d+[ \t]*(?:\r?\n\s*|$))+")
+_ROWS_OF_INTEGERS = lazy_regex(rb"(?:[ \t]*\d+(?:[ \t]+\d+)*[ \t]*(?:\r?\n\s*|$))+")
+_TOKEN_OF_MESSAGES = lazy_regex(rb"\b20000[5-8]\b")
+"""An id of Harmony's tokens for channels, messages, and their ends."""
 _LISTS_OF_INTEGERS = lazy_regex(rb"(?:\[\s*\d+(?:\s*,\s*\d+)*\s*,?\s*\]\s*)*(?:\[\s*(?:\d+\s*,\s*)*\d*\s*)?")
 """Whole arrays, and the start of an array that is cut off at the end of the head."""
 _CONTROLS = lazy_regex(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]+")
@@ -147,7 +152,7 @@ def _structured(bare: bytes, evidence: Evidence) -> Detection | None:
         if marker and not bare.startswith(b"["):
             return None
         return _json(bare, evidence)
-    if _LINES_OF_INTEGERS.fullmatch(bare):
+    if _LINES_OF_INTEGERS.fullmatch(bare) or (_ROWS_OF_INTEGERS.fullmatch(bare) and _TOKEN_OF_MESSAGES.search(bare)):
         return Detection("harmony-tokens", "a list of integers", 0.8)
     if _SSE.match(bare) and not _LINE_MARKER.search(bare):
         by_table = evidence.by_table(_event_values(bare, evidence))
@@ -238,7 +243,7 @@ def _by_value(value: JsonNode) -> Detection | None:
     if value.kind is not JsonKind.OBJECT:
         return None
     kind = value.get("type") or value.get("event")
-    if kind and kind.kind is JsonKind.STRING and _EVENT_TYPE.fullmatch(kind.text):
+    if kind and kind.kind is JsonKind.STRING and _EVENT_TYPE.fullmatch(kind.text) and not value.get("properties"):
         return Detection("events", f"objects with an event type in `{'type' if value.get('type') else 'event'}`", 0.95)
     choices = value.get("choices")
     if choices and not any(item.kind is JsonKind.OBJECT for item in choices.items):
@@ -322,7 +327,7 @@ def _marked(text: bytes) -> Detection | None:
     marker = _MARKER.search(text)
     line_marker = _LINE_MARKER.search(text)
     before = text[: line_marker.start()] if line_marker else text
-    if is_yaml_like(before) and (marker or _names_version(before)):
+    if is_yaml_like(before) and (marker or (_names_version(before) and not before.startswith(_FRONT_MATTER))):
         return _by_version(before)
     logged = _MAY_BE_LOG.search(text)
     if logged and not (line_marker and line_marker.start() < logged.start()):

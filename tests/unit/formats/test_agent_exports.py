@@ -1,4 +1,4 @@
-"""Droid, Continue, Amazon Q, Antigravity, and the states of OpenAI Agents: samples, cuts, other values, drift."""
+"""Droid, Continue, Amazon Q, Antigravity, OpenAI Agents, and Agent Framework: samples, cuts, other values, drift."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.support.program import run
 from tests.support.record_samples import SECRET, cuts, events_of, samples_of, seen
 from viewer.formats import detect
 
-NAMES = ("droid", "continue", "amazon-q", "antigravity", "agents-state")
+NAMES = ("droid", "continue", "amazon-q", "antigravity", "agents-state", "agent-framework")
 SAMPLES = [sample for name in NAMES for sample in samples_of(name)]
 
 
@@ -71,3 +71,16 @@ def test_other_values_and_other_formats_show_nothing_hidden(name: str) -> None:
     is_lines = name in ("droid", "antigravity")
     records = [json.loads(line) for line in text.splitlines()] if is_lines else [json.loads(text)]
     assert_drift_is_hidden(records, name, lines=is_lines)
+
+
+def test_a_session_of_droid_without_its_beginning_shows_nothing_more() -> None:
+    for sample in samples_of("droid"):
+        for data in (sample.text, sample.text.partition(b"\n")[2]):
+            if b"callingSessionId" in sample.text and data is not sample.text:
+                continue
+            assert not [text for text in seen(events_of("pi", data), data) if SECRET in text], sample.name
+
+
+def test_the_input_in_a_trace_is_no_interaction() -> None:
+    for sample in samples_of("langfuse"):
+        assert SECRET not in "".join(seen(events_of("interactions", sample.text), sample.text)), sample.name

@@ -56,6 +56,7 @@ CASES = [
     ("events", 'data: {"choices": [{"delta": {"content": "a"}}]}\n\ndata: [DONE]\n'),
     ("harmony-tokens", "[200006, 1428, 200008]"),
     ("harmony-tokens", "200006\n1428\n200008\n"),
+    ("harmony-tokens", "200006 1428 200008\n13225 200007\n"),
     ("harmony-tokens", "[200006, 14"),
     *((case.format, case.whole) for case in TEMPLATES),
     ("server-log", "INFO Received request cmpl-1: prompt: '<|im_start|>user\\n', params: None\n"),
@@ -76,7 +77,18 @@ def test_a_byte_order_mark_does_not_change_the_format(format: str, text: str) ->
 
 
 @pytest.mark.parametrize(
-    "text", ["", "  \n", "Just some prose.\n", '{"note": 1}', '{"choices": ["a"]}', "\x00\x01\x02", "[[[[", "{" * 1000]
+    "text",
+    [
+        "",
+        "  \n",
+        "Just some prose.\n",
+        '{"note": 1}',
+        '{"choices": ["a"]}',
+        '[{"type": "session.created", "properties": {"info": {}}}]',
+        "\x00\x01\x02",
+        "[[[[",
+        "{" * 1000,
+    ],
 )
 def test_a_file_that_is_no_transcript_has_no_confidence(text: str) -> None:
     assert detect(text.encode()).confidence == 0
@@ -96,6 +108,8 @@ def test_every_name_is_a_format() -> None:
         ('{\n  "name": "shop",\n  "version": "1.0.0",\n  "private": true\n}\n', "json"),
         ('version: "3.8"\nservices:\n  web:\n    image: nginx\n', "text"),
         ("---\ntitle: A day at sea\n---\n\nThe wind was strong.\n", "text"),
+        ("---\nname: sailing\nversion: 1.0\n---\n\nThe wind was strong.\n", "text"),
+        ("1 2 3\n4 5 6\n", "text"),
     ],
 )
 def test_a_mere_version_is_no_transcript(text: str, kind: str) -> None:

@@ -21,9 +21,10 @@ from viewer.formats.tables.tags import claude_tags
 from viewer.model.messages import Kind
 
 _MESSAGE = is_("type", "message")
-_FOR_THE_MODEL = (has("visibility|message.visibility"), is_not("visibility|message.visibility", "both", "user"))
+FOR_THE_MODEL = (has("visibility|message.visibility"), is_not("visibility|message.visibility", "both", "user"))
+"""Conditions on a message that the user does not see. Without its first record, a session may count as one of Pi."""
 _COMMON: dict[str, Any] = {"body": "message.content", "time": "timestamp"}
-_SUBAGENT = "callingSessionId|parentSessionId|calling_session_id"
+OF_SUBAGENTS = "callingSessionId|parentSessionId|calling_session_id"
 _STATES = ("todo_state", "session_end", "token_usage", "settings_change")
 
 DROID = RecordFormat(
@@ -33,14 +34,14 @@ DROID = RecordFormat(
     signatures=(Signature(93, ("id", "cwd|title|owner"), {"type": frozenset({"session_start"})}, decides=True),),
     records=(
         RecordRule(
-            (is_("type", "session_start"), has(_SUBAGENT)),
+            (is_("type", "session_start"), has(OF_SUBAGENTS)),
             None,
             starts=True,
             session="id",
             narrows=Narrowing(Kind.SUBAGENT),
         ),
         RecordRule((is_("type", "session_start"),), None, starts=True, session="id"),
-        RecordRule((_MESSAGE, *_FOR_THE_MODEL), Kind.INJECTED, "@message.role", **_COMMON, parts=ASSISTANT_PARTS),
+        RecordRule((_MESSAGE, *FOR_THE_MODEL), Kind.INJECTED, "@message.role", **_COMMON, parts=ASSISTANT_PARTS),
         RecordRule((_MESSAGE, is_("message.role", "user")), Kind.SAID, "user", **_COMMON, parts=USER_PARTS, split=True),
         RecordRule(
             (_MESSAGE, is_("message.role", "assistant")), Kind.SAID, "assistant", **_COMMON, parts=ASSISTANT_PARTS

@@ -69,13 +69,15 @@ _OUTPUTS = (
     RecordRule((is_("type", "image", "audio", "video"),), Kind.SAID, "assistant", label=True),
 )
 _HAS_INPUT = is_("steps[0].type", "user_input")
+_NO_TRACE = lacks("traceId|trace_id|run_type|parentObservationId")
+"""The input of a model call in a trace may hold more than the user typed."""
 _PLAIN = (
     RecordRule((has("system_instruction"),), Kind.INSTRUCTION, "system", "system_instruction", goes_on=True),
     RecordRule((has("tools"),), Kind.INSTRUCTION, "system", "tools", goes_on=True),
     RecordRule((_HAS_INPUT, has("input")), None, each="steps[]", rules=_STEPS),
-    RecordRule((When("input", kind=JsonKind.STRING),), Kind.SAID, "user", "input", goes_on=True),
-    RecordRule((When("input", kind=JsonKind.ARRAY),), each="input[]", rules=_TURNS),
-    RecordRule((When("input", kind=JsonKind.OBJECT),), each="input", rules=_TURNS),
+    RecordRule((_NO_TRACE, When("input", kind=JsonKind.STRING)), Kind.SAID, "user", "input", goes_on=True),
+    RecordRule((_NO_TRACE, When("input", kind=JsonKind.ARRAY)), each="input[]", rules=_TURNS),
+    RecordRule((_NO_TRACE, When("input", kind=JsonKind.OBJECT)), each="input", rules=_TURNS),
     RecordRule((has("steps"),), each="steps[]", rules=_STEPS),
     RecordRule((has("outputs"),), each="outputs[]", rules=_OUTPUTS),
     RecordRule((lacks("steps"), lacks("outputs"), has("output_text")), Kind.SAID, "assistant", "output_text"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from viewer.formats.tables.droid import FOR_THE_MODEL, OF_SUBAGENTS
 from viewer.formats.tables.model import (
     Container,
     Fault,
@@ -65,6 +66,7 @@ def _role(*roles: str) -> When:
 def _messages(when: When) -> tuple[RecordRule, ...]:
     """Return the rules for the messages in records of one type."""
     return (
+        RecordRule((when, *FOR_THE_MODEL), Kind.INJECTED, "@message.role", **_BODY, parts=_PARTS),
         RecordRule((when, _role("user"), flag("message.synthetic")), Kind.INJECTED, "user", **_BODY, parts=_USER_PARTS),
         RecordRule(
             (when, _role("user"), is_("message.attribution", "agent")),
@@ -146,6 +148,7 @@ PI = RecordFormat(
     ),
     records=(
         RecordRule((is_("type", "session"),), None, starts=True, session="id"),
+        RecordRule((is_("type", "session_start"), has(OF_SUBAGENTS)), None, narrows=_SUBAGENT),
         RecordRule((is_("type", "session_init"),), Kind.INSTRUCTION, "system", "systemPrompt", narrows=_SUBAGENT),
         *_messages(_ENTRY),
         *_messages(_END),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from random import Random
 from zlib import crc32
 
 import pytest
@@ -99,3 +100,98 @@ def test_messages_whose_names_have_the_same_length_stay_apart(monkeypatch: pytes
     names = ("m1", "m1", "m1", "m2", "m2", "m2", "m1", "m2", "m2", "m2")
     form = DELTA % ("", "word ") + "\n"
     both("".join(form.replace("m1", name) for name in names).encode(), "events", monkeypatch)
+
+
+def interleaved(chance: Random) -> bytes:
+    """Return events of several messages in turn, most of which only add text."""
+    names = [f"m{at}" for at in range(chance.choice((2, 3, 5)))]
+    usual = [*(f'"item_id":"{name}","output_index":{at}' for at, name in enumerate(names))]
+    odd = [
+        *('"output_index":0', '"output_index":1', '"item_id":"m0"', '"item_id":"m1","output_index":0', '"n":1'),
+        *('"item_id":"m0","content_index":1', '"item_id":"m0","content_index":0', '"item_id":"m9","output_index":9'),
+        *('"call_id":"c1"', '"item_id":"m1","call_id":"c1"', '"item_id":"m0","channel":"analysis"', '"thought":true'),
+    ]
+    kinds = chance.choices(("output_text", "reasoning_text", "function_call_arguments", "refusal"), k=len(usual))
+    trouble = chance.choice((0, 0.03, 0.1))
+    number = '"sequence_number":%d,' if chance.random() < 0.3 else "%.0s"
+    text = iter(chance.choices(TEXTS, k=400))
+    lines: list[str] = []
+    if chance.random() < 0.5:
+        lines.append(json.dumps({"type": "response.created", "response": {"id": "r"}}))
+    for at in range(chance.choice((20, 60))):
+        which = chance.randrange(len(usual))
+        kind, place = kinds[which], usual[which]
+        if chance.random() < trouble:
+            place = chance.choice(odd)
+        if chance.random() < trouble:
+            kind = chance.choice(("output_text", "reasoning_text", "function_call_arguments", "refusal"))
+        draw = chance.random()
+        if draw >= trouble:
+            said = f'"delta":"{next(text)}"' if chance.random() < trouble else '"delta":"one "'
+            lines.append(f'{{"type":"response.{kind}.delta",{number % at}{place},{said}}}')
+        elif draw < trouble / 3:
+            lines.append(f'{{"type":"response.{kind}.done",{number % at}{place}}}')
+        elif draw < trouble / 2:
+            item = chance.choice(
+                ('"type":"message","role":"assistant"', '"type":"reasoning"', '"type":"function_call"')
+            )
+            lines.append(f'{{"type":"response.output_item.added","output_index":0,"item":{{"id":"m0",{item}}}}}')
+        else:
+            others = ('{"type":"response.completed"}', '{"type":"response.cancel","item_id":"m0"}', "x", " {} ")
+            lines.append(chance.choice((*others, '{"type": "response.zork", "item_id": "m1"}', "data: [DONE]")))
+    return "\n".join([*lines, ""]).encode("utf-8", "surrogateescape")
+
+
+def choices_in_turn(chance: Random) -> bytes:
+    """Return chunks of several choices in turn."""
+    lines = []
+    for at in range(40):
+        delta = f'"content":"{chance.choice(TEXTS) if chance.random() < 0.1 else "one "}"'
+        if chance.random() < 0.05:
+            delta = chance.choice(
+                ('"role":"assistant"', '"reasoning":"x"', '"content":"x","thought":true', "", '"a":"b"')
+            )
+        end = ',"finish_reason":"stop"' if chance.random() < 0.03 else ""
+        lines.append(
+            f'{{"id":"c{chance.choice((1, 1, 2))}","object":"chat.completion.chunk","created":{at},'
+            f'"choices":[{{"index":{chance.randrange(3)},"delta":{{{delta}}}{end}}}]}}'
+        )
+    return "\n".join([*lines, ""]).encode("utf-8", "surrogateescape")
+
+
+def compare_interleaved(number: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Read random events of several messages in both ways."""
+    chance = Random(f"interleaved {number}")
+    text = interleaved(chance) if number % 4 else choices_in_turn(chance)
+    both(text, "events", monkeypatch, (len(text) // 2,) if chance.random() < 0.5 else ())
+    if chance.random() < 0.2:
+        both(as_events(text), "events", monkeypatch)
+
+
+def test_events_of_several_messages_that_are_read_in_turn_give_the_same_messages(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for number in range(12):
+        compare_interleaved(number, monkeypatch)
+
+
+@pytest.mark.lab
+@pytest.mark.parametrize("part", range(4))
+def test_many_events_of_several_messages_give_the_same_messages(part: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    for number in range(12 + part, 6000, 4):
+        compare_interleaved(number, monkeypatch)
+
+
+FAULTS: dict[str, tuple[object, str, object]] = {
+    "the newest event is not noted": (runs, "_Lane", lambda *lane, made=runs._Lane: made(*lane[:-1], lambda: None)),
+    "other events change nothing": (runs.InterleavedRuns, "note_other", lambda *_: None),
+    "names do not matter": (runs, "_UNREAD", frozenset({"item_id", "output_index"})),
+}
+
+
+@each("fault", FAULTS, quick=0, test=2)
+def test_a_fault_in_interleaved_runs_is_found(fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(*FAULTS[fault])
+    with pytest.raises(AssertionError):
+        for number in (3, 8, 235, *range(400)):  # the first ones find the faults soon
+            compare_interleaved(number, monkeypatch)

@@ -17,6 +17,7 @@ from viewer.checks import closed_rows
 from viewer.formats import record_formats
 from viewer.formats.containers import arrays
 from viewer.formats.containers import regular_lines as lines
+from viewer.formats.engine.history import Conversation
 from viewer.formats.engine.known import runs, shapes
 from viewer.formats.engine.tree import RecordTree
 from viewer.formats.engine.writing import columns, plans
@@ -284,6 +285,49 @@ def test_a_fault_in_columns_of_replies_is_found(fault: str, monkeypatch: pytest.
             both(data, "claude-code", monkeypatch)
 
 
+def response(number: int, **more: Any) -> dict[str, Any]:
+    said = {"type": "output_text", "text": f"Answer {number}", "annotations": []}
+    call = {"type": "function_call", "call_id": f"c{number}", "name": "find", "arguments": '{"text": "x"}'}
+    output = [
+        {"type": "message", "id": f"m{number}", "role": "assistant", "status": "completed", "content": [said]},
+        call | {"id": f"f{number}", "status": "completed"},
+    ]
+    head = {"id": f"r{number}", "object": "response", "model": "m", "previous_response_id": None}
+    return head | {"status": "completed", "output": output, "usage": {"input_tokens": number}} | more
+
+
+def odd_responses() -> Iterator[bytes]:
+    """Yield responses, some of which belong to the conversation of the one before them."""
+    usual = [response(number) for number in range(8)]
+    request = {"model": "m", "input": [{"role": "user", "content": "Question"}]}
+    yield lines_of(*usual, response(7), response(8), response(8), response(9))
+    yield lines_of(*usual, response(9, previous_response_id="r7"), *usual)
+    yield lines_of(*usual, request, response(9), response(10))
+    yield lines_of(*usual, request | {"previous_response_id": "r7"}, response(9), response(10))
+
+
+FAULTS_IN_RESPONSES: dict[str, tuple[object, str, object]] = {
+    "every response begins a conversation": (Conversation, "is_new", lambda conversation, id, previous: True),
+    "no response is noted": (Conversation, "settle", lambda conversation: None),
+    "no usage": (columns.ColumnWriter, "_use", lambda writer, plan, texts, number: None),
+}
+
+
+def test_responses_are_read_as_columns_as_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    for number, data in enumerate(odd_responses()):
+        compare(data, "responses", Random(number), monkeypatch)
+        both(data, "responses", monkeypatch)
+
+
+@each("fault", FAULTS_IN_RESPONSES)
+def test_a_fault_in_columns_of_responses_is_found(fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(*FAULTS_IN_RESPONSES[fault])
+    with pytest.raises(AssertionError):
+        for number, data in enumerate(odd_responses()):
+            compare(data, "responses", Random(number), monkeypatch)
+            both(data, "responses", monkeypatch)
+
+
 def test_almost_all_rows_are_in_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     sizes: list[int] = []
     count = recorder.Recorder.count_batch
@@ -307,3 +351,6 @@ def test_almost_all_rows_are_in_batches(monkeypatch: pytest.MonkeyPatch) -> None
     sizes.clear()
     read_batched(replies(turns=60), "claude-code")
     assert max(sizes) >= 250
+    sizes.clear()
+    read_batched(lines_of(*map(response, range(100))), "responses")
+    assert max(sizes) >= 190

@@ -35,6 +35,15 @@ async def exported(pilot: Pilot[int], name: str) -> None:
 
 
 @pytest.mark.slow
+async def test_a_long_name_shortens_the_hint_from_its_beginning(folder: Path) -> None:
+    async with running(size=SMALL, keys=["x"]) as pilot:
+        await press(pilot, *"123456789012")
+        assert drawn(pilot).splitlines()[-2].endswith("  enter export · esc cancel")
+        await press(pilot, *"12345678901234567890")
+        assert drawn(pilot).splitlines()[-2].endswith("  esc cancel")
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [(120, 40), SMALL])
 async def test_the_suggested_name_names_the_view(size: tuple[int, int], folder: Path) -> None:
     async with running(size=size, keys=["x"]) as pilot:

@@ -213,7 +213,7 @@ class _Rows:
                 place += 1
                 continue
             call_id = plain.ids[place]
-            if kind is not None and call_id is not None and place >= tried:
+            if kind is not None and call_id is not None and place >= tried and place + 1 < last:
                 linked, tried = tools.link_pairs(plain, place, last)
                 if linked > place:
                     before, place = rows[linked - 1], linked

@@ -120,6 +120,12 @@ def _body(base: int, piece: Piece) -> tuple[int, int]:
     return piece.start - base + quote, piece.end - base - quote
 
 
+def match_event(template: tuple[bytes, ...], data: bytes, at: int) -> re.Match[bytes] | None:
+    """Return the event of this template at an index, with its text as the group, or None if there is none."""
+    first, *others = template
+    return _pattern(len(first), tuple(others)).match(data, at) if data.startswith(first, at) else None
+
+
 def begins(template: tuple[bytes, ...], data: bytes, at: int) -> bool:
     """True if an event of this template begins at an index."""
     return next(_events(template, data, at), None) is not None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from viewer.formats.engine.drafts import Draft, RecordReading
 from viewer.formats.engine.paths import string_at
 from viewer.formats.tables.model import Exchange, History
@@ -24,9 +26,12 @@ class Conversation:
         """The ids of the responses."""
         self._is_asked = False
         """True while the last request has no response."""
+        self._unread: Callable[[], list[Draft]] | None = None
+        """A function that returns the messages of the last response, if they are not noted yet."""
 
     def take(self, reading: RecordReading, node: JsonNode) -> bool:
         """Drop what a record repeats. Return True if it begins another conversation."""
+        self.settle()
         if not reading.exchanges:
             self._note(reading.drafts)
             return False
@@ -49,6 +54,21 @@ class Conversation:
         self._is_asked = Exchange.RESPONSE not in reading.exchanges
         self._note(reading.drafts)
         return is_new
+
+    def is_new(self, id: str | None, previous: str | None) -> bool:
+        """True if a response with these ids certainly begins another conversation."""
+        return previous is None and not self._is_asked and (id is None or id not in self._ids)
+
+    def begin(self, id: str | None, read: Callable[[], list[Draft]]) -> None:
+        """Begin another conversation with a response. `read` returns its messages, if they are needed."""
+        self._said, self._others, self._ids = [], set(), set() if id is None else {id}
+        self._unread = read
+
+    def settle(self) -> None:
+        """Note the messages of the last response."""
+        if self._unread is not None:
+            read, self._unread = self._unread, None
+            self._note(read())
 
     def _repeats(self, drafts: list[Draft]) -> bool:
         """True if a request begins with the whole conversation so far."""

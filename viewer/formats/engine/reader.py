@@ -201,7 +201,11 @@ class Records:
     def _column_session(self) -> Session:
         from viewer.formats.engine.writing.columns import Session  # lazy: a small input needs no columns
 
-        return Session(None, self._begin, self._tree)
+        return Session(None, self._begin, self._begin_new, self._tree, self._conversation)
+
+    def _begin_new(self, node: JsonNode) -> None:
+        """Begin a transcript with a record that begins a conversation."""
+        self._start(node, node.start)
 
     def _begin(self, node: JsonNode, reading: RecordReading) -> str | None:
         """Begin a transcript if a record needs one. Return the id of the current session."""

@@ -113,13 +113,17 @@ class EventApplier:
         """The unlisted events without text that have already been reported."""
         self._time_ms: int | None = None
         """The time when the response began."""
+        self.touched: str | None = None
+        """The name of the only key that the last event may have changed; None if there may be others."""
+        self.touch: Callable[[], object] = _touch_nothing
+        """Makes the last event the newest one that names its message, if it added text."""
         self.grown: Addition | None = None
         """The text that the last event added to a message, if it did nothing else."""
 
     def apply(self, node: JsonNode, name: str | None = None) -> bool:
         """Apply an event. Return True if the object was an event and was accepted. `name` is the type from an `event:`
         line."""
-        self.grown = None
+        self.grown = self.touched = None
         self.streams.additions.clear()
         if node.kind is JsonKind.STRING and name:
             return self._apply_string(node, self._table.kind_of(name))
@@ -136,6 +140,7 @@ class EventApplier:
         if kinds and self.types.learn_api(event):
             self._items.is_strict = True
         if not kinds:
+            self.touch = _touch_nothing
             return self._note_addition(self._chunks.apply(event), is_only=self._chunks.is_addition)
         if kinds[0].act is Act.UNKNOWN:
             return self._unknown(event, names_of_event(event, name)[0])
@@ -173,6 +178,8 @@ class EventApplier:
         lane = self._items.lane_of(event, Act.DELTA, kind.family)
         if not lane.identified and self.types.is_api and self._announces:
             lane = _UNNAMED
+        self.touched = lane.name if lane.identified and not self._usage.has_stated else None
+        self.touch = partial(self._items.lane_of, event, Act.DELTA, kind.family)
         return self._note_addition(self._write(event, lane, text), is_only=True)
 
     def _note_addition(self, taken: bool, *, is_only: bool) -> bool:
@@ -269,6 +276,8 @@ class EventApplier:
 
     def _done(self, event: EventObject, kind: EventKind) -> bool:
         lane = self._items.lane_of(event, kind.act, kind.family)
+        if lane.identified and event.said.first is None and not any(map(is_thought, event.layers)):
+            self.touched = lane.name if not self._usage.has_stated else None
         if kind.family is Family.CALL:
             names = self._names(event, lane)
             self.streams.describe_call(lane, names.recipient, names.call_id)
@@ -527,6 +536,10 @@ def _hidden_by(header: Header, said: Said) -> Header:
     text."""
     settled = with_said(replace(header, kind=Kind.SAID), said)
     return replace(header, kind=Kind.UNKNOWN) if is_shown(settled) else settled
+
+
+def _touch_nothing() -> None:
+    """Do nothing, because the order of events does not decide anything."""
 
 
 def _nothing(applier: EventApplier, event: EventObject, kind: EventKind) -> bool:

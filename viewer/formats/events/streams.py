@@ -30,6 +30,9 @@ _DEFAULT_CHANNEL = {
 _LASTING = "message:"
 """The prefix of keys whose names no other response uses."""
 
+_CHAT = "chat:"
+"""The prefix of the keys of chat chunks."""
+
 _HALF = "\ufffd"
 """Half of a character that is split between two deltas."""
 _MOST_SHOWN = 64
@@ -130,6 +133,23 @@ class Streams:
         stream.is_mixed |= any(_HALF in text for text in run.texts)
         stream.pieces += run.pieces
         stream.end = max(stream.end, run.end)
+        self._changed[number] = stream
+
+    def name_if_alone(self, number: int) -> str | None:
+        """Return the name of the key of an open message if it has an id that no other open message has. Only this id
+        then decides which text belongs to it, not the order of events."""
+        stream = self._open.get(number)
+        is_alone = stream is not None and stream.lane.identified and len(self._open.addressed(stream.lane)) == 1
+        return stream.lane.name if stream is not None and is_alone and _is_stable(stream.lane) else None
+
+    def add_text(self, number: int, piece: Piece, text: str, end: int) -> None:
+        """Add a text to an open message that is alone, like `delta`. `end` is the end of the event."""
+        stream = self._open.get(number)
+        assert stream is not None
+        stream.texts.append(text)
+        stream.is_mixed |= _HALF in text
+        stream.end = max(stream.end, end)
+        stream.pieces.append(piece)
         self._changed[number] = stream
 
     def _is_late(self, delta: Delta) -> bool:
@@ -413,6 +433,11 @@ def _hidden(opening: Opening, *faults: Problem) -> Opening:
 def _digest(text: str) -> bytes:
     """Return a digest for comparing texts."""
     return blake2b(text.encode("utf-16-le", "surrogatepass"), digest_size=16).digest()
+
+
+def _is_stable(lane: DeltaKey) -> bool:
+    """True if no event of another key changes which events have this key."""
+    return lane.name.startswith((_LASTING, _CHAT)) and not lane.late
 
 
 def _concerns(lane: DeltaKey, family: Family | None, of: DeltaKey, its_family: Family) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from viewer.formats.events.apply import EventApplier
-from viewer.formats.events.runs import EventRuns
+from viewer.formats.events.runs import EventRuns, InterleavedRuns
 from viewer.formats.json.fields import Source
 from viewer.formats.tables.events import EVENT_TABLE
 from viewer.formats.tables.model import EventTable
@@ -25,6 +25,9 @@ class EventLines:
         self._record = record
         self._applier = EventApplier(record, table, preambles=preambles)
         self._runs = EventRuns()
+        self._interleaved = InterleavedRuns(self._applier.streams)
+        self._applied = 0
+        """The number of events since the last one that was regular."""
 
     def try_line(self, line: bytes, offset: int, first: Callable[[], None] = lambda: None) -> bool:
         """Apply the line if it is an event of a known type, and return True. `first` is called before anything is
@@ -45,6 +48,7 @@ class EventLines:
 
     def apply(self, node: JsonNode, name: str | None, lenient: list[Span], source: Source | None = None) -> bool:
         """Apply a parsed value if it is an event. `name` is its type if the previous line stated it."""
+        self._applied += 1
         if not self._applier.apply(node, name):
             return False
         for span in lenient:
@@ -68,17 +72,25 @@ class EventLines:
         index after them."""
         applier = self._applier
         grown = applier.grown
+        applied, self._applied = self._applied, 0
+        if applied != 1:
+            self._interleaved.note_other(None)
         if grown is None:
             self._runs.note_other()
+            self._interleaved.note_other(applier.touched)
             return at
-        run = self._runs.after(data, start, at, base, node, grown.piece, is_api=applier.types.is_api)
+        is_api = applier.types.is_api
+        run = self._runs.after(data, start, at, base, node, grown.piece, is_api=is_api)
         if run is None:
-            return at
+            return self._interleaved.after(
+                data, start, at, base, node, grown.number, grown.piece, applier.touch, is_api=is_api
+            )
         applier.streams.add_run(grown.number, run)
         return run.next
 
     def end_response(self) -> None:
         """Close all open messages."""
+        self._interleaved.note_other(None)
         self._applier.end_response()
 
     def grow(self) -> None:

@@ -202,8 +202,12 @@ class Windows:
     def _window_near(self, part: _Part, first: int) -> Window | None:
         """Return a window of records, which begins a turn if possible."""
         near = range(first, max(part.first, first - MOST_MESSAGES_BACK), -1)
-        found = [window for each in near if (window := self._window_from(part, each)) is not None]
-        return next((window for window in found if window.begins_turn), found[0] if found else None)
+        turns, others = [], []
+        for each in near:
+            row = self._row_from(each)
+            if row is not None:
+                (turns if self._begins_turn(row) else others).append(each)
+        return next(filter(None, (self._window_from(part, each) for each in (*turns, *others))), None)
 
     def _window_from(self, part: _Part, first: int) -> Window | None:
         """Return the window that begins with a message, if one may."""

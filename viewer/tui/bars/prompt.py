@@ -185,11 +185,13 @@ class Prompt(Horizontal):
             self._make_room()
 
     def _make_room(self) -> None:
-        """Shorten or hide the hint while the text needs its space, but never hide a fault."""
+        """Shorten or hide the hint while the text needs its space, but never hide a fault. The keys to accept and to
+        cancel stay longest."""
         room = self.app.size.width - len(self.kind.value) - len(self._input.value) - 5
-        hints = [self._hint]
+        parts = (self._hint.replace(_RECALLS, "") if self._count else self._hint).split(" · ")
+        hints = [" · ".join(parts[at:]) for at in range(len(parts))]
         if self._count:
-            hints = [f"{self._count} · {self._hint.replace(_RECALLS, '')}", self._count]
+            hints = [*(f"{self._count} · {each}" for each in hints), self._count]
         fitting = hints[:1] if self.has_class("-fault") else [each for each in hints if len(each) <= room]
         self._note.display = bool(fitting)
         if fitting:

@@ -47,6 +47,13 @@ def test_no_form_contains_hidden_text(sample: Sample) -> None:
                 assert not [piece for piece in pieces if piece in text and piece not in own_words(form)], form
 
 
+@pytest.mark.parametrize("form", ["html", "md"])
+def test_only_a_developer_gets_notes(form: str) -> None:
+    sample = next(each for each in samples("broken") if each.base.startswith("I-HARMONY-STRICT-channel-space"))
+    assert "I-HARMONY-STRICT" in export(projected(sample, EVERYTHING), form)
+    assert "I-HARMONY-STRICT" not in export(projected(sample, END_USER), form)
+
+
 @EVERY_FORM
 def test_a_strict_view_does_not_distinguish_hidden_from_empty(form: str, tmp_path: Path) -> None:
     texts = (HIDDEN, "version: 2.2\n")

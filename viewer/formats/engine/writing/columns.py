@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from itertools import pairwise
 
 from msgspec import Struct
 
-from viewer.formats.engine.drafts import RecordReading
+from viewer.formats.engine.drafts import Draft, RecordReading
+from viewer.formats.engine.history import Conversation
 from viewer.formats.engine.known.shape_tree import Regs
 from viewer.formats.engine.known.shapes import Matched, Said, Shape, decoded_text
 from viewer.formats.engine.tree import RecordTree
@@ -71,7 +73,10 @@ class Session(Struct):
     id: str | None
     """The session of the current transcript."""
     begin: Begin
+    begin_new: Callable[[JsonNode], None]
+    """A function that begins a transcript."""
     tree: RecordTree | None
+    conversation: Conversation | None
 
 
 class ColumnWriter:
@@ -120,6 +125,8 @@ class ColumnWriter:
             place += 1
             if not self._usage.is_idle:
                 break
+        if session.conversation is not None:
+            session.conversation.settle()
         self._record.count_batch(batch)
         return place
 
@@ -204,13 +211,14 @@ class ColumnWriter:
         one = ready[place]
         item, texts = one.item, one.texts
         plan, regs = item.plan, item.regs
-        tree = session.tree
+        tree, conversation = session.tree, session.conversation
         own = text_of(plan.session, texts)
         begins = plan.begins or not self._record.transcript or (own is not None and own != session.id)
-        if tree is not None:
-            id, parent = text_of(plan.id, texts), text_of(plan.parent, texts)
-            if begins or not tree.takes(id, parent):
-                return False
+        id, parent = text_of(plan.id, texts), text_of(plan.parent, texts)
+        if tree is not None and (begins or not tree.takes(id, parent)):
+            return False
+        if conversation is not None and not conversation.is_new(id, parent):
+            return False
         part, opened = one.part, False
         if part is not None:
             opened = plan.lines[0].draft.kind is Kind.SAID
@@ -218,13 +226,17 @@ class ColumnWriter:
                 return False
         if tree is not None and plan.has_prompt and not tree.takes_prompt(parent):
             return False
-        if begins:
+        if conversation is not None:
             self._record.count_batch(batch)
             matched = item.matched(data)
             assert matched is not None
-            known: list[str | None] = [None] * (len(regs) + 1)
-            for hole, text in texts.items():
-                known[hole] = text
+            conversation.begin(id, partial(_drafts_of, matched, data, base))
+            session.begin_new(matched.node(base, _listed(texts, regs)))
+        elif begins:
+            self._record.count_batch(batch)
+            matched = item.matched(data)
+            assert matched is not None
+            known = _listed(texts, regs)
             reading = RecordReading(starts=plan.shape.starts, fields=plan.shape.given_fields(known))
             session.id = session.begin(matched.node(base, known), reading)
         first = len(batch.codes)
@@ -336,6 +348,19 @@ class ColumnWriter:
             if one.part is not None:
                 self._growing.note_part(*one.part)
             self._messages.note(batch.headers[code][0], batch.first + row, (start, end))
+
+
+def _listed(texts: Texts, regs: Regs) -> list[str | None]:
+    """Return the texts by the numbers of their holes."""
+    listed: list[str | None] = [None] * (len(regs) + 1)
+    for hole, text in texts.items():
+        listed[hole] = text
+    return listed
+
+
+def _drafts_of(matched: Matched, data: bytes | bytearray, base: int) -> list[Draft]:
+    found = matched.read(data, base)
+    return found[1].drafts if found is not None else []
 
 
 def _identity(line: Line, data: bytes | bytearray, regs: Regs, texts: Texts) -> tuple[str, str | int]:

@@ -15,7 +15,7 @@ from viewer.formats.engine.known.strict import StrictPattern
 from viewer.formats.engine.writing.headers import SPOKEN, DraftHeaders
 from viewer.formats.engine.writing.messages import ending_of, is_prompt
 from viewer.formats.engine.writing.text_hooks import TextHooks
-from viewer.formats.tables.model import Mode, RecordFormat
+from viewer.formats.tables.model import Exchange, Mode, RecordFormat
 from viewer.model.events import CODINGS
 from viewer.model.messages import Coding, Ending, Header, Kind
 
@@ -89,6 +89,7 @@ class Plan(Struct, eq=False):
     session: Mix
     id: Mix
     parent: Mix
+    """The record that this one continues."""
 
 
 def text_of(mix: Mix, texts: Mapping[int, str | None]) -> str | None:
@@ -110,7 +111,11 @@ class Planner:
         """Return how to write the records of a shape, or None if they need the writer of drafts."""
         format = self._format
         keeps = format.keeps_fields and shape.starts
-        if shape.exchanges or (keeps and shape.fields is None) or shape.usage is None:
+        if (keeps and shape.fields is None) or shape.usage is None:
+            return None
+        if shape.exchanges != ({Exchange.RESPONSE} if format.history is not None else set()):
+            return None
+        if shape.exchanges and (shape.starts or format.session or format.threads is not None):
             return None
         if not shape.said and (shape.starts or format.threads is None):
             return None
@@ -122,6 +127,8 @@ class Planner:
         paths = [format.session]
         if format.threads is not None:
             paths += [format.threads.id, format.threads.parent]
+        elif format.history is not None:
+            paths += [format.history.id, format.history.previous]
         if any(path and path not in known for path in paths):
             return None
         session, id, parent = (known.get(path) if path else None for path in (*paths, "", "")[:3])

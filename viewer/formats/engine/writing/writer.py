@@ -293,7 +293,7 @@ class DraftWriter:
 
 def can_be_columns(format: RecordFormat) -> bool:
     """True if messages of the format may be independent of earlier records."""
-    is_plain = format.history is None and format.replays is None
+    is_plain = format.replays is None
     is_plain = is_plain and format.spans is None and format.hooks.renew is None
     is_plain = is_plain and not any(tokens.counts is Counting.COUNTER for tokens in format.usage)
     return is_plain and not any(map(_depends_on_others, all_rules(format.records)))

@@ -202,7 +202,8 @@ class Windows:
     def _window_near(self, part: _Part, first: int) -> Window | None:
         """Return a window of records, which begins a turn if possible."""
         near = range(first, max(part.first, first - MOST_MESSAGES_BACK), -1)
-        turns, others = [], []
+        turns: list[int] = []
+        others: list[int] = []
         for each in near:
             row = self._row_from(each)
             if row is not None:

@@ -458,3 +458,11 @@ def test_a_span_with_an_unreadable_parent_is_no_root() -> None:
     assert spans
     data = json.dumps(spans).encode()
     assert SECRET not in "".join(seen(events_of("otel", data), data))
+
+
+def test_an_early_prompt_may_hold_parts() -> None:
+    asked = [{"role": "user", "parts": [{"type": "text", "content": "a"}, {"type": "thinking", "content": "SECRET_1"}]}]
+    answered = [{"role": "assistant", "parts": [{"type": "text", "content": "b"}]}]
+    system = {"role": "system", "parts": [{"type": "text", "content": "SECRET_2"}]}
+    texts = {"gen_ai.prompt": json.dumps([system, *asked]), "gen_ai.completion": json.dumps(answered)}
+    assert trace(span(1, texts))[0] == ["a", "b"]

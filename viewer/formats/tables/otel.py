@@ -181,8 +181,8 @@ _ALL_MESSAGES = "attributes.pydantic_ai.all_messages"
 _PAIRS = "attributes.gen_ai.prompt|attributes.gen_ai.completion"
 _INFERENCE = "attributes.llm.input_messages|attributes.llm.output_messages"
 _OLD_RULES = (
-    RecordRule((), each="attributes.gen_ai.prompt[]", rules=CHAT, time=_START),
-    RecordRule((), each="attributes.gen_ai.completion[]", rules=CHAT, time=_END),
+    RecordRule((), each="attributes.gen_ai.prompt[]", rules=GEN_AI_MESSAGE, time=_START),
+    RecordRule((), each="attributes.gen_ai.completion[]", rules=GEN_AI_MESSAGE, time=_END),
 )
 _INFERENCE_RULES = (
     RecordRule((has("attributes.llm.tools"),), Kind.INSTRUCTION, "system", "attributes.llm.tools"),

@@ -240,6 +240,11 @@ def test_cumulative_lines_replace_what_they_extend() -> None:
     assert shown(apart, FORMAT)[-1] == "I look."
 
 
+def test_the_last_call_waits_although_a_text_of_its_reply_precedes_it() -> None:
+    assert not problems(lines(user("Hi"), assistant(text("I look.")), assistant(CALL)), FORMAT)
+    assert shown(lines(assistant(text("I")), assistant(CALL), assistant(text("I saw."))), FORMAT) == ["I", "I saw."]
+
+
 def test_equal_texts_of_different_replies_are_two_messages() -> None:
     data = lines(
         assistant(text("Done."), id="m1"), assistant(text("Done."), id="m2"), assistant(text("Done."), id=None)

@@ -464,5 +464,8 @@ def test_an_early_prompt_may_hold_parts() -> None:
     asked = [{"role": "user", "parts": [{"type": "text", "content": "a"}, {"type": "thinking", "content": "SECRET_1"}]}]
     answered = [{"role": "assistant", "parts": [{"type": "text", "content": "b"}]}]
     system = {"role": "system", "parts": [{"type": "text", "content": "SECRET_2"}]}
-    texts = {"gen_ai.prompt": json.dumps([system, *asked]), "gen_ai.completion": json.dumps(answered)}
+    texts: dict[str, object] = {
+        "gen_ai.prompt": json.dumps([system, *asked]),
+        "gen_ai.completion": json.dumps(answered),
+    }
     assert trace(span(1, texts))[0] == ["a", "b"]

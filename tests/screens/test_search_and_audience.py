@@ -125,7 +125,7 @@ async def test_the_prompt_counts_while_a_text_is_typed_and_only_what_the_view_sh
         assert " 1 of 2 · text" in prompt()
         assert total(pilot) is None
         await press(pilot, "escape", "d", "/", *"plums, plums, plums. And a long text")
-        assert prompt().endswith(" no matches")
+        assert prompt().endswith(" no matches · enter find · esc cancel")
         await press(pilot, "ctrl+u", *"plums")
         assert " 1 of 4 · text" in prompt()
         await press(pilot, "escape", "&", *"channel:analysis")

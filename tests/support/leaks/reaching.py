@@ -83,7 +83,7 @@ def _parts(thing: object) -> list[object]:
 
 def _name(thing: object) -> str:
     """Return the type of an object or, for a cached function, its name."""
-    if hasattr(thing, "cache_info"):
+    if hasattr(type(thing), "cache_info"):  # not of the object: loaders of libraries look for any name they lack
         return f"{getattr(thing, '__module__', '')}.{getattr(thing, '__qualname__', '')}"
     return type(thing).__qualname__
 

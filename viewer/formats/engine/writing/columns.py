@@ -146,6 +146,8 @@ class ColumnWriter:
                 for hole in plan.strings:
                     start, end = regs[hole]
                     texts[hole] = text[start + after : end + before]
+                for hole in plan.kept:
+                    texts[hole] = decoded_text(data, *regs[hole])
                 for hole in plan.numbers:
                     start, end = regs[hole]
                     texts[hole] = text[start - first : end - first]

@@ -9,7 +9,7 @@ from itertools import count, pairwise
 from msgspec import Struct
 
 from viewer.formats.engine.drafts import Draft
-from viewer.formats.engine.known.facts import UsageAt
+from viewer.formats.engine.known.facts import UsageAt, holes_of
 from viewer.formats.engine.known.shapes import Mix, Place, Said, Shape, holes_in, mixed
 from viewer.formats.engine.known.strict import StrictPattern
 from viewer.formats.engine.writing.headers import SPOKEN, DraftHeaders
@@ -71,7 +71,9 @@ class Plan(Struct, eq=False):
     facts: tuple[int, ...]
     """The holes whose text is needed."""
     strings: tuple[int, ...]
-    """Those of these holes that hold strings."""
+    """Those of these holes that hold strings without escapes, as far as the strict pattern decides."""
+    kept: tuple[int, ...]
+    """Those with strings of members that are not part of a message. They may be any text."""
     numbers: tuple[int, ...]
     """Those of these holes that hold numbers."""
     looks: bool
@@ -140,6 +142,7 @@ class Planner:
             facts.update(each.holes)
         facts.update(_holes((session, id, parent)))
         facts -= {0}
+        kept = set(holes_of(shape.fields)) - shape.numbers
         parts = [line for line in lines if line.draft.rule.merge is not None]
         if parts and len(lines) > 1:
             return None
@@ -150,7 +153,8 @@ class Planner:
             tuple(lines),
             bodies,
             tuple(sorted(facts)),
-            tuple(sorted(facts - shape.numbers)),
+            tuple(sorted(facts - shape.numbers - kept)),
+            tuple(sorted(kept)),
             tuple(sorted(facts & shape.numbers)),
             any(line.is_marked or line.is_classified or line.is_split for line in lines),
             any(line.value for line in lines),

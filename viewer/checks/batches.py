@@ -205,7 +205,9 @@ class _Rows:
     def _columns(self, places: Positions) -> CallColumns:
         """Return the messages in these places as columns."""
         is_call, objects = self._has_code(KindCode.CALL)[places], self._objects[places]
+        ids = [self._ids[place] for place in places.tolist()]
         is_plain = self._is_plain[places] & self._has_code(KindCode.HAS_ID)[places]
+        is_plain &= np.fromiter((call_id is not None for call_id in ids), bool, len(ids))
         if self._have_deadline:
             for row in np.flatnonzero(is_plain & is_call).tolist():
                 is_plain[row] = DEADLINE not in self._text(places[row])
@@ -219,6 +221,7 @@ class _Rows:
             objects[row] = object_flags(value)
             if is_call[row]:
                 values[int(places[row])] = value
+        self._objects[places] = objects
         is_plain &= is_call | (objects & FAILS == 0)
         if self._checker.tools.declarations:
             rows = np.flatnonzero(is_plain & is_call)
@@ -227,7 +230,7 @@ class _Rows:
         return CallColumns(
             numbers + self._first,
             np.frombuffer(self._turns, np.uint32)[numbers].astype(np.int64),
-            [self._ids[place] for place in places.tolist()],
+            ids,
             is_plain,
             is_call,
             ~is_call & (objects & HAS_OK > 0),

@@ -26,7 +26,8 @@ from viewer.formats.engine.writing.text_hooks import TextHooks
 from viewer.formats.engine.writing.writer import can_be_columns
 from viewer.index import messages as index_messages
 from viewer.index.messages import MessageIndex
-from viewer.model.events import ClosedBatch
+from viewer.model.events import ClosedBatch, Started, Used
+from viewer.model.messages import Transcript, Usage
 from viewer.reading import recorder
 
 PROMPTS = ("### Instruction\nx", "[INST] x [/INST]", "USER: x", "<|user|>\nx", "x ### Response")
@@ -354,3 +355,16 @@ def test_almost_all_rows_are_in_batches(monkeypatch: pytest.MonkeyPatch) -> None
     sizes.clear()
     read_batched(lines_of(*map(response, range(100))), "responses")
     assert max(sizes) >= 190
+
+
+def test_records_before_the_first_message_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    data = lines_of(*({"type": "file-history-snapshot", "messageId": f"u{at}", "snapshot": {}} for at in range(9)))
+    both(data, "claude-code", monkeypatch)
+    both(data + replies(), "claude-code", monkeypatch)
+
+
+def test_usage_follows_the_start_of_its_transcript() -> None:
+    used = [Used(number, 0, Usage(total=number)) for number in (1, 2)]
+    started = Transcript(2, "goose", 0)
+    batch = ClosedBatch(1, 1, [(0, started)], used=[(0, one) for one in used])
+    assert [*batch.one_by_one()] == [used[0], Started(started), used[1]]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from array import array
 from collections import deque
 from collections.abc import Iterator
+from operator import itemgetter
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -184,22 +185,26 @@ class ClosedBatch(Struct):
         ids = dict(zip(self.id_rows, self.ids, strict=True))
         values = dict(zip(self.value_rows, self.values, strict=True))
         times = dict(zip(self.time_rows, self.times, strict=True))
-        started, problems, agents = deque(self.started), deque(self.found), deque(self.agents)
+        problems, agents, marks = deque(self.found), deque(self.agents), self._marks()
         number, used = self.transcript, 0
         opened: Message | None = None
-        for row, code in enumerate(self.codes):
-            while used < len(self.used) and self.used[used][0] == row:
-                if opened is not None and used == self.opened[row - 1]:
+        for row in range(len(self) + 1):
+            while marks and marks[0][0] == row:
+                event = marks.popleft()[2]
+                if opened is not None and (isinstance(event, Started) or used == self.opened[row - 1]):
                     yield Closed(opened)
                     opened = None
-                yield self.used[used][1]
-                used += 1
+                if isinstance(event, Started):
+                    number = event.transcript.number
+                else:
+                    used += 1
+                yield event
             if opened is not None:
                 yield Closed(opened)
                 opened = None
-            while started and started[0][0] == row:
-                number = started[0][1].number
-                yield Started(started.popleft()[1])
+            if row == len(self):
+                break
+            code = self.codes[row]
             header, ending = self.headers[code]
             header = header.with_call_id(ids[row]) if row in ids else header
             header = header.with_values(self.places[code], values[row]) if row in values else header
@@ -220,17 +225,14 @@ class ClosedBatch(Struct):
                 yield Closed(message)
             while problems and problems[0][0] == row:
                 yield problems.popleft()[1]
-        for at in range(used, len(self.used)):
-            if opened is not None and at == self.opened[len(self) - 1]:
-                yield Closed(opened)
-                opened = None
-            yield self.used[at][1]
-        if opened is not None:
-            yield Closed(opened)
-        for _, transcript in started:
-            yield Started(transcript)
         for _, agent in agents:
             yield agent
+
+    def _marks(self) -> deque[tuple[int, int, Started | Used]]:
+        """Return the starts of transcripts and the token usage, each with its place and its transcript, in order."""
+        started = [(place, one.number, Started(one)) for place, one in self.started]
+        used = [(place, one.transcript, one) for place, one in self.used]
+        return deque(sorted([*started, *used], key=itemgetter(0, 1)))
 
 
 Event = (

@@ -111,6 +111,8 @@ class ColumnWriter:
 
     def add(self, run: list[Item], data: bytes | bytearray, base: int, session: Session) -> int:
         """Write records. Return the place of the first one that needs the slow path."""
+        if not run[0].plan.lines and not self._record.last_number:
+            return 0  # records before the first message are counted
         first, last = run[0].regs[0][0], run[-1].regs[0][1]
         block = bytes(memoryview(data)[first:last])
         if not block.isascii() and not is_utf8(block):

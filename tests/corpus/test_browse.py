@@ -12,7 +12,7 @@ from textual.widgets import DataTable, Input
 
 from tests.support.corpora import write_corpus
 from tests.support.program import BROKEN, CHAT, run
-from tests.support.running import drawn
+from tests.support.running import drawn, settled
 from tests.support.walks import SIZES
 from viewer.corpus import browse
 from viewer.corpus.browse import ALL_FILES, CHANGED, MISSING, Browser, Kind, Listing, Place
@@ -202,7 +202,7 @@ async def test_each_list_equals_its_approved_screen(
         async with app.run_test(size=size) as pilot:
             for name, keys in WALK.items():
                 await pilot.press(*keys.split())
-                await pilot.pause()
+                await settled(pilot)
                 screens += [f"━━━━ {name}: {keys}".rstrip(), *(line.rstrip() for line in drawn(pilot).splitlines())]
     text = "\n".join(screens) + "\n"
     golden = GOLDEN / f"browse-{size[0]}x{size[1]}.txt"

@@ -6,8 +6,10 @@ import json
 from collections.abc import Iterator
 
 from tests.support.json_cases import body, messages, read
+from tests.support.printing import SURFACES, some
+from tests.support.program import run
 from tests.support.samples import Sample, samples
-from viewer.formats import FORMATS
+from viewer.formats import FORMATS, detect
 from viewer.model.events import Event, Found
 from viewer.model.messages import Message
 from viewer.model.visibility import is_user_safe
@@ -48,3 +50,25 @@ def cuts(data: bytes) -> Iterator[int]:
     """Yield about forty places to cut, each at a different distance from the start of a line."""
     step = max(1, len(data) // 40)
     yield from range(1, len(data), step + (step % 2 == 0))
+
+
+def assert_read_as_expected(sample: Sample) -> None:
+    """Check that a sample is detected, read alike in pieces, and shows on every surface what its expectation says."""
+    data, name = sample.text, sample.path.parent.name
+    assert detect(data).format == name
+    whole = events_of(name, data)
+    assert seen(whole, data) == sample.seen["seen"]
+    assert events_of(name, data, [1] * len(data)) == whole
+    everything = run("show", "--json", "--reveal", "all", "--threads", "all", str(sample.path)).out
+    for hidden in sample.seen["hidden"]:
+        assert hidden in everything
+    for command, *options in some(SURFACES, sample.name):
+        done = run(command, str(sample.path), *options)
+        assert SECRET not in done.out + done.err, (command, options)
+
+
+def assert_cuts_show_nothing_hidden(sample: Sample) -> None:
+    """Check that a sample that is cut anywhere shows nothing hidden."""
+    for cut in cuts(sample.text):
+        data = sample.text[:cut]
+        assert SECRET not in "".join(seen(events_of(sample.path.parent.name, data), data)), (sample.name, cut)

@@ -7,10 +7,15 @@ import json
 import pytest
 
 from tests.support.agent_records import assert_drift_is_hidden, assert_others_are_hidden, shown
-from tests.support.printing import SURFACES, some
-from tests.support.program import run
-from tests.support.record_samples import SECRET, cuts, events_of, samples_of, seen
-from viewer.formats import detect
+from tests.support.record_samples import (
+    SECRET,
+    assert_cuts_show_nothing_hidden,
+    assert_read_as_expected,
+    events_of,
+    samples_of,
+    seen,
+)
+from tests.support.samples import Sample
 
 NAMES = ("droid", "continue", "amazon-q", "antigravity", "agents-state", "agent-framework")
 SAMPLES = [sample for name in NAMES for sample in samples_of(name)]
@@ -19,26 +24,14 @@ SAMPLES = [sample for name in NAMES for sample in samples_of(name)]
 @pytest.mark.surfaces
 @pytest.mark.share(quick=45, test=8)
 @pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: sample.name)
-def test_a_sample_shows_what_its_expectation_says(sample) -> None:  # type: ignore[no-untyped-def]
-    data, name = sample.text, sample.path.parent.name
-    assert detect(data).format == name
-    whole = events_of(name, data)
-    assert seen(whole, data) == sample.seen["seen"]
-    assert events_of(name, data, [1] * len(data)) == whole
-    everything = run("show", "--json", "--reveal", "all", "--threads", "all", str(sample.path)).out
-    for hidden in sample.seen["hidden"]:
-        assert hidden in everything
-    for command, *options in some(SURFACES, sample.name):
-        done = run(command, str(sample.path), *options)
-        assert SECRET not in done.out + done.err, (command, options)
+def test_a_sample_shows_what_its_expectation_says(sample: Sample) -> None:
+    assert_read_as_expected(sample)
 
 
 @pytest.mark.slow
 def test_an_input_that_is_cut_anywhere_shows_nothing_hidden() -> None:
     for sample in SAMPLES:
-        for cut in cuts(sample.text):
-            data = sample.text[:cut]
-            assert SECRET not in "".join(seen(events_of(sample.path.parent.name, data), data)), (sample.name, cut)
+        assert_cuts_show_nothing_hidden(sample)
 
 
 def test_a_message_of_droid_for_the_model_only_is_hidden() -> None:

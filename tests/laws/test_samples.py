@@ -214,10 +214,13 @@ OF_COMMANDS = ("W-PLUGIN", "W-FORMAT-DIFFERS", "I-NEXT-AMBIGUOUS", *OF_CHECK_LEA
 
 
 @each("rule", [rule for code, rule in RULES.items() if code not in OF_COMMANDS], ids=lambda rule: rule.code)
-def test_the_example_of_every_rule_reports_its_code(rule: Rule) -> None:
+def test_the_example_of_every_rule_reports_its_code_and_the_reason_it_states(rule: Rule) -> None:
     source = SpooledSource("example", iter([rule.example.encode()]), False)
     document = Document(source, options=ReadOptions(row_order=True)).load()
-    assert rule.code in {finding.diagnostic.code for finding in document.findings()}
+    found = [finding.diagnostic for finding in document.findings() if finding.diagnostic.code == rule.code]
+    shown = {one.reason for one in found if one.reason}
+    assert found
+    assert rule.shown_reason == (shown.pop() if len(shown) == 1 and len(rule.reasons) > 1 else "")
 
 
 def test_every_expected_file_belongs_to_a_sample() -> None:

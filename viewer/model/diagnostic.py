@@ -35,6 +35,8 @@ class Rule(Struct, frozen=True):
     """A short transcript with this problem."""
     reasons: dict[str, str] = field(default_factory=dict)
     """The text of each reason."""
+    shown_reason: str = ""
+    """The reason in the example, if it has one of several."""
     grows: bool = False
     """True if a diagnostic that begins where the last one did extends it."""
 

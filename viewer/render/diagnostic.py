@@ -180,7 +180,8 @@ def explanation_lines(rule: Rule, width: int, style: Style) -> Iterator[Line]:
     yield from _labeled("What to do", rule.advice, width, style)
     yield from _labeled("Safe view ", rule.safe or "never shows it.", width, style)
     if rule.example:
-        yield (Part(trusted("  Example"), StyleRole.STRONG),)
+        is_other = rule.shown_reason and [*rule.reasons] != [rule.shown_reason]
+        yield (Part(style.words(f"  Example of {rule.shown_reason}" if is_other else "  Example"), StyleRole.STRONG),)
         for line in lines_of(rule.example.rstrip("\n")):
             yield Part(trusted(f"    {style.signs.gutter} "), StyleRole.RULE), Part(style.spell(line))
 

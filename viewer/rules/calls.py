@@ -37,6 +37,7 @@ version: 2.2
 <|start|>tool name=functions.get_time call_id=t1 to=assistant<|channel|>commentary<|message|>{"ok": true}<|end|>
 <|start|>assistant<|channel|>final<|message|>Noon.<|return|>
 """,
+    shown_reason="reply",
     reasons={
         "call": "An earlier call has the same `call_id` …",
         "reply": "An earlier reply has the same `call_id` …",
@@ -101,6 +102,7 @@ version: 2.2
 {"tool_calls": [{"id": "t2", "type": "function", "function": {"name": "get_date", "arguments": "{}"}}]}<|end|>
 <|start|>assistant<|channel|>final<|message|>Noon.<|return|>
 """,
+    shown_reason="turn",
     reasons={
         "turn": "The turn has both `<|call|>` messages and a JSON `tool_calls` field.",
         "content-and-calls": "The message has both `content` and `tool_calls`.",

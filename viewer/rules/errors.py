@@ -16,6 +16,7 @@ version: 2.2
 <|start|>assistant<|channel|>anaylsis<|message|>Simple arithmetic.<|end|>
 <|start|>assistant<|channel|>final<|message|>4.<|return|>
 """,
+    shown_reason="channel-unknown",
     reasons={
         "yaml-malformed": "The YAML header is invalid or uses a feature that headers do not allow.",
         "yaml-too-large": "The YAML header is larger than 64 KB. The rest was not read.",
@@ -65,6 +66,7 @@ version: 2.2
 {"ok": true, "content": {"sunny": true}}<|end|>
 <|start|>assistant<|channel|>final<|message|>It is sunny.<|return|>
 """,
+    shown_reason="json-malformed",
     reasons={
         "json-malformed": "Invalid JSON.",
         "json-truncated": "The JSON is incomplete.",
@@ -100,6 +102,7 @@ type get_weather = (_: {
 {"ok": true, "content": {"sunny": true}}<|end|>
 <|start|>assistant<|channel|>final<|message|>It is sunny.<|return|>
 """,
+    shown_reason="missing-argument",
     reasons={
         "not-an-object": "The arguments are not a JSON object.",
         "missing-argument": "Missing required argument …",
@@ -124,6 +127,7 @@ version: 2.2
 {"ok": false, "content": null, "error": "E-TOOL-TIMEOUT"}<|end|>
 <|start|>assistant<|channel|>final<|message|>I could not find out.<|return|>
 """,
+    shown_reason="reported",
     reasons={
         "reported": "The reply reports a timeout.",
         "late": "The reply arrived after the deadline.",
@@ -146,6 +150,7 @@ version: 2.2
 {"ok": false, "content": null, "error": "E-TOOL-CANCELLED"}<|end|>
 <|start|>assistant<|channel|>final<|message|>I stopped looking.<|return|>
 """,
+    shown_reason="reported",
     reasons={
         "reported": "The reply reports a cancellation.",
         "event": "A `tool.cancel` event cancelled the call.",
@@ -162,6 +167,7 @@ E_STREAM_TRUNCATED = Rule(
 version: 2.2
 <|start|>user<|message|>What is 2 + 2?<|end|>
 <|start|>assistant<|channel|>final<|message|>Two and two make""",
+    shown_reason="body",
     reasons={
         "header": "The input ended inside a message header.",
         "body": "The input ended inside a message body.",
@@ -189,6 +195,7 @@ version: 2.2
 <|start|>user<|message|>What is 2 + 2?<|end|>
 <|start|>assistant<|channel|>final<|message|><think>Simple arithmetic.</think>4.<|return|>
 """,
+    shown_reason="cot-in-final",
     reasons={
         "cot-in-final": "Private reasoning inside a shown message; the safe view hides it.",
         "preamble-on-analysis": "`intent=preamble` has no effect outside `commentary`.",
@@ -206,6 +213,7 @@ E_FORMAT_UNKNOWN = Rule(
     section="ocmlview: detection",
     advice="Select a format with `--format`. `ocmlview formats` lists them.",
     example="Take two eggs.\n",
+    shown_reason="text",
     reasons={
         "json": "The file is JSON, but not a known transcript format.",
         "text": "The file is text, but contains no transcript.",

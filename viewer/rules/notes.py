@@ -62,6 +62,7 @@ I_HARMONY_STRICT = Rule(
 <|start|>user<|message|>What time is it?<|end|>\
 <|start|>assistant<|channel|>commentary to=functions.get_time <|constrain|> json<|message|>{}<|call|>
 """,
+    shown_reason="constrain-space",
     reasons={
         "reply-unaddressed": "The tool reply has no `to=assistant`.",
         "constrain-unaddressed": "`<|constrain|>` on a message without a recipient.",

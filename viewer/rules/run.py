@@ -14,6 +14,7 @@ W_RUN_ERROR = Rule(
 {"type":"user","uuid":"u1","sessionId":"s1","message":{"role":"user","content":"Is it sunny?"}}
 {"type":"system","subtype":"api_error","uuid":"u2","sessionId":"s1","content":"Overloaded","error":{"status":529}}
 """,
+    shown_reason="api",
     reasons={
         "api": "The API returned an error.",
         "rate-limit": "A rate limit was reached.",
@@ -36,6 +37,7 @@ W_RUN_INCOMPLETE = Rule(
 {"id":"msg_1","type":"message","role":"assistant","content":[{"type":"text","text":"It is"}],\
 "stop_reason":"max_tokens"}
 """,
+    shown_reason="max-tokens",
     reasons={
         "max-tokens": "The token limit was reached.",
         "pause": "The run was paused.",

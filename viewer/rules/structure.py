@@ -149,6 +149,7 @@ W_THREAD_BROKEN = Rule(
 {"type":"user","uuid":"u1","sessionId":"s1","message":{"role":"user","content":"Is it sunny?"}}
 {"type":"user","uuid":"u2","parentUuid":"u9","sessionId":"s1","message":{"role":"user","content":"Is it warm?"}}
 """,
+    shown_reason="parent-missing",
     reasons={
         "cycle": "The message is its own ancestor.",
         "parent-missing": "The parent of the message is missing.",
@@ -226,6 +227,7 @@ version: 2.2
 <|start|>user<|message|>What is <|start|> for?<|end|>
 <|start|>assistant<|channel|>final<|message|>It begins a message.<|return|>
 """,
+    shown_reason="nested",
     reasons={
         "constrain": "`<|constrain|>` is in the body instead of the header.",
         "nested": "A control token in the body was read as text.",
@@ -322,6 +324,7 @@ version: 2.2
 <|start|>user<|message|>Pay\u200bpal or not?<|end|>
 <|start|>assistant<|channel|>final<|message|>Look closely.<|return|>
 """,
+    shown_reason="zero-width",
     reasons={
         "bidi": "Characters that change the text direction.",
         "zero-width": "Zero-width or blank characters.",
@@ -341,6 +344,7 @@ version: 2.2
 <|start|>user<|message|>What is 2 +\x00 2?<|end|>
 <|start|>assistant<|channel|>final<|message|>4.<|return|>
 """,
+    shown_reason="nul",
     reasons={
         "invalid-utf8": "Invalid UTF-8; each invalid part is shown as U+FFFD.",
         "nul": "NUL bytes.",

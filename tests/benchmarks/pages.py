@@ -53,6 +53,6 @@ def machine() -> str:
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     on = "1 core" if cores == 1 else f"{cores} cores"
     return (
-        f"Medians of several rounds by turns, in one run, on {on}, {platform.system()},"
-        f" Python {platform.python_version()}; ratios say more than times."
+        f"Medians of several alternating rounds in one run, on {on}, {platform.system()},"
+        f" Python {platform.python_version()}; ratios are more informative than absolute times."
     )

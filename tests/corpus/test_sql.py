@@ -1,4 +1,4 @@
-"""`ocmlview sql`: ready queries, output, and what a query cannot do."""
+"""`ocmlview sql`: ready-made queries, output, and what a query cannot do."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ from viewer.sources.files import open_source
     shell_complete=completion.files,
     help="List the formats that FILE may have, best first.",
 )
-@click.option("--verify", "plugin", metavar="NAME", help="Check a format plug-in on its own samples.")
+@click.option("--verify", "plugin", metavar="NAME", help="Check a format plug-in against its own samples.")
 @click.option("--json", "as_json", is_flag=True, help="With --detect, print one JSON object per format.")
 @options.printing
 def command(file: str | None, plugin: str | None, as_json: bool, color: str, ascii_only: bool) -> int:

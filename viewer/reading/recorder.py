@@ -276,7 +276,7 @@ class Recorder:
             self._events.append(AgentStarted(self.transcript, thread, id, self.last_number + 1))
 
     def skip(self) -> None:
-        """Record that there was a record without a message. This matters only for an input without any messages."""
+        """Note a record that contained no message. This matters only for an input without any messages."""
         if not self.last_number:
             self._events.append(Metadata())
 

@@ -85,7 +85,7 @@ class NestedMap:
 
 
 def _alternating(first: int, odd: list[int], even: list[int]) -> array[int]:
-    """Return a column with a first number, followed by the numbers of two lists by turns."""
+    """Return a column with a first number, followed by the numbers of two lists alternately."""
     column = array("Q", bytes(8 * (1 + 2 * len(odd))))
     column[0] = first
     column[1::2], column[2::2] = array("Q", odd), array("Q", even)

@@ -176,7 +176,7 @@ class _Agent:
                 draft.kind = Kind.SUBAGENT
 
     def end_trace(self) -> None:
-        """Drop the drafts of this trace, which have been written."""
+        """Drop this trace's drafts; they have been written."""
         self._drafts = []
         for chain in self._chains:
             chain.drafts = []

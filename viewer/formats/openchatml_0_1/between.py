@@ -27,7 +27,7 @@ class Outside:
     def __init__(self, record: Recorder) -> None:
         self._record = record
         self._part: Part | None = None
-        """The current file or piece of a fill-in."""
+        """The current file, or part of a fill-in-the-middle prompt."""
         self._text = _text_at(0)
         self._fresh = True
         """True if nothing of the current transcript has been read yet."""

@@ -1,6 +1,6 @@
 """Read the parts of an OpenChatML 0.1 frame: thought blocks, calls, outputs and text, each a separate message.
 
-Bodies are only spans. The JSON of the current call or output is kept, to read the name in it."""
+Bodies are only spans. The JSON of the current call or output is kept so that the name can be read from it."""
 
 from __future__ import annotations
 

@@ -103,7 +103,7 @@ def help_lines(actions: Sequence[Action], width: int, printing: Style) -> list[L
 
 
 def legend(width: int, printing: Style) -> list[Line]:
-    """Return the signs of messages, calls, problems, and marks."""
+    """Return the legend: the symbols for messages, calls, problems, and marks."""
     signs = printing.signs
     own = [(kind.glyph(printing), word) for kind, word in _SIGNS]
     own += [(signs.running, "running"), (signs.error, "error"), (signs.warning, "warning")]

@@ -23,7 +23,8 @@ _FORMATS = ("openchatml-2.2", "openchatml-2.0", "openchatml-1.x", "harmony")
 
 
 class FileEnd:
-    """The end of a file. `prove` may run in another thread; everything else belongs to the thread of the screen."""
+    """The end of a file. `prove` may run in another thread; everything else must run in the screen's
+    thread."""
 
     def __init__(self, document: Document, file: GuardedFile) -> None:
         format = document.detection.format

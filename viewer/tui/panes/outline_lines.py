@@ -256,7 +256,7 @@ class OutlineLines:
         return (Part(trusted(byte_size(headline.body_bytes)), StyleRole.QUIET),)
 
     def _spread(self, left: Line, words: SafeText, look: StyleRole, aside: Line, width: int) -> Line:
-        """Fill the space between both ends with the words, leaving one cell at the right edge."""
+        """Fill the space between the two ends with the words, leaving one cell at the right edge."""
         aside = tuple(part for part in aside if part.text)
         used = sum(cells(part.text) for part in (*left, *aside)) + (2 if aside else 1)
         text = fitted(words, max(width - used, 0), self._style)

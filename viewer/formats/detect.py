@@ -73,6 +73,8 @@ _MAY_BE_TEMPLATE = lazy_regex(
 )
 """A pattern that matches every text in a chat template."""
 _SPOKEN = ("content", "parts", "text", "message", "tool_calls", "function_call", "value", "request", "input", "output")
+_SAID = frozenset((*_SPOKEN, "prompt", "response", "body", "refusal", "audio", "tool_call", "tool_call_id", "call_id"))
+"""Members of which a message has at least one."""
 """Members that hold what a message says."""
 _EVENT_TYPE = lazy_regex(r"response\..*|tool\.cancel|conversation\.item\..*|session\.(?:created|updated)")
 
@@ -250,12 +252,21 @@ def _by_value(value: JsonNode) -> Detection | None:
         choices = None
     if choices and choices.items and choices.items[0].get("delta") and not choices.items[0].get("message"):
         return Detection("events", "chunks of a chat completion", 0.9)
-    if choices or value.get("messages") or value.get("role") or _carries_message(value) or _is_exchange(value):
+    if choices or value.get("messages") or _has_role(value) or _carries_message(value) or _is_exchange(value):
         reason = "objects with `role` or `messages`"
         if _may_hold_messages(value):
             return Detection("json", reason, 0.9)
         return Detection("json", reason, 0.9, "json", tuple(member.key for member in value.members))
     return Detection("json", "errors in place of responses", 0.8) if _is_failed(value) else None
+
+
+def _has_role(value: JsonNode) -> bool:
+    """True for an object with a role and something that was said. Profiles and settings have only a role."""
+    if value.get("role") is None:
+        return False
+    return not value.closed or any(
+        member.key in _SAID or member.key.startswith(("thinking", "reasoning", "thought")) for member in value.members
+    )
 
 
 def _may_hold_messages(value: JsonNode) -> bool:

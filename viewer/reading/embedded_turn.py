@@ -12,7 +12,7 @@ from viewer.model.messages import Channel, Ending, Header, Message, Span
 from viewer.model.visibility import is_user_safe
 from viewer.reading.grammar import HeaderGrammar
 from viewer.reading.header import is_tool, read_header
-from viewer.reading.template_marks import MARK, any_of
+from viewer.reading.template_marks import MARK, any_of, read_mark
 
 _TOKEN = lazy_regex(rb"<\|(start|channel|message|constrain|end|return|call)\|>")
 _HEADER = rb"[^<]{0,512}(?:<\|(?:channel|constrain)\|>[^<]{0,512}){0,4}"
@@ -188,7 +188,9 @@ def stripped_spans(data: bytes) -> list[Span]:
 def first_token(data: bytes, start: int = 0, end: int | None = None) -> Span:
     """Return the span of the first control token or template mark between two offsets, or an empty span."""
     limit = len(data) if end is None else end
-    found = [mark.span() for pattern in (TEMPLATE_TOKEN, MARK) if (mark := pattern.search(data, start, limit))]
+    token = TEMPLATE_TOKEN.search(data, start, limit)
+    mark = next((mark for mark in map(read_mark, MARK.finditer(data, start, limit)) if mark.opens or mark.closes), None)
+    found = [*([token.span()] if token else []), *([(mark.start, mark.end)] if mark else [])]
     return min(found, default=(start, start))
 
 

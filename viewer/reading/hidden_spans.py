@@ -11,7 +11,17 @@ from viewer.cache import lazy_regex
 from viewer.model.messages import Channel, Span
 from viewer.reading.bodies import Body, ByteRun
 from viewer.reading.embedded_turn import TEMPLATE_TOKEN, find_turn, is_call, may_be_stripped, read_turn, stripped_spans
-from viewer.reading.template_marks import MARK, MAY_BE_MARK, THINK_PAIRS, Mark, MarkKind, MarkPair, begun, read_mark
+from viewer.reading.template_marks import (
+    MARK,
+    MAY_BE_MARK,
+    THINK_PAIRS,
+    Mark,
+    MarkKind,
+    MarkPair,
+    begun,
+    is_fold,
+    read_mark,
+)
 from viewer.reading.thoughts import text_so_far, thought_spans, without_thoughts, without_thoughts_so_far
 
 _SPACE = b" \t\r\n"
@@ -170,6 +180,8 @@ class _Scan:
 
     def take(self, mark: Mark) -> None:
         """Process the next mark."""
+        if self._open and self._is_quoted(mark):
+            return
         if self._open:
             self._inside(mark, *self._open)
         elif mark.opens and self._counts(mark, mark.opens):
@@ -177,13 +189,20 @@ class _Scan:
         elif mark.closes:
             self._unmatched(mark)
 
+    def _is_quoted(self, mark: Mark) -> bool:
+        """True for a tag of a folded element in a line that begins with `>`. It is a part of the thought."""
+        if not is_fold(mark):
+            return False
+        line = self._body.data.rfind(b"\n", 0, mark.start) + 1
+        return self._body.data[line : line + 1] == b">"
+
     def _inside(self, mark: Mark, pair: MarkPair, start: int) -> None:
         if pair in mark.closes:
             self._depth -= 1
             if not self._depth:
                 self._add(start, mark.end, pair)
                 self._open = None
-        elif mark.opens is pair:
+        elif pair in mark.nests:
             self._depth += 1
 
     def _counts(self, mark: Mark, pair: MarkPair) -> bool:

@@ -42,18 +42,31 @@ class MarkPair(Struct, frozen=True):
 
 THINK_TAGS = (
     *("think", "thinking", "thought", "reasoning", "reason", "reflection", "scratchpad", "antthinking"),
-    *("seed:think", "longcat_think", "inner_monologue"),
+    *("seed:think", "longcat_think", "inner_monologue", "thoughts", "reflect", "scratch_pad", "thinking_process"),
+    *("thought_process", "reasoning_process", "inner_thought", "inner_thoughts", "internal_thoughts"),
+    *("internal_reasoning", "internal_monologue", "chain_of_thought", "cot", "antml:thinking", "antml:reasoning"),
+    "thinking-content-7bbeb8e1441453ad999a0bbba8a46d4b",  # Aider
 )
 """The names of tags around thoughts, in lower case: those that models write, and those that chat programs collapse."""
 
-_FOLDS = ("details", "Details", "DETAILS")
-_UNFOLDED = tuple(f"</{name}>" for name in _FOLDS)
+_FOLDED_TYPES = ("tool_calls", "code_interpreter")
+"""The types of folded elements that hold calls. Other folded elements with a type hold thoughts."""
 
 
-def _folded(type: str) -> tuple[str, ...]:
-    """Return the openings of a folded element of this type, in upper and lower case, with any quotes."""
-    return tuple(f"<{name} type={quote}{type}{quote}" for name in _FOLDS for quote in ('"', "'", ""))
+def _token_pairs() -> tuple[MarkPair, ...]:
+    """Return the pairs for control tokens that name a thought in one of the usual ways."""
+    return tuple(
+        MarkPair(
+            f"token-{word}",
+            MarkKind.THOUGHT,
+            (f"<|{word}|>", *(f"<|{edge}_{word}|>" for edge in _OPEN_EDGES), f"<|{word}_start|>", f"<|{word}_begin|>"),
+            (f"<|/{word}|>", *(f"<|{edge}_{word}|>" for edge in ("end", "end_of")), f"<|{word}_end|>"),
+        )
+        for word in ("think", "thinking", "thought", "thoughts", "reasoning", "cot")
+    )
 
+
+_OPEN_EDGES = ("begin", "begin_of", "start", "start_of")
 
 MARK_PAIRS = (
     MarkPair(
@@ -63,14 +76,15 @@ MARK_PAIRS = (
         tuple(f"</{tag}>" for tag in THINK_TAGS),
         in_line=False,
     ),
-    MarkPair("THINK", MarkKind.THOUGHT, ("[THINK]",), ("[/THINK]",), in_line=False),
+    MarkPair("THINK", MarkKind.THOUGHT, ("[THINK]", "[think]"), ("[/THINK]", "[/think]"), in_line=False),
     MarkPair("kimi-think", MarkKind.THOUGHT, ("◁think▷",), ("◁/think▷",)),
     MarkPair("START_THINKING", MarkKind.THOUGHT, ("<|START_THINKING|>",), ("<|END_THINKING|>",)),
     MarkPair("gemma-channel", MarkKind.THOUGHT, ("<|channel>",), ("<channel|>",)),
-    MarkPair("begin_of_thought", MarkKind.THOUGHT, ("<|begin_of_thought|>",), ("<|end_of_thought|>",)),
+    *_token_pairs(),
     MarkPair("inner_prefix", MarkKind.THOUGHT, ("<|inner_prefix|>",), ("<|inner_suffix|>",)),
     MarkPair("unused16", MarkKind.THOUGHT, ("[unused16]",), ("[unused17]",)),
-    MarkPair("details", MarkKind.THOUGHT, _folded("reasoning"), _UNFOLDED, shared_close=True),
+    MarkPair("unused94", MarkKind.THOUGHT, ("<unused94>",), ("<unused95>",)),
+    MarkPair("details", MarkKind.THOUGHT, ('<details type="reasoning"',), ("</details>",), shared_close=True),
     MarkPair("tool_call", MarkKind.CALL, ("<tool_call>",), ("</tool_call>",)),
     MarkPair("tool_calls", MarkKind.CALL, ("<tool_calls>",), ("</tool_calls>",)),
     MarkPair("function_calls", MarkKind.CALL, ("<function_calls>",), ("</function_calls>",)),
@@ -85,8 +99,8 @@ MARK_PAIRS = (
     MarkPair(
         "details-call",
         MarkKind.CALL,
-        (*_folded("tool_calls"), *_folded("code_interpreter")),
-        _UNFOLDED,
+        tuple(f'<details type="{type}"' for type in _FOLDED_TYPES),
+        ("</details>",),
         shared_close=True,
     ),
     MarkPair("functools", MarkKind.CALL, ("functools[{",), kept=len("[{")),
@@ -120,49 +134,104 @@ MARK_PAIRS = (
     MarkPair("deepseek-reply", MarkKind.REPLY, ("<｜tool▁output▁begin｜>",), ("<｜tool▁output▁end｜>",)),
     MarkPair("observation", MarkKind.REPLY, ("<|observation|>",), ("<|assistant|>", "<|user|>"), shared_close=True),
 )
-"""All pairs. Marks must match exactly, except that think tags ignore case and may have attributes."""
+"""All pairs. Marks must match exactly, except that tags of thoughts and of folded elements ignore case and may have
+attributes."""
 
 THINK_PAIRS = MARK_PAIRS[:2]
 """The pairs that `viewer/reading/thoughts.py` reads in a body. Readers of frames treat them like all others."""
 
 THINK_TAG = b"(?i:" + b"|".join(sorted((tag.encode() for tag in THINK_TAGS), reverse=True)) + b")"
 """A pattern for the name of any of these tags, ignoring case."""
-_THINK_MARK = rb"(?<=<)(?:/%s[ \t]?>|%s(?=[\s>]))" % (THINK_TAG, THINK_TAG)
-_SPELLED = tuple(pair for pair in MARK_PAIRS if pair.name != "think")
+_THINK_MARK = rb"(?<=<)(?:/%s\s?>|%s(?=[\s>]))" % (THINK_TAG, THINK_TAG)
+
+LONGEST_ATTRIBUTES = 4096
+"""The maximum length in bytes of the attributes of a tag."""
+_LONGEST_SUMMARY = 80
+_ATTRIBUTES = rb"[^<>]{0,%d}" % LONGEST_ATTRIBUTES
+_CALL_TYPE = rb"[\s/]%s?(?<=[\s\"'/])type\s{0,8}=\s{0,8}[\"']?(?:%s)" % (
+    _ATTRIBUTES,
+    "|".join(_FOLDED_TYPES).encode(),
+)
+_NAMED = rb"(?=[\s/]%s?(?:(?<=[\s\"'/])type\s{0,8}=|think|thought|reason))" % _ATTRIBUTES
+_PLAIN_TAG = rb"(?=%s+>)(?:[^<>\"']|\"[^\"<>]*+\"|'[^'<>]*+')*+>" % _ATTRIBUTES
+_SUMMARY = (
+    rb"(?=%s+>\s{0,64}<summary(?:\s[^<>]{0,256})?>[^A-Za-z]{0,24}(?:[A-Za-z']{1,12}[^A-Za-z]{1,12}){0,2}"
+    rb"(?:think|thought|reasoning|chain.of.thought))" % _ATTRIBUTES
+)
+FOLDED = rb"(?:%s|%s|(?=[\s/])(?!%s)|%s)" % (_CALL_TYPE, _NAMED, _PLAIN_TAG, _SUMMARY)
+"""A pattern for what follows the name of a folded element that hides its content, ignoring case. It has a type, or its
+attributes or its summary speak of thoughts, or its tag is incomplete or has odd quotes, so that nobody can tell."""
+_FOLD_MARK = rb"(?<=<)(?i:/details\s?>|details(?:%s|[\s/>]))" % FOLDED
+_UNDECIDED = lazy_regex(
+    rb"<details(?:[\s/]%s|(?:[\s/]%s)?>\s{0,64}(?:<[a-z]{0,7}|<summary(?:\s[^<>]{0,256})?(?:>[\s\S]{0,%d})?)?)"
+    % (_ATTRIBUTES, _ATTRIBUTES, _LONGEST_SUMMARY)
+)
+LONGEST_FOLD = LONGEST_ATTRIBUTES + 512
+"""The maximum number of bytes that are held back until a folded element is known to hide its content or not."""
+_SPELLED = tuple(pair for pair in MARK_PAIRS if pair.name not in ("think", "details", "details-call"))
+_FOLD_PAIRS = tuple(pair for pair in MARK_PAIRS if pair.name in ("details", "details-call"))
 _SPELLINGS = tuple(spelling.encode() for pair in _SPELLED for spelling in (*pair.opens, *pair.closes))
 ESCAPABLE_MARKS = tuple(dict.fromkeys(spelling for spelling in _SPELLINGS if spelling.startswith(b"<|")))
 """Marks that OpenChatML 2.2 escapes with a doubled `<`."""
-_BEGUN = tuple(mark.encode() for tag in THINK_TAGS for mark in (f"<{tag}", f"</{tag} "))
+_BEGUN = (
+    *(f"<{tag}".encode() for tag in (*THINK_TAGS, "details")),
+    *(f"</{tag}{space}".encode() for tag in (*THINK_TAGS, "details") for space in " \t\r\n"),
+)
 
 
 def any_of(spellings: Iterable[bytes], *others: bytes) -> bytes:
     """Return a pattern for these spellings. It starts with a set of bytes, which the engine finds quickly.
 
     `others` are patterns for what comes after the first byte."""
-    rests: dict[bytes, list[bytes]] = {}
+    rests: dict[bytes, set[bytes]] = {}
     for spelling in spellings:
-        rests.setdefault(spelling[:1], []).append(re.escape(spelling[1:]))
-    branches = [b"(?<=" + re.escape(first) + b")(?:" + b"|".join(rest) + b")" for first, rest in rests.items()]
+        rests.setdefault(spelling[:1], set()).add(spelling[1:])
+    branches = [b"(?<=" + re.escape(first) + b")" + _tree(rest) for first, rest in rests.items()]
     return b"[" + b"".join(map(re.escape, rests)) + b"](?:" + b"|".join([*others, *branches]) + b")"
 
 
-MARK = lazy_regex(any_of(_SPELLINGS, _THINK_MARK), signs=(*_SPELLINGS, *map(bytes.rstrip, _BEGUN)))
+def _tree(endings: set[bytes]) -> bytes:
+    """Return a pattern for the longest of these strings. It reads what several have in common once."""
+    rests: dict[bytes, set[bytes]] = {}
+    for ending in sorted(endings - {b""}):
+        rests.setdefault(ending[:1], set()).add(ending[1:])
+    branches = [re.escape(first) + _tree(rest) for first, rest in rests.items()]
+    if len(branches) == 1 and b"" not in endings:
+        return branches[0]
+    return b"(?:" + b"|".join(branches) + (b")?" if b"" in endings else b")") if branches else b""
+
+
+MARK = lazy_regex(any_of(_SPELLINGS, _THINK_MARK, _FOLD_MARK), signs=(*_SPELLINGS, *map(bytes.rstrip, _BEGUN)))
+"""A pattern for a mark. At the end of a text that goes on, what it matches may change: see `begun`."""
 LONGEST_MARK = max(map(len, _SPELLINGS))
 _BEGINNINGS = frozenset(
     [spelling[:length] for spelling in _SPELLINGS for length in range(1, len(spelling))]
     + [tag[:length] for tag in _BEGUN for length in range(1, len(tag) + 1)]
 )
+_LONGEST_BEGINNING = max(map(len, _BEGINNINGS))
+_FIRST_BYTES = frozenset(byte for mark in _BEGINNINGS for byte in (mark[:1] + mark[:1].upper()))
 
 THINK_SIGNS = (
     *(b"<think", b"</think", b"<thought", b"</thought", b"<reas", b"</reas", b"<refl", b"</refl", b"<scratchp"),
     *(b"</scratchp", b"<antthink", b"</antthink", b"<seed:", b"</seed:", b"<longcat_", b"</longcat_", b"<inner_"),
-    b"</inner_",
+    *(b"</inner_", b"<internal_", b"</internal_", b"<scratch_", b"</scratch_", b"<chain_of", b"</chain_of"),
+    *(b"<cot", b"</cot", b"<antml:", b"</antml:", b"&lt;", b"&#60;", b"&#x3c;"),
 )
 """Every tag around a thought starts with one of these, ignoring case."""
 MARK_SIGNS = (
     *THINK_SIGNS,
-    *(b"<toolcall>", b"</toolcall>", b"<details type=", b"</details>", b"[unused", b"[end_tool_", b"```json", b"[{"),
-    *(b"<antml:", b"</antml:", b"<|", b"<tool_", b"</tool_", b"<func", b"</func", b"<minimax:", b"</minimax:"),
+    *(
+        b"<toolcall>",
+        b"</toolcall>",
+        b"<details",
+        b"</details",
+        b"<unused9",
+        b"[unused",
+        b"[end_tool_",
+        b"```json",
+        b"[{",
+    ),
+    *(b"<|", b"<tool_", b"</tool_", b"<func", b"</func", b"<minimax:", b"</minimax:"),
     *("<｜".encode(), "</｜".encode(), b"<channel", b"[THINK", b"[/THINK", b"[TOOL_", b"[/TOOL_", "◁".encode()),
 )
 """Every mark contains one of these, ignoring case."""
@@ -207,6 +276,8 @@ class Mark(Struct, frozen=True):
     opens: MarkPair | None
     closes: tuple[MarkPair, ...]
     """The pairs that the mark closes. Pairs may share a closing mark."""
+    nests: tuple[MarkPair, ...] = ()
+    """The pairs whose open block gets one level deeper here."""
 
 
 def _roles() -> dict[bytes, tuple[MarkPair | None, tuple[MarkPair, ...]]]:
@@ -228,17 +299,35 @@ def read_mark(found: re.Match[bytes]) -> Mark:
 
 def mark_of(text: bytes, span: Span) -> Mark:
     """Return the mark with this spelling at this offset."""
-    if text in _ROLES:
-        return Mark(*span, *_ROLES[text])
+    known = _ROLES.get(text)
+    if known is not None:
+        opens, closes = known
+        return Mark(*span, opens, closes, (opens,) if opens else ())
+    name = text.lower()
+    if name.startswith(b"</details"):
+        return Mark(*span, None, _FOLD_PAIRS)
+    if name.startswith(b"<details"):
+        thought, call = _FOLD_PAIRS
+        is_plain = len(name) == len(b"<details") + 1
+        is_call = len(name) > len(b"<details") + 1
+        return Mark(*span, None if is_plain else call if is_call else thought, (), _FOLD_PAIRS)
     think = MARK_PAIRS[0]
-    return Mark(*span, None, (think,)) if text.startswith(b"</") else Mark(*span, think, ())
+    return Mark(*span, None, (think,)) if name.startswith(b"</") else Mark(*span, think, (), (think,))
+
+
+def is_fold(mark: Mark) -> bool:
+    """True for a tag of a folded element."""
+    return _FOLD_PAIRS in (mark.closes, mark.nests)
 
 
 def begun(data: bytes) -> int:
     """Return the number of bytes at the end that may begin a mark."""
-    tail = data[-LONGEST_MARK:]
-    for at in range(len(tail)):
-        rest = tail[at:]
-        if rest in _BEGINNINGS or rest.lower() in _BEGINNINGS:
-            return len(rest)
+    folded = data[-LONGEST_FOLD:].lower()
+    at = folded.rfind(b"<details")
+    if at >= 0 and _UNDECIDED.fullmatch(folded, at):
+        return len(folded) - at
+    tail = data[-_LONGEST_BEGINNING:]
+    for at, first in enumerate(tail):
+        if first in _FIRST_BYTES and (tail[at:] in _BEGINNINGS or tail[at:].lower() in _BEGINNINGS):
+            return len(tail) - at
     return 0

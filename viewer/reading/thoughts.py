@@ -13,30 +13,49 @@ from msgspec import Struct
 from viewer.cache import lazy_regex
 from viewer.model.messages import Span
 from viewer.reading.bodies import THOUGHT_KINDS, Body
-from viewer.reading.template_marks import THINK_SIGNS, THINK_TAG, THINK_TAGS, any_of
+from viewer.reading.template_marks import LONGEST_ATTRIBUTES, THINK_SIGNS, THINK_TAG, THINK_TAGS, any_of
 
-LONGEST_ATTRIBUTES = 4096
-"""The maximum length in bytes. A think tag with longer attributes is text. While a message grows, an unfinished tag is
-held back."""
-
+_REST = rb"[^<>]{0,%d}+" % LONGEST_ATTRIBUTES
+_ESCAPED = rb"(?:&lt;|&#60;|&#[xX]3[cC];)"
+_ESCAPED_END = rb"(?:&gt;|&#62;|&#[xX]3[eE];)"
+_ESCAPED_REST = rb"(?:[^<>&]|&(?:quot|apos|amp|#39|#34|#[xX]27);){0,%d}" % LONGEST_ATTRIBUTES
 _MARK = lazy_regex(
     rb"<\|(?P<edge>start|end)_(?P<kind>%(kinds)s)\|>"
-    rb"|<(?P<slash>/?)(?P<tag>%(tags)s)(?:\s[^<>]{0,%(longest)d})?(?<!/)>"
-    rb"|(?P<bracket>\[)(?P<stroke>/?)THINK\]"
-    % {b"kinds": "|".join(THOUGHT_KINDS).encode(), b"longest": LONGEST_ATTRIBUTES, b"tags": THINK_TAG}
+    rb"|<(?P<tag>%(tags)s)(?:>|\s%(rest)s(?:(?<!/)>|(?!>)))"
+    rb"|</(?P<closing>%(tags)s)(?:\s%(rest)s)?(?<!/)>"
+    rb"|%(escaped)s(?P<slash>/?)(?P<spelled>%(tags)s)(?:\s%(escaped_rest)s+)?%(escaped_end)s"
+    rb"|%(escaped)s(?P<folded>(?i:details))(?=\s%(escaped_rest)s?(?i:type\s{0,8}=|think|thought|reason))"
+    rb"|\[(?P<stroke>/?)(?P<bracket>(?i:THINK(?:ING)?))\]"
+    % {
+        b"kinds": "|".join(THOUGHT_KINDS).encode(),
+        b"tags": THINK_TAG,
+        b"rest": _REST,
+        b"escaped": _ESCAPED,
+        b"escaped_end": _ESCAPED_END,
+        b"escaped_rest": _ESCAPED_REST,
+    }
 )
-SIGNS = (b"<|start_", b"<|end_", b"[think]", b"[/think]", *THINK_SIGNS)
+"""A pattern for a mark. An opening tag needs no end: what follows odd or very long attributes may be a thought, too.
+Programs that escape a whole text for HTML spell tags with entities. Such a folded element hides the rest of the text,
+because nothing shows where it ends."""
+SIGNS = (b"<|start_", b"<|end_", b"[think", b"[/think", *THINK_SIGNS)
 """Every mark contains one of these, ignoring case."""
 MAY_BE_MARK = lazy_regex(any_of(SIGNS), re.IGNORECASE, SIGNS)
 """A pattern that matches every body that has a mark. It is used by prefilters."""
+_EDGES = ("lt", "#60", "#x3c")
 _FIXED_MARKS = (
     *(b"<|%s_%s|>" % (edge, kind.encode()) for edge in (b"start", b"end") for kind in THOUGHT_KINDS),
     *(f"<{slash}{tag}>".encode() for slash in ("", "/") for tag in THINK_TAGS),
-    *(b"[THINK]", b"[/THINK]"),
+    *(f"{bracket}{name}]".encode() for bracket in ("[", "[/") for name in ("think", "thinking", "THINK", "THINKING")),
+    *(f"&{edge};{slash}{tag}&".encode() for edge in _EDGES for slash in ("", "/") for tag in (*THINK_TAGS, "details")),
 )
 _BEGINNINGS = {mark[:length] for mark in _FIXED_MARKS for length in range(1, len(mark))}
-_UNFINISHED_TAG = lazy_regex(rb"</?%s\s[^<>]{0,%d}" % (THINK_TAG, LONGEST_ATTRIBUTES))
-_LONGEST_BEGINNING = LONGEST_ATTRIBUTES + len("</ ") + max(map(len, THINK_TAGS))
+_UNFINISHED_TAG = lazy_regex(
+    rb"</?%s\s[^<>]{0,%d}|%s/?(?:%s|(?i:details))(?:\s%s)?(?:&[#a-zA-Z0-9]{0,8})?"
+    % (THINK_TAG, LONGEST_ATTRIBUTES, _ESCAPED, THINK_TAG, _ESCAPED_REST)
+)
+_LAST_BEGINNING = lazy_regex(rb"[\s\S]*(?=%s)" % _ESCAPED, signs=(b"&",))
+_LONGEST_BEGINNING = LONGEST_ATTRIBUTES + len("&#x3c;/ ") + len("&#x3e;") + max(map(len, THINK_TAGS))
 _BLANK = lazy_regex(
     rb"(?:[\x00-\x20\x7f]|\xc2[\x80-\xa0\xad]|\xcd\x8f|\xe1\x9a\x80|\xe1\xa0\x8e|\xe2\x80[\x80-\x8f\xa8-\xaf]"
     rb"|\xe2\x81[\x9f-\xaf]|\xe3\x80\x80|\xef\xb8[\x80-\x8f]|\xef\xbb\xbf)*"
@@ -97,7 +116,7 @@ class _Reading(Struct, frozen=True):
 
 
 def _read(body: Body) -> _Reading:
-    if b"<" not in body.data and b"[" not in body.data:
+    if b"<" not in body.data and b"[" not in body.data and b"&" not in body.data:
         return _Reading([], [], None)
     blocks = _Blocks()
     held = _Held()
@@ -114,11 +133,18 @@ def _marks(body: Body) -> Iterator[_Mark]:
         start, end = found.span()
         if not body.is_live(start, end):
             continue
-        edge, slash, stroke = found["edge"], found["slash"], found["stroke"]
-        kind = found["kind"] or (b"[" if found["bracket"] else found["tag"].lower())
-        opens = edge == b"start" or slash == b"" or stroke == b""
-        yield _Mark(start, end, kind, opens, edge is not None or _begins_line(body.data[before:start]))
+        edge = found["edge"]
+        opens = edge == b"start" or bool(found["tag"] or found["folded"]) or b"" in (found["slash"], found["stroke"])
+        yield _Mark(start, end, _kind(found), opens, edge is not None or _begins_line(body.data[before:start]))
         before = end
+
+
+def _kind(found: re.Match[bytes]) -> bytes:
+    """Return what an opening and a closing mark have in common. An escaped tag never closes another one."""
+    for before, name in ((b"&", found["spelled"]), (b"&", found["folded"]), (b"[", found["bracket"])):
+        if name is not None:
+            return before + bytes(name.lower())
+    return bytes(found["kind"] or (found["tag"] or found["closing"]).lower())
 
 
 def _begins_line(gap: bytes) -> bool:
@@ -252,9 +278,11 @@ def _decoded_so_far(data: bytes) -> str:
 def _unfinished(data: bytes) -> int:
     """Return the number of bytes at the end that may begin a mark."""
     tail = data[-_LONGEST_BEGINNING:]
-    for at in (tail.rfind(b"<"), tail.rfind(b"[")):
+    escaped = _LAST_BEGINNING.search(tail)
+    longest = 0
+    for at in (tail.rfind(b"<"), tail.rfind(b"["), tail.rfind(b"&"), escaped.end() if escaped else -1):
         beginning = tail[at:]
         is_begun = beginning in _BEGINNINGS or beginning.lower() in _BEGINNINGS or _UNFINISHED_TAG.fullmatch(beginning)
         if at >= 0 and is_begun:
-            return len(beginning)
-    return 0
+            longest = max(longest, len(beginning))
+    return longest

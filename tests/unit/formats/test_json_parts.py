@@ -25,6 +25,25 @@ def shown(content: object, role: str = "user", **fields: object) -> list[str]:
     return [body(message, text) for message in messages(read(JSON, text.encode())) if is_user_safe(message)]
 
 
+@pytest.mark.parametrize(
+    "fields, seen",
+    [
+        ({"text": "a"}, ["a"]),
+        ({"text": "a", "type": "text"}, ["a"]),
+        ({"text": "<think>b</think>a"}, ["a"]),
+        ({"text": "a", "type": "reasoning"}, []),
+        ({"text": "a", "kind": "plan"}, []),
+        ({"text": "a", "thought": True}, []),
+        ({"text": "a", "channel": "analysis"}, []),
+        ({"text": "a", "content": None}, []),
+        ({"text": ["a"]}, []),
+    ],
+)
+def test_a_text_without_content_is_the_content(fields: dict[str, object], seen: list[str]) -> None:
+    text = json.dumps([{"role": "assistant", **fields}] * 3)
+    assert [body(message, text) for message in messages(read(JSON, text.encode())) if is_user_safe(message)] == seen * 3
+
+
 LABELS: list[tuple[object, str]] = [
     ({"type": "image_url", "image_url": {"url": f"data:image/png;base64,{DATA}"}}, "[image/png, 40 KB]"),
     ({"type": "image_url", "image_url": f"data:image/png;base64,{SHORT}"}, "[image/png, 1.2 KB]"),

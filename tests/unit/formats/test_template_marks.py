@@ -78,6 +78,26 @@ ASSISTANT = {
     "folded in upper case": "<DETAILS type=reasoning>\nSECRET_TH\n</DETAILS>\nPlain words.",
     "folded in single quotes": "<Details type='reasoning' open>SECRET_TH</Details>Plain words.",
     "open webui call": 'Plain words.\n<details type="tool_calls" name="f" arguments="SECRET">\n</details>',
+    "folded after another attribute": '<details done="true" type="reasoning">\nSECRET_TH\n</details>\nPlain words.',
+    "folded on lines": "<DeTails\n  done\n  type = 'Reasoning'\n>\nSECRET_TH\n</DETAILS>\nPlain words.",
+    "folded with a sign in quotes": '<details title="a > b" type="reasoning">SECRET_TH</details>Plain words.',
+    "folded in folded": '<details a="1" type="reasoning">SECRET_TH<details><summary>s</summary>SECRET</details>SECRET'
+    "</details>Plain words.",
+    "folded with a quoted end": '<details type="reasoning">\n> SECRET_TH\n> </details>\n> SECRET\n</details>\n'
+    "Plain words.",
+    "folded thought by its summary": "<details>\n<summary>Thought for 3 s</summary>\nSECRET_TH\n</details>\n"
+    "Plain words.",
+    "folded thought by its class": "<details class='thinking'>SECRET_TH</details>Plain words.",
+    "folded and not closed": "Plain words.\n<details a=1 type=reasoning>\nSECRET_TH",
+    "folded and escaped": "Plain words.\n&lt;details type=&quot;reasoning&quot;&gt;SECRET_TH&lt;/details&gt;",
+    "escaped tag": "&lt;think&gt;SECRET_TH&lt;/think&gt;Plain words.",
+    "escaped attributes": "&#60;think a=&quot;b&quot;&#62;SECRET_TH <b> SECRET&#60;/think&#62;Plain words.",
+    "tag with a tag in its attributes": 'Plain words.\n<think a="<b>">SECRET_TH',
+    "tag on lines": "<think\n>SECRET_TH</think\n>Plain words.",
+    "think token": "<|think|>SECRET_TH<|/think|>Plain words.",
+    "start and end tokens": "<|start_of_reasoning|>SECRET_TH<|end_of_reasoning|>Plain words.",
+    "unused tokens": "<unused94>thought\nSECRET_TH<unused95>Plain words.",
+    "brackets in lower case": "[think]SECRET_TH[/think]Plain words.",
     "claude calls": 'Plain words.\n<function_calls>\n<invoke name="f">SECRET</invoke>\n</function_calls>',
     "claude calls with a namespace": "Plain words.\n<antml:function_calls>SECRET</antml:function_calls>",
     "seed": "<seed:think>SECRET_TH</seed:think>Plain words.<seed:tool_call>SECRET</seed:tool_call>",
@@ -352,6 +372,18 @@ def test_escapes_of_a_json_string_keep_their_places() -> None:
     assert reading.texts == ("a\né", '"Hi" 😀 <b>')
     spans = [[text.encode()[piece.start : piece.end] for piece in m.pieces] for m in reading.messages]  # type: ignore[attr-defined]
     assert spans == [[b"a\\n\\u00e9"], [b'\\"Hi\\" \\ud83d\\ude00 <b>']]
+
+
+@pytest.mark.parametrize("carrier", CARRIERS)
+@pytest.mark.parametrize(
+    "text", ["<details><summary>More</summary>Plain.</details>", "<Details open class='a'>\nPlain.\n</Details>"]
+)
+def test_other_folded_elements_stay_text(carrier: str, text: str, tmp_path: Path, capsysbinary: Capture) -> None:
+    path = tmp_path / "transcript"
+    path.write_bytes(CARRIERS[carrier]("assistant", text).encode())
+    lines = safe_lines(path, capsysbinary)
+    assert text in [str(line["body"]).strip() for line in lines if line["kind"] == "message"]
+    assert not [line for line in lines if line["kind"] == "diagnostic"]
 
 
 def test_every_mark_is_found_by_the_prefilter_and_is_short() -> None:

@@ -52,6 +52,35 @@ def spans(*given: dict[str, object], **more: object) -> dict[str, object]:
     return {"info": {"trace_id": "t"}, "data": {"spans": list(given)}, **more}
 
 
+def weave(inputs: object, output: object, **more: object) -> Told:
+    times = {"started_at": "2026-01-02T03:04:05Z", "ended_at": "2026-01-02T03:04:06Z"}
+    ids: dict[str, object] = {
+        "id": "1",
+        "trace_id": "t",
+        "parent_id": None,
+        "op_name": "weave:///a/b/op/c:1",
+        "attributes": {},
+    }
+    return told({**ids, **times, "inputs": inputs, "output": output, **more}, "otel")
+
+
+def test_only_calls_of_a_model_are_read_in_weave() -> None:
+    asked = {"messages": [{"role": "system", "content": "s"}, U], "model": "m"}
+    chosen = {"choices": [{"message": {**A, "reasoning_content": "r"}}]}
+    message = {"type": "message", "role": "assistant", "content": [{"type": "text", "text": "b"}]}
+    assert weave(asked, chosen)[0] == weave(asked, message)[0] == ["a", "b"]
+    others: list[tuple[object, object]] = [
+        (asked, "b"),
+        ({"question": "a"}, "b"),
+        ({"messages": "a"}, chosen),
+        ("a", chosen),
+        (asked, {"type": "thinking", "text": "b"}),
+        (asked, None),
+    ]
+    for inputs, output in others:
+        assert weave(inputs, output, exception="x")[0] == []
+
+
 def mlflow(inputs: object, outputs: object, kind: str = "CHAT_MODEL", **more: object) -> Told:
     attributes = {"mlflow.spanType": json.dumps(kind)}
     attributes |= {"mlflow.spanInputs": json.dumps(inputs), "mlflow.spanOutputs": json.dumps(outputs)}

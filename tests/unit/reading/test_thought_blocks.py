@@ -31,6 +31,7 @@ MARKS = [
 TEXTS = st.lists(st.sampled_from([*WORDS, *MARKS, *MARKS]), max_size=14).map("".join)
 MARK = re.compile(
     r"(?<!<)<\|(start|end)_(reason|reflect|introspect)\|>|<(/?)((?i:think(?:ing)?))(?:\s[^<>]*)?(?<!/)>|\[(/?)(THINK)\]"
+    r"|<((?i:think(?:ing)?))\s[^<>]*(?=<|\Z)"
 )
 
 
@@ -49,7 +50,7 @@ def model(text: str) -> tuple[str, bool]:
     for mark in MARK.finditer(text):
         gap = text[before : mark.start()]
         before = mark.end()
-        kind = (mark[2] or mark[4] or mark[6]).lower() + ("[" if mark[6] else "")
+        kind = (mark[2] or mark[4] or mark[6] or mark[7]).lower() + ("[" if mark[6] else "")
         if mark[1] == "start" or not (mark[1] or mark[3] or mark[5]):
             begins = mark[1] or gap.strip(" \t\v\f") == "" or gap.rstrip(" \t\v\f")[-1] in "\r\n"
             if begins:

@@ -17,14 +17,16 @@ from viewer.reading.embedded_turn import Piece as TurnPiece
 from viewer.reading.embedded_turn import find_turn, first_token, first_word, read_turn
 from viewer.reading.header import full_tool_name
 from viewer.reading.hidden_spans import Block, BlockKind, Source, hidden_blocks
-from viewer.reading.template_marks import MARK, MAY_BE_MARK, read_mark
+from viewer.reading.template_marks import LONGEST_ATTRIBUTES, MARK, MAY_BE_MARK, read_mark
 from viewer.reading.thoughts import thought_spans
 from viewer.rules.errors import E_CALL_SCHEMA, E_PERM_VISIBILITY
 from viewer.rules.structure import W_MARKER_IN_BODY, W_TOKENS_STRIPPED
 
 _SPACE = b" \t\r\n"
 _OWN_THOUGHT = lazy_regex(rb"<\|(?:start|end)_(?:" + "|".join(THOUGHT_KINDS).encode() + rb")\|>")
-_TAG_END = lazy_regex(rb"[^<>]{0,200}>")
+_TAG_END = lazy_regex(rb"[^<>]{0,%d}>" % LONGEST_ATTRIBUTES)
+_TAGGED = ("think", "details")
+"""The pairs whose opening tag may have attributes, which are no part of the thought."""
 
 
 class ContentPart(Struct):
@@ -167,7 +169,7 @@ class _Splitter:
         mark = read_mark(opening) if opening else None
         if mark and mark.opens:
             start = mark.end - mark.opens.kept
-            if mark.opens.name == "think" and (rest := _TAG_END.match(data, start, end)):
+            if mark.opens.name in _TAGGED and (rest := _TAG_END.match(data, start, end)):
                 start = rest.end()
         for found in MARK.finditer(data, max(start, end - 32), end):
             closes = read_mark(found).closes

@@ -23,7 +23,7 @@ from viewer.formats.json.known.rows import Facts, Row
 from viewer.formats.json.known.runs import Count, MessageRuns
 from viewer.formats.json.known.shapes import KnownMessage, KnownShapes, Report
 from viewer.formats.json.parts import is_hidden_type, read_content
-from viewer.formats.json.unread import first_text_member, with_inner_message
+from viewer.formats.json.unread import first_text_member, with_inner_message, with_text_as_content
 from viewer.model.diagnostic import Problem
 from viewer.model.messages import Channel, Coding, Ending, Header, Kind, Piece, Span
 from viewer.model.visibility import is_header_safe
@@ -115,7 +115,7 @@ class MessageObjects:
 
     def add(self, node: JsonNode, source: Source, problems: list[Problem], kind: Kind = Kind.SAID) -> None:
         """Add the messages of one object. `problems` holds the problems of its text."""
-        node = with_inner_message(node)
+        node = with_text_as_content(with_inner_message(node))
         said = read_object_header(node, source)
         given = node.get("type")
         if given is not None and given.kind is JsonKind.STRING and is_hidden_type(given.text):

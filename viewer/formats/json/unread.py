@@ -15,6 +15,8 @@ _METADATA = frozenset(
     }
 )
 """Members with text that is not content."""
+_NOT_A_TEXT = ("content", "refusal", "parts", "message", "kind", "part_kind", "subtype", "event", "category", "purpose")
+"""With one of these members, a `text` may be anything."""
 
 
 def with_inner_message(node: JsonNode) -> JsonNode:
@@ -28,6 +30,18 @@ def with_inner_message(node: JsonNode) -> JsonNode:
         _renamed(member) if member.key in taken and not _decides(member.key) else member for member in inner.members
     ]
     return JsonNode(JsonKind.OBJECT, node.start, node.end, members=[*outer, *members], closed=node.closed)
+
+
+def with_text_as_content(node: JsonNode) -> JsonNode:
+    """Read the `text` of a message as its content, if the message has none and nothing else says what the text is."""
+    text = node.get("text")
+    if text is None or text.kind is not JsonKind.STRING or any(node.get(key) is not None for key in _NOT_A_TEXT):
+        return node
+    members = [
+        JsonMember("content", member.key_start, member.key_end, member.value) if member.key == "text" else member
+        for member in node.members
+    ]
+    return JsonNode(JsonKind.OBJECT, node.start, node.end, members=members, closed=node.closed)
 
 
 def _decides(key: str) -> bool:

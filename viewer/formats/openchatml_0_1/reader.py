@@ -19,7 +19,7 @@ from viewer.model.messages import Coding, Ending, Piece
 from viewer.reading.cursor import Token, TokenSet, Window
 from viewer.reading.format import Channels, FormatTraits, ReadOptions
 from viewer.reading.recorder import Recorder
-from viewer.reading.template_marks import LONGEST_MARK
+from viewer.reading.template_marks import LONGEST_FOLD
 from viewer.rules.errors import E_STREAM_TRUNCATED
 from viewer.rules.notes import I_OPEN_PROMPT
 from viewer.rules.structure import W_END_MISSING, W_START_REPEATED
@@ -232,11 +232,11 @@ class OpenChatML01Reader:
         """Pass on text up to the next token, and return the token."""
         window = self._window
         token = tokens.search(window, self._at)
-        if ended or (token and window.end - token.end > LONGEST_MARK):
+        if ended or (token and window.end - token.end > LONGEST_FOLD):
             end = token.start if token else window.end
         else:
             end = window.end - tokens.held_back(window)
-            if token and token.start <= end:
+            if token and token.start < end:
                 end = token.start
             else:  # a token at the end may be a part of a longer one that is not complete
                 token = None

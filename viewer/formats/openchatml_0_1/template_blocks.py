@@ -13,7 +13,7 @@ from viewer.model.messages import Channel, Ending, Header
 from viewer.reading.cursor import Token
 from viewer.reading.header import full_tool_name
 from viewer.reading.recorder import Recorder
-from viewer.reading.template_marks import THINK_PAIRS, Mark, MarkKind, MarkPair, mark_of
+from viewer.reading.template_marks import THINK_PAIRS, Mark, MarkKind, MarkPair, is_fold, mark_of
 from viewer.rules.errors import E_CALL_SCHEMA, E_PERM_VISIBILITY
 
 
@@ -61,6 +61,10 @@ class TemplateBlocks:
         """True if the current thought follows shown text."""
         self._is_head = True
         """True if only whitespace precedes this position after the start of a line or a mark."""
+        self._has_begun = False
+        """True if the current line has text."""
+        self._is_quoted = False
+        """True if the current line begins with `>`."""
         self._quoted: Counter[str] = Counter()
         self._first_said = 0
         """The index of the first part after the last thought."""
@@ -75,6 +79,8 @@ class TemplateBlocks:
         """Record that the current part has gained this text."""
         line = data.rpartition(b"\n")
         self._is_head = (self._is_head or bool(line[1])) and not line[2].strip(SPACE)
+        if line[1] or not self._has_begun:
+            self._has_begun, self._is_quoted = bool(line[2]), line[2].startswith(b">")
 
     def take(self, text: bytes, token: Token) -> None:
         """Handle the next mark or, inside a block, any token."""
@@ -94,14 +100,16 @@ class TemplateBlocks:
         self._pair = None
 
     def _inside(self, text: bytes, token: Token, mark: Mark | None, pair: MarkPair) -> None:
-        if mark and pair in mark.closes:
+        if mark and is_fold(mark) and self._is_quoted:
+            pass  # a part of the thought
+        elif mark and pair in mark.closes:
             self._depth -= 1
             if not self._depth:
                 if pair.name == "function":
                     self._frame.part.add(text, token.start)
                 self._end(token.end)
                 return
-        elif mark and mark.opens is pair:
+        elif mark and pair in mark.nests:
             self._depth += 1
         self._frame.add(text, token.start)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from viewer.formats.tables.chat_messages import CALL, CHAT, PARTS, chat_rules
+from viewer.formats.tables.exchanges import exchange, unknown_values
 from viewer.formats.tables.model import (
     Container,
     Fault,
@@ -38,7 +39,7 @@ _OF_AGENTS = (
     "traceloop.entity.name",
 )
 """Attributes of a span that is an agent, not only the root of a workflow."""
-_START = "startTimeUnixNano|start_time_unix_nano|startTime|start_time|timestamp"
+_START = "startTimeUnixNano|start_time_unix_nano|startTime|start_time|timestamp|started_at"
 _END = f"endTimeUnixNano|end_time_unix_nano|endTime|end_time|{_START}"
 _PARENT = "parentSpanId|parent_span_id|parentId|parent_id|parentSpanContext.spanId|parentSpanContext"
 _SPAN = (
@@ -374,6 +375,30 @@ _SPAN_RULES = (
     *_STATUS,
 )
 
+_OF_WEAVE = (has("op_name"), has("inputs"))
+_ASKED_IN_WEAVE = (*_OF_WEAVE, When("inputs.messages", kind=JsonKind.ARRAY))
+_WEAVE_TIMES = ("started_at", "ended_at|started_at")
+_CHOICE = "output.choices[0].message"
+_WEAVE_RULES = (
+    *exchange("inputs", "output", (*_ASKED_IN_WEAVE, has(_CHOICE)), _WEAVE_TIMES),
+    *exchange("inputs", "output", (*_ASKED_IN_WEAVE, lacks(_CHOICE), is_("output.type", "message")), _WEAVE_TIMES),
+    *unknown_values("inputs", "output", (lacks(_CHOICE), is_not("output.type", "message")), _WEAVE_TIMES, "parent_id"),
+    *(
+        rule
+        for answer in (has(_CHOICE), is_("output.type", "message"))
+        for rule in unknown_values("inputs", "output", (lacks("inputs.messages"), answer), _WEAVE_TIMES, "parent_id")
+    ),
+    RecordRule(
+        (*_OF_WEAVE, has("exception")),
+        Kind.NOTICE,
+        "system",
+        "exception",
+        faults=(Fault("exception", default=(W_RUN_ERROR, "unknown")),),
+        time="ended_at",
+    ),
+)
+"""The rules for a call that Weave exported. Only the arguments and the answer of a model's interface are read."""
+
 OTEL = RecordFormat(
     name="otel",
     title="OpenTelemetry traces",
@@ -392,6 +417,7 @@ OTEL = RecordFormat(
     records=(
         RecordRule((is_("attributes.gen_ai.operation.name", "embeddings"),), None),
         RecordRule((is_("attributes.openinference.span.kind", *_ASIDE),), None),
+        RecordRule(_OF_WEAVE, None, also=_WEAVE_RULES),
         RecordRule((When("attributes", kind=JsonKind.OBJECT),), None, also=_SPAN_RULES),
     ),
     inner=(

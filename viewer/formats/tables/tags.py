@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from viewer.model.messages import Kind
+from viewer.reading.template_marks import FOLDED
 
 Runs = list[tuple[Kind, int, int]]
 
@@ -39,10 +40,8 @@ _ANSWER_ELEMENTS = (
 )
 _ANSWER_ELEMENT = re.compile(rf"<({'|'.join(_ANSWER_ELEMENTS)})>")
 _CHANGED = "HAS_CHANGES"
-_DETAILS = re.compile(
-    r"""<details(?=\s)(?:[^<>]*|(?:[^<>"']|"[^"<]*"|'[^'<]*')*)\stype=["']?([\w-]*)""",
-    re.IGNORECASE,
-)
+_DETAILS = re.compile("<details" + FOLDED.decode(), re.IGNORECASE)
+_DETAILS_TYPE = re.compile(r"""<details[^<>]{0,4096}?[\s"'/]type\s{0,8}=\s{0,8}["']?([\w-]*)""", re.IGNORECASE)
 _DETAILS_TAG = re.compile(r"<(/?)details(?=[\s>])>?", re.IGNORECASE)
 _FENCED_THOUGHT = re.compile(r"^:::thinking\b", re.MULTILINE)
 _FENCE_END = re.compile(r"^:::[ \t]*$", re.MULTILINE)
@@ -178,7 +177,9 @@ def open_webui_answer(text: str) -> Runs:
     while found := _DETAILS.search(text, at):
         _add_said(runs, text, at, found.start())
         at = _end_of_details(text, found.end())
-        runs.append((Kind.THOUGHT if found[1].lower() == "reasoning" else Kind.NOTICE, found.start(), at))
+        type = _DETAILS_TYPE.match(text, found.start())
+        is_thought = type is None or type[1].lower() == "reasoning"
+        runs.append((Kind.THOUGHT if is_thought else Kind.NOTICE, found.start(), at))
     _add_said(runs, text, at, len(text))
     return runs
 

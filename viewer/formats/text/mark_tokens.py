@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from viewer.cache import lazy_regex
 from viewer.reading.cursor import Token, TokenSet, Window
-from viewer.reading.template_marks import LONGEST_MARK, MARK, begun
+from viewer.reading.template_marks import LONGEST_FOLD, MARK, begun
 
 TEMPLATE = "template"
 """The token name for a mark of a chat template."""
@@ -36,7 +36,7 @@ class MarkTokens(TokenSet):
             self._left -= 1
             token = super().search(window, start, end)
             stop = token.start if token else limit + window.base
-            if stop - start <= _SHORT and MARK.search(window.text(start, stop)) is None:
+            if stop - start <= _SHORT and MARK.search(window.text(start, stop + 1)) is None:
                 return token
         found = self._all.search(window.data, start - window.base, limit)
         if found is None:
@@ -45,4 +45,4 @@ class MarkTokens(TokenSet):
 
     def held_back(self, window: Window) -> int:
         """Return the number of bytes at the end of the window that may begin a token or a mark."""
-        return max(super().held_back(window), begun(bytes(window.data[-LONGEST_MARK:])))
+        return max(super().held_back(window), begun(bytes(window.data[-LONGEST_FOLD:])))

@@ -11,7 +11,7 @@ from viewer.model.messages import Coding, Ending, Header, Piece, Span
 from viewer.reading.cursor import Token, TokenSet, Window
 from viewer.reading.format import FormatTraits, ReadOptions
 from viewer.reading.recorder import Recorder
-from viewer.reading.template_marks import MarkKind, mark_of
+from viewer.reading.template_marks import LONGEST_FOLD, MarkKind, mark_of
 from viewer.rules.errors import E_STREAM_TRUNCATED
 from viewer.rules.notes import I_OPEN_PROMPT
 from viewer.rules.structure import W_END_MISSING
@@ -270,7 +270,14 @@ class TemplateReader:
         """Pass on text up to the next token, and return the token."""
         window = self._window
         token = tokens.search(window, self._at)
-        end = token.start if token else window.end - (0 if ended else tokens.held_back(window))
+        if ended or (token and window.end - token.end > LONGEST_FOLD):
+            end = token.start if token else window.end
+        else:
+            end = window.end - tokens.held_back(window)
+            if token and token.start < end:
+                end = token.start
+            else:  # what a token at the end means may depend on the bytes after it
+                token = None
         if end > self._at:
             if self._frame:
                 self._frame.add(window.text(self._at, end), self._at)

@@ -10,7 +10,7 @@ from viewer.model.messages import Piece
 
 MOST_ARRIVED = 1024 * 1024
 """The maximum length in bytes. A longer text is not split at its marks; they only hide it."""
-_LONGEST_MARK = 64
+_LONGEST_MARK = 128
 _MOST_LOOKS = 64
 """How often the text so far is split to check it for marks."""
 

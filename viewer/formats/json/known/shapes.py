@@ -56,7 +56,7 @@ _KEYS = frozenset(
 """The members that a message with a shape may have, besides those that decide nothing."""
 _FIXED_KEYS = frozenset({"type", "phase"})
 """Further members whose values decide how a message is read. They are part of the pattern."""
-_EXCLUDED_KEYS = (frozenset({"usage", "response", "response_obj", "custom_id", "message"}) | DECIDING) - {
+_EXCLUDED_KEYS = (frozenset({"usage", "response", "response_obj", "custom_id", "message", "text"}) | DECIDING) - {
     *("metadata", "annotations")
 }
 """Members whose effect goes beyond the header of a message, or depends on more than its shape."""

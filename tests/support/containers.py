@@ -85,6 +85,39 @@ def goose_database(path: Path, sessions: Iterable[tuple[Json, Iterable[Json]]]) 
     return str(path)
 
 
+def crush_database(path: Path, sessions: Iterable[Json]) -> str:
+    """Write a Crush database from sessions."""
+    database = sqlite3.connect(path)
+    database.executescript(
+        "CREATE TABLE sessions (id TEXT PRIMARY KEY, parent_session_id TEXT, title TEXT NOT NULL,"
+        " message_count INTEGER DEFAULT 0, updated_at INTEGER NOT NULL, created_at INTEGER NOT NULL);"
+        "CREATE TABLE messages (id TEXT PRIMARY KEY, session_id TEXT NOT NULL, role TEXT NOT NULL,"
+        " parts TEXT NOT NULL, model TEXT, created_at INTEGER NOT NULL, updated_at INTEGER NOT NULL,"
+        " provider TEXT, is_summary_message INTEGER DEFAULT 0 NOT NULL);"
+    )
+    for number, session in enumerate(sessions, 1):
+        meta = session["meta"]
+        values = (meta["id"], meta.get("parent_session_id"), meta.get("title", ""), number, number)
+        database.execute("INSERT INTO sessions VALUES (?,?,?,0,?,?)", values)
+        for at, each in enumerate(session["messages"]):
+            parts = json.dumps([_wrapped(part) for part in each["parts"]])
+            row = (f"{number}-{at}", meta["id"], each["role"], parts, each.get("model"), at, at)
+            database.execute("INSERT INTO messages VALUES (?,?,?,?,?,?,?,NULL,?)", (*row, each.get("is_summary", 0)))
+    database.commit()
+    database.close()
+    return str(path)
+
+
+def _wrapped(part: Json) -> Json:
+    """Return a part as the database holds it."""
+    if "data" in part:
+        return part
+    data = {name: value for name, value in part.items() if name != "type"}
+    if part["type"] == "tool_call":
+        data["id"] = data.pop("tool_call_id")
+    return {"type": part["type"], "data": data}
+
+
 def opencode_database(path: Path, sessions: Iterable[Json]) -> str:
     """Write an OpenCode database from exported sessions."""
     database = sqlite3.connect(path)

@@ -68,6 +68,11 @@ RECORD_FORMATS = (
     Entry("open-webui", "tables.open_webui", "OPEN_WEBUI", "Open WebUI chat export"),
     Entry("librechat", "tables.librechat", "LIBRECHAT", "LibreChat conversation"),
     Entry("sillytavern", "tables.sillytavern", "SILLYTAVERN", "SillyTavern chat"),
+    Entry("grok", "tables.grok", "GROK", "Grok data export"),
+    Entry("zed", "tables.zed", "ZED", "Zed thread"),
+    Entry("crush", "tables.crush", "CRUSH", "Crush session"),
+    Entry("tau2", "tables.tau2", "TAU2", "tau2-bench results"),
+    Entry("lm-eval", "tables.lm_eval", "LM_EVAL", "lm-evaluation-harness samples"),
     Entry("promptfoo", "tables.promptfoo", "PROMPTFOO", "promptfoo results"),
 )
 """The formats that are defined by tables, in the order of detection."""

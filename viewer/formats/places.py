@@ -66,6 +66,7 @@ PLACES = (
         ("*/.system_generated/logs/transcript_full.jsonl",),
     ),
     Place("goose", ("~/.local/share/goose/sessions",), ("sessions.db", "*.jsonl"), stored_twice=True),
+    Place("crush", (".crush",), ("crush.db",), here=True, ancestors=True),
     Place(
         "cline",
         _VS_CODE,

@@ -105,6 +105,31 @@ def session(word: Word) -> dict[str, object]:
     }
 
 
+def crush(folder: Path, word: Word) -> str:
+    text = {"type": "text", "text": SHOWN, word(): word()}
+    hidden = [
+        {"type": "reasoning", "thinking": word(), "signature": word()},
+        {"type": "tool_call", "tool_call_id": word(), "name": word(), "input": word()},
+        {"type": "tool_result", "tool_call_id": word(), "content": word(), "metadata": word()},
+        {"type": "shell_command", "command": word(), "output": word()},
+        {"type": "finish", "reason": word(), "message": word()},
+        {"type": word(), "text": word()},
+    ]
+    messages = [
+        {"role": "user", "parts": [text, *hidden], "model": word()},
+        {"role": "assistant", "parts": [{"type": "text", "text": word()}], "is_summary": 1},
+        {"role": word(), "parts": [{"type": "text", "text": word()}]},
+    ]
+    owned = {"meta": {"id": "2", "parent_session_id": word(), "title": word()}, "messages": messages[2:]}
+    sessions = [{"meta": {"id": "1", "title": word()}, "messages": messages}, owned]
+    path = containers.crush_database(folder / "crush.db", sessions)
+    database = sqlite3.connect(path)
+    database.execute("INSERT INTO messages VALUES ('x', '1', 'user', ?, '', 9, 9, '', 0)", (f'["{word()}',))
+    database.commit()
+    database.close()
+    return path
+
+
 def opencode(folder: Path, word: Word) -> str:
     return containers.opencode_database(folder / "opencode.db", [session(word)])
 
@@ -174,7 +199,7 @@ def chatgpt(folder: Path, word: Word) -> str:
 @pytest.mark.surfaces
 @pytest.mark.share(quick=12)
 @pytest.mark.parametrize(
-    "make", [inspect, chatgpt, goose, opencode, storage, openhands, parquet], ids=lambda make: make.__name__
+    "make", [inspect, chatgpt, goose, crush, opencode, storage, openhands, parquet], ids=lambda make: make.__name__
 )
 def test_no_command_prints_what_is_hidden_in_a_container(tmp_path: Path, make: Callable[[Path, Word], str]) -> None:
     chance, words = Random(7), list[str]()

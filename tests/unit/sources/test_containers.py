@@ -59,6 +59,10 @@ def built(folder: Path) -> Iterator[tuple[str, str, str]]:
     for name, (head, *messages) in lines("goose").items():
         known = [each for each in messages if "role" in each and "content" in each]
         yield containers.goose_database(folder / f"{name} goose.db", [(head, known)]), "goose", name
+    for name, session in documents("crush").items():
+        if name == "attachments":  # the database holds the data, which an export leaves out
+            continue
+        yield containers.crush_database(folder / f"{name} crush.db", [session]), "crush", name
     for name, events in lines("openhands").items():
         yield containers.event_folder(folder / name / "events", events), "openhands", name
 

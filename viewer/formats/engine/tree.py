@@ -141,13 +141,16 @@ def branch_order(tree: Branches, records: list[JsonNode], outer: JsonNode) -> tu
     children: dict[int, list[int]] = {}
     parents: dict[int, int] = {}
     roots: list[int] = []
+    top = tree.top
     for index, record in enumerate(records):
         parent = string_at(record, tree.parent)
         if parent is not None and parent in ids:
             parents[index] = ids[parent]
             children.setdefault(ids[parent], []).append(index)
             continue
-        fault = fault or ("parent-missing" if parent and parent not in tree.top else None)
+        if parent and tree.has_hidden_top and not roots:
+            top |= {parent}
+        fault = fault or ("parent-missing" if parent and parent not in top else None)
         roots.append(index)
     newest = _ancestors(ids.get(string_at(outer, tree.newest) or "", -1), parents)
     if not newest and roots:

@@ -288,6 +288,8 @@ class Branches(Struct, frozen=True):
     """The path, in the outer record, to the id of the last record on the newest branch."""
     top: frozenset[str] = frozenset()
     """Ids that stand for the absence of a parent."""
+    has_hidden_top: bool = False
+    """True if the first record has a parent that is never stored."""
 
 
 class RecordRule(Struct, frozen=True):

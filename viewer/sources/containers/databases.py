@@ -98,7 +98,7 @@ def read_database(path: str, item: str) -> Parts:
     database = _database(path)
     schema = schema_of(database)
     if schema is None:
-        raise ViewerError(f"{path}: this database holds no sessions of Goose or OpenCode")
+        raise ViewerError(f"{path}: this database holds no sessions of Goose, OpenCode, or Crush")
     try:
         sessions = _stored(database, schema)
     except sqlite3.Error:
@@ -221,6 +221,33 @@ def _opencode(database: Database, id: str) -> Parts:
     yield b"]}\n"
 
 
+# Crush.
+
+
+def _crush(database: Database, id: str) -> Parts:
+    """Yield a session as `crush session show --json` writes it, with the parts as the database holds them."""
+    meta: dict[str, object] = {"id": id, "uuid": id}
+    for (parent,) in database.rows("SELECT parent_session_id FROM sessions WHERE id = ?", id):
+        if parent is not None:
+            meta["parent_session_id"] = _text(parent)
+    yield b'{"meta":' + as_json(meta) + b',"messages":['
+    summary = "is_summary_message" if "is_summary_message" in database.columns()["messages"] else "0"
+    columns = f"id, role, created_at, model, {summary}, parts"
+    for number, row in enumerate(_each(database, "messages", columns, "session_id", id, "created_at, rowid")):
+        yield b"," if number else b""
+        if isinstance(row, PartFault):
+            yield row
+            yield as_json(_UNREADABLE[0])
+            continue
+        message, role, created, model, is_summary, parts = row
+        head = {"id": _text(message), "role": _text(role), "created": created if isinstance(created, int) else None}
+        yield as_json(head | {"model": _text(model), "is_summary": is_summary != 0})[:-1]
+        yield b',"parts":'
+        yield from _embedded(parts, list, _UNREADABLE)
+        yield b"}"
+    yield b"]}\n"
+
+
 SCHEMAS = (
     Schema(
         "goose",
@@ -245,5 +272,17 @@ SCHEMAS = (
         "parent_id",
         frozenset({""}),
         _opencode,
+    ),
+    Schema(
+        "crush",
+        {
+            "sessions": frozenset({"id", "parent_session_id", "message_count", "created_at", "updated_at"}),
+            "messages": frozenset({"id", "session_id", "role", "parts", "created_at"}),
+        },
+        "SELECT id, NULL, CASE WHEN updated_at < 100000000000 THEN updated_at ELSE updated_at / 1000.0 END, {owner} "
+        "FROM sessions ORDER BY created_at, id",
+        "parent_session_id",
+        frozenset({""}),
+        _crush,
     ),
 )

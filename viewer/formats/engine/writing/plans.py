@@ -24,6 +24,7 @@ from viewer.model.messages import Coding, Ending, Header, Kind
 _FACTS = frozenset({"call_id", "name", "text", "key", "part", "thread"})
 """The facts of a draft that may differ between the records of a shape."""
 _WITH_TOOL = (Kind.CALL, Kind.REPLY)
+_GROWING = (Mode.PARTS, Mode.APPEND, Mode.REPLACE)
 _BREAKS = (Coding.BREAK, Coding.LINE)
 _NUMBERS = count(-1, -1)
 """Numbers for messages of shapes. Other readers use positive ones."""
@@ -162,7 +163,7 @@ class Planner:
         facts.update(_holes((session, id, parent)))
         facts -= {0}
         kept = set(holes_of(shape.fields)) - shape.numbers
-        parts = [line for line in lines if line.draft.rule.merge is not None]
+        parts = [line for line in lines if _mode(line.draft) is Mode.PARTS]
         if parts and len(lines) > 1:
             return None
         bodies = tuple(hole for line in lines for hole in (line.bodies or (line.value,)) if hole)
@@ -201,6 +202,9 @@ class Planner:
         facts = dict(said.facts)
         if not _is_independent(draft) or not facts.keys() <= _FACTS:
             return None
+        is_ended = any(rule is draft.rule for rule in shape.ended)
+        if _mode(draft) not in (None, Mode.PARTS) and ("part" in facts or draft.part or not is_ended):
+            return None
         if kind is Kind.REPLAYED or (kind is Kind.SAID and draft.role not in SPOKEN):
             return None
         bodies = tuple(piece.hole for piece in said.pieces if piece.hole and piece.coding is Coding.PLAIN)
@@ -234,12 +238,16 @@ class Planner:
             kind is Kind.REPLY,
             draft.rule.copy is not None and kind in COPIED,
         )
-        if draft.rule.merge is not None and (line.key is None or not isinstance(line.text, int | str)):
+        if _mode(draft) is Mode.PARTS and (line.key is None or not isinstance(line.text, int | str)):
             return None
         if kind not in _WITH_TOOL and kind is not Kind.SUBAGENT and line.thread is None:
             line.header = self._headers.of(own)
             line.hidden = self._headers.of_hidden(own) if line.may_be_copied else None
         return line
+
+
+def _mode(draft: Draft) -> Mode | None:
+    return draft.rule.merge.mode if draft.rule.merge is not None else None
 
 
 def _holes(mixes: Iterable[Mix]) -> Iterator[int]:
@@ -281,8 +289,8 @@ def _is_independent(draft: Draft) -> bool:
     rule = draft.rule
     is_plain = rule.orphan is None and rule.later is None and rule.prefill is None
     is_plain = is_plain and not rule.once and not rule.typed_id
-    is_plain = is_plain and (rule.merge is None or (rule.merge.mode is Mode.PARTS and not rule.split))
-    is_plain = is_plain and (rule.merge is None or rule.copy is None)
+    if rule.merge is not None:
+        is_plain = is_plain and rule.merge.mode in _GROWING and rule.copy is None and not rule.split
     return is_plain and not draft.has_unknown_channel
 
 

@@ -464,6 +464,42 @@ def test_a_fault_in_columns_of_ended_messages_is_found(fault: str, monkeypatch: 
             compare(data, format, Random(number), monkeypatch)
 
 
+def repeated_texts() -> bytes:
+    """Return the output of Claude Code, with results and questions that repeat texts and others that do not."""
+    head = {"session_id": "s", "parent_tool_use_id": None}
+    rows: list[dict[str, Any]] = [{"type": "system", "subtype": "init", "session_id": "s", "model": "m"}]
+    for turn in range(10):
+        said = {"type": "text", "text": f"Answer {turn} "}
+        call = {"type": "tool_use", "id": f"c{turn}", "name": "Read", "input": {"path": f"/a{turn}"}}
+        result = {"type": "tool_result", "tool_use_id": f"c{turn}", "content": f"Result {turn}"}
+        message = {"id": f"m{turn}", "role": "assistant", "model": "m", "usage": {"output_tokens": turn}}
+        asked = {"type": "user", "message": {"role": "user", "content": f"Question {turn}"}} | head
+        ends = {"type": "result", "subtype": "success", "is_error": False, "session_id": "s", "usage": {}}
+        rows += [
+            asked,
+            {"type": "assistant", "message": message | {"content": [said]}} | head,
+            {"type": "assistant", "message": message | {"content": [call]}} | head,
+            {"type": "user", "message": {"role": "user", "content": [result]}} | head,
+            ends | {"result": f"Answer {turn - turn % 3}" + " more" * (turn == 7)},
+            asked | {"isReplay": turn % 4 < 2},
+        ]
+    return lines_of(*rows)
+
+
+@each("mode", ("as they are", "no text is noted"))
+def test_texts_that_others_repeat_are_noted_in_columns(mode: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    if mode == "as they are":
+        both(repeated_texts(), "claude-stream", monkeypatch)
+        compare(repeated_texts(), "claude-stream", Random(1), monkeypatch)
+        return
+    known = events(repeated_texts(), "claude-stream")
+    monkeypatch.setattr(lines, "READ_WITH_CARE", 0)
+    monkeypatch.setattr(shapes, "SEEN_BEFORE", 0)
+    begin: Any = columns.ColumnWriter.__init__
+    monkeypatch.setattr(columns.ColumnWriter, "__init__", lambda own, *given: begin(own, *given[:-1], None))
+    assert events(repeated_texts(), "claude-stream") != known
+
+
 def test_almost_all_rows_are_in_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     sizes: list[int] = []
     count = recorder.Recorder.count_batch

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from itertools import pairwise
 
@@ -94,7 +94,9 @@ class ColumnWriter:
         growing: GrowingMessages,
         usage: UsageLedger,
         copies: CopyPairs,
+        note: Callable[[str, Iterable[str]], None] | None,
     ) -> None:
+        """`note` notes the texts of a speaker, if other records may repeat them."""
         self._record = record
         self._headers = headers
         self._messages = messages
@@ -102,6 +104,7 @@ class ColumnWriter:
         self._growing = growing
         self._usage = usage
         self._copies = copies
+        self._note = note
         self._keeps_model = usage.keeps_model
         self._planner = Planner(format, headers, hooks)
         self._plans: dict[Shape, Plan | None] = {}
@@ -415,6 +418,9 @@ class ColumnWriter:
                 _report(batch, said, row, ends_of(base, regs))
             if one.part is not None:
                 self._growing.note_part(*one.part)
+            if self._note is not None and line.is_marked and not line.may_be_copied:
+                parts = [whole_text(mix, data, regs).strip() for mix in (line.text, *said.texts)]
+                self._note(line.draft.role, {*parts} - {""})
             self._messages.note(batch.headers[code][0], batch.first + row, (start, end))
 
 

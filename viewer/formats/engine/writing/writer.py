@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -85,7 +85,7 @@ class DraftWriter:
 
         return ColumnWriter(
             *(self._record, self._format, self._headers, self._messages, self._hooks, self._growing, self._usage),
-            self._copies,
+            *(self._copies, self._note_texts if self._repeats else None),
         )
 
     def plan(self, shape: Shape) -> Plan | None:
@@ -251,11 +251,14 @@ class DraftWriter:
     # Texts that a later record repeats.
 
     def _note_said(self, draft: Draft) -> None:
-        if not self._repeats or draft.kind is not Kind.SAID:
-            return
-        for text in texts_of(draft):
-            self._said[draft.role, text] = None
-            self._said.move_to_end((draft.role, text))
+        if self._repeats and draft.kind is Kind.SAID:
+            self._note_texts(draft.role, texts_of(draft))
+
+    def _note_texts(self, role: str, texts: Iterable[str]) -> None:
+        """Note what a speaker said."""
+        for text in texts:
+            self._said[role, text] = None
+            self._said.move_to_end((role, text))
         while len(self._said) > MOST_SAID:
             self._said.popitem(last=False)
 
@@ -293,12 +296,7 @@ class DraftWriter:
 def can_be_columns(format: RecordFormat) -> bool:
     """True if messages of the format may be independent of earlier records."""
     is_plain = format.spans is None and format.hooks.renew is None
-    return is_plain and not any(map(_depends_on_others, all_rules(format.records)))
-
-
-def _depends_on_others(rule: RecordRule) -> bool:
-    """True if a rule depends on messages of other rules."""
-    return rule.later is not None or (rule.merge is not None and rule.merge.mode in (Mode.REPEAT, Mode.FINAL))
+    return is_plain and not any(rule.later is not None for rule in all_rules(format.records))
 
 
 def _repeats(rule: RecordRule) -> bool:

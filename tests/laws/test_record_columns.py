@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.laws.test_fast_records import as_lines, both, format_of, record_samples
+from tests.laws.test_fast_records import as_lines, both, events, format_of, record_samples
 from tests.laws.test_message_batches import TEXTS, spoiled, text
 from tests.support.cases import each
 from tests.support.reading import read, read_batched
@@ -21,6 +21,7 @@ from viewer.formats.engine.history import Conversation
 from viewer.formats.engine.known import runs, shapes
 from viewer.formats.engine.tree import RecordTree
 from viewer.formats.engine.writing import columns, plans
+from viewer.formats.engine.writing.copies import CopyPairs
 from viewer.formats.engine.writing.growing import GrowingMessages
 from viewer.formats.engine.writing.text_hooks import TextHooks
 from viewer.formats.engine.writing.writer import can_be_columns
@@ -329,6 +330,176 @@ def test_a_fault_in_columns_of_responses_is_found(fault: str, monkeypatch: pytes
             both(data, "responses", monkeypatch)
 
 
+def turn(number: int, *, said: str = "", repeated: str | None = None) -> list[dict[str, Any]]:
+    """Return a turn of Codex, in which events repeat the records. `repeated` is the text of the event of the answer."""
+    said = said or f"Answer {number}"
+    call = {"type": "function_call", "name": "shell", "arguments": '{"a": 1}', "call_id": f"c{number}"}
+    summary = [{"type": "summary_text", "text": f"Thought {number}"}]
+    question = [{"type": "input_text", "text": f"Question {number}"}]
+    used = {"total_token_usage": {"input_tokens": number, "output_tokens": 2 * number}}
+    return [
+        item(number, {"type": "message", "role": "user", "content": question}),
+        event(number, {"type": "user_message", "message": f"Question {number}", "images": []}),
+        event(number, {"type": "agent_reasoning", "text": f"Thought {number}"}),
+        item(number, {"type": "reasoning", "summary": summary, "encrypted_content": f"gAAA{number}"}),
+        item(number, call),
+        item(number, {"type": "function_call_output", "call_id": f"c{number}", "output": f"Result {number}"}),
+        event(number, {"type": "agent_message", "message": said if repeated is None else repeated}),
+        item(number, {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": said}]}),
+        event(number, {"type": "token_count", "info": used}),
+    ]
+
+
+def item(number: int, payload: dict[str, Any], kind: str = "response_item") -> dict[str, Any]:
+    time = f"2026-01-02T03:{number // 60:02}:{number % 60:02}.000Z"
+    return {"timestamp": time, "type": kind, "payload": payload}
+
+
+def event(number: int, payload: dict[str, Any]) -> dict[str, Any]:
+    return item(number, payload, "event_msg")
+
+
+def odd_turns() -> Iterator[bytes]:
+    """Yield sessions of Codex with records that have no copy, another one, or one far away."""
+    start = item(0, {"id": "s", "cwd": "/a"}, "session_meta")
+    usual = [record for number in range(1, 5) for record in turn(number)]
+    last = [record for number in range(9, 12) for record in turn(number)]
+    lacking = [turn(number + 12)[:number] + turn(number + 12)[number + 1 :] + turn(number + 30) for number in range(9)]
+    yield lines_of(start, *usual, *(record for turn in lacking for record in turn))
+    answers = ("Other", "Answer 9 ", "", "<oai-mem-citation>x</oai-mem-citation>")
+    told = [turn(9, repeated=one) + turn(8) + turn(13, said=one or "x") for one in answers]
+    yield lines_of(start, *usual, *(record for turn in told for record in turn), *last)
+    swapped = [turn(number)[at] for number in range(9, 12) for at in (1, 0, 3, 2, 4, 5, 7, 6, 8)]
+    same = [record for number in range(12, 15) for record in turn(number, said="Same answer")]
+    older = [record | {"timestamp": "2026-01-01T00:00:00.000Z"} for record in last]
+    yield lines_of(start, *usual, *swapped, *same, *older)
+    late, early = ([turn(number)[at] for number in range(20, 26)] for at in (7, 6))
+    yield lines_of(start, *usual, *late, *early, *last, *early, *late)
+    done = {"type": "exec_command_end", "aggregated_output": "x"}
+    ended = [
+        one
+        for number in range(9, 18)
+        for one in (*turn(number)[4:6], event(number, done | {"call_id": f"c{number}", "exit_code": number % 3}))
+    ]
+    yield lines_of(start, *usual, *ended, item(12, {"model": "m"}, "turn_context"), *turn(18))
+    apart = [turn(number)[at] for at in (3, 2) for number in range(9, 30)]
+    yield lines_of(start, *usual, *apart, *usual)
+    again = item(3, {"id": "t", "cwd": "/a"}, "session_meta")
+    yield lines_of(*usual, again, *last, start, *last)
+
+
+FAULTS_IN_COPIES: dict[str, tuple[object, str, object]] = {
+    "no record repeats another": (CopyPairs, "partners", lambda copies, draft: []),
+    "every neighbor is a copy": (CopyPairs, "are_twins", lambda copies, first, second: True),
+    "every pair is quiet": (CopyPairs, "pairs_quietly", lambda copies, draft, partners: True),
+    "nothing waits too long": (CopyPairs, "forget_quietly", lambda copies, at: True),
+    "every text is settled": (CopyPairs, "is_settled_alone", lambda copies, draft: True),
+}
+
+
+def test_copies_are_read_as_columns_as_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    for number, data in enumerate(odd_turns()):
+        if number % 2:
+            compare(data, "codex", Random(number), monkeypatch)
+        else:
+            both(data, "codex", monkeypatch)
+
+
+@pytest.mark.slow
+@each("fault", FAULTS_IN_COPIES)
+def test_a_fault_in_columns_of_copies_is_found(fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    known = [events(data, "codex") for data in odd_turns()]
+    monkeypatch.setattr(*FAULTS_IN_COPIES[fault])
+    monkeypatch.setattr(lines, "READ_WITH_CARE", 0)
+    monkeypatch.setattr(shapes, "SEEN_BEFORE", 0)
+    assert known != [events(data, "codex") for data in odd_turns()]
+
+
+def completion(number: int, text: str = "", reason: str | None = "stop") -> dict[str, Any]:
+    choice = {"text": text or f"Answer {number}", "index": 0, "logprobs": None, "finish_reason": reason}
+    return {"id": f"c{number}", "object": "text_completion", "created": number, "model": "m", "choices": [choice]}
+
+
+def ended_messages() -> Iterator[tuple[str, bytes]]:
+    """Yield records that complete a message, alone or after others, and the formats that they are in."""
+    usual = [completion(number) for number in range(8)]
+    parts = [completion(number, "Part ", reason) for number in range(9, 14) for reason in (None, None, "stop")]
+    nested = [{"id": f"b{at}", "response": {"body": one}} for at, one in enumerate([*usual, *parts, completion(20)])]
+    yield "completions", lines_of(*usual, *parts, *usual, completion(30, "x", "length"), completion(31, "x", None))
+    yield "completions", lines_of(*nested)
+    items: list[dict[str, Any]] = [{"type": "thread.started", "thread_id": "t"}]
+    for turn in range(6):
+        run = {"id": f"r{turn}", "type": "command_execution", "command": f"ls {turn}", "aggregated_output": ""}
+        said = {"id": f"a{turn}", "type": "agent_message", "text": f"Answer {turn}"}
+        done = run | {"aggregated_output": f"Result {turn}", "exit_code": turn % 2, "status": "completed"}
+        items += [
+            {"type": "turn.started"},
+            {"type": "item.completed", "item": {"id": f"t{turn}", "type": "reasoning", "text": f"Thought {turn}"}},
+            {"type": "item.started", "item": run},
+            {"type": "item.completed", "item": done},
+            *[{"type": "item.updated", "item": said | {"text": "Answer"}}][: turn % 3 // 2],
+            {"type": "item.completed", "item": said},
+            {"type": "turn.completed", "usage": {"input_tokens": turn, "output_tokens": 7}},
+        ]
+    yield "codex-exec", lines_of(*items, *items[1:9])
+
+
+FAULTS_IN_ENDS: dict[str, tuple[object, str, object]] = {
+    "every record ends its message": (shapes._Learner, "_is_ended", lambda learner, rule: True),
+    "no key of an end": (shapes, "_filled", lambda mix, texts: ""),
+}
+
+
+def test_ended_messages_are_read_as_columns_as_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    for number, (format, data) in enumerate(ended_messages()):
+        compare(data, format, Random(number), monkeypatch)
+        both(data, format, monkeypatch)
+
+
+@each("fault", FAULTS_IN_ENDS)
+def test_a_fault_in_columns_of_ended_messages_is_found(fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(*FAULTS_IN_ENDS[fault])
+    with pytest.raises(AssertionError):
+        for number, (format, data) in enumerate(ended_messages()):
+            compare(data, format, Random(number), monkeypatch)
+
+
+def repeated_texts() -> bytes:
+    """Return the output of Claude Code, with results and questions that repeat texts and others that do not."""
+    head = {"session_id": "s", "parent_tool_use_id": None}
+    rows: list[dict[str, Any]] = [{"type": "system", "subtype": "init", "session_id": "s", "model": "m"}]
+    for turn in range(10):
+        said = {"type": "text", "text": f"Answer {turn} "}
+        call = {"type": "tool_use", "id": f"c{turn}", "name": "Read", "input": {"path": f"/a{turn}"}}
+        result = {"type": "tool_result", "tool_use_id": f"c{turn}", "content": f"Result {turn}"}
+        message = {"id": f"m{turn}", "role": "assistant", "model": "m", "usage": {"output_tokens": turn}}
+        asked = {"type": "user", "message": {"role": "user", "content": f"Question {turn}"}} | head
+        ends = {"type": "result", "subtype": "success", "is_error": False, "session_id": "s", "usage": {}}
+        rows += [
+            asked,
+            {"type": "assistant", "message": message | {"content": [said]}} | head,
+            {"type": "assistant", "message": message | {"content": [call]}} | head,
+            {"type": "user", "message": {"role": "user", "content": [result]}} | head,
+            ends | {"result": f"Answer {turn - turn % 3}" + " more" * (turn == 7)},
+            asked | {"isReplay": turn % 4 < 2},
+        ]
+    return lines_of(*rows)
+
+
+@each("mode", ("as they are", "no text is noted"))
+def test_texts_that_others_repeat_are_noted_in_columns(mode: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    if mode == "as they are":
+        both(repeated_texts(), "claude-stream", monkeypatch)
+        compare(repeated_texts(), "claude-stream", Random(1), monkeypatch)
+        return
+    known = events(repeated_texts(), "claude-stream")
+    monkeypatch.setattr(lines, "READ_WITH_CARE", 0)
+    monkeypatch.setattr(shapes, "SEEN_BEFORE", 0)
+    begin: Any = columns.ColumnWriter.__init__
+    monkeypatch.setattr(columns.ColumnWriter, "__init__", lambda own, *given: begin(own, *given[:-1], None))
+    assert events(repeated_texts(), "claude-stream") != known
+
+
 def test_almost_all_rows_are_in_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     sizes: list[int] = []
     count = recorder.Recorder.count_batch
@@ -353,7 +524,13 @@ def test_almost_all_rows_are_in_batches(monkeypatch: pytest.MonkeyPatch) -> None
     read_batched(replies(turns=60), "claude-code")
     assert max(sizes) >= 250
     sizes.clear()
+    read_batched(lines_of(*(record for number in range(60) for record in turn(number))), "codex")
+    assert max(sizes) >= 250
+    sizes.clear()
     read_batched(lines_of(*map(response, range(100))), "responses")
+    assert max(sizes) >= 190
+    sizes.clear()
+    read_batched(lines_of(*map(completion, range(200))), "completions")
     assert max(sizes) >= 190
 
 

@@ -95,6 +95,8 @@ class _Rows:
         self._base = base = starts[0]
         self._data = data = checker.read(base, ends[-1])
         self._ends = ends
+        self._opaque: dict[tuple[int, int], int] = {}
+        """The masks of bodies that are labels, by header key and size."""
         body_starts, body_ends = index.bodies(first, last)
         self._irregular = {number - first for number in index.irregular(first, last)}
         """The messages whose bodies are not one run of bytes. They are checked one by one."""
@@ -117,11 +119,28 @@ class _Rows:
         block = Block(data, self._starts, self._stops, firsts, order)
         answers = [answer_of[kind] for kind in kinds]
         masks = compile_block(checker.checks).masks(answers, self._signed, block, self._text)
-        for row in self._irregular:
-            masks[row] = checker.every_check
+        for row in [*self._irregular]:
+            is_opaque = self._is_opaque(row, kinds[row])
+            masks[row] = 0 if is_opaque else checker.every_check
+            if is_opaque:
+                self._irregular.remove(row)
         self._rows = [row for row, mask in enumerate(masks) if mask]
         self._masks = [masks[row] for row in self._rows]
         self._plain = self._plain_rows(kinds, firsts)
+
+    def _is_opaque(self, row: int, kind: int) -> bool:
+        """True if a body is only a label in place of data that is never read, and no check concerns the message."""
+        checker, number = self._checker, self._first + row
+        pieces = checker.index.irregular_pieces(number)
+        if len(pieces) != 1 or pieces[0].coding is not Coding.OPAQUE:
+            return False
+        from viewer.syntax.attachments import opaque_label  # lazy: few inputs have encrypted data
+
+        size = pieces[0].end - pieces[0].start - 2
+        mask = self._opaque.get((kind, size))
+        if mask is None:
+            mask = self._opaque[kind, size] = checker.mask_of_text(kind, number, opaque_label(size).encode())
+        return not mask
 
     def _plain_rows(self, kinds: Column, firsts: list[int]) -> PlainRows:
         """Return the messages that need a check. A message that may need more than a link has no kind."""

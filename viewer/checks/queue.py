@@ -578,6 +578,10 @@ class CheckQueue:
         data = self.read(max(start, self.checked_to), end) if end > self.checked_to else b""
         return b"\0" in data or not (data.isascii() or is_utf8(data))
 
+    def mask_of_text(self, key: int, number: int, text: bytes) -> int:
+        """Return the bits of the checks that a message with this header key needs if this is its text."""
+        return self._prefilter.mask(self.answers.of(number, key), text, 0, len(text))
+
     def case_of(self, message: Message, body: Body, grammar: TextGrammar | None = None) -> CheckContext:
         """Return the context of a message."""
         turn = self.index.turn(message.number)

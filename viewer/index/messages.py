@@ -144,6 +144,10 @@ class MessageIndex:
                 if kind_flags[kind] & _IRREGULAR:
                     yield number
 
+    def irregular_pieces(self, number: int) -> Sequence[Piece]:
+        """Return the pieces of a message whose body is not one run of bytes."""
+        return self._pieces[number - 1]
+
     def has_string(self, kind: int) -> bool:
         """True if the bodies of this kind are JSON strings with their quotes."""
         return bool(self._kind_flags[kind] & _STRING)

@@ -170,6 +170,9 @@ class ClosedBatch(Struct):
     opened: dict[int, int] = field(default_factory=dict)
     """The places of the messages that were open until the next record with messages, each with the number of token
     usages stated before that."""
+    held: dict[int, tuple[Header, tuple[Piece, ...]]] = field(default_factory=dict)
+    """The places of the messages that were hidden until the next record confirmed them, each with the header and the
+    pieces that it had until then."""
     used: list[tuple[int, Used]] = field(default_factory=list)
     """The token usage, each with the place of the message before which it was stated."""
     agents: list[tuple[int, AgentStarted]] = field(default_factory=list)
@@ -218,7 +221,14 @@ class ClosedBatch(Struct):
             )
             while agents and agents[0][0] == row:
                 yield agents.popleft()[1]
-            if row in self.opened:
+            if row in self.held:
+                own, known = self.held[row]
+                span = start, known[-1].end
+                yield Opened(replace(message, header=own, ending=Ending.OPEN, span=span, pieces=known, stop=None))
+                while problems and problems[0][0] == row:
+                    yield problems.popleft()[1]
+                yield Closed(message)
+            elif row in self.opened:
                 opened = message
                 yield Opened(replace(message, ending=Ending.OPEN, span=(start, pieces[-1].end)))
             else:

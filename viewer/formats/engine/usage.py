@@ -109,6 +109,15 @@ class UsageLedger:
         """Note records that state no usage, while none waits for its message."""
         self.has_stated = False
 
+    @property
+    def keeps_model(self) -> bool:
+        """True if the last model that any record names is the one of the next usage."""
+        return self._keeps_model
+
+    def note_model(self, model: str | None) -> None:
+        """Note the model that a record names."""
+        self._model = model or self._model
+
     def take_known(self, rule: int, usage: Usage, key: str | None, model: str | None, number: int) -> None:
         """Add a usage that a record states for the message with this number, while no usage waits for its message."""
         self.has_stated = True

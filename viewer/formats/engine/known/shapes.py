@@ -17,7 +17,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from viewer.formats.engine.conditions import Unreadable
+from viewer.formats.engine.conditions import Unreadable, holds
 from viewer.formats.engine.deciding import DECIDING_NAMES, DECIDING_NUMBERS, HOLDERS, Deciding, deciding, inner_names
 from viewer.formats.engine.deltas import all_rules
 from viewer.formats.engine.drafts import Draft, RecordReading, fields_of, read_record
@@ -28,7 +28,7 @@ from viewer.formats.engine.known.strict import StrictHole, strict_parts
 from viewer.formats.engine.paths import MEMBERS, all_at, names_read, path
 from viewer.formats.engine.usage import Stated
 from viewer.formats.json.fields import Source
-from viewer.formats.tables.model import Exchange, RecordFormat
+from viewer.formats.tables.model import Exchange, RecordFormat, RecordRule
 from viewer.model.diagnostic import Problem, Rule
 from viewer.model.messages import Coding, Piece
 from viewer.model.time_order import TimePlace
@@ -233,6 +233,7 @@ class Shape:
         strings: dict[str, Text],
         usage: list[tuple[UsageAt, Place]] | None,
         fields: dict[str, object] | None,
+        done: list[tuple[RecordRule, Mix]],
     ) -> None:
         self.said = said
         self.numbers = {number for number, hole in enumerate(holes, 1) if hole.node.kind is JsonKind.NUMBER}
@@ -251,6 +252,10 @@ class Shape:
         """The token usages, and where their values begin. None if that differs between records."""
         self.fields = fields
         """The members that are not part of a message, or their holes. None if they are not kept, or must be read."""
+        self.done = done
+        """The rules of messages that end here, and their keys."""
+        self.ended: list[RecordRule] = []
+        """Those of these rules whose condition is certain for the record as a whole, not only for a part of it."""
         facts = {hole for _, hole in self._string_holes}
         facts.update(holes_of(fields))
         self.facts = facts
@@ -261,6 +266,7 @@ class Shape:
             needed.add(one.time)
         for each, _ in usage or ():
             needed.update(each.holes)
+        needed.update(hole for _, mix in done for hole in holes_in(mix))
         self.needed = sorted(needed - {0})
         """The holes whose text is part of the reading."""
         self._count = len(holes) + 1
@@ -348,6 +354,8 @@ class Shape:
             drafts.append(draft)
         reading = RecordReading(drafts, starts=self.starts, exchanges=set(self.exchanges), is_aside=self.is_aside)
         reading.fields = self.given_fields(texts)
+        if self.done:
+            reading.done = [(rule, _filled(mix, texts)) for rule, mix in self.done]
         if self.usage is not None:
             reading.stated = []
             for each, (first, start) in self.usage:
@@ -448,8 +456,8 @@ class RecordShapes:
 
 
 def _is_usual(reading: RecordReading) -> bool:
-    """True if a reading consists only of drafts."""
-    is_more: object = reading.steps or reading.faults or reading.begun or reading.done or reading.narrows
+    """True if a reading consists only of drafts, and possibly ends messages."""
+    is_more: object = reading.steps or reading.faults or reading.begun or reading.narrows
     is_more = is_more or reading.cancels or reading.begins or reading.left or reading.rewind_turns or reading.rewind_to
     return not is_more and reading.unknown is None and reading.session is None
 
@@ -498,6 +506,13 @@ def mixed(mix: Mix, texts: Sequence[str | None] | Mapping[int, str | None]) -> s
     if not isinstance(mix, tuple):
         return mix if isinstance(mix, str) else ""
     return "".join((texts[each] or "") if isinstance(each, int) else each for each in mix)
+
+
+def _filled(mix: Mix, texts: Sequence[str | None]) -> str | None:
+    """Return a text with holes, filled with these texts, or None if there is none."""
+    if type(mix) is int:
+        return texts[mix]
+    return None if mix is None else mixed(mix, texts)
 
 
 def holes_in(mix: Mix) -> Iterator[int]:
@@ -564,12 +579,16 @@ class _Learner:
                     self._deciding.add_condition(when, holder)
                 self._inner.update(value.start for value in all_at(each.path, holder))
         self._find_holes(self._tree, (), "")
-        if not self._holes or len(self._holes) > MOST_HOLES:
+        if len(self._holes) > MOST_HOLES:
             return None
         compared = self._note_equal_holes()
         try:
-            said = self._said(_Probe(self._holes, self._data, self._base, is_other=False).read(self._format))
-            if said != self._said(_Probe(self._holes, self._data, self._base, is_other=True).read(self._format)):
+            one, other = (
+                _Probe(self._holes, self._data, self._base, is_other=is_other).read(self._format)
+                for is_other in (False, True)
+            )
+            said, done = self._said(one), self._done(one)
+            if said != self._said(other) or done != self._done(other):
                 return None
         except _DiffersError:
             return None
@@ -581,7 +600,8 @@ class _Learner:
         )
         usage = facts.usage()
         stated = None if usage is None else [(each, self._place_of(each.start)) for each in usage]
-        shape = Shape(self._holes, said, self._reading, facts.strings(), stated, self._fields(facts))
+        shape = Shape(self._holes, said, self._reading, facts.strings(), stated, self._fields(facts), done)
+        shape.ended = [rule for rule, _ in done if self._is_ended(rule)]
         return parts, self._holes, shape, compared
 
     def _note_equal_holes(self) -> tuple[int | str, ...]:
@@ -670,6 +690,22 @@ class _Learner:
             self._one(draft, probed, _Places(own, probe.ends), probe)
             for draft, probed in zip(reading.drafts, other.drafts, strict=True)
         ]
+
+    def _is_ended(self, rule: RecordRule) -> bool:
+        """True if the whole record certainly ends the message of a rule."""
+        done = rule.merge.done if rule.merge is not None else None
+        if done is None or not holds(done, self._tree):
+            return False
+        holes = {hole.node.start for hole in self._holes}
+        return not any(value.start in holes for value in all_at(done.path, self._tree))
+
+    def _done(self, probe: _Probed) -> list[tuple[RecordRule, Mix]]:
+        """Return the rules of messages that end here, and their keys with the holes in them."""
+        own, other = self._reading.done, probe.reading.done
+        if [id(rule) for rule, _ in own] != [id(rule) for rule, _ in other]:
+            raise _DiffersError
+        pairs = zip(own, other, strict=True)
+        return [(rule, self._mix(key, probed, probe)) for (rule, key), (_, probed) in pairs]
 
     def _one(self, draft: Draft, probed: Draft, places: _Places, probe: _Probed) -> Said:
         is_same = draft.rule is probed.rule and draft.kind is probed.kind and draft.channel is probed.channel

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from itertools import pairwise
 
@@ -14,6 +14,8 @@ from viewer.formats.engine.known.shape_tree import Regs
 from viewer.formats.engine.known.shapes import Matched, Said, Shape, decoded_text
 from viewer.formats.engine.tree import RecordTree
 from viewer.formats.engine.usage import UsageLedger
+from viewer.formats.engine.writing.column_copies import are_alike, copied_draft, ends_of, takes_copy, whole_text
+from viewer.formats.engine.writing.copies import CopyPairs
 from viewer.formats.engine.writing.growing import GrowingMessages
 from viewer.formats.engine.writing.headers import DraftHeaders
 from viewer.formats.engine.writing.messages import DraftMessages, outcome_report
@@ -91,13 +93,19 @@ class ColumnWriter:
         hooks: TextHooks,
         growing: GrowingMessages,
         usage: UsageLedger,
+        copies: CopyPairs,
+        note: Callable[[str, Iterable[str]], None] | None,
     ) -> None:
+        """`note` notes the texts of a speaker, if other records may repeat them."""
         self._record = record
         self._headers = headers
         self._messages = messages
         self._hooks = hooks
         self._growing = growing
         self._usage = usage
+        self._copies = copies
+        self._note = note
+        self._keeps_model = usage.keeps_model
         self._planner = Planner(format, headers, hooks)
         self._plans: dict[Shape, Plan | None] = {}
 
@@ -109,8 +117,9 @@ class ColumnWriter:
             self._plans[shape] = self._planner.plan(shape)
         return self._plans[shape]
 
-    def add(self, run: list[Item], data: bytes | bytearray, base: int, session: Session) -> int:
-        """Write records. Return the place of the first one that needs the slow path."""
+    def add(self, run: list[Item], data: bytes | bytearray, base: int, session: Session, at: int) -> int:
+        """Write records, of which the first one has this number. Return the place of the first one that needs the slow
+        path."""
         if not run[0].plan.lines and not self._record.last_number:
             return 0  # records before the first message are counted
         first, last = run[0].regs[0][0], run[-1].regs[0][1]
@@ -123,9 +132,10 @@ class ColumnWriter:
             return 0
         batch = self._record.batch()
         place = 0
-        while place < len(ready) and self._write(ready, place, batch, data, base, signs, session):
-            place += 1
-            if not self._usage.is_idle:
+        while place < len(ready):
+            count = self._write(ready, place, batch, data, base, signs, session, at + place)
+            place += count
+            if not count or not self._usage.is_idle:
                 break
         if session.conversation is not None:
             session.conversation.settle()
@@ -192,7 +202,7 @@ class ColumnWriter:
                 if may_be and _is_divided(bytes(data[start:end]), line):
                     return False
             if line.is_classified or line.is_split:
-                text = _whole_text(line, data, regs)
+                text = whole_text(line.text, data, regs)
                 if line.is_classified and not self._hooks.is_said(text):
                     return False
                 if line.is_split and not self._hooks.is_whole(text, line.draft.role):
@@ -210,8 +220,10 @@ class ColumnWriter:
         base: int,
         signs: set[int],
         session: Session,
-    ) -> bool:
-        """Write a record, or return False and change nothing if it depends on others."""
+        at: int,
+    ) -> int:
+        """Write a record with this number, possibly with the next one that repeats it. Return the number of records, or
+        0 if the record depends on others."""
         one = ready[place]
         item, texts = one.item, one.texts
         plan, regs = item.plan, item.regs
@@ -220,16 +232,30 @@ class ColumnWriter:
         begins = plan.begins or not self._record.transcript or (own is not None and own != session.id)
         id, parent = text_of(plan.id, texts), text_of(plan.parent, texts)
         if tree is not None and (begins or not tree.takes(id, parent)):
-            return False
+            return 0
         if conversation is not None and not conversation.is_new(id, parent):
-            return False
+            return 0
         part, opened = one.part, False
         if part is not None:
             opened = plan.lines[0].draft.kind is Kind.SAID
             if self._growing.knows(*part) or (opened and not self._ends(ready, place + 1, part)):
-                return False
+                return 0
         if tree is not None and plan.has_prompt and not tree.takes_prompt(parent):
-            return False
+            return 0
+        is_new = begins or conversation is not None
+        if (is_new and (plan.copied >= 0 or not self._copies.is_idle)) or not self._copies.forget_quietly(at):
+            return 0
+        count, skipped, twin = 1, -1, None
+        if plan.copied >= 0:
+            draft = copied_draft(plan, data, base, regs, texts)
+            number = takes_copy(self._copies, draft, at, batch.first + len(batch.codes) + plan.copied)
+            if number is None:
+                twin = self._twin(ready, place, draft, data, base, at)
+                if twin is None:
+                    return 0
+                count = 2
+            elif not number:
+                skipped = plan.copied
         if conversation is not None:
             self._record.count_batch(batch)
             matched = item.matched(data)
@@ -244,9 +270,14 @@ class ColumnWriter:
             reading = RecordReading(starts=plan.shape.starts, fields=plan.shape.given_fields(known))
             session.id = session.begin(matched.node(base, known), reading)
         first = len(batch.codes)
-        self._append(batch, one, data, base, signs)
+        if twin is not None:
+            self._append_twins(batch, one, twin, data, base, signs)
+        else:
+            self._append(batch, one, data, base, signs, skipped)
         last = len(batch.codes)
         number = batch.first + last - 1
+        if plan.model is not None and self._keeps_model:
+            self._usage.note_model(text_of(plan.model, texts))
         if plan.shape.usage:
             self._use(plan, texts, number)
         if opened:
@@ -255,7 +286,40 @@ class ColumnWriter:
             start = batch.first + first
             end = start - 1 if plan.shape.is_aside else number
             tree.put(id, parent, start, end, is_prompt=plan.has_prompt)
-        return True
+        return count
+
+    def _twin(
+        self, ready: list[_Ready], place: int, draft: Draft, data: bytes | bytearray, base: int, at: int
+    ) -> _Ready | None:
+        """Return the next record if it repeats the message of a record, which is given as a draft."""
+        if place + 1 == len(ready):
+            return None
+        one, next = ready[place], ready[place + 1]
+        if not are_alike(one.item.plan, next.item.plan) or bool(one.times[0]) is not bool(next.times[0]):
+            return None
+        other = copied_draft(next.item.plan, data, base, next.item.regs, next.texts)
+        if not self._copies.are_twins(draft, other) or not self._copies.forget_quietly(at + 1):
+            return None
+        self._copies.join_twins(draft, other)
+        return next
+
+    def _append_twins(
+        self, batch: ClosedBatch, one: _Ready, next: _Ready, data: bytes | bytearray, base: int, signs: set[int]
+    ) -> None:
+        """Add two records that are one message to a batch."""
+        line = one.item.plan.lines[0]
+        rule = line.draft.rule
+        assert rule.copy is not None and line.hidden is not None
+        row, regs = len(batch.codes), one.item.regs
+        self._append(batch, one if rule.copy.primary else next, data, base, signs)
+        (hole, shift), _ = line.said.span
+        batch.starts[row] = base + regs[hole][1] + shift if hole else base + regs[0][0] + shift
+        if one.times[0]:
+            first, last = regs[line.said.time]
+            batch.times[-1] = one.times[0]
+            batch.time_starts[-1], batch.time_ends[-1] = base + first, base + last
+        pieces = line.said.pieces_in(data, base, regs[1:], ends_of(base, regs))
+        batch.held[row] = line.hidden, tuple(pieces)
 
     def _ends(self, ready: list[_Ready], place: int, part: Part) -> bool:
         """True if the records from a place on certainly end the text of a reply."""
@@ -283,11 +347,14 @@ class ColumnWriter:
         data: bytes | bytearray,
         base: int,
         signs: set[int],
+        skipped: int = -1,
     ) -> None:
-        """Add the messages of a record to a batch."""
+        """Add the messages of a record to a batch, except for the one at the place `skipped`."""
         item, texts = one.item, one.texts
         regs, numbers = item.regs, batch.numbers
-        for line, time in zip(item.plan.lines, one.times, strict=True):
+        for place, (line, time) in enumerate(zip(item.plan.lines, one.times, strict=True)):
+            if place == skipped:
+                continue
             said, row = line.said, len(batch.codes)
             header, name, thread = line.header, None, None
             agent: tuple[int, str] | None = None
@@ -336,7 +403,7 @@ class ColumnWriter:
                 batch.escaped.append(VALUE)
                 batch.signed.append(first in signs)
             else:
-                batch.pieces[row] = tuple(said.pieces_in(data, base, regs[1:], _ends_of(base, regs)))
+                batch.pieces[row] = tuple(said.pieces_in(data, base, regs[1:], ends_of(base, regs)))
                 batch.body_starts.append(start)
                 batch.body_ends.append(end)
                 batch.escaped.append(PLAIN)
@@ -348,9 +415,12 @@ class ColumnWriter:
                 batch.time_starts.append(base + first)
                 batch.time_ends.append(base + last)
             if said.problems or said.outcome_span is not None:
-                _report(batch, said, row, _ends_of(base, regs))
+                _report(batch, said, row, ends_of(base, regs))
             if one.part is not None:
                 self._growing.note_part(*one.part)
+            if self._note is not None and line.is_marked and not line.may_be_copied:
+                parts = [whole_text(mix, data, regs).strip() for mix in (line.text, *said.texts)]
+                self._note(line.draft.role, {*parts} - {""})
             self._messages.note(batch.headers[code][0], batch.first + row, (start, end))
 
 
@@ -372,20 +442,7 @@ def _identity(line: Line, data: bytes | bytearray, regs: Regs, texts: Texts) -> 
     own = text_of(line.id, texts)
     if own:
         return line.draft.kind.value, own
-    return line.draft.kind.value, hash(_whole_text(line, data, regs))
-
-
-def _whole_text(line: Line, data: bytes | bytearray, regs: Regs) -> str:
-    """Return the text of a message."""
-    if isinstance(line.text, str):
-        return line.text
-    parts = line.text if isinstance(line.text, tuple) else (line.text or 0,)
-    return "".join(decoded_text(data, *regs[part]) if isinstance(part, int) else part for part in parts)
-
-
-def _ends_of(base: int, regs: Regs) -> list[int]:
-    """Return the offsets of the start of a record and of the ends of its holes."""
-    return [base + regs[0][0], *[base + end for _, end in regs[1:]]]
+    return line.draft.kind.value, hash(whole_text(line.text, data, regs))
 
 
 def _report(batch: ClosedBatch, said: Said, row: int, ends: list[int]) -> None:

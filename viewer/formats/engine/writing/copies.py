@@ -14,6 +14,8 @@ FARTHEST = 16
 """The maximum distance between two copies, in records. A reply may wait longer, because its call id links it."""
 MOST_WAITING = 256
 """The maximum number of occurrences that may wait for a partner."""
+COPIED = frozenset({Kind.SAID, Kind.THOUGHT, Kind.REPLY, Kind.INJECTED, Kind.SUBAGENT, Kind.REPLAYED})
+"""The kinds of messages that other records may repeat."""
 
 
 class Waiting(Struct):
@@ -60,25 +62,85 @@ class CopyPairs:
 
     def add(self, draft: Draft, at: int) -> None:
         """Add an occurrence: write it as a message, or pair it with an earlier one."""
+        self.note_copy(draft)
+        partners = self.partners(draft)
+        if partners:
+            self.pair(draft, partners)
+            return
+        is_settled = self.is_settled_alone(draft)
+        self.wait(draft, at, self._emit(draft) if is_settled else self._open_hidden(draft), is_settled=is_settled)
+
+    def is_settled_alone(self, draft: Draft) -> bool:
+        """True if no other occurrence changes the kind of this one."""
         copy = draft.rule.copy
         assert copy is not None
-        if not copy.primary:
-            self._had_copy.add(copy.group)
-        partners = self._partners(draft)
-        if partners:
-            self._pair(draft, partners)
-            return
-        is_settled = draft.kind not in (Kind.SAID, Kind.REPLY) or (copy.primary and not self._needs_copy(draft))
-        number = self._emit(draft) if is_settled else self._open_hidden(draft)
+        return draft.kind not in (Kind.SAID, Kind.REPLY) or (copy.primary and not self._needs_copy(draft))
+
+    def wait(self, draft: Draft, at: int, number: int, *, is_settled: bool) -> None:
+        """Let an occurrence that was written as a message wait for a partner."""
+        copy = draft.rule.copy
+        assert copy is not None
         place = copy.group, draft.role
         waiting = Waiting(draft, copy.primary, at, number, is_settled, texts_of(draft), draft.kind is Kind.SAID)
         waiting.before, self._last[place] = self._last.get(place), waiting
         self._waiting.append(waiting)
 
+    def note_copy(self, draft: Draft) -> None:
+        """Note that the group of an occurrence has copies, if it is one."""
+        copy = draft.rule.copy
+        assert copy is not None
+        if not copy.primary:
+            self._had_copy.add(copy.group)
+
     @property
     def is_idle(self) -> bool:
         """True if no occurrence waits for a partner."""
         return not self._waiting
+
+    @property
+    def is_settled(self) -> bool:
+        """True if no occurrence is hidden until it has a partner."""
+        return all(waiting.is_settled for waiting in self._waiting)
+
+    def forget_quietly(self, at: int) -> bool:
+        """Settle the occurrences that are too far before this record, if that changes and reports nothing. Return False
+        otherwise."""
+        first = at - FARTHEST
+        if len(self._waiting) > MOST_WAITING:
+            return False
+        if self._waiting and self._waiting[0].at < first:
+            if any(self._has_passed(each, first) and not _passes_quietly(each) for each in self._waiting):
+                return False
+            self.forget_before(at)
+        return True
+
+    def pairs_quietly(self, draft: Draft, partners: list[Waiting]) -> bool:
+        """True if a pair of an occurrence and these earlier ones changes and reports nothing."""
+        copy, other = draft.rule.copy, partners[0].draft
+        assert copy is not None
+        if draft.outcome is not None or not all(each.is_settled and each.draft.outcome is None for each in partners):
+            return False
+        primary = draft if copy.primary else other
+        is_partial = primary.kind is Kind.SAID and not _is_same(draft, other)
+        return not (is_partial and self._needs_copy(primary))
+
+    def are_twins(self, first: Draft, second: Draft) -> bool:
+        """True if two occurrences in successive records certainly become one message. The first one has no partner in
+        earlier records, and is not settled."""
+        copy, other = first.rule.copy, second.rule.copy
+        if copy is None or other is None or (copy.group, first.role) != (other.group, second.role):
+            return False
+        is_alike = copy.primary is not other.primary and first.kind is second.kind is Kind.SAID
+        is_alike = is_alike and first.text.strip() == second.text.strip() != ""
+        return is_alike and first.outcome is second.outcome is None and not self.partners(second)
+
+    def join_twins(self, first: Draft, second: Draft) -> None:
+        """Note two occurrences that are one message."""
+        copy = first.rule.copy
+        assert copy is not None
+        self.note_copy(first)
+        self.note_copy(second)
+        self._last.pop((copy.group, first.role), None)
 
     def forget_before(self, at: int) -> None:
         """Settle the occurrences that are too far before this record to get a partner."""
@@ -113,23 +175,19 @@ class CopyPairs:
         assert copy is not None
         return copy.primary and self._alone.get(copy.group, Alone.ITSELF) is not Alone.ITSELF
 
-    def _partners(self, draft: Draft) -> list[Waiting]:
+    def partners(self, draft: Draft) -> list[Waiting]:
         """Return the occurrence with the same text or, for a primary record, those that repeat its parts."""
-        found = [waiting for waiting in self._waiting if self._fits(draft, waiting)]
+        copy, texts = draft.rule.copy, texts_of(draft)
+        assert copy is not None
+        is_primary = copy.primary
+        found = [each for each in self._waiting if each.is_primary is not is_primary and _fits(draft, texts, each)]
         same = [waiting for waiting in found if _is_same(draft, waiting.draft)]
-        if same or draft.rule.copy is None or not draft.rule.copy.primary:
+        if same or not is_primary:
             return (same or found)[:1]
         return found
 
-    @staticmethod
-    def _fits(draft: Draft, waiting: Waiting) -> bool:
-        copy, other = draft.rule.copy, waiting.draft.rule.copy
-        assert copy is not None and other is not None
-        if other.group != copy.group or waiting.is_primary is copy.primary or waiting.draft.role != draft.role:
-            return False
-        return bool(texts_of(draft) & waiting.texts)
-
-    def _pair(self, draft: Draft, partners: list[Waiting]) -> None:
+    def pair(self, draft: Draft, partners: list[Waiting]) -> None:
+        """Pair an occurrence with earlier ones."""
         copy, partner = draft.rule.copy, partners[0]
         assert copy is not None
         self._last[copy.group, draft.role] = partner
@@ -183,6 +241,20 @@ class CopyPairs:
             named = other if _is_plainly_shown(primary.draft) else primary
             self._report_difference(named.draft, named.number)
             before.is_paired = waiting.is_paired = True
+
+
+def _fits(draft: Draft, texts: set[str], waiting: Waiting) -> bool:
+    """True if an occurrence with these texts may be a partner of one that waits, if only one is primary."""
+    copy, other = draft.rule.copy, waiting.draft.rule.copy
+    assert copy is not None and other is not None
+    is_own = other.group == copy.group and waiting.draft.role == draft.role
+    return is_own and not texts.isdisjoint(waiting.texts)
+
+
+def _passes_quietly(waiting: Waiting) -> bool:
+    """True if nothing changes, and nothing is reported, when an occurrence no longer waits."""
+    before = waiting.before
+    return waiting.is_settled and (before is None or not _are_at_copy_positions(before, waiting))
 
 
 def _are_at_copy_positions(one: Waiting, next: Waiting) -> bool:

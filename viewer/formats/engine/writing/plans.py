@@ -12,16 +12,19 @@ from viewer.formats.engine.drafts import Draft
 from viewer.formats.engine.known.facts import UsageAt, holes_of
 from viewer.formats.engine.known.shapes import Mix, Place, Said, Shape, holes_in, mixed
 from viewer.formats.engine.known.strict import StrictPattern
+from viewer.formats.engine.usage import model_path
+from viewer.formats.engine.writing.copies import COPIED
 from viewer.formats.engine.writing.headers import SPOKEN, DraftHeaders
 from viewer.formats.engine.writing.messages import ending_of, is_prompt
 from viewer.formats.engine.writing.text_hooks import TextHooks
-from viewer.formats.tables.model import Exchange, Mode, RecordFormat
+from viewer.formats.tables.model import Counting, Exchange, Mode, RecordFormat
 from viewer.model.events import CODINGS
 from viewer.model.messages import Coding, Ending, Header, Kind
 
 _FACTS = frozenset({"call_id", "name", "text", "key", "part", "thread"})
 """The facts of a draft that may differ between the records of a shape."""
 _WITH_TOOL = (Kind.CALL, Kind.REPLY)
+_GROWING = (Mode.PARTS, Mode.APPEND, Mode.REPLACE)
 _BREAKS = (Coding.BREAK, Coding.LINE)
 _NUMBERS = count(-1, -1)
 """Numbers for messages of shapes. Other readers use positive ones."""
@@ -56,6 +59,10 @@ class Line(Struct):
     """The key of the reply of which the message is a part."""
     is_call: bool
     is_reply: bool
+    may_be_copied: bool
+    """True if other records may repeat the message."""
+    hidden: Header | None = None
+    """The header that hides it until another record confirms it."""
     header: Header | None = None
     """The header, if it is the same for all messages."""
 
@@ -92,6 +99,10 @@ class Plan(Struct, eq=False):
     id: Mix
     parent: Mix
     """The record that this one continues."""
+    model: Mix
+    """The model that the record names, if later records state the usage of its tokens."""
+    copied: int
+    """The place of the message that other records may repeat; -1 if there is none."""
 
 
 def text_of(mix: Mix, texts: Mapping[int, str | None]) -> str | None:
@@ -119,13 +130,22 @@ class Planner:
             return None
         if shape.exchanges and (shape.starts or format.session or format.threads is not None):
             return None
-        if not shape.said and (shape.starts or format.threads is None):
+        if not shape.said and (shape.starts or format.history is not None):
+            return None
+        if format.replays is not None and (shape.starts or format.session):
             return None
         found = [self._line(said, shape) for said in shape.said]
         lines = [line for line in found if line is not None]
         if len(lines) < len(found) or not _are_in_order(lines):
             return None
         known = shape.known
+        copied = [place for place, line in enumerate(lines) if line.may_be_copied]
+        if copied and not self._may_have_copies(lines, shape):
+            return None
+        counts = any(tokens.counts is Counting.COUNTER for tokens in format.usage)
+        model = model_path(format.model) if counts else ""
+        if model and model not in known:
+            return None
         paths = [format.session]
         if format.threads is not None:
             paths += [format.threads.id, format.threads.parent]
@@ -143,7 +163,7 @@ class Planner:
         facts.update(_holes((session, id, parent)))
         facts -= {0}
         kept = set(holes_of(shape.fields)) - shape.numbers
-        parts = [line for line in lines if line.draft.rule.merge is not None]
+        parts = [line for line in lines if _mode(line.draft) is Mode.PARTS]
         if parts and len(lines) > 1:
             return None
         bodies = tuple(hole for line in lines for hole in (line.bodies or (line.value,)) if hole)
@@ -165,13 +185,25 @@ class Planner:
             session,
             id,
             parent,
+            known[model] if model else None,
+            copied[0] if copied else -1,
         )
+
+    def _may_have_copies(self, lines: list[Line], shape: Shape) -> bool:
+        """True if other records may repeat a message of a record, and nothing else depends on how many messages it
+        has."""
+        format = self._format
+        is_plain = sum(line.may_be_copied for line in lines) == 1 and (len(lines) == 1 or not shape.usage)
+        return is_plain and format.threads is None and format.history is None
 
     def _line(self, said: Said, shape: Shape) -> Line | None:
         """Return how to write a message of a shape, or None if it needs the writer of drafts."""
         draft, kind = said.draft, said.draft.kind
         facts = dict(said.facts)
         if not _is_independent(draft) or not facts.keys() <= _FACTS:
+            return None
+        is_ended = any(rule is draft.rule for rule in shape.ended)
+        if _mode(draft) not in (None, Mode.PARTS) and ("part" in facts or draft.part or not is_ended):
             return None
         if kind is Kind.REPLAYED or (kind is Kind.SAID and draft.role not in SPOKEN):
             return None
@@ -204,12 +236,18 @@ class Planner:
             facts.get("key", draft.key),
             kind is Kind.CALL,
             kind is Kind.REPLY,
+            draft.rule.copy is not None and kind in COPIED,
         )
-        if draft.rule.merge is not None and (line.key is None or not isinstance(line.text, int | str)):
+        if _mode(draft) is Mode.PARTS and (line.key is None or not isinstance(line.text, int | str)):
             return None
         if kind not in _WITH_TOOL and kind is not Kind.SUBAGENT and line.thread is None:
             line.header = self._headers.of(own)
+            line.hidden = self._headers.of_hidden(own) if line.may_be_copied else None
         return line
+
+
+def _mode(draft: Draft) -> Mode | None:
+    return draft.rule.merge.mode if draft.rule.merge is not None else None
 
 
 def _holes(mixes: Iterable[Mix]) -> Iterator[int]:
@@ -249,9 +287,10 @@ def _messages_after(lines: list[Line], place: Place) -> int:
 def _is_independent(draft: Draft) -> bool:
     """True if no later record changes what a message is, except that it may repeat a part of a reply."""
     rule = draft.rule
-    is_plain = rule.copy is None and rule.orphan is None and rule.later is None and rule.prefill is None
+    is_plain = rule.orphan is None and rule.later is None and rule.prefill is None
     is_plain = is_plain and not rule.once and not rule.typed_id
-    is_plain = is_plain and (rule.merge is None or (rule.merge.mode is Mode.PARTS and not rule.split))
+    if rule.merge is not None:
+        is_plain = is_plain and rule.merge.mode in _GROWING and rule.copy is None and not rule.split
     return is_plain and not draft.has_unknown_channel
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -12,13 +12,13 @@ from viewer.formats.engine.drafts import Draft, RecordReading, StreamStep
 from viewer.formats.engine.known.shapes import Shape
 from viewer.formats.engine.streams import BlockStreams
 from viewer.formats.engine.usage import UsageLedger
-from viewer.formats.engine.writing.copies import CopyPairs, texts_of
+from viewer.formats.engine.writing.copies import COPIED, CopyPairs, texts_of
 from viewer.formats.engine.writing.growing import GrowingMessages
 from viewer.formats.engine.writing.headers import DraftHeaders
 from viewer.formats.engine.writing.messages import DraftMessages, OpenMessage
 from viewer.formats.engine.writing.text_hooks import TextHooks
 from viewer.formats.json.fields import Source
-from viewer.formats.tables.model import Counting, Mode, Prefill, RecordFormat, RecordRule
+from viewer.formats.tables.model import Mode, Prefill, RecordFormat, RecordRule
 from viewer.model.diagnostic import Problem
 from viewer.model.messages import Kind, Piece, Span
 from viewer.reading.recorder import Recorder
@@ -33,8 +33,6 @@ if TYPE_CHECKING:
 MOST_SAID = 256
 """The number of texts that a later record may repeat."""
 _REPEATING = (Mode.REPEAT, Mode.FINAL)
-_COPIED = frozenset({Kind.SAID, Kind.THOUGHT, Kind.REPLY, Kind.INJECTED, Kind.SUBAGENT, Kind.REPLAYED})
-"""The kinds of messages that other records may repeat."""
 _BEFORE = (Kind.INSTRUCTION, Kind.INJECTED, Kind.REPLAYED)
 """Kinds of messages that may precede the first message."""
 
@@ -79,14 +77,15 @@ class DraftWriter:
         """True if the next records may be written as columns, because no earlier one waits for more."""
         if not self._can_be_columns or self._prefill is not None:
             return False
-        return self._copies.is_idle and self._growing.is_idle and self._streams.is_idle and self._usage.is_idle
+        return self._copies.is_settled and self._growing.is_idle and self._streams.is_idle and self._usage.is_idle
 
     @cached_property
     def _columns(self) -> ColumnWriter:
         from viewer.formats.engine.writing.columns import ColumnWriter  # lazy: many formats need no columns
 
         return ColumnWriter(
-            self._record, self._format, self._headers, self._messages, self._hooks, self._growing, self._usage
+            *(self._record, self._format, self._headers, self._messages, self._hooks, self._growing, self._usage),
+            *(self._copies, self._note_texts if self._repeats else None),
         )
 
     def plan(self, shape: Shape) -> Plan | None:
@@ -95,7 +94,7 @@ class DraftWriter:
 
     def add_columns(self, run: list[Item], data: bytes | bytearray, base: int, session: Session) -> int:
         """Write records as columns. Return the place of the first one that needs the slow path."""
-        count = self._columns.add(run, data, base, session)
+        count = self._columns.add(run, data, base, session, self._at + 1)
         if count:
             self._at += count
             self._usage.take_none()
@@ -218,7 +217,7 @@ class DraftWriter:
         self._hooks.classify(draft)
         if draft.rule.once and self._is_repeated(draft):
             return
-        if draft.rule.copy is not None and draft.kind in _COPIED:
+        if draft.rule.copy is not None and draft.kind in COPIED:
             for part in self._messages.runs(draft):
                 self._copies.add(part, self._at)
             return
@@ -252,11 +251,14 @@ class DraftWriter:
     # Texts that a later record repeats.
 
     def _note_said(self, draft: Draft) -> None:
-        if not self._repeats or draft.kind is not Kind.SAID:
-            return
-        for text in texts_of(draft):
-            self._said[draft.role, text] = None
-            self._said.move_to_end((draft.role, text))
+        if self._repeats and draft.kind is Kind.SAID:
+            self._note_texts(draft.role, texts_of(draft))
+
+    def _note_texts(self, role: str, texts: Iterable[str]) -> None:
+        """Note what a speaker said."""
+        for text in texts:
+            self._said[role, text] = None
+            self._said.move_to_end((role, text))
         while len(self._said) > MOST_SAID:
             self._said.popitem(last=False)
 
@@ -293,15 +295,8 @@ class DraftWriter:
 
 def can_be_columns(format: RecordFormat) -> bool:
     """True if messages of the format may be independent of earlier records."""
-    is_plain = format.replays is None
-    is_plain = is_plain and format.spans is None and format.hooks.renew is None
-    is_plain = is_plain and not any(tokens.counts is Counting.COUNTER for tokens in format.usage)
-    return is_plain and not any(map(_depends_on_others, all_rules(format.records)))
-
-
-def _depends_on_others(rule: RecordRule) -> bool:
-    """True if a rule depends on messages of other rules."""
-    return rule.later is not None or (rule.merge is not None and rule.merge.mode in (Mode.REPEAT, Mode.FINAL))
+    is_plain = format.spans is None and format.hooks.renew is None
+    return is_plain and not any(rule.later is not None for rule in all_rules(format.records))
 
 
 def _repeats(rule: RecordRule) -> bool:

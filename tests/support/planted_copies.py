@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import ast
+import inspect
 import json
+from collections.abc import Iterator
+from contextlib import suppress
+from functools import cache
+from importlib import import_module
 from random import Random
 
-from tests.support.edited_runs import sentences
+from tests.support.edited_runs import MODULES, sentences
 from viewer.document.document import Document
 from viewer.insight.leaks import META, USUAL_SOURCES, Answers, Leak, find_leaks, mark_boilerplate
 from viewer.insight.words import word_spans
@@ -98,11 +104,29 @@ _WRITTEN = {
     "Thai": THAI,
 }
 UNSPACED = ("Chinese", "Japanese", "Thai")
+CODE = "code"
 
 
 def texts(language: str) -> list[str]:
-    """Return different sentences of a language."""
+    """Return different sentences of a language, or functions of the standard library."""
+    if language == CODE:
+        return _functions()
     return sentences() if language == "English" else _WRITTEN[language].split("\n")[1:-1]
+
+
+@cache
+def _functions() -> list[str]:
+    """Return the bodies of short functions of the standard library."""
+    found: dict[str, None] = {}
+    for name in MODULES:
+        with suppress(ImportError, OSError):
+            for node in ast.walk(ast.parse(source := inspect.getsource(import_module(name)))):
+                if isinstance(node, ast.FunctionDef):
+                    body = ast.get_source_segment(source, node) or ""
+                    text = "\n".join(body.split("\n")[1:])
+                    if 20 <= len(word_spans(text)) <= 60 and '"""' not in text and "<|" not in text:
+                        found[text] = None
+    return [*found]
 
 
 def document(*messages: tuple[str, str]) -> Document:
@@ -134,30 +158,66 @@ def pieces(text: str) -> list[str]:
     return [text[start:end] for start, end in zip(starts, [*starts[1:], len(text)], strict=True)]
 
 
-def copied(language: str, hidden: list[str], length: int, rate: float, chance: Random) -> str:
-    """Return a run of words of hidden text, with this share of them replaced, dropped, or preceded by another word."""
+EDITS = ("mixed", "replace", "bursts", "swap")
+"""Ways to edit a copy: replace, drop, or insert single words; replace only; runs of up to three words; or exchange
+neighbors and replace others."""
+
+
+def copied(language: str, hidden: list[str], length: int, rate: float, chance: Random, edits: str = "mixed") -> str:
+    """Return a run of words of hidden text, with this share of them edited."""
     words = [word for text in hidden for word in pieces(f"{text} ")]
     count = min(len(words), length * (2 if language in UNSPACED else 1))
     first = chance.randrange(len(words) - count + 1)
     others = [word for text in chance.sample(texts(language), 3) for word in pieces(text)]
+    chosen, unit = words[first : first + count], 2 if language in UNSPACED else 1
+    if edits == "bursts":
+        return "".join(_in_bursts(chosen, others, rate / 2 / unit, unit, chance))
+    if edits == "swap":
+        return "".join(_exchanged(chosen, others, rate / 2, chance))
     made = []
-    for word in words[first : first + count]:
+    for word in chosen:
         if chance.random() >= rate:
             made.append(word)
             continue
-        edit = chance.random()
+        edit = chance.random() if edits == "mixed" else 1
         made += [] if edit < 0.3 else [chance.choice(others)] + ([word] if edit < 0.6 else [])
     return "".join(made)
 
 
-def recall(language: str, rate: float, seed: int, count: int, least_words: int = 8, shortest: int = 8) -> float:
+def _in_bursts(words: list[str], others: list[str], rate: float, unit: int, chance: Random) -> Iterator[str]:
+    at = 0
+    while at < len(words):
+        if chance.random() >= rate:
+            yield words[at]
+            at += 1
+            continue
+        count, edit = chance.randint(1, 3) * unit, chance.randrange(3)
+        yield from chance.choices(others, k=count) if edit else ()
+        at += count if edit < 2 else 0
+
+
+def _exchanged(words: list[str], others: list[str], rate: float, chance: Random) -> Iterator[str]:
+    at = 0
+    while at < len(words):
+        edit = chance.random()
+        if edit < rate and at + 1 < len(words):
+            yield from (words[at + 1], words[at])
+            at += 2
+            continue
+        yield chance.choice(others) if edit < 2 * rate else words[at]
+        at += 1
+
+
+def recall(
+    language: str, rate: float, seed: int, count: int, least_words: int = 8, shortest: int = 8, edits: str = "mixed"
+) -> float:
     """Return the share of planted copies that are found as copied passages."""
     chance = Random(seed)
     found = 0
     for _ in range(count):
         sample = chance.sample(texts(language), 8)
         hidden, other = sample[:4], sample[4:]
-        copy = copied(language, hidden, chance.randint(shortest, 40), rate, chance)
+        copy = copied(language, hidden, chance.randint(shortest, 40), rate, chance, edits)
         answer = f"{other[0]} {copy.strip()} {other[1]}"
         head = chance.choice((SYSTEM, DEVELOPER, THOUGHT))
         messages = [(USER, other[2]), (head, " ".join(hidden)), (FINAL, answer)]
@@ -185,9 +245,16 @@ def false_positives(language: str, kind: str, seed: int, count: int) -> float:
             passed_on = copied(language, [told], 30, chance.choice((0, 0.1, 0.2)), chance)
             messages += [(TOOL, reply), (THOUGHT, f"{thought} {noted}"), (FINAL, f"{answer} {passed_on}")]
         elif kind == "draft":
-            messages += [(THOUGHT, f'{thought} I will say: "{answer} {sample[3]}"'), (FINAL, f"{answer} {sample[3]}")]
+            messages += [
+                (THOUGHT, f"{thought} I will say: {_quoted(language, f'{answer} {sample[3]}')}"),
+                (FINAL, f"{answer} {sample[3]}"),
+            ]
         reported += any(leak.code for leak in leaks(*messages))
     return reported / count
+
+
+def _quoted(language: str, text: str) -> str:
+    return f"\n```\n{text}\n```" if language == CODE else f'"{text}"'
 
 
 def secrets_found(seed: int, count: int) -> float:

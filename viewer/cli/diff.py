@@ -138,8 +138,6 @@ def command(
     output = options.output_of(color, ascii_only)
     if layout == "side" and output.style.wrapped and output.width < LEAST_FOR_SIDES:
         raise ViewerError(f"--side needs {LEAST_FOR_SIDES} columns; this terminal has {output.width}")
-    if not audience.is_safe and layout != "json":
-        say("DEBUG view: the comparison includes hidden messages.")
     if is_directory(a) and is_directory(b):
         differ = _compare_folders(a, b, request, output)
     else:
@@ -166,6 +164,7 @@ def _compare_folders(a: str, b: str, request: Request, output: Output) -> bool:
     """Compare files with the same name, and list those in only one folder. True if anything differs."""
     differ = False
     names = [_names(folder) for folder in (a, b)]
+    _say_level(request)
     for name in sorted({*names[0], *names[1]}):
         if name in names[0] and name in names[1]:
             differ |= _compare(names[0][name], names[1][name], request, output, name)
@@ -181,6 +180,12 @@ def _compare_folders(a: str, b: str, request: Request, output: Output) -> bool:
                 [(Part(output.style.words(f"Only in {side.upper()}: ")), Part(output.style.name(name)))]
             )
     return differ
+
+
+def _say_level(request: Request) -> None:
+    """Announce hidden messages, once both sides can be read."""
+    if not request.audience.is_safe and request.layout != "json":
+        say("DEBUG view: the comparison includes hidden messages.")
 
 
 def _names(folder: str) -> dict[str, str]:
@@ -200,6 +205,8 @@ def _names(folder: str) -> dict[str, str]:
 def _compare(a: str, b: str, request: Request, output: Output, name: str | None = None) -> bool:
     """Compare two files; True if they differ."""
     documents = [_open(path, format, request) for path, format in zip((a, b), request.formats, strict=True)]
+    if name is None:
+        _say_level(request)
     while True:
         written = output.written
         try:

@@ -85,7 +85,8 @@ def command(
         if names:
             output.write([summary_object(marked)])
     else:
-        say("DEBUG view: the output quotes hidden messages.")
+        if names:
+            say("DEBUG view: the output quotes hidden messages.")
         for name, leak in leaks:
             output.write_styled(leak_lines(leak, name, output.width, output.style))
         if names:

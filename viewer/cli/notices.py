@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+
 from msgspec import Struct
 
 from viewer.cli.exits import FINDINGS, FINE, complain, say
@@ -113,11 +115,24 @@ def report_damage(document: Document) -> int:
     return FINDINGS
 
 
+def announced(documents: Iterable[Document], sentence: str) -> Iterator[Document]:
+    """Yield documents, and say a sentence about their output as soon as one can be read."""
+    for document in documents:
+        if sentence:
+            say(sentence)
+            sentence = ""
+        yield document
+
+
 def say_level(audience: Audience) -> None:
     """Report that the conversation reveals something."""
-    sentence = _LEVELS[audience.level]
-    if sentence:
+    if sentence := level_sentence(audience):
         say(sentence)
+
+
+def level_sentence(audience: Audience) -> str:
+    """Return what to report about an audience that sees more than the end user, or an empty string."""
+    return _LEVELS[audience.level]
 
 
 def say_what_is_withheld(projection: Projection) -> None:

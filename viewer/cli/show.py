@@ -12,7 +12,7 @@ from viewer.cli import options
 from viewer.cli.exits import FINE, complain, fail, say
 from viewer.cli.inputs import Inputs, read_again, retried
 from viewer.cli.moments import AskedMoment, asked_moment, moment_options, view_at
-from viewer.cli.notices import mention, say_level, unknown_sentence
+from viewer.cli.notices import announced, level_sentence, mention, say_level, unknown_sentence
 from viewer.cli.options import Followed
 from viewer.cli.output import Output
 from viewer.document.document import Document
@@ -93,8 +93,7 @@ def print_text(
     redactor: Redactor | None = None,
 ) -> int:
     """Print the conversations of all files, one after another."""
-    say_level(audience)
-    for document in inputs:
+    for document in announced(inputs, level_sentence(audience)):
         if inputs.several:
             name = output.style.name(_shown_name(document, audience, where, redactor))
             output.write_styled([rule(name, output.style.words(""), output.width, output.style, heavy=True), ()])

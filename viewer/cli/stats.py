@@ -10,9 +10,8 @@ import click
 from msgspec import to_builtins
 
 from viewer.cli import options
-from viewer.cli.exits import say
 from viewer.cli.inputs import Inputs, retried
-from viewer.cli.notices import mention
+from viewer.cli.notices import announced, mention
 from viewer.cli.output import Cell, Output, table_lines
 from viewer.document.document import Document
 from viewer.document.stats import Stats, count
@@ -81,11 +80,10 @@ def _transcripts(document: Document, audience: Audience, where: Filter | None) -
 
 
 def _print_tables(inputs: Inputs, audience: Audience, output: Output, where: Filter | None) -> None:
-    if not audience.is_safe:
-        say("DEBUG view: these numbers include hidden messages.")
+    sentence = "" if audience.is_safe else "DEBUG view: these numbers include hidden messages."
     style = output.style
     prices = _prices(audience)
-    for document in inputs:
+    for document in announced(inputs, sentence):
         stats = retried(document, partial(count, document, audience, where, prices))
         if inputs.several:
             output.write_styled([rule(style.name(document.name), trusted(""), output.width, style, heavy=True)])

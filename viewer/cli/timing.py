@@ -9,10 +9,9 @@ import click
 from msgspec import to_builtins
 
 from viewer.cli import options
-from viewer.cli.exits import say
 from viewer.cli.inputs import Inputs, retried
 from viewer.cli.moments import arrivals_of, times_option
-from viewer.cli.notices import mention
+from viewer.cli.notices import announced, mention
 from viewer.cli.output import Cell, Output, table_lines
 from viewer.document.document import Document
 from viewer.insight.replay.timeline import Timeline
@@ -51,9 +50,8 @@ def command(
     if times and inputs.several:
         raise click.UsageError("With --times, name one file.", click.get_current_context())
     output = options.output_of(color, ascii_only)
-    if not audience.is_safe and not as_json:
-        say("DEBUG view: these times include hidden messages.")
-    for document in inputs:
+    says = not audience.is_safe and not as_json
+    for document in announced(inputs, "DEBUG view: these times include hidden messages." if says else ""):
         timing = retried(document, partial(_timing, document, audience, times), output)
         if as_json:
             fields = {"kind": "timing", **to_builtins(timing)}

@@ -20,6 +20,11 @@ LEAST_MARKED = 6.0
 """The minimum number of words of a passage that must be in the source."""
 _LEAST_DENSE = 0.6
 """The minimum share of words of a passage that are in the source."""
+_EQUAL, _EDITED = 2, 3
+"""What an equal and an edited word count where a passage is extended, so that it stays as dense."""
+_MOST_SPARE = 2 * _EDITED
+"""What a passage may spend on edited words at an end before equal words pay for them. More would stretch it over text
+of another origin."""
 _LEAST_CONTENT = 3
 _SEED = 3
 """The length of the sequences to look up, in words, or in characters of a script without spaces."""
@@ -220,7 +225,14 @@ class Grams:
         """Return the passages of a shown text, longest first. They do not overlap and contain no covered words."""
         if not self._words:
             return []
-        found = [chain for chain in self._chains(text, covered) if self._complete(chain, text, covered)]
+        found: list[_Chain] = []
+        inside = [-1] * len(text)
+        for chain in sorted(self._chains(text, covered), key=lambda chain: -len(chain.places)):
+            if inside[chain.first] == inside[chain.end - 1] >= 0:
+                continue  # the same words in another place of the sources
+            if self._complete(chain, text, covered):
+                inside[chain.first : chain.end] = [len(found)] * (chain.end - chain.first)
+                found.append(chain)
         found.sort(key=lambda chain: (-chain.words, chain.first))
         taken = bytearray(len(text))
         kept = []
@@ -276,30 +288,15 @@ class Grams:
         return chains
 
     def _complete(self, chain: _Chain, text: Words, covered: bytearray) -> bool:
-        """Extend a chain by equal words at both ends. Return whether it is a passage."""
+        """Extend a chain at both ends. Return whether it is a passage."""
         source = self._place_of(chain.source_first)
-        base, source_keys = self._starts[source], self._words[source].keys
-        first, end = chain.first, chain.end
-        source_first, source_end = chain.source_first - base, min(chain.source_end - base, len(source_keys))
-        keys = text.keys
-        while first and source_first and not covered[first - 1] and keys[first - 1] == source_keys[source_first - 1]:
-            first, source_first = first - 1, source_first - 1
-            chain.places.add(first)
-        while (
-            end < len(keys)
-            and source_end < len(source_keys)
-            and not covered[end]
-            and keys[end] == source_keys[source_end]
-        ):
-            chain.places.add(end)
-            end, source_end = end + 1, source_end + 1
-        chain.first, chain.end = first, end
-        chain.source_first, chain.source_end = source_first + base, source_end + base
+        base = self._starts[source]
+        chain.extend(_Sides(text.keys.data, self._words[source].keys.data, base, covered))
         if len(chain.places) < LEAST_MARKED:
             return False  # the usual case: a common phrase
-        marked = [int(keys[place]) for place in chain.places if not covered[place]]
+        marked = [int(text.keys[place]) for place in chain.places if not covered[place]]
         chain.words = sum(map(weight_of, marked))
-        whole = sum(map(weight_of, keys[first:end].tolist()))
+        whole = sum(map(weight_of, text.keys[chain.first : chain.end].tolist()))
         content = len({*filter(is_content, marked)})
         return chain.words >= max(LEAST_MARKED, _LEAST_DENSE * whole) and content >= _LEAST_CONTENT
 
@@ -317,6 +314,71 @@ class Grams:
 _SLIPS = (0, -1, 1, -2, 2, -3, 3)
 
 
+class _Sides(Struct, frozen=True):
+    """The words of a shown text and of a source."""
+
+    shown: memoryview
+    source: memoryview
+    base: int
+    """The place of the first word of the source."""
+    covered: bytearray
+    """The words of the shown text that have a known origin."""
+
+    def grow(self, at: int, place: int, step: int, spare: int) -> tuple[list[int], int, int, int]:
+        """Follow equal words in one direction, past edited ones, as long as the passage stays dense. `spare` is what
+        its equal words count more than its edited ones.
+
+        Return the equal words of the shown text, where the passage ends on both sides, and what it has to spare."""
+        found: list[int] = []
+        shown, source, covered = self.shown, self.source, self.covered
+        dense = 0, at, place, spare
+        while True:
+            before = len(found)
+            while 0 <= at < len(shown) and 0 <= place < len(source) and not covered[at] and shown[at] == source[place]:
+                found.append(at)
+                at, place = at + step, place + step
+            spare += _EQUAL * (len(found) - before)
+            if spare >= 0:
+                dense = len(found), at, place, spare
+            skipped, left = self._detour(at, place, step)
+            spare -= _EDITED * skipped
+            if spare < -_EDITED * _GAP or (not skipped and not left):
+                return found[: dense[0]], *dense[1:]
+            at, place = at + step * skipped, place + step * left
+
+    def _detour(self, at: int, place: int, step: int) -> tuple[int, int]:
+        """Return how many edited words come before the next equal ones: two in a row, or one at the same distance."""
+        ahead, before = _ahead(self.shown, at, step), _ahead(self.source, place, step)
+        if not any(key & CONTENT for key in {*ahead}.intersection(before)):
+            return 0, 0  # the usual case
+        for skipped, left in _WIDE_DETOURS if ahead[0] & UNSPACED_WORD else _DETOURS:
+            if skipped + 1 >= len(ahead) or left + 1 >= len(before):
+                continue
+            key = ahead[skipped]
+            if key == before[left] and not self.covered[at + step * skipped]:
+                after = ahead[skipped + 1]
+                if (skipped == left and key & CONTENT) or (after == before[left + 1] and (key | after) & CONTENT):
+                    return skipped, left
+        return 0, 0
+
+
+def _ahead(keys: memoryview, at: int, step: int) -> list[int]:
+    """Return the next words in one direction."""
+    if step > 0:
+        return keys[at : at + 2 * _GAP + 2].tolist()
+    return keys[max(0, at - 2 * _GAP - 1) : at + 1].tolist()[::-1] if at >= 0 else []
+
+
+def _detours(gap: int) -> Sequence[tuple[int, int]]:
+    """Return the numbers of words to skip on both sides, nearest first."""
+    both = [(skipped, left) for skipped in range(gap + 1) for left in range(gap + 1)]
+    found = [(skipped, left) for skipped, left in both if skipped + left and abs(skipped - left) <= _SLIP]
+    return sorted(found, key=lambda detour: (sum(detour), abs(detour[0] - detour[1])))
+
+
+_DETOURS, _WIDE_DETOURS = _detours(_GAP), _detours(2 * _GAP)
+
+
 class _Chain:
     """Sequences of words in the same order in the shown text and in a source."""
 
@@ -325,11 +387,30 @@ class _Chain:
         self.source_first, self.source_end = place, place + _SEED
         self.places = set(range(at, at + _SEED))
         """The words of the shown text that are in the source."""
+        self.gaps: list[tuple[int, int, int, int]] = []
+        """Where the words between two sequences begin and end, in the shown text and in the source."""
         self.words = 0.0
         """The number of these that are not covered."""
 
     def join(self, at: int, place: int) -> None:
         """Add a sequence that begins after the previous one."""
+        if at > self.end:
+            self.gaps.append((self.end, at, self.source_end, place))
         self.places.update(range(at, at + _SEED))
         self.end = at + _SEED
         self.source_end = place + _SEED
+
+    def extend(self, sides: _Sides) -> None:
+        """Add equal words between the sequences and beyond both ends."""
+        for first, end, source_first, source_end in self.gaps:
+            for at in range(first, end):
+                for place in (source_first + at - first, source_end + at - end):
+                    if source_first <= place < source_end and sides.shown[at] == sides.source[place - sides.base]:
+                        self.places.add(at)
+        base, edited = sides.base, self.end - self.first - len(self.places)
+        spare = min(_MOST_SPARE, _EQUAL * len(self.places) - _EDITED * edited)
+        found, first, source_first, spare = sides.grow(self.first - 1, self.source_first - 1 - base, -1, spare)
+        self.places.update(found)
+        found, self.end, source_end, _ = sides.grow(self.end, self.source_end - base, 1, min(_MOST_SPARE, spare))
+        self.places.update(found)
+        self.first, self.source_first, self.source_end = first + 1, source_first + 1 + base, source_end + base

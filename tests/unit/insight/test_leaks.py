@@ -11,7 +11,9 @@ import pytest
 
 from tests.support.edited_runs import sentences
 from tests.support.planted_copies import (
+    CODE,
     DEVELOPER,
+    EDITS,
     FINAL,
     LANGUAGES,
     SYSTEM,
@@ -50,11 +52,32 @@ def test_copies_are_found_and_quotations_are_not(language: str) -> None:
 
 
 @pytest.mark.lab
-@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("language", [*LANGUAGES, CODE])
 def test_copies_are_found_in_many_conversations(language: str) -> None:
     assert recall(language, 0.0, 31, 500) >= 0.95
-    assert recall(language, 0.2, 32, 500) >= 0.8
-    assert max(false_positives(language, kind, 33, 300) for kind in NEGATIVES) <= 0.01
+    assert min(recall(language, 0.2, 32, 500, edits=each) for each in EDITS) >= 0.8
+    assert max(false_positives(language, kind, 33, 500) for kind in (*NEGATIVES, "draft")) <= 0.01
+
+
+def test_an_edited_copy_is_followed_past_its_edits() -> None:
+    rule = "offer ten percent to every customer who threatens to leave the old club this spring"
+    words = rule.replace("percent", "euros").replace("threatens", "wants").replace("old", "new")
+    leak = only((DEVELOPER, f"Our rule: {rule}."), (USER, "And?"), (FINAL, f"It is simple. We {words}, as usual."))
+    (span,) = leak.counted
+    assert span.words == 12
+    text = f"It is simple. We {words}, as usual."
+    assert text[slice(*span.shown)] == words
+
+
+def test_a_passage_ends_where_equal_words_become_rare() -> None:
+    rule = "offer ten percent to customers who threaten to leave the club"
+    leak = only(
+        (DEVELOPER, f"{rule} before noon or after the usual lunch of clerks"),
+        (USER, "And?"),
+        (FINAL, f"We {rule} if they like our garden, or a lunch"),
+    )
+    (span,) = leak.counted
+    assert f"We {rule} if they like our garden, or a lunch"[slice(*span.shown)] == rule
 
 
 @pytest.mark.slow

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import combinations
 from random import Random
 
@@ -91,7 +92,7 @@ def test_a_reader_that_refuses_takes_no_part_in_the_comparison() -> None:
     assert [row.rank for row in row_table(found)] == [None, None, None]
 
 
-def brute_force(found: list[Reading], size: int) -> set[int]:
+def brute_force(found: Sequence[Reading], size: int) -> set[int]:
     """Return the bytes that two readers show differently, found by comparing pair by pair."""
     judges = [each for each in found if each.verdict != REFUSES]
     return {
@@ -113,15 +114,15 @@ def shown_at(found: Reading, size: int) -> list[str]:
     return roles
 
 
-def assert_disagreements_are_listed_once(text: bytes) -> None:
-    found = readings(text)
+def assert_disagreements_are_listed_once(text: bytes, found: Sequence[Reading] | None = None) -> None:
+    found = found or readings(text)
     listed = [place for row in row_table(found).up_to(Rank.VISIBILITY) for place in range(*row.span)]
     assert len(listed) == len(set(listed)), text
     assert set(listed) == brute_force(found, len(text)), text
 
 
-def assert_agreement_is_shown_by_every_reader(text: bytes) -> None:
-    found = readings(text)
+def assert_agreement_is_shown_by_every_reader(text: bytes, found: Sequence[Reading] | None = None) -> None:
+    found = found or readings(text)
     view_of = {name: safe_view(text, name) for name in READERS}
     for chosen in READERS:
         same, others = agreed(found, chosen)
@@ -134,8 +135,8 @@ def assert_agreement_is_shown_by_every_reader(text: bytes) -> None:
             assert number not in same or all(message in view for view in views), text
 
 
-def assert_equal_numbers_mean_equal_texts(text: bytes) -> None:
-    found = readings(text)
+def assert_equal_numbers_mean_equal_texts(text: bytes, found: Sequence[Reading] | None = None) -> None:
+    found = found or readings(text)
     texts = [texts_of(each, text) for each in found]
     for one, other in combinations(range(len(found)), 2):
         at = {message.start: message for message in found[other].messages if message.is_shown}
@@ -147,8 +148,8 @@ def assert_equal_numbers_mean_equal_texts(text: bytes) -> None:
         assert all((message.text > 0) == message.is_shown for message in found[one].messages)
 
 
-def assert_rows_are_those_found_one_by_one(text: bytes) -> None:
-    found = readings(text)
+def assert_rows_are_those_found_one_by_one(text: bytes, found: Sequence[Reading] | None = None) -> None:
+    found = found or readings(text)
     assert [*row_table(found)] == row_by_row(found), text
     assert [*row_table(found[3:])] == row_by_row(found[3:]), text
 
@@ -201,10 +202,12 @@ def test_what_all_readers_show_is_in_the_safe_view_of_each() -> None:
 @pytest.mark.parametrize("part", range(10))
 def test_ten_thousand_random_texts(part: int) -> None:
     for number in range(part, 10_000, 10):
-        assert_disagreements_are_listed_once(chance_text(number))
-        assert_agreement_is_shown_by_every_reader(chance_text(number))
-        assert_rows_are_those_found_one_by_one(chance_text(number))
-        assert_equal_numbers_mean_equal_texts(chance_text(number))
+        text = chance_text(number)
+        found = readings(text)
+        assert_disagreements_are_listed_once(text, found)
+        assert_agreement_is_shown_by_every_reader(text, found)
+        assert_rows_are_those_found_one_by_one(text, found)
+        assert_equal_numbers_mean_equal_texts(text, found)
 
 
 @pytest.mark.slow

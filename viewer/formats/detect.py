@@ -73,9 +73,9 @@ _MAY_BE_TEMPLATE = lazy_regex(
 )
 """A pattern that matches every text in a chat template."""
 _SPOKEN = ("content", "parts", "text", "message", "tool_calls", "function_call", "value", "request", "input", "output")
-_SAID = frozenset((*_SPOKEN, "prompt", "response", "body", "refusal", "audio", "tool_call", "tool_call_id", "call_id"))
-"""Members of which a message has at least one."""
 """Members that hold what a message says."""
+_SAID = frozenset((*_SPOKEN, "prompt", "response", "body", "refusal", "audio", "tool_call", "tool_call_id", "call_id"))
+"""Members of which a message has at least one. They hold what it says, or link it to a call."""
 _EVENT_TYPE = lazy_regex(r"response\..*|tool\.cancel|conversation\.item\..*|session\.(?:created|updated)")
 
 

@@ -10,24 +10,37 @@ FLAGS = frozenset(
         *("isMeta", "isSidechain", "isSynthetic", "isCompactSummary", "isVisibleInTranscriptOnly", "isApiErrorMessage"),
         *("isSystemInitiated", "isThought", "is_copied_context", "is_demo", "isHidden", "is_hidden"),
         *("is_visually_hidden_from_conversation", "is_user_system_message", "is_system", "isSmallSys"),
+        *("isThinking", "is_thinking", "is_thought", "isReasoning", "is_reasoning", "isInternal", "is_internal"),
+        *("isInjected", "is_injected", "isSynthesized", "is_synthetic", "is_meta", "isPrivate", "is_private"),
     }
 )
 """Members that hide text unless their value is false or null."""
-WORDS = frozenset({"thought", "synthetic", "ignored", "hidden", "redacted", "summary"})
+WORDS = frozenset({"thought", "synthetic", "ignored", "hidden", "redacted", "summary", "internal", "injected"})
 """Members that hide text if their value is true or a number. Some formats use these names for texts."""
-SHOWN = frozenset({"userVisible", "user_visible"})
+SHOWN = frozenset(
+    {
+        *("userVisible", "user_visible", "visible", "isVisible", "is_visible", "showToUser", "show_to_user"),
+        *("displayToUser", "display_to_user", "visibleToUser", "visible_to_user"),
+    }
+)
 """Members that hide text unless their value is true or null."""
 
 STARTERS = frozenset({"parent_tool_use_id", "parentToolUseId", "parentToolUseID", "parentToolCallId"})
 """Members that hide text if their value is a string: the call that started another agent, which wrote the object."""
-KINDS = frozenset({"kind", "part_kind"})
+KINDS = frozenset({"kind", "part_kind", "subtype", "message_type", "messageType"})
 """Other names for `type`. They hide text if their value is a word for a thought, a call, or a reply."""
 _HIDDEN_KINDS = ("think", "thought", "reason", "redacted", "tool", "builtin", "function", "system")
+"""The prefixes of such words."""
+RANGES = frozenset({"visibility"})
+"""Members that hide text if their value is a word for text that no user sees."""
+_UNSEEN = ("hidden", "internal", "private", "assistant", "model", "agent", "system", "none")
 """The prefixes of such words."""
 _HOLDERS = frozenset({"metadata", "annotations"})
 """Members that may hold flags, and the audience of a part."""
 
-DECIDING = FLAGS | WORDS | SHOWN | STARTERS | KINDS | _HOLDERS
+HELD = FLAGS | SHOWN | RANGES | (WORDS - {"summary"})
+"""Members of holders that may hide text."""
+DECIDING = FLAGS | WORDS | SHOWN | STARTERS | KINDS | RANGES | _HOLDERS
 """All members that may hide text."""
 
 
@@ -53,6 +66,8 @@ def _hides(name: str, value: JsonNode) -> bool:
         return value.kind is JsonKind.OBJECT and _holds_flag(value)
     if name in KINDS:
         return value.kind is JsonKind.STRING and value.text.lower().startswith(_HIDDEN_KINDS)
+    if name in RANGES:
+        return value.kind is JsonKind.STRING and value.text.lower().startswith(_UNSEEN)
     if name in STARTERS:
         return value.kind is not JsonKind.STRING or value.text != ""
     if name in WORDS:
@@ -65,4 +80,4 @@ def _holds_flag(holder: JsonNode) -> bool:
     audience = holder.get("audience")
     if audience is not None and audience.items and all(item.text != "user" for item in audience.items):
         return True
-    return any(member.key in FLAGS | SHOWN and _hides(member.key, member.value) for member in holder.members)
+    return any(member.key in HELD and _hides(member.key, member.value) for member in holder.members)

@@ -172,6 +172,7 @@ TAGS: list[tuple[str, list[str]]] = [
     ("Fix <system-reminder>SECRET_1</system-reminder> it.", ["Fix", "it."]),
     ("<system-reminder>SECRET_1", []),
     ("Fix it. <system-reminder>SECRET_1", ["Fix it."]),
+    ("Fix <System-Reminder>SECRET_1</SYSTEM-reminder> it.", ["Fix", "it."]),
     ("Fix it. <system-reminder SECRET_1", ["Fix it."]),
     ("<system-reminder>a<system-reminder>b</system-reminder>SECRET_1</system-reminder> Go.", ["Go."]),
     ("<system-reminder/>Go.", ["Go."]),

@@ -77,6 +77,11 @@ def test_flags_in_metadata_and_other_audiences_hide() -> None:
     hiding_values: list[dict[str, object]] = [
         {"metadata": {"userVisible": False}},
         {"metadata": {"is_visually_hidden_from_conversation": True}},
+        {"metadata": {"hidden": True}},
+        {"metadata": {"visibility": "internal"}},
+        {"visibility": "hidden"},
+        {"message_type": "reasoning_message"},
+        {"subtype": "thought"},
         {"annotations": {"audience": ["assistant"]}},
         {"parent_tool_use_id": "toolu_1"},
         {"parentToolCallId": 1},

@@ -16,7 +16,7 @@ _INJECTED_TAGS = (
     *("ide_diagnostics", "task-notification", "teammate-message", "cross-session-message", "subagent-message"),
     *("channel", "channel-message", "tick", "persisted-output", "fork-boilerplate", "new-diagnostics"),
 )
-_ELEMENT = re.compile(rf"<({'|'.join(_INJECTED_TAGS)})(?=[\s>/])[^>]*(?:>|\Z)")
+_ELEMENT = re.compile(rf"<({'|'.join(_INJECTED_TAGS)})(?=[\s>/])[^>]*(?:>|\Z)", re.IGNORECASE)
 _PI_ELEMENT = re.compile(r"<(skill|file)(?=[\s>/])[^>]*(?:>|\Z)")
 _FIRST_ELEMENT = re.compile(r"\s*<([A-Za-z][\w:-]*[-_:][\w:-]*)(?:\s[^>]*)?>")
 _WHOLE = {
@@ -73,7 +73,7 @@ def _end_of(text: str, opening: re.Match[str]) -> int:
     if opening[0].endswith("/>"):
         return opening.end()
     depth = 1
-    for tag in re.finditer(rf"<(/?){opening[1]}(?=[\s>/])[^>]*>", text[opening.end() :]):
+    for tag in re.finditer(rf"<(/?){opening[1]}(?=[\s>/])[^>]*>", text[opening.end() :], re.IGNORECASE):
         depth += -1 if tag[1] else 0 if tag[0].endswith("/>") else 1
         if depth == 0:
             return opening.end() + tag.end()

@@ -16,7 +16,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from viewer.cache import lazy_regex
-from viewer.formats.hiding import DECIDING, FLAGS, SHOWN
+from viewer.formats.hiding import DECIDING, HELD
 from viewer.formats.json.content_parts import may_be_split, split_content
 from viewer.formats.json.fields import TIME_KEYS, is_known_key, piece_of
 from viewer.formats.json.known.values import NUMBER, STRING, WORDS, nested_pattern
@@ -60,7 +60,7 @@ _EXCLUDED_KEYS = (frozenset({"usage", "response", "response_obj", "custom_id", "
     *("metadata", "annotations")
 }
 """Members whose effect goes beyond the header of a message, or depends on more than its shape."""
-_METADATA_KEYS = FLAGS | SHOWN | {"audience"}
+_METADATA_KEYS = HELD | {"audience"}
 """Members of `metadata` that may hide the message."""
 _TEXT_TYPES = ("text", "input_text", "output_text")
 _EMPTY_KEYS = ("refusal", "function_call", "audio", "annotations")

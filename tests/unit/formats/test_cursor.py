@@ -16,6 +16,8 @@ from tests.support.agent_records import (
     kinds,
     shown,
 )
+from tests.support.record_samples import assert_read_as_expected, samples_of
+from tests.support.samples import Sample
 from viewer.formats import detect
 
 NAME = "cursor"
@@ -83,3 +85,24 @@ def test_a_damaged_file_shows_nothing_hidden() -> None:
     assert_hidden(as_lines(*SESSION), NAME)
     assert_drift_is_hidden(SESSION, NAME)
     assert_others_are_hidden(NAME)
+
+
+STREAMS = [sample for sample in samples_of(NAME) if sample.base.startswith("stream-")]
+
+
+@pytest.mark.surfaces
+@pytest.mark.share(test=2)
+@pytest.mark.parametrize("sample", STREAMS, ids=lambda sample: sample.name)
+def test_a_stream_of_the_command_line_shows_what_its_expectation_says(sample: Sample) -> None:
+    assert_read_as_expected(sample)
+
+
+def piece(text: str, **more: Any) -> dict[str, Any]:
+    message = {"role": "assistant", "content": [{"type": "text", "text": text}]}
+    return {"type": "assistant", "message": message, "session_id": "s", "timestamp_ms": 1, **more}
+
+
+def test_only_the_whole_answer_of_a_stream_is_shown() -> None:
+    pieces = [piece("Hel"), piece("lo.")]
+    assert kinds(as_lines(*pieces), NAME) == [("replayed", "Hello.")]
+    assert shown(as_lines(*pieces, piece("Hello.", model_call_id="m")), NAME) == ["Hello."]

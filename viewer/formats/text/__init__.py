@@ -1,1 +1,1 @@
-"""Text formats: OpenChatML 2.x and 1.x, Harmony, chat templates, and Aider."""
+"""Text formats: OpenChatML 2.x and 1.x, Harmony, chat templates, Aider, and SpecStory."""

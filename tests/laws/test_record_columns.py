@@ -308,6 +308,60 @@ def odd_responses() -> Iterator[bytes]:
     yield lines_of(*usual, request | {"previous_response_id": "r7"}, response(9), response(10))
 
 
+def random_response(number: int, chance: Random, trouble: float) -> dict[str, Any]:
+    """Return a response with thoughts, answers, refusals, and calls."""
+
+    def said() -> Any:
+        return text(chance, trouble) if chance.random() < trouble else f"Text {number}"
+
+    def spoken() -> dict[str, Any]:
+        part = {"type": "output_text", "text": said(), "annotations": []}
+        part = part if chance.random() < 0.9 else {"type": "refusal", "refusal": said()}
+        phase = chance.choice(({}, {}, {"phase": "commentary"}, {"phase": "final_answer"}))
+        head = {"type": "message", "id": f"m{number}", "role": "assistant"}
+        return head | phase | {"content": [part] * chance.choice((1, 1, 2))}
+
+    call = {"type": "function_call", "call_id": f"c{number}", "name": "find", "arguments": '{"a": 1}'}
+    thought = {"type": "reasoning", "summary": [{"type": "summary_text", "text": said()}], "encrypted_content": "gAAA"}
+    kinds = ([spoken()], [thought, spoken()], [thought, call], [spoken(), call], [call, {"type": "odd", "text": "x"}])
+    own = response(number, output=chance.choice(kinds[: 4 + (chance.random() < trouble)]))
+    if chance.random() < 0.2:
+        own["previous_response_id"] = f"r{number - chance.choice((1, 1, 2, 9))}"
+    if chance.random() < trouble:
+        own[chance.choice(("instructions", "error", "usage", "status", "model", "id"))] = said()
+    return own
+
+
+def random_responses(chance: Random) -> bytes:
+    """Return responses as lines or as an array, some of them damaged or with a repeated member."""
+    trouble = chance.choice((0, 0.02, 0.1, 0.3))
+    rows = [json.dumps(random_response(number, chance, trouble)) for number in range(chance.randint(8, 24))]
+    for place, row in enumerate(rows):
+        if chance.random() < trouble:
+            key = chance.choice(('"id": ', '"type": ', '"role": ', '"output": ', '"text": '))
+            rows[place] = row.replace(
+                key, chance.choice((f'{key}"x", {key}', key.upper(), key.replace("t", "\\u0074")))
+            )
+    data = "".join(f"{row}\n" for row in rows) if chance.random() < 0.6 else f"[{', '.join(rows)}]"
+    return spoiled(data.encode(), chance) if chance.random() < 0.5 else data.encode()
+
+
+def test_random_responses_are_read_as_columns_as_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    for number in range(6):
+        chance = Random(f"responses {number}")
+        compare(random_responses(chance), "responses", chance, monkeypatch)
+
+
+@pytest.mark.lab
+@pytest.mark.parametrize("part", range(4))
+def test_many_random_responses_are_read_as_columns_as_one_by_one(part: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    for number in range(6 + part, 1000, 4):
+        chance = Random(f"responses {number}")
+        data = random_responses(chance)
+        compare(data, "responses", chance, monkeypatch)
+        both(data, "responses", monkeypatch)
+
+
 FAULTS_IN_RESPONSES: dict[str, tuple[object, str, object]] = {
     "every response begins a conversation": (Conversation, "is_new", lambda conversation, id, previous: True),
     "no response is noted": (Conversation, "settle", lambda conversation: None),

@@ -41,7 +41,7 @@ from viewer.rules.calls import (
 from viewer.rules.errors import E_CALL_SCHEMA, E_TOOL_CANCELLED, E_TOOL_TIMEOUT
 from viewer.rules.notes import I_CALL_INFERRED
 from viewer.syntax.json_text import JsonKind, JsonNode, exact_value, known_object, plain_object
-from viewer.tools.declarations import Declarations
+from viewer.tools.declarations import Declarations, KnownTexts
 
 if TYPE_CHECKING:
     from viewer.checks.call_columns import LinkedRun
@@ -72,7 +72,8 @@ class ToolChecks:
         """`declare` receives the number of each message that declares tools, and the span of a function list in it."""
         self._ledger = ledger
         self._note_declaring = declare
-        self._declarations = Declarations()
+        self._known_texts = KnownTexts()
+        self._declarations = Declarations(self._known_texts)
         self._notes = TurnState()
         self._turn = 0
         self.last_without_tools: bytes | None = None
@@ -81,7 +82,7 @@ class ToolChecks:
     def start_transcript(self) -> None:
         """Begin a new transcript with its own declarations and calls."""
         self._ledger.start_transcript()
-        self._declarations = Declarations()
+        self._declarations = Declarations(self._known_texts)
         self._notes, self._turn = TurnState(), 0
 
     def declare(self, text: str, message: int, span: Span) -> None:

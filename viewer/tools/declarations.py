@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -19,46 +20,62 @@ MANY_CALLS = 256
 """From this many calls on, compiling plain schemas pays off."""
 
 
-class _Declared(Struct, frozen=True):
+MOST_KNOWN = 16
+"""The maximum number of texts whose declarations are kept for later transcripts."""
+LONGEST_KNOWN = 64 * 1024
+"""The maximum length of such a text in characters."""
+
+
+class _Declared(Struct):
     """A declared schema. `texts` is true for YAML, where every scalar is a string."""
 
     schema: object
     document: object = None
     texts: bool = False
+    schematic: Schematic | None = None
+    """The schema, ready to check arguments, once it was needed."""
+
+
+class KnownTexts(dict[str, list[tuple[str, _Declared]]]):
+    """The declarations in the latest texts of a document. In training data, many transcripts declare the same tools."""
+
+    def read(self, text: str) -> list[tuple[str, _Declared]]:
+        """Return the tools that a text declares, in order."""
+        known = self.get(text)
+        if known is None:
+            known = [*_declared_in(text)]
+            if len(text) <= LONGEST_KNOWN:
+                self[text] = known
+                if len(self) > MOST_KNOWN:
+                    del self[next(iter(self))]
+        return known
 
 
 class Declarations:
     """The tools that a transcript declares. The last declaration of a name wins."""
 
-    def __init__(self) -> None:
+    def __init__(self, known: KnownTexts | None = None) -> None:
+        """`known` holds the declarations of earlier transcripts."""
+        self._known = KnownTexts() if known is None else known
         self._declared: dict[str, _Declared] = {}
-        self._schematics: dict[str, Schematic] = {}
         self.columns = SchemaColumns()
         """The flat schemas of the tools for which `part` was called."""
-        self._count = 0
-        """The number of declarations that were read."""
         self._calls = 0
         """The number of calls whose arguments were checked without nodes."""
 
     def read(self, text: str) -> bool:
         """Read the body of a system or developer message. Return True if it declares tools."""
-        count = self._count
-        if "namespace" in text:
-            from viewer.syntax.typescript import read_namespaces
-
-            for name, schema in read_namespaces(text).items():
-                self._declare(name, _Declared(schema))
-        for value in json_values(text):
-            self._declare_all(value)
-        for value in yaml_values(text):
-            self._declare_all(value, texts=True)
-        return self._count > count
+        found = self._known.read(text)
+        for name, declared in found:
+            self._declare(name, declared)
+        return bool(found)
 
     def read_function_list(self, text: str) -> None:
         """Read the text after `<|function_list|>` (OpenChatML 0.1, section 8.1): JSON, possibly followed by prose."""
         listed = first_json(text)
         for value in listed or json_values(text):
-            self._declare_all(value, list_of_functions=bool(listed))
+            for name, declared in _declared_by(value, list_of_functions=bool(listed)):
+                self._declare(name, declared)
 
     def __bool__(self) -> bool:
         return bool(self._declared)
@@ -88,32 +105,45 @@ class Declarations:
         """True if arguments with this value have no fault. May remove members from the value."""
         self._calls += 1
         name = tool.removeprefix(PREFIX)
-        schematic = self._schematics.get(name)
-        if schematic is None:
-            if name not in self._declared:
-                return True
-            schematic = self._schematic(name)
+        declared = self._declared.get(name)
+        if declared is None:
+            return True
+        schematic = declared.schematic or self._schematic(name)
         return schematic.accepts(value, is_one_of_many=self._calls > MANY_CALLS)
 
     def _schematic(self, name: str) -> Schematic:
-        if name not in self._schematics:
+        declared = self._declared[name]
+        if declared.schematic is None:
             from viewer.tools.arguments import Schematic
 
-            declared = self._declared[name]
-            self._schematics[name] = Schematic(declared.schema, (declared.document,), texts=declared.texts)
-        return self._schematics[name]
-
-    def _declare_all(self, value: object, *, list_of_functions: bool = False, texts: bool = False) -> None:
-        from viewer.tools.openapi import tools_in
-
-        for tool in tools_in(value, list_of_functions=list_of_functions):
-            self._declare(tool.name, _Declared(tool.schema, tool.document, texts))
+            declared.schematic = Schematic(declared.schema, (declared.document,), texts=declared.texts)
+        return declared.schematic
 
     def _declare(self, name: str, declared: _Declared) -> None:
-        self._count += 1
         self._declared[_plain(name)] = declared
-        self._schematics.pop(_plain(name), None)
         self.columns.forget(_plain(name))
+
+
+def _declared_in(text: str) -> Iterator[tuple[str, _Declared]]:
+    """Yield the tools that a text declares."""
+    if "namespace" in text:
+        from viewer.syntax.typescript import read_namespaces
+
+        for name, schema in read_namespaces(text).items():
+            yield name, _Declared(schema)
+    for value in json_values(text):
+        yield from _declared_by(value)
+    for value in yaml_values(text):
+        yield from _declared_by(value, texts=True)
+
+
+def _declared_by(
+    value: object, *, list_of_functions: bool = False, texts: bool = False
+) -> Iterator[tuple[str, _Declared]]:
+    from viewer.tools.openapi import tools_in
+
+    for tool in tools_in(value, list_of_functions=list_of_functions):
+        yield tool.name, _Declared(tool.schema, tool.document, texts)
 
 
 def _plain(tool: str) -> str:

@@ -14,7 +14,7 @@ from tests.support.cases import each
 from tests.support.declaring import declared, faults, tool
 from tests.support.growth import assert_growth
 from viewer.syntax.json_text import read_json
-from viewer.tools.declarations import Declarations
+from viewer.tools.declarations import LONGEST_KNOWN, MOST_KNOWN, Declarations, KnownTexts
 
 WEATHER = """## functions
 namespace functions {
@@ -315,3 +315,30 @@ def test_no_text_raises(text: str, data: bytes) -> None:
     for name in ("f", "x.f"):
         declarations.check(name, data, 7)
         declarations.check(name, text.encode(), 7)
+
+
+def test_texts_of_earlier_transcripts_declare_the_same_tools() -> None:
+    known = KnownTexts()
+    texts = [f'{{"name": "f", "parameters": {{"required": ["a{number}"]}}}}' for number in range(MOST_KNOWN + 2)]
+    for text in (*texts, *reversed(texts), "No tools.", *texts[:3]):
+        own, shared = Declarations(), Declarations(known)
+        assert own.read(text) is shared.read(text)
+        assert own.knows("f") is shared.knows("f")
+        assert own.check("f", b"{}", 7) == shared.check("f", b"{}", 7)
+        assert len(known) <= MOST_KNOWN
+
+
+def test_long_texts_with_declarations_are_not_kept() -> None:
+    known = KnownTexts()
+    assert Declarations(known).read('{"name": "f", "parameters": {}}' + " " * LONGEST_KNOWN)
+    assert not known
+
+
+def test_the_last_declaration_wins_again() -> None:
+    known = KnownTexts()
+    one, other = (json.dumps({"name": "f", "parameters": {"required": [name]}}) for name in "ab")
+    for texts in ((one, other), (other, one), (one, other)):
+        declarations = Declarations(known)
+        for text in texts:
+            declarations.read(text)
+        assert declarations.check("f", b"{}", 0)[0].name == ("b" if texts[1] is other else "a")

@@ -197,14 +197,15 @@ def _in_bursts(words: list[str], others: list[str], rate: float, unit: int, chan
 
 
 def _exchanged(words: list[str], others: list[str], rate: float, chance: Random) -> Iterator[str]:
+    """Exchange this share of the words with their neighbors, and replace the same share."""
     at = 0
     while at < len(words):
         edit = chance.random()
-        if edit < rate and at + 1 < len(words):
+        if edit < rate / 2 and at + 1 < len(words):
             yield from (words[at + 1], words[at])
             at += 2
             continue
-        yield chance.choice(others) if edit < 2 * rate else words[at]
+        yield chance.choice(others) if edit < 1.5 * rate else words[at]
         at += 1
 
 

@@ -37,6 +37,7 @@ coverage: $(INSTALLED)      ## branch coverage of the layers up to formats, and 
 lab: $(INSTALLED)           ## the long campaigns
 	@$(BIN)/python -m pytest -m lab
 	@OCML_SURFACES=all $(BIN)/python -m pytest -m "surfaces and not lab"
+	@OCML_EXAMPLES=many $(BIN)/python -m pytest -m "hypothesis and not lab"
 
 fuzz: $(INSTALLED)          ## random inputs, for an hour or OCML_FUZZ_SECONDS
 	@$(BIN)/python -m tests.fuzz

@@ -7,6 +7,7 @@ import gc
 import inspect
 import os
 import signal
+import sys
 import tempfile
 
 import pytest
@@ -29,16 +30,18 @@ os.environ["XDG_STATE_HOME"] = os.devnull
 """Nothing outlives the program, because no folder can be created there."""
 
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
-"""The tests start the program many hundreds of times, so keep its compiled files."""
+sys.dont_write_bytecode = False
+"""The tests start the program many hundreds of times, so keep its compiled files and those of the tests."""
 
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
 signal.signal(signal.SIGQUIT, signal.SIG_DFL)
 signal.signal(signal.SIGINT, signal.default_int_handler)
 """Restore the signals that child processes inherit: a background job would ignore some of them."""
 
-settings.register_profile("same", derandomize=True, deadline=None)
+settings.register_profile("same", derandomize=True, deadline=None, max_examples=50)
 """The same examples in every run. The long campaigns choose others."""
-settings.load_profile("same")
+settings.register_profile("many", deadline=None, max_examples=500)
+settings.load_profile("many" if os.environ.get("OCML_EXAMPLES") == "many" else "same")
 
 
 def pytest_pycollect_makeitem(collector: pytest.Collector, obj: object) -> list[pytest.Item] | None:

@@ -65,7 +65,7 @@ def samples() -> list[Path]:
     return [TOUR, *(first[name] for name in sorted(first))]
 
 
-@pytest.mark.share(test=120)
+@pytest.mark.share(test=240)
 @pytest.mark.parametrize("path", samples(), ids=lambda path: path.stem)
 @pytest.mark.parametrize("size", SIZES, ids=str)
 def test_the_app_draws_the_same_text_at_the_same_place(path: Path, size: tuple[int, int]) -> None:

@@ -50,14 +50,14 @@ def test_a_compressed_file_is_cut_off(tmp_path: Path) -> None:
     assert "E-STREAM-TRUNCATED/too-large" in result.out
 
 
-@pytest.mark.share(quick=12, test=3)
+@pytest.mark.share(quick=12, test=6)
 @pytest.mark.parametrize("command", [*READING, *FOLLOWING, ["export", "-o", "-"], []], ids=words)
 def test_a_closed_standard_input_is_one_sentence(command: list[str]) -> None:
     result = closed(0, *command, "-")
     assert (result.code, result.out, result.err) == (2, "", "ocmlview: standard input is closed\n")
 
 
-@pytest.mark.share(quick=24, test=3)
+@pytest.mark.share(quick=24, test=6)
 @pytest.mark.parametrize("command", [*READING[:-1], *FOLLOWING[2:], ["export", "-o", "-"]], ids=words)
 def test_a_closed_standard_output_is_one_sentence(command: list[str]) -> None:
     source = "/dev/null" if "-f" in command else str(ROOT / "samples" / "tour.ocml")

@@ -43,7 +43,7 @@ def killed(folder: Path, moment: int) -> tuple[Path, int]:
 
 
 @pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="no /proc")
-@pytest.mark.parametrize("share", [30, pytest.param(1, marks=pytest.mark.lab)])
+@pytest.mark.parametrize("share", [60, pytest.param(1, marks=pytest.mark.lab)])
 def test_a_scan_killed_at_any_rename_or_sync_goes_on(share: int, tmp_path: Path) -> None:
     """All moments of a first run, before and after each rename and each sync, or one in `share` of them."""
     write_corpus(tmp_path / "runs", FILES, turns=1)

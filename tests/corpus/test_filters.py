@@ -112,7 +112,7 @@ def chance_filter(chance: random.Random, audience: Audience) -> str:
             return source
 
 
-@pytest.mark.share(quick=20, test=12)
+@pytest.mark.share(quick=20, test=24)
 @pytest.mark.parametrize("seed", range(20))
 @pytest.mark.parametrize("audience", [END_USER, TOOLS, EVERYTHING], ids=["safe", "tools", "all"])
 def test_random_filters_select_the_same_in_random_documents(audience: Audience, seed: int, tmp_path: Path) -> None:

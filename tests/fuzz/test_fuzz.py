@@ -73,7 +73,7 @@ def corpus() -> list[ParameterSet]:
     ]
 
 
-@pytest.mark.share(quick=24, test=6)
+@pytest.mark.share(quick=24, test=12)
 @pytest.mark.parametrize("file", corpus())
 def test_no_input_of_the_corpus_raises(file: Path) -> None:
     try_everything(file.read_bytes(), 1, list(TRIED))

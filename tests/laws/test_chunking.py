@@ -55,7 +55,7 @@ def test_a_sample_reads_the_same_byte_by_byte(sample: Sample) -> None:
     assert read_cut(text, sample.format, range(1, len(text))) == whole
 
 
-@each("sample", samples(), ids=lambda sample: sample.name, quick=144, test=16)
+@each("sample", samples(), ids=lambda sample: sample.name, quick=144, test=32)
 def test_a_sample_reads_the_same_in_equal_pieces(sample: Sample) -> None:
     text = sample.text
     whole = read(text, sample.format)
@@ -125,7 +125,7 @@ def campaign(examples: int) -> Callable[[], None]:
 
 @pytest.mark.slow
 def test_a_random_document_reads_the_same_in_pieces() -> None:
-    campaign(200)()
+    campaign(100)()
 
 
 @pytest.mark.share(test=0)

@@ -106,8 +106,8 @@ def test_a_proven_end_has_the_messages_of_the_whole(
 ) -> None:
     if not is_native:
         monkeypatch.setattr(native, "load", lambda: None)
-    counts = [check(seed, format) for seed in range(250)]
-    assert sum(count > 0 for count in counts) > 25, "the texts are too doubtful to prove anything"
+    counts = [check(seed, format) for seed in range(100)]
+    assert sum(count > 0 for count in counts) > 10, "the texts are too doubtful to prove anything"
 
 
 @pytest.mark.lab

@@ -61,7 +61,7 @@ def forms() -> Iterator[str]:
     yield from (CHUNK % (first, second, "@", last) for first, second, last in OF_CHUNK)
 
 
-@each("form", forms(), quick=0, test=6, batch=100)
+@each("form", forms(), quick=0, test=18, batch=100)
 def test_events_that_are_read_together_give_the_same_messages(form: str, monkeypatch: pytest.MonkeyPatch) -> None:
     for texts in (TEXTS, ("abc", *"defgh", *TEXTS)):
         text = stream(form, *texts)

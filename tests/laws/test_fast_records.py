@@ -117,7 +117,7 @@ def both(text: bytes, format: str, monkeypatch: pytest.MonkeyPatch, cuts: tuple[
     assert fast == careful, next((pair for pair in zip(fast, careful, strict=False) if pair[0] != pair[1]), text)
 
 
-@each("sample", record_samples(), ids=lambda sample: sample.name, quick=384, test=13)
+@each("sample", record_samples(), ids=lambda sample: sample.name, quick=384, test=32)
 def test_records_decoded_at_once_give_the_events_of_the_careful_reader(
     sample: Sample, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -128,7 +128,7 @@ def test_records_decoded_at_once_give_the_events_of_the_careful_reader(
             both(text, format_of(sample), monkeypatch, (cut,))
 
 
-@each("sample", record_samples(), ids=lambda sample: sample.name, quick=576, test=32)
+@each("sample", record_samples(), ids=lambda sample: sample.name, quick=576, test=64)
 def test_mutated_samples_read_the_same(sample: Sample, monkeypatch: pytest.MonkeyPatch) -> None:
     text = as_lines(sample.text)
     for mutated in mutations(text, crc32(sample.name.encode()), 2):
@@ -141,7 +141,7 @@ def as_array(text: bytes) -> bytes:
     return b" [ " + b" ,\n".join(rows or [b"{}"]) + b"\n] "
 
 
-@each("sample", record_samples(), ids=lambda sample: sample.name, quick=504, test=20)
+@each("sample", record_samples(), ids=lambda sample: sample.name, quick=504, test=40)
 def test_arrays_of_records_read_the_same(sample: Sample, monkeypatch: pytest.MonkeyPatch) -> None:
     text = as_array(sample.text)
     both(text, format_of(sample), monkeypatch)
@@ -402,7 +402,7 @@ def layouts(chance: random.Random) -> Iterator[bytes]:
     yield text(rows)
 
 
-@each("seed", range(40), quick=0, test=5)
+@each("seed", range(40), quick=0, test=14)
 def test_messages_of_known_shapes_are_read_as_with_care(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     chance = random.Random(seed)
     for text in layouts(chance):
@@ -449,7 +449,7 @@ def test_tokens_belong_to_the_transcript_that_states_them_at_any_cut(monkeypatch
     both(text + b"\n" + json.dumps(TOKENS).encode(), "json", monkeypatch)
 
 
-@each("seed", range(40), quick=0, test=5)
+@each("seed", range(40), quick=0, test=14)
 def test_long_objects_with_a_list_are_read_item_by_item_as_with_care(
     seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -52,6 +52,7 @@ def test_hostile_inputs_have_the_same_cells(tmp_path: Path) -> None:
         assert difference(path, SIZES[0]) == "", shape
 
 
+@pytest.mark.slow
 def test_random_documents_have_the_same_cells(tmp_path: Path) -> None:
     chance, path, shown = Random(int(os.environ.get("OCML_LAB_SEED", "0"))), tmp_path / "chat.ocml", 0
     for number in range(DOCUMENTS):

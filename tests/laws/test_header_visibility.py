@@ -95,7 +95,7 @@ def may_be_shown(words: Words) -> bool:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("examples", [300, pytest.param(1500, marks=pytest.mark.lab)])
+@pytest.mark.parametrize("examples", [150, pytest.param(1500, marks=pytest.mark.lab)])
 def test_nothing_is_shown_that_the_table_does_not_list(examples: int) -> None:
     @settings(max_examples=examples)
     @given(WORDS)

@@ -83,6 +83,7 @@ TRAPS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", WRITTEN)
 @each("format, text", TRAPS)
 def test_messages_that_resemble_shown_ones_stay_hidden(format: str, text: str, target: str) -> None:

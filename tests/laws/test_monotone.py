@@ -61,7 +61,7 @@ SAMPLES = [
 ]
 
 
-@each("sample", SAMPLES, ids=lambda sample: sample.name, quick=600, test=60)
+@each("sample", SAMPLES, ids=lambda sample: sample.name, quick=600, test=120)
 def test_no_shown_text_of_a_sample_is_withdrawn(sample: Sample) -> None:
     assert withdrawn(sample.path.read_bytes(), sample.asked) == []
 
@@ -93,6 +93,7 @@ def test_a_token_of_another_format_is_not_shown_while_it_arrives() -> None:
     assert withdrawn(text) == []
 
 
+@pytest.mark.slow
 def test_half_of_a_character_is_not_shown() -> None:
     events = rb'{"type":"response.delta","delta":"Hi \ud83d"}' + b"\n" + rb'{"type":"response.delta","delta":"\ude00"}'
     assert withdrawn(events + b"\n") == []

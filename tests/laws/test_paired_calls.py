@@ -93,7 +93,7 @@ def compare(number: int, format: str) -> None:
     assert read_scanned(text, format, cuts, number % 3 * 200) == read(text, format), (number, format, cuts)
 
 
-@pytest.mark.slow
+@pytest.mark.share(quick=0, test=2)
 @pytest.mark.parametrize("format", FORMATS)
 def test_random_conversations_link_as_row_by_row(format: str) -> None:
     for number in range(30):

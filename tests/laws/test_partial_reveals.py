@@ -93,6 +93,7 @@ DOCUMENTS = {
 
 
 @pytest.mark.surfaces
+@pytest.mark.share(quick=4)
 @pytest.mark.parametrize("kind", KINDS)
 @each("format", DOCUMENTS, quick=16, test=4)
 def test_a_reveal_shows_no_other_kind(format: str, kind: str, tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from tests.laws.test_fast_records import as_lines, both, events, format_of, reco
 from tests.laws.test_message_batches import TEXTS, spoiled, text
 from tests.support.cases import each
 from tests.support.reading import read, read_batched
+from tests.support.samples import Sample
 from viewer.checks import closed_rows
 from viewer.formats import record_formats
 from viewer.formats.containers import arrays
@@ -125,35 +126,32 @@ def compare(data: bytes, format: str, chance: Random, monkeypatch: pytest.Monkey
 @pytest.mark.slow
 def test_random_rows_are_read_as_columns_as_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
     found = 0
-    for number in range(40):
+    for number in range(16):
         chance = Random(f"columns {number}")
         found += compare(document(chance), "rows", chance, monkeypatch)
-    assert found > 1500
+    assert found > 600
 
 
 @pytest.mark.lab
 @pytest.mark.parametrize("part", range(8))
 def test_many_random_rows_are_read_as_columns_as_one_by_one(part: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    for number in range(40 + part, 4000, 8):
+    for number in range(16 + part, 4000, 8):
         chance = Random(f"columns {number}")
         compare(document(chance), "rows", chance, monkeypatch)
 
 
-def sessions() -> Iterator[tuple[str, bytes]]:
-    """Yield each sample of the formats whose records may be columns, with its records repeated."""
+def sessions() -> list[Sample]:
+    """Return each sample of the formats whose records may be columns."""
     formats = {format.name for format in record_formats() if can_be_columns(format)}
-    for sample in record_samples():
-        if format_of(sample) in formats:
-            yield format_of(sample), as_lines(sample.text)
+    return [sample for sample in record_samples() if format_of(sample) in formats]
 
 
-@pytest.mark.slow
-def test_repeated_records_are_read_as_columns_as_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    for format, data in sessions():
-        rows = [row for row in data.splitlines(keepends=True) if len(row) < 20_000][:24]
-        chance = Random(data)
-        text = b"".join([*rows, *rows, *rows, *(row for row in rows for _ in range(2))])
-        compare(text, format, chance, monkeypatch)
+@each("sample", sessions(), ids=lambda sample: sample.name, quick=0, test=4, batch=1000)
+def test_repeated_records_are_read_as_columns_as_one_by_one(sample: Sample, monkeypatch: pytest.MonkeyPatch) -> None:
+    data = as_lines(sample.text)
+    rows = [row for row in data.splitlines(keepends=True) if len(row) < 20_000][:24]
+    text = b"".join([*rows, *rows, *rows, *(row for row in rows for _ in range(2))])
+    compare(text, format_of(sample), Random(data), monkeypatch)
 
 
 def lines_of(*rows: dict[str, Any]) -> bytes:
@@ -188,11 +186,12 @@ FAULTS: dict[str, tuple[object, str, object]] = {
 }
 
 
+@pytest.mark.slow
 def test_texts_that_decide_are_read_as_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
     compare(with_texts(), "rows", Random(1), monkeypatch)
 
 
-@each("fault", FAULTS)
+@each("fault", FAULTS, quick=6, test=2)
 def test_a_fault_in_columns_is_found(fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(*FAULTS[fault])
     with pytest.raises((AssertionError, IndexError)):
@@ -277,8 +276,7 @@ def test_replies_are_read_as_columns_as_one_by_one(monkeypatch: pytest.MonkeyPat
         both(data, "claude-code", monkeypatch)
 
 
-@pytest.mark.slow
-@each("fault", FAULTS_IN_REPLIES)
+@each("fault", FAULTS_IN_REPLIES, quick=0, test=2)
 def test_a_fault_in_columns_of_replies_is_found(fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(*FAULTS_IN_REPLIES[fault])
     with pytest.raises(AssertionError):

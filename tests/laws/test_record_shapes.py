@@ -99,7 +99,7 @@ def is_object(row: bytes) -> bool:
         return False
 
 
-@each("sample", record_samples(), ids=lambda sample: sample.name, quick=0, test=24)
+@each("sample", record_samples(), ids=lambda sample: sample.name, quick=0, test=60)
 def test_records_with_other_values_are_read_as_with_care(sample: Sample, monkeypatch: pytest.MonkeyPatch) -> None:
     chance = random.Random(sample.name)
     rows = session(sample.text, chance)

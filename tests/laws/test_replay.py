@@ -53,7 +53,7 @@ def opened(sample: Sample) -> Document:
     return open_document(str(sample.path), format=sample.asked)
 
 
-@each("sample", SAMPLES, ids=lambda sample: sample.name, quick=0, test=6, batch=200)
+@each("sample", SAMPLES, ids=lambda sample: sample.name, quick=0, test=18, batch=200)
 def test_the_view_at_a_byte_equals_the_live_view_of_these_bytes(sample: Sample, tmp_path: Path) -> None:
     compare(sample, tmp_path, [crc32(sample.name.encode()) % sample.path.stat().st_size])
 
@@ -103,7 +103,7 @@ SCHEDULED = (
 )
 
 
-@pytest.mark.slow
+@pytest.mark.share(quick=0, test=3)
 @pytest.mark.parametrize("format", SCHEDULED)
 def test_a_recorded_schedule_shows_the_same_text_at_each_recorded_time(format: str, tmp_path: Path) -> None:
     found = [each for each in SAMPLES if each.name.startswith(f"valid/{format}/") and each.name not in DECLARED_LATER]
@@ -156,7 +156,7 @@ def compare(sample: Sample, folder: Path, places: Sequence[int]) -> None:
         live.following.close()
 
 
-@each("sample", SAMPLES, ids=lambda sample: sample.name, quick=0, test=24)
+@each("sample", SAMPLES, ids=lambda sample: sample.name, quick=0, test=72)
 def test_every_event_is_on_the_screen_and_one_forward_and_one_back_is_the_same(sample: Sample) -> None:
     document = opened(sample)
     for audience in (EVERYTHING, END_USER):
@@ -288,7 +288,7 @@ FORMATS = {"chunks": "events", "long transcripts": "openchatml-2.2", "short tran
 FORMATS["chats"] = "json"
 
 
-@pytest.mark.share(test=2)
+@pytest.mark.share(test=6)
 @pytest.mark.parametrize("audience", [END_USER, EVERYTHING, Audience(strict=True)], ids=["safe", "debug", "strict"])
 @pytest.mark.parametrize("format", LONG)
 def test_the_end_of_a_long_text_is_read_from_an_earlier_place(

@@ -260,10 +260,10 @@ def calls_by_chance(chance: Random) -> bytes:
     return b"".join(parts)
 
 
-@pytest.mark.share(test=2)
-@pytest.mark.parametrize("part", range(4))
+@pytest.mark.share(test=4)
+@pytest.mark.parametrize("part", range(8))
 def test_random_calls_link_as_the_parser_links_them(part: int) -> None:
-    for number in range(part, 240, 4):
+    for number in range(part, 240, 8):
         text = calls_by_chance(Random(f"calls {number}"))
         for format in ("openchatml-2.2", "harmony") if number % 5 == 0 else ("openchatml-2.2",):
             assert read_scanned(text, format, [], number % 3) == read(text, format), (number, format)
@@ -380,7 +380,7 @@ def test_many_random_documents_scan_as_they_parse(part: int) -> None:
 @pytest.mark.parametrize("way", WAYS)
 def test_documents_of_random_bytes_scan_as_they_parse(way: str) -> None:
     with using(way):
-        by_chance(range(250) if way in BOTH_WAYS else range(250, 350))
+        by_chance(range(100) if way in BOTH_WAYS else range(250, 290))
 
 
 @both_ways

@@ -168,7 +168,7 @@ def test_an_example_has_the_same_diagnostics_among_plain_messages(filler: str, s
     assert missed(FILLERS[filler], size, CHECKS) == []
 
 
-@pytest.mark.share(quick=16)
+@pytest.mark.share(quick=16, test=2)
 @pytest.mark.parametrize("number", range(len(CHECKS)), ids=[check.run.__name__ for check in CHECKS])
 def test_a_trigger_that_is_never_true_is_found(number: int) -> None:
     checks = list(CHECKS)

@@ -174,7 +174,7 @@ WHOLE = ("json, fields", "openchatml-2.2", "events, deltas")
 
 
 @pytest.mark.surfaces
-@pytest.mark.share(test=3)
+@pytest.mark.share(test=6)
 @pytest.mark.parametrize("case", FORMATS)
 def test_no_output_has_more_than_what_the_user_saw(case: str, tmp_path: Path) -> None:
     format, make = FORMATS[case]
@@ -201,7 +201,7 @@ def test_a_field_thought_flags_the_text_of_its_delta(tmp_path: Path) -> None:
             assert run("show", "--json", "--format", "events", file).out.count(ANSWERED) == count
 
 
-@pytest.mark.slow
+@pytest.mark.share(quick=0, test=3)
 @pytest.mark.parametrize("case", [case for case in FORMATS if not case.startswith("events")])
 def test_revealing_everything_brings_all_of_it_back(case: str, tmp_path: Path) -> None:
     format, make = FORMATS[case]

@@ -40,6 +40,7 @@ def text_of(blocks: dict[int, Block]) -> str:
     return "\n".join(part.text for block in blocks.values() for line in block.lines for part in line.parts)
 
 
+@pytest.mark.slow
 async def test_the_next_page_is_prepared_for_the_current_audience_only(tmp_path: Path) -> None:
     path = tmp_path / "a.ocml"
     path.write_text("---\nversion: 2.2\n---\n" + "".join(TURN.format(turn) for turn in range(200)), "utf-8")

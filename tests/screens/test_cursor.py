@@ -269,7 +269,7 @@ class TestCounts:
 
 
 class TestTheWayRound:
-    @pytest.mark.slow
+    @pytest.mark.share(quick=0, test=2)
     @pytest.mark.parametrize("key", ["e", "w", "n", "u"])
     async def test_is_said(self, tea: Path, key: str) -> None:
         async with running(tea, size=SMALL, keys=["d"]) as pilot:

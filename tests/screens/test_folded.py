@@ -99,6 +99,7 @@ class TestBranches:
             assert "rewound: 2 messages" in drawn(pilot)
             assert before.count("── turn ") == drawn(pilot).count("── turn ") == 1
 
+    @pytest.mark.slow
     async def test_a_strict_view_keeps_its_rules(self) -> None:
         async with running(REWOUND, size=ROOMY, options=ViewOptions(strict=True)) as pilot:
             assert "── rewound ──" in drawn(pilot)

@@ -164,7 +164,7 @@ class TestGrowth:
 
 
 class TestYielding:
-    @pytest.mark.share(quick=4)
+    @pytest.mark.share(quick=4, test=2)
     @pytest.mark.parametrize("key", ["k", "up", "ctrl+u", "b", "g", "K", "{"])
     async def test_when_the_reader_scrolls_up(self, path: Path, key: str) -> None:
         async with live(path, chat(20)) as app:

@@ -205,6 +205,7 @@ def test_problems_come_with_section_and_advice() -> None:
     assert tab_of(9, Tab.PROBLEMS) == [" no problems"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("width", [20, 34, 80, 200])
 def test_every_line_of_every_tab_fits(width: int) -> None:
     projection = tour().project(ALL)

@@ -107,6 +107,7 @@ async def test_a_followed_file_grows_at_the_end_and_a_rewritten_one_is_read_agai
         await until(lambda: pilot.app._exit)
 
 
+@pytest.mark.slow
 async def test_a_finished_file_that_is_rewritten_shows_nothing_of_it_before_it_is_read_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

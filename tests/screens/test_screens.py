@@ -28,10 +28,10 @@ LEVELS = ("[SAFE]", "[BRIEF]", "[DEBUG]")
 
 
 def _marks(name: str, size: tuple[int, int]) -> list[pytest.MarkDecorator]:
-    """Return the marks of a case. `make test` draws every state at one size, and one in three at another one."""
+    """Return the marks of a case. `make test` draws every state at one size, and one in twelve at another one."""
     if name == "safe" and size == SIZES[0]:
         return []
-    is_rare = size in SIZES[2:] or (size == SIZES[1] and (WALKS[name].is_costly or crc32(name.encode()) % 3))
+    is_rare = size in SIZES[2:] or (size == SIZES[1] and (WALKS[name].is_costly or crc32(name.encode()) % 12))
     return [pytest.mark.lab if is_rare else pytest.mark.slow]
 
 

@@ -95,6 +95,7 @@ async def test_only_the_transcript_has_text_to_be_selected(chat: Path, keys: lis
         assert {type(each).__name__ for each, text in found.items() if text and text[0]} == {"Transcript"}
 
 
+@pytest.mark.slow
 async def test_dangerous_characters_are_not_copied(tmp_path: Path) -> None:
     path = tmp_path / "hostile.ocml"
     path.write_text("version: 2.2\n<|start|>user<|message|>a\x1b]0;t\x07b\u202ec\u200bd\x9be\rf<|end|>\n", "utf-8")

@@ -31,7 +31,7 @@ async def resized(pilot: Pilot[int], size: tuple[int, int]) -> None:
     await settled(pilot)
 
 
-@pytest.mark.share(test=4)
+@pytest.mark.share(test=8)
 @pytest.mark.parametrize("panes", PANES)
 @pytest.mark.parametrize("size", [(20, 5), (99, 30), (1, 1)])
 async def test_the_app_opens_and_works_in_any_size(size: tuple[int, int], panes: str) -> None:
@@ -44,7 +44,7 @@ async def test_the_app_opens_and_works_in_any_size(size: tuple[int, int], panes:
         assert_it_fits(pilot, size)
 
 
-@pytest.mark.share(test=18)
+@pytest.mark.share(test=36)
 @pytest.mark.parametrize("panes", PANES)
 @pytest.mark.parametrize("size", [*SIZES, *TINY])
 async def test_the_app_opens_in_every_size(size: tuple[int, int], panes: str) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 from tests.support.panes import ALL, DEBUG, PLAIN, SAFE, STYLE, read, texts, tour
 from tests.support.running import drawn, press, running, settled, view
 from viewer.document.projection import Projection
@@ -125,6 +127,7 @@ def test_the_axis_has_units_that_fit_its_length(tmp_path: Path) -> None:
         assert label in texts(lines.head(120))[0]
 
 
+@pytest.mark.slow
 async def test_it_opens_at_the_message_under_the_cursor() -> None:
     async with running(keys=("d", "G", "H")) as pilot:
         timeline = view(pilot).widgets.bottom.timeline

@@ -18,6 +18,8 @@ from zlib import crc32
 
 import pytest
 
+from tests.support.collecting import TESTS
+
 STOP = 1 << 30
 """In place of the number of the next file: start no other test."""
 
@@ -71,8 +73,11 @@ def in_files(items: Sequence[pytest.Item]) -> list[list[pytest.Item]]:
     """Return the tests of each file, in the order in which files are started.
 
     Files with slow tests are first, because the last ones determine how long some processes wait for others. Apart from
-    that, a hash decides, so that tests of one kind, such as those that wait for a process, do not all run at once."""
-    files = [list(group) for _, group in groupby(items, key=lambda item: item.path)]
+    that, a hash decides, so that tests of one kind, such as those that wait for a process, do not all run at once. The
+    tests of the project itself count as one file, because they share its syntax trees."""
+    files = [
+        list(group) for _, group in groupby(items, key=lambda item: TESTS if item.path.parent == TESTS else item.path)
+    ]
     return sorted(
         files,
         key=lambda file: (

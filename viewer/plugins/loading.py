@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
+from functools import lru_cache
 from importlib.metadata import EntryPoint, entry_points
 
 from msgspec import Struct
@@ -107,7 +109,7 @@ class Plugins:
 
     def _entries(self) -> Iterator[EntryPoint]:
         if not self.is_off and (self._allows is None or self._allows()):
-            yield from sorted(entry_points(group=GROUP), key=lambda entry: entry.name)
+            yield from _registered(tuple(sys.path))
 
     def _load(self, entry: EntryPoint) -> Plugin | None:
         contained = Contained()
@@ -123,6 +125,13 @@ class Plugins:
 
 
 PLUGINS = Plugins()
+
+
+@lru_cache(1)  # independent of inputs, so `clear_caches` may keep it
+def _registered(_path: tuple[str, ...]) -> tuple[EntryPoint, ...]:
+    """Return the entry points of all distributions on the module path, by name. Finding them takes milliseconds, and
+    each step of an input whose format is unknown needs them."""
+    return tuple(sorted(entry_points(group=GROUP), key=lambda entry: entry.name))
 
 
 def _capped(signature: Signature) -> Signature:

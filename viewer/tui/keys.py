@@ -104,7 +104,9 @@ class Action(Struct, frozen=True):
     @property
     def shown_key(self) -> str:
         """The first key in printed form; empty without a key."""
-        return next(iter(self.shown_keys), "")
+        if self.keys:
+            return shown_key(self.keys[0])
+        return f"y {shown_key(self.after_yank[0])}" if self.after_yank else ""
 
 
 _M, _S, _P, _C, _V = Group.MOVE, Group.SEARCH, Group.PROBLEMS, Group.CALLS, Group.VIEW

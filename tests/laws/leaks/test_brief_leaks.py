@@ -123,7 +123,7 @@ def test_the_name_of_a_tool_is_checked(tmp_path: Path, monkeypatch: pytest.Monke
     assert planted.canaries[0] in run(*line).out
 
 
-@pytest.mark.share(quick=0, test=18)
+@pytest.mark.share(quick=0, test=36)
 @pytest.mark.parametrize("part", range(4))
 @pytest.mark.parametrize("format", ["openchatml-2.2", "openchatml-0.1", "json", "events"])
 def test_every_screen_depends_on_four_facts_about_a_call(format: str, part: int, tmp_path: Path) -> None:

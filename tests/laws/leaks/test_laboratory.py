@@ -85,7 +85,7 @@ async def test_no_action_of_the_app_leaks(format: str) -> None:
     assert looks > 40
 
 
-@pytest.mark.share(test=24)
+@pytest.mark.share(test=48)
 @pytest.mark.parametrize(
     ("format", "option"),
     [

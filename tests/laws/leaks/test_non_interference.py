@@ -118,7 +118,7 @@ def test_every_screen_of_both_documents_is_equal(format: str, part: int) -> None
     assert_the_same_is_seen((planted, planted.with_other_words(Random(6))), ACTS[part::3])
 
 
-@pytest.mark.share(test=8)
+@pytest.mark.share(test=16)
 @pytest.mark.parametrize("part", range(2))
 @pytest.mark.parametrize("format", ["openchatml-2.2", "harmony", "json", "events"])
 def test_every_screen_of_a_served_view_is_equal(format: str, part: int) -> None:

@@ -38,7 +38,7 @@ def leaked(planted: Planted, texts: list[str]) -> set[str]:
     return {planted.place_of(leak.canary) for leak in planted.finder.plain("\n".join(texts))}
 
 
-@pytest.mark.share(test=6)
+@pytest.mark.share(test=12)
 @pytest.mark.parametrize("kind", KINDS)
 def test_no_format_shows_what_is_hidden(kind: str, tmp_path: Path) -> None:
     planted = everything(kind)

@@ -166,7 +166,7 @@ def planted_at(fault: Fault) -> Planted:
     return made_of(fault.kind, [kind.first[0], shown, *rows, shown, ("nothing", "")], 5)
 
 
-@pytest.mark.share(test=4)
+@pytest.mark.share(test=8)
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: f"{fault.id}: {fault.places[0]}")
 def test_a_planted_fault_is_found(fault: Fault, monkeypatch: pytest.MonkeyPatch) -> None:
     planted = planted_at(fault)

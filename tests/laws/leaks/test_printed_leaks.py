@@ -94,7 +94,7 @@ WAYS = ["standard input", "folder", "several files", "following a pipe", "detect
 
 
 @pytest.mark.surfaces
-@pytest.mark.share(test=40)
+@pytest.mark.share(test=80)
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("format", KINDS)
 def test_no_other_way_to_read_prints_what_is_hidden(format: str, way: str, tmp_path: Path) -> None:
@@ -121,7 +121,7 @@ def test_no_other_way_to_read_prints_what_is_hidden(format: str, way: str, tmp_p
             assert each.finder.leaks(result.err) == [], line
 
 
-@pytest.mark.share(quick=60, test=4)
+@pytest.mark.share(quick=60, test=12)
 @pytest.mark.parametrize("line", [line for line in SURFACES if line[0] not in DEBUG_ONLY], ids=" ".join)
 @pytest.mark.parametrize("stream", ["stdout", "stderr"])
 def test_a_planted_leak_is_found(line: list[str], stream: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -85,7 +85,7 @@ def values(rows: FileRows) -> str:
     return json.dumps([rows.file, rows.messages, rows.calls, rows.diagnostics, rows.codes])
 
 
-@pytest.mark.share(quick=20, test=2)
+@pytest.mark.share(quick=20, test=4)
 @pytest.mark.parametrize("format", KINDS)
 def test_no_row_holds_what_is_hidden(format: str, tmp_path: Path) -> None:
     for seed in range(3):
@@ -107,7 +107,7 @@ def comparable(rows: FileRows, *, is_strict: bool) -> dict[str, Any]:
     return {"file": file, "messages": rows.messages, "calls": rows.calls, "diagnostics": diagnostics}
 
 
-@pytest.mark.share(quick=20, test=2)
+@pytest.mark.share(quick=20, test=4)
 @pytest.mark.parametrize("format", KINDS)
 def test_no_row_depends_on_hidden_text(format: str, tmp_path: Path) -> None:
     chance = random.Random(format)

@@ -115,7 +115,7 @@ def end(terminal: Terminal, ending: str) -> int:
     return terminal.end(signal.Signals[f"SIG{ending}"])
 
 
-@pytest.mark.share(test=8)
+@pytest.mark.share(test=16)
 @pytest.mark.parametrize("ending", ENDINGS)
 def test_nothing_hidden_reaches_the_terminal(ending: str, tmp_path: Path) -> None:
     format = list(KINDS)[ENDINGS.index(ending)]

@@ -45,7 +45,7 @@ def expected(calls: list[ShownCall], numbers: range) -> tuple[object, ...]:
 
 
 @pytest.mark.parametrize("audience", AUDIENCES.values(), ids=AUDIENCES)
-@each("sample", WITH_CALLS, ids=lambda sample: sample.name, quick=72, test=3)
+@each("sample", WITH_CALLS, ids=lambda sample: sample.name, quick=72, test=9)
 def test_every_backend_gives_the_same(sample: Sample, audience: Audience) -> None:
     document = open_document(str(sample.path), format=sample.asked)
     projection = document.project(audience)

@@ -296,6 +296,7 @@ def test_an_error_quotes_the_filter_and_marks_the_fault(document: Document) -> N
     assert run("show", document.name, "-f", "--where", "x").code == 2
 
 
+@pytest.mark.slow
 def test_check_without_a_reveal_selects_by_what_it_prints(document: Document) -> None:
     for source in ("role:user", "words", "is:open", "/x", "code:E-* tool:x"):
         result = run("check", document.name, "--where", source)

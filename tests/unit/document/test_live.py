@@ -190,7 +190,7 @@ class TestOneByteAtATime:
             for body in log.bodies():
                 assert SECRET[:3] not in body, row.text.encode()[: at + 1]
 
-    @each("sample", samples("valid"), ids=lambda sample: sample.name, quick=0, test=60)
+    @each("sample", samples("valid"), ids=lambda sample: sample.name, quick=0, test=150)
     def test_no_sample_shows_more_than_its_final_view(self, tmp_path: Path, sample: Sample) -> None:
         text = sample.path.read_bytes()
         if len(text) > 3000 or sample.name in KNOWN_TOO_LATE:

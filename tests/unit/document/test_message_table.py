@@ -58,7 +58,7 @@ def facts_of(example: ShownMessage) -> dict[str, Any]:
     return {name: value for name, value in asdict(example).items() if name not in (*PLACED, *OF_INPUT)}
 
 
-@each("sample", samples(), ids=lambda sample: sample.name, quick=0, test=3, batch=1000)
+@each("sample", samples(), ids=lambda sample: sample.name, quick=0, test=9, batch=1000)
 def test_columns_equal_the_messages_of_each_sample(sample: Sample) -> None:
     document = Document(open_source(str(sample.path)), sample.asked).load()
     for audience in AUDIENCES:

@@ -67,6 +67,7 @@ def test_a_sample_is_counted(sample: Sample, tmp_path: Path) -> None:
     assert_counted(tmp_path / "sample", sample.text, sample.format)
 
 
+@pytest.mark.slow
 def test_random_documents_are_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("viewer.document.stats.AT_ONCE", 3)
     for number in range(25):

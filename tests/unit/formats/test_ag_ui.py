@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from tests.support.agent_records import (
     as_document,
     as_lines,
@@ -77,6 +79,7 @@ MESSAGES = [
 ]
 
 
+@pytest.mark.slow
 def test_each_event_has_its_kind() -> None:
     stream = b"".join(b"data: " + as_lines(event) + b"\n" for event in RUN)
     for data in (as_lines(*RUN), as_document(RUN), stream):
@@ -114,6 +117,7 @@ def test_a_chunk_without_an_id_continues_the_one_before() -> None:
     assert_hidden(data, NAME)
 
 
+@pytest.mark.slow
 def test_text_of_nobody_known_is_hidden() -> None:
     said, lost = text("CHUNK", "m", "Seen."), text("CHUNK", delta="SECRET_")
     robot = text("CHUNK", "x", role="robot")

@@ -7,6 +7,7 @@ import json
 import pytest
 
 from tests.support.agent_records import assert_drift_is_hidden, assert_others_are_hidden, shown
+from tests.support.cases import each
 from tests.support.record_samples import (
     SECRET,
     assert_cuts_show_nothing_hidden,
@@ -28,10 +29,9 @@ def test_a_sample_shows_what_its_expectation_says(sample: Sample) -> None:
     assert_read_as_expected(sample)
 
 
-@pytest.mark.slow
-def test_an_input_that_is_cut_anywhere_shows_nothing_hidden() -> None:
-    for sample in SAMPLES:
-        assert_cuts_show_nothing_hidden(sample)
+@each("sample", SAMPLES, ids=lambda sample: sample.name, quick=0, test=4, batch=100)
+def test_an_input_that_is_cut_anywhere_shows_nothing_hidden(sample: Sample) -> None:
+    assert_cuts_show_nothing_hidden(sample)
 
 
 def test_a_message_of_droid_for_the_model_only_is_hidden() -> None:
@@ -55,7 +55,7 @@ def test_only_a_request_of_the_user_in_antigravity_is_typed() -> None:
 RICH = {"droid": "parallel-calls", "continue": "image-and-context", "amazon-q": "cancelled-call"}
 
 
-@pytest.mark.slow
+@pytest.mark.share(quick=0, test=2)
 @pytest.mark.parametrize("name", NAMES)
 def test_other_values_and_other_formats_show_nothing_hidden(name: str) -> None:
     assert_others_are_hidden(name)

@@ -73,6 +73,7 @@ def test_calls_name_their_tools_and_find_their_replies(case: Turns) -> None:
     assert not any(code.startswith("W-CALL") for code in codes(reading))
 
 
+@pytest.mark.slow
 @each("case", CASES, ids=lambda case: case.format)
 def test_reading_byte_by_byte_equals_reading_whole(case: Turns) -> None:
     data = case.whole.encode()
@@ -90,6 +91,7 @@ def test_no_cut_shows_hidden_text(case: Turns) -> None:
         assert "SECRET" not in "".join(seen(reading)), data[:end]
 
 
+@pytest.mark.slow
 @each("case", CASES, ids=lambda case: case.format)
 def test_no_other_template_shows_hidden_text(case: Turns) -> None:
     for format in TEMPLATES:

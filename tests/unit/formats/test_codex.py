@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.cases import each
 from tests.support.reading import codes, examine, read
 from tests.support.record_checks import (
     EXAMPLES,
@@ -19,7 +20,7 @@ from tests.support.record_checks import (
     kinds,
     shown,
 )
-from tests.support.samples import samples
+from tests.support.samples import Sample, samples
 from viewer.formats import detect
 from viewer.index.calls import CallState
 from viewer.model.messages import Kind
@@ -440,15 +441,18 @@ def test_early_files_hold_bare_items() -> None:
 
 
 @pytest.mark.slow
-def test_other_readings_of_the_same_bytes_agree_and_hide_the_same() -> None:
+def test_no_example_of_another_format_shows_hidden_text() -> None:
     check_forced("codex")
-    for sample in samples("valid/codex"):
-        check_bytes(sample.text, "codex")
-        check_prefixes(sample.text, "codex", 127)
-        check_renamed(sample.text, "codex")
-        if sample.base in ("drift", "forked", "sub-agent-session"):
-            check_values(sample.text, "codex")
-        assert detect(sample.text).format == "codex", sample.name
+
+
+@each("sample", samples("valid/codex"), ids=lambda sample: sample.name, quick=0, test=4)
+def test_other_readings_of_the_same_bytes_agree_and_hide_the_same(sample: Sample) -> None:
+    check_bytes(sample.text, "codex")
+    check_prefixes(sample.text, "codex", 127)
+    check_renamed(sample.text, "codex")
+    if sample.base in ("drift", "forked", "sub-agent-session"):
+        check_values(sample.text, "codex")
+    assert detect(sample.text).format == "codex", sample.name
 
 
 def test_a_call_keeps_its_name_and_the_kind_of_its_text() -> None:

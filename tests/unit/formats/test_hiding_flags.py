@@ -8,6 +8,8 @@ import pkgutil
 import re
 from collections.abc import Iterator, Sequence
 
+import pytest
+
 from tests.support.cases import each
 from tests.support.reading import read
 from tests.support.record_checks import shown_in
@@ -54,6 +56,7 @@ def test_every_flag_of_a_table_hides_everywhere() -> None:
     assert {"isMeta", "synthetic", "is_demo"} <= found
 
 
+@pytest.mark.slow
 @each("name", [*sorted(TABLES.keys() - WITHOUT_OBJECTS), "json"])
 def test_a_flag_on_every_object_hides_everything(name: str) -> None:
     sample = max(samples(f"valid/{name}"), key=lambda sample: len(sample.seen.get("seen", [])))

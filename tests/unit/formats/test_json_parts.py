@@ -143,7 +143,7 @@ UNKNOWN = [
 ]
 
 
-@pytest.mark.share(quick=6)
+@pytest.mark.share(quick=6, test=2)
 @pytest.mark.parametrize("part", UNKNOWN)
 @each("role", ["user", "assistant", "system", "developer"], quick=3)
 def test_every_other_part_is_hidden_and_reported_at_its_place(part: str, role: str) -> None:

@@ -80,6 +80,7 @@ def test_calls_with_ids_are_several(carrier: str, calls: str) -> None:
     assert heads == [("functions.f", ids[0]), ("functions.g", ids[1])]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("carrier", ["openchatml-0.1", "json"])
 @each("calls", CALLS)
 def test_any_cut_gives_the_same_calls(carrier: str, calls: str) -> None:
@@ -112,7 +113,7 @@ def test_results_in_an_array_are_replies_with_their_ids() -> None:
         assert [reply.body for reply in read_replies(text)] == [(0, len(text))]
 
 
-@pytest.mark.share(quick=12, test=3)
+@pytest.mark.share(quick=12, test=6)
 @pytest.mark.parametrize("unit", [b" ", b'[f("', b'\\"', b"'\"", b"</function> ", b"[TOOL_CALLS] ", b"(", b"f "])
 def test_the_cost_of_reading_a_call_is_linear(unit: bytes) -> None:
     """With quadratic cost, this would take minutes."""

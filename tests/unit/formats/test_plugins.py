@@ -7,12 +7,14 @@ import sys
 import textwrap
 import threading
 from collections.abc import Callable, Iterator
+from importlib.metadata import EntryPoints, entry_points
 from pathlib import Path
 
 import pytest
 
 from tests.support.printing import SURFACES
 from tests.support.program import run
+from viewer.plugins import loading
 from viewer.plugins.loading import PLUGINS, Plugins
 
 MODULE = """
@@ -137,6 +139,22 @@ def test_a_plugin_is_not_loaded_if_plugins_are_turned_off(install: Install, sess
     install()
     assert run("show", "--no-plugins", session).code == 2
     assert "unknown format" in run("show", "--no-plugins", "--format", "acme", session).err
+
+
+def test_the_distributions_are_searched_once(install: Install, monkeypatch: pytest.MonkeyPatch) -> None:
+    install()
+    searches: list[str] = []
+
+    def counted(*, group: str) -> EntryPoints:
+        searches.append(group)
+        return entry_points(group=group)
+
+    monkeypatch.setattr(loading, "entry_points", counted)
+    assert [[plugin.name for plugin in Plugins().all()] for _ in range(3)] == [["acme"]] * 3
+    assert searches == [loading.GROUP]
+    monkeypatch.syspath_prepend(".")
+    assert len(Plugins().all()) == 1
+    assert len(searches) == 2
 
 
 def test_a_score_is_capped(install: Install) -> None:

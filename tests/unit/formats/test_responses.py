@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.cases import each
 from tests.support.reading import codes, examine, read
 from tests.support.record_checks import (
     EXAMPLES,
@@ -19,7 +20,7 @@ from tests.support.record_checks import (
     kinds,
     shown,
 )
-from tests.support.samples import samples
+from tests.support.samples import Sample, samples
 from viewer.formats import detect
 from viewer.index.calls import CallState
 from viewer.model.messages import Channel, Outcome
@@ -227,16 +228,19 @@ def test_a_file_with_an_input_is_no_request() -> None:
         assert detect(json.dumps(value).encode()).format != "responses"
 
 
+@each("sample", samples("valid/responses"), ids=lambda sample: sample.name, quick=0, test=3)
+def test_other_readings_of_the_same_bytes_agree_and_hide_the_same(sample: Sample) -> None:
+    assert detect(sample.text).format == "responses", sample.name
+    check_bytes(sample.text, "responses")
+    check_prefixes(sample.text, "responses", 173)
+    check_renamed(sample.text, "responses")
+    if sample.base != "growing-requests":  # text that differs is said again
+        check_values(sample.text, "responses")
+
+
 @pytest.mark.slow
-def test_other_readings_of_the_same_bytes_agree_and_hide_the_same() -> None:
+def test_no_example_shows_hidden_text_with_other_types() -> None:
     check_forced("responses")
-    for sample in samples("valid/responses"):
-        assert detect(sample.text).format == "responses", sample.name
-        check_bytes(sample.text, "responses")
-        check_prefixes(sample.text, "responses", 173)
-        check_renamed(sample.text, "responses")
-        if sample.base != "growing-requests":  # text that differs is said again
-            check_values(sample.text, "responses")
     for name in ("responses-items.json", "responses-object.json"):
         check_renamed((EXAMPLES / name).read_bytes(), "responses")
 

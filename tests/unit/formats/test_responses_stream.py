@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.cases import each
 from tests.support.reading import codes, read
 from tests.support.record_checks import (
     EXAMPLES,
@@ -18,7 +19,7 @@ from tests.support.record_checks import (
     kinds,
     shown,
 )
-from tests.support.samples import samples
+from tests.support.samples import Sample, samples
 from viewer.formats import detect
 from viewer.model.messages import Channel
 from viewer.reading.format import ReadOptions
@@ -235,11 +236,14 @@ def test_the_format_of_generic_events_reads_a_numbered_stream_as_strictly() -> N
 
 
 @pytest.mark.slow
-def test_other_readings_of_the_same_bytes_agree_and_hide_the_same() -> None:
+def test_no_example_of_another_format_shows_hidden_text() -> None:
     check_forced(NAME)
-    for sample in samples(f"valid/{NAME}"):
-        assert detect(sample.text).format == NAME, sample.name
-        check_bytes(sample.text, NAME)
-        if sample.base != "corrected-text":  # its first text was on the screen
-            check_prefixes(sample.text, NAME)
-            check_renamed(sample.text, NAME)
+
+
+@each("sample", samples(f"valid/{NAME}"), ids=lambda sample: sample.name, quick=0, test=3)
+def test_other_readings_of_the_same_bytes_agree_and_hide_the_same(sample: Sample) -> None:
+    assert detect(sample.text).format == NAME, sample.name
+    check_bytes(sample.text, NAME)
+    if sample.base != "corrected-text":  # its first text was on the screen
+        check_prefixes(sample.text, NAME)
+        check_renamed(sample.text, NAME)

@@ -7,10 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.cases import each
 from tests.support.json_cases import messages
 from tests.support.printing import SURFACES, some
 from tests.support.program import run
 from tests.support.record_samples import SECRET, cuts, events_of, samples_of, seen, told
+from tests.support.samples import Sample
 from viewer.formats import detect
 from viewer.model.events import Started
 
@@ -43,14 +45,13 @@ def test_a_sample_shows_what_its_expectation_says(sample) -> None:  # type: igno
         assert SECRET not in done.out + done.err, (command, options)
 
 
-@pytest.mark.slow
-def test_an_input_that_is_cut_anywhere_shows_nothing_hidden() -> None:
-    for sample in SAMPLES:
-        for cut in cuts(sample.text):
-            data = sample.text[:cut]
-            shown = seen(events_of("rows", data), data)
-            assert SECRET not in "".join(shown), (sample.name, cut)
-            assert set(shown) <= set(sample.seen["seen"]), (sample.name, cut)
+@each("sample", SAMPLES, ids=lambda sample: sample.name, quick=0, test=4, batch=100)
+def test_an_input_that_is_cut_anywhere_shows_nothing_hidden(sample: Sample) -> None:
+    for cut in cuts(sample.text):
+        data = sample.text[:cut]
+        shown = seen(events_of("rows", data), data)
+        assert SECRET not in "".join(shown), (sample.name, cut)
+        assert set(shown) <= set(sample.seen["seen"]), (sample.name, cut)
 
 
 def test_a_renamed_speaker_hides_its_text() -> None:

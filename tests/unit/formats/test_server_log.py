@@ -65,8 +65,7 @@ def test_reading_in_pieces_equals_reading_whole(name: str) -> None:
         assert read_cut(data, "server-log", range(step, len(data), step)) == whole
 
 
-@pytest.mark.share(quick=4)
-@each("name", NAMES)
+@each("name", NAMES, quick=0, test=2)
 def test_no_cut_shows_hidden_text(name: str) -> None:
     data = (EXAMPLES / name).read_bytes()
     for end in range(len(data)):
@@ -349,6 +348,7 @@ def docker(size: int) -> bytes:
     return "".join(json.dumps({"log": part, "stream": "stderr"}) + "\n" for part in parts).encode()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("written", [kubernetes, docker])
 def test_lines_that_a_container_runtime_cut_are_joined(written: Callable[[int], bytes]) -> None:
     whole = seen(read("".join(LOG).encode(), "server-log"))
@@ -359,7 +359,7 @@ def test_lines_that_a_container_runtime_cut_are_joined(written: Callable[[int], 
         assert "E-STREAM-TRUNCATED/log" not in codes(reading), size
 
 
-@pytest.mark.slow
+@pytest.mark.share(quick=0, test=2)
 @pytest.mark.parametrize(
     ("text", "count"), [(b"x", 400), (b"Received request x: prompt: 'aaa', ", 100)], ids=["one record", "many"]
 )

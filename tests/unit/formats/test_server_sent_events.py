@@ -25,6 +25,7 @@ def stream(end: str, space: str = " ") -> bytes:
     return "".join(event(each, end, space) for each in (delta("Hel"), delta("lo"), done("response.done"))).encode()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
 @pytest.mark.parametrize("space", [" ", "", "  "])
 def test_data_over_several_lines_is_joined(end: str, space: str) -> None:

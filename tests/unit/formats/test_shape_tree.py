@@ -51,6 +51,7 @@ def found_by_the_tree(seed: int) -> None:
         ]
 
 
+@pytest.mark.slow
 def test_the_tree_finds_the_patterns_that_match() -> None:
     for seed in range(30):
         found_by_the_tree(seed)

@@ -48,6 +48,7 @@ def test_every_format_reports_a_time_that_cannot_be_read(format: str, tmp_path: 
     assert is_reported(format, b'"soon"', "I-TIME-UNREADABLE", tmp_path)
 
 
+@pytest.mark.slow
 @each("format", TIMED)
 def test_every_format_reports_a_time_before_an_earlier_one(format: str, tmp_path: Path) -> None:
     assert is_reported(format, b'"2001-01-01T00:00:00Z"', "I-TIME-BACKWARDS", tmp_path)

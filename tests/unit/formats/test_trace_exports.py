@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.cases import each
 from tests.support.json_cases import messages
 from tests.support.program import run
 from tests.support.record_samples import (
@@ -99,10 +100,9 @@ def test_a_sample_shows_what_its_expectation_says(sample: Sample) -> None:
     assert_read_as_expected(sample)
 
 
-@pytest.mark.slow
-def test_an_input_that_is_cut_anywhere_shows_nothing_hidden() -> None:
-    for sample in SAMPLES:
-        assert_cuts_show_nothing_hidden(sample)
+@each("sample", SAMPLES, ids=lambda sample: sample.name, quick=0, test=4, batch=100)
+def test_an_input_that_is_cut_anywhere_shows_nothing_hidden(sample: Sample) -> None:
+    assert_cuts_show_nothing_hidden(sample)
 
 
 EXCHANGES: list[tuple[object, object]] = [
@@ -258,8 +258,8 @@ def test_the_messages_of_langchain_have_their_kinds() -> None:
         {"type": "human", "data": {"content": "a"}},
         {"type": "ai", "content": [{"type": "text", "text": "a"}, {"type": "thinking", "thinking": "SECRET_1"}]},
     ]
-    for each in spoken:
-        assert langsmith({"messages": [[each]]}, None)[0] == ["a"], each
+    for one in spoken:
+        assert langsmith({"messages": [[one]]}, None)[0] == ["a"], one
 
 
 def test_the_first_of_several_generations_is_the_answer() -> None:

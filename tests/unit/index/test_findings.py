@@ -85,14 +85,14 @@ def test_duplicate_keys_of_an_object_are_one_finding() -> None:
 @pytest.mark.slow
 def test_many_duplicate_keys_take_little_memory() -> None:
     head = b"version: 2.2\n<|start|>assistant to=functions.f call_id=a<|channel|>commentary<|constrain|>json<|message|>"
-    data = head + b"{" + b",".join([b'"k":1'] * 500_000) + b"}<|call|>"
+    data = head + b"{" + b",".join([b'"k":1'] * 200_000) + b"}<|call|>"
     one = Document(SpooledSource("x", iter([data]), False), "openchatml-2.2")
     tracemalloc.start()
     one.load()
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 5 * len(data)
-    assert one.tally.diagnostics("warning") >= 499_999
+    assert one.tally.diagnostics("warning") >= 199_999
 
 
 HIDDEN = "<|start|>assistant<|channel|>analysis<|message|>a\u200bb<|end|>\n"

@@ -43,7 +43,7 @@ def only(*messages: tuple[str, str]) -> Leak:
     return found
 
 
-@pytest.mark.slow
+@pytest.mark.share(quick=0, test=3)
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_copies_are_found_and_quotations_are_not(language: str) -> None:
     assert recall(language, 0.0, 21, 40) >= 0.95

@@ -74,7 +74,7 @@ def bodies_for(chance: random.Random, count: int) -> list[bytes]:
 
 
 @needs_native
-@each("seed", range(400), quick=3, test=9)
+@each("seed", range(400), quick=12, test=12)
 def test_what_is_accepted_is_a_plain_object(seed: int) -> None:
     bodies = bodies_for(random.Random(seed), 1200)
     assert assert_objects(bodies) > len(bodies) / 20

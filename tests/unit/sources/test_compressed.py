@@ -223,7 +223,7 @@ def test_random_damage_is_never_silent_in_a_long_campaign(name: str, tmp_path: P
 def test_damage_far_into_a_large_member_loses_one_slice_at_most(tmp_path: Path) -> None:
     path = tmp_path / "sample"
     text = random.Random(7).randbytes(2 * MOST_KEPT)
-    data = bytearray(gzip.compress(text))
+    data = bytearray(gzip.compress(text, 1))
     data[-6] ^= 1
     path.write_bytes(data)
     assert len(text) - 8192 <= len(read(path)[0]) <= len(text)

@@ -301,7 +301,7 @@ def run(count: int) -> None:
 
 @pytest.mark.slow
 def test_random_schedules_lose_nothing() -> None:
-    run(25)
+    run(10)
 
 
 @pytest.mark.lab

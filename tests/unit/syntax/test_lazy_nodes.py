@@ -23,6 +23,7 @@ def lazily(data: bytes) -> LazyNode:
     return node
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [1, WIDE, MANY])
 def test_a_member_is_where_the_careful_reader_finds_it(count: int) -> None:
     node = lazily(wide(count))

@@ -165,8 +165,8 @@ def _spots(items: Sequence[FooterItem], *, labels: bool = True) -> list[Spot]:
 
 
 def _items(offers: Iterable[FooterKey], actions: Sequence[Action]) -> Iterable[FooterItem]:
-    shown = {action.id: action.shown_key for action in offered(actions)}
+    known = {action.id: action for action in offered(actions)}
     for offer in offers:
-        keys = tuple((shown[id], id) for id in offer.ids if shown.get(id))
+        keys = tuple((shown, id) for id in offer.ids if id in known and (shown := known[id].shown_key))
         if keys:
             yield FooterItem(keys, offer.label)

@@ -129,12 +129,12 @@ class MainScreen(Screen[None]):
         self._bindings.key_to_bindings.update(BindingsMap(bindings(self.actions)).key_to_bindings)
 
     def compose(self) -> ComposeResult:
+        self.set_class(self.printing.ascii, "-ascii")  # now, so that each widget is styled only once
+        self.set_class(not self.host.is_roomy, "-narrow")
         yield from self.widgets.lines()
 
     def on_mount(self) -> None:
-        self.set_class(self.printing.ascii, "-ascii")
         self.widgets.transcript.focus()
-        self.set_class(not self.host.is_roomy, "-narrow")
         self._keeper.restore_sizes()
         self.panes.lay_out()
         self.redraw(VIEW)

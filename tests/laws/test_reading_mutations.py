@@ -217,6 +217,26 @@ def in_marks(made: Made) -> Iterator[object]:
             yield [module.begun(b"a" + data[:length]) for length in range(1, len(data))]
             yield module.MAY_BE_MARK.search(data) is not None
     yield module.ESCAPABLE_MARKS
+    folds = (
+        "<details>a",
+        "<details open>a",
+        "<details a type=x>a",
+        "</DETAILS>a",
+        "<think>a",
+        "<details type=tool_calls>a",
+    )
+    for text in folds:
+        found = module.read_mark(module.MARK.search(text.encode()))
+        yield (
+            str(found),
+            module.is_fold(found),
+            [module.begun(text[:length].encode()) for length in range(len(text) + 1)],
+        )
+    for endings in ((b"ab", b"abc"), (b"ab", b"ac"), (b"a",), (b"abc", b"abcd", b"ae")):
+        pattern = re.compile(module.any_of(endings))
+        yield [
+            (found := pattern.search(text)) and found[0] for text in (b"abcd", b"abc", b"ab", b"ac", b"a", b"b", b"ae")
+        ]
     yield module.LONGEST_MARK, [pair.name for pair in module.THINK_PAIRS]
     for text in ("</think>", "<think>", "</THINKING >", "<think x>", "a<b", "<s>", "[INST]", "<turn|>", "<thinker>"):
         found = module.MARK.search(text.encode())
@@ -252,6 +272,10 @@ HARMLESS: dict[str, str] = {
     "self._add_object(part): without part.kind is JsonKind.OBJECT": "what is no object has no members to map",
     "b'<' not in body.data and b'[' not in body.data: never": "a cheap look before the search for marks",
     "at >= 0 and is_begun: without at >= 0": "an index of -1 gives the last byte, which begins no mark",
+    "len(branches) == 1 and b'' not in endings: never": "a group around one pattern",
+    "_tree: branches: always": "an empty group",
+    "begun: at >= 0 and _UNDECIDED.fullmatch(folded, at): without at >= 0": "what has no tag does not match",
+    "without first in _FIRST_BYTES": "a cheap look before the set of beginnings",
     "not _may_hide(body): never": "a cheap look before the search for marks",
     "shown_so_far: held: always": "an empty span at the end hides nothing",
     "MAY_BE_MARK.search(body.data) is not None or may_be_stripped(body.data): always": "the cheap look, refusing less",

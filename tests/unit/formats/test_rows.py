@@ -314,21 +314,6 @@ def test_a_page_of_the_dataset_viewer_holds_rows() -> None:
     assert sum(isinstance(event, Started) for event in events_of("rows", data)) == 4
 
 
-def test_a_simulation_shows_its_messages_and_nothing_of_its_task() -> None:
-    called = {"id": "c", "name": "cancel", "arguments": {"x": "SECRET_A"}, "requestor": "assistant"}
-    turns = [
-        {"role": "assistant", "content": "Seen 1.", "tool_calls": None},
-        {"role": "user", "content": "Seen 2."},
-        {"role": "assistant", "content": None, "tool_calls": [called]},
-        {"role": "tool", "id": "c", "content": "SECRET_R", "requestor": "assistant", "error": False},
-    ]
-    run = {"id": "s", "task_id": "7", "messages": turns, "reward_info": {"info": {"note": "SECRET_NOTE"}}}
-    document = {"tasks": [{"id": "7", "user_scenario": {"instructions": "SECRET_TASK"}}], "simulations": [run]}
-    data = json.dumps(document).encode()
-    assert detect(data).format == "rows"
-    assert seen(events_of("rows", data), data) == ["Seen 1.", "Seen 2."]
-
-
 def test_a_query_is_asked_only_if_it_has_a_response() -> None:
     whole = row(query="Seen 1?", response="Seen 2.", history=[["Seen 0?", "Seen 0."]], system="SECRET_S")
     assert whole[0] == ["Seen 0?", "Seen 0.", "Seen 1?", "Seen 2."]

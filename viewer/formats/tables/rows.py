@@ -183,9 +183,6 @@ _VIEWED = RecordRule(
     ),
 )
 
-_RUNS = "simulations"
-"""The runs of an agent with a simulated user, as tau2-bench saves them."""
-
 ROWS = RecordFormat(
     name="rows",
     title="Training rows",
@@ -193,7 +190,6 @@ ROWS = RecordFormat(
     signatures=(
         Signature(88, ("conversations[].from", "conversations[].value")),
         Signature(88, ("rows[].row_idx", "|".join(f"{_CELLS}.{name}" for name in (*_MESSAGES, "instruction")))),
-        Signature(88, (f"{_RUNS}[].task_id", f"{_RUNS}[].messages[].role")),
         Signature(88, ("conversations[].role",)),
         Signature(88, ("conversation[].role",)),
         Signature(88, ("chosen", "rejected")),
@@ -217,8 +213,6 @@ ROWS = RecordFormat(
     records=(
         _VIEWED,
         RecordRule(_VIEWED.when, None),
-        RecordRule((has(f"{_RUNS}[0].messages"),), each=f"{_RUNS}[]", rules=_ROWS),
-        RecordRule((has(f"{_RUNS}[0].messages"),), None),
         *_ROWS,
     ),
     inner=(

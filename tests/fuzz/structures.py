@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Callable, Iterator
+from copy import deepcopy
 from itertools import islice
 from typing import Any
 
@@ -71,7 +72,7 @@ def _drop(holder: Any, key: Any, others: list[bytes], chance: random.Random) -> 
 
 
 def _odd(holder: Any, key: Any, others: list[bytes], chance: random.Random) -> None:
-    holder[key] = chance.choice(ODD)
+    holder[key] = deepcopy(chance.choice(ODD))
 
 
 def _wrap(holder: Any, key: Any, others: list[bytes], chance: random.Random) -> None:

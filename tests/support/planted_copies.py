@@ -14,7 +14,7 @@ from random import Random
 from tests.support.edited_runs import MODULES, sentences
 from viewer.document.document import Document
 from viewer.insight.leaks import META, USUAL_SOURCES, Answers, Leak, find_leaks, mark_boilerplate
-from viewer.insight.words import word_spans
+from viewer.insight.words import plain_words, word_spans
 from viewer.model.visibility import END_USER, EVERYTHING
 from viewer.sources.files import SpooledSource
 
@@ -116,17 +116,24 @@ def texts(language: str) -> list[str]:
 
 @cache
 def _functions() -> list[str]:
-    """Return the bodies of short functions of the standard library."""
-    found: dict[str, None] = {}
+    """Return the bodies of short functions of the standard library that have little in common."""
+    found: list[str] = []
+    known = set[tuple[str, ...]]()
     for name in MODULES:
         with suppress(ImportError, OSError):
-            for node in ast.walk(ast.parse(source := inspect.getsource(import_module(name)))):
+            source = inspect.getsource(import_module(name))
+            lines = source.split("\n")
+            for node in ast.walk(ast.parse(source)):
                 if isinstance(node, ast.FunctionDef):
-                    body = ast.get_source_segment(source, node) or ""
-                    text = "\n".join(body.split("\n")[1:])
-                    if 20 <= len(word_spans(text)) <= 60 and '"""' not in text and "<|" not in text:
-                        found[text] = None
-    return [*found]
+                    text = "\n".join(lines[node.body[0].lineno - 1 : node.end_lineno])
+                    words = plain_words(text)
+                    if not 20 <= len(words) <= 60 or '"""' in text or "<|" in text:
+                        continue
+                    sequences = {*zip(words, words[1:], words[2:], words[3:], strict=False)}
+                    if len(sequences & known) < len(sequences) / 10:
+                        found.append(text)
+                        known |= sequences
+    return found
 
 
 def document(*messages: tuple[str, str]) -> Document:

@@ -134,7 +134,6 @@ class MainScreen(Screen[None]):
     def on_mount(self) -> None:
         self.set_class(self.printing.ascii, "-ascii")
         self.widgets.transcript.focus()
-        self.set_class(not self.host.is_roomy, "-narrow")
         self._keeper.restore_sizes()
         self.panes.lay_out()
         self.redraw(VIEW)
@@ -160,7 +159,6 @@ class MainScreen(Screen[None]):
 
     def on_resize(self, event: events.Resize) -> None:
         self.panes.hold_line()
-        self.set_class(not self.host.is_roomy, "-narrow")
         self.redraw(Changed.LAYOUT | Changed.LISTS | Changed.KEYS)
         self.call_after_refresh(self.panes.fit_to_size)
 

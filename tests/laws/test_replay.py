@@ -173,6 +173,26 @@ def test_every_event_is_on_the_screen_and_one_forward_and_one_back_is_the_same(s
             assert seen(player.view()) == before, sample.name
 
 
+@pytest.mark.parametrize("audience", [END_USER, EVERYTHING], ids=["safe", "debug"])
+def test_the_last_event_shows_a_complete_file_as_complete(audience: Audience, tmp_path: Path) -> None:
+    lines = [
+        {"type": "user", "uuid": "u1", "message": {"role": "user", "content": "Why?"}},
+        {
+            "type": "assistant",
+            "uuid": "u2",
+            "parentUuid": "u1",
+            "message": {"id": "m1", "role": "assistant", "content": [{"type": "text", "text": "Because."}]},
+        },
+    ]
+    path = tmp_path / "a.jsonl"
+    common = {"sessionId": "s", "version": "2.0.31", "cwd": "/p", "isSidechain": False}
+    path.write_text("".join(json.dumps({**line, **common}) + "\n" for line in lines), "utf-8")
+    document = open_document(str(path), format="claude-code")
+    timeline, player = Timeline(Arrivals(document, audience), audience), Player(document, audience)
+    go_to_event(player, timeline, len(timeline) - 1)
+    assert seen(player.view()) == seen(document.project(audience))
+
+
 CHAT = (
     "<|start|>user<|message|>Question {0}?<|end|>\n"
     "<|start|>assistant<|channel|>analysis<|message|>Thought {0}.<|end|>\n"

@@ -7,9 +7,11 @@ from pathlib import Path
 import pytest
 from textual.pilot import Pilot
 
-from tests.support.running import drawn, press, running, said, settled, type_in, until, view
+from tests.support.running import TOUR, drawn, press, running, said, settled, type_in, until, view
+from viewer.render.blocks.sides import Maker
 from viewer.tui.keys import ACTIONS
 from viewer.tui.panes.panel import BottomTab, Panel
+from viewer.tui.transcript.transcript import Transcript
 
 SIZES = [(80, 24), (100, 30), (120, 40), (160, 48)]
 MANY_CALLS = "version: 2.2\n<|start|>user<|message|>Go<|end|>\n" + "".join(
@@ -203,3 +205,31 @@ async def test_the_calls_open_at_the_call_before_the_message_under_the_cursor() 
         assert (view(pilot).navigator.focused_number, calls.list.cursor, calls.total) == (33, 7, 8)
         await press(pilot, "k")
         assert calls.list.cursor == 6
+
+
+@pytest.mark.parametrize("size", [(80, 24), (160, 48)], ids=str)
+async def test_the_size_of_the_transcript_is_known_before_the_layout(size: tuple[int, int]) -> None:
+    async with running(TOUR, size=size) as pilot:
+        screen = view(pilot)
+        for key in ("d", "i", "p", "T", "T", "p", "p", "d"):
+            await press(pilot, key)
+            transcript, expected = screen.widgets.transcript, screen.panes.transcript_size
+            assert expected in (None, tuple(transcript.size)), key
+            assert not transcript.area.is_changing, key
+
+
+async def test_a_switch_of_the_level_builds_the_blocks_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with running(TOUR, size=(160, 48)) as pilot:
+        await press(pilot, "J")
+        shown: list[Maker] = []
+        show = Transcript.show
+
+        def counted(pane: Transcript, maker: Maker | None) -> None:
+            shown.extend([maker] if maker else [])
+            show(pane, maker)
+
+        monkeypatch.setattr(Transcript, "show", counted)
+        await press(pilot, "d")
+        assert len(shown) == 1
+        await press(pilot, "d")
+        assert len(shown) == 2

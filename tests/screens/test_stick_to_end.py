@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -23,7 +24,7 @@ class FakeViewport:
     def __init__(self) -> None:
         self.cursor = NOWHERE
         self.is_carried = False
-        self.size: object = (80, 24)
+        self.area = SimpleNamespace(size=(80, 24))
         self.place = (0, 0)
 
     @property
@@ -45,7 +46,7 @@ class FakeViewport:
         self.place, self.cursor = place, Cursor(number)
 
     def resize(self) -> None:
-        self.size, self.place = (60, 20), (4, 0)
+        self.area.size, self.place = (60, 20), (4, 0)
 
 
 class FakeHost:

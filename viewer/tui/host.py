@@ -97,6 +97,24 @@ class PromptLine(Protocol):
         ...
 
 
+class PaneArea(Protocol):
+    """The size of a pane, or the one that it is about to get."""
+
+    @property
+    def size(self) -> object:
+        """The size of the pane after the next layout."""
+        ...
+
+    @property
+    def is_changing(self) -> bool:
+        """True if the next layout changes the size."""
+        ...
+
+    def expect(self, size: tuple[int, int] | None) -> None:
+        """Set the width and height that the pane gets in the next layout, or None if its own size holds."""
+        ...
+
+
 class Viewport(Protocol):
     """The transcript pane: the visible rows, and the cursor."""
 
@@ -108,7 +126,7 @@ class Viewport(Protocol):
         ...
 
     @property
-    def size(self) -> object:
+    def area(self) -> PaneArea:
         """The size of the pane."""
         ...
 
@@ -148,6 +166,10 @@ class Viewport(Protocol):
 
     def put_cursor(self, cursor: Cursor) -> None:
         """Set the cursor without scrolling."""
+        ...
+
+    def hold_cursor(self, cursor: Cursor, above: int | None) -> None:
+        """Set the cursor, and let the rows that are shown next begin such that it is `above` lines below the top."""
         ...
 
     def go_to_cursor(self, cursor: Cursor, *, above: int | None = None) -> None:

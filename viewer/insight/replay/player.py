@@ -152,6 +152,19 @@ class Player:
             return False
         return not message.pieces or message.pieces[-1].end >= end
 
+    def end(self) -> None:
+        """Let all bytes and then the end of the input arrive, which ends messages that nothing else ends."""
+        self.seek(self.final.size)
+        self._restore()
+        self.document.close()
+        self._conceal()
+
+    @property
+    def has_open_message(self) -> bool:
+        """True if a message on the screen may still grow."""
+        index = self.document.index
+        return any(self.audience.sees(index[number]) for number in self.document.open_numbers)
+
     def _restore(self) -> None:
         """Restore the headers of concealed messages before more bytes arrive."""
         concealed, self._concealed = self._concealed, {}
@@ -223,6 +236,8 @@ def go_to_event(player: Player, timeline: Timeline, event: int, *, is_past_end: 
         player.seek(player.final.size)
     else:
         _reach(player, timeline, event)
+    if (is_past_end or event == len(timeline) - 1) and player.has_open_message:
+        player.end()
     byte = player.at if timeline.is_raw else timeline.totals[event]
     return Moment(byte, event + 1, timeline.clock[event] if timeline.has_times else None, is_past_end)
 

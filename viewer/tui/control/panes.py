@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 from msgspec.structs import replace
 
 from viewer.document.values import ShownDiagnostic
@@ -29,6 +27,8 @@ maximum height."""
 BOTTOM_ROWS = (6, 12)
 """The minimum and maximum height of the bottom pane. In between, it takes `BOTTOM_SHARE` of the screen."""
 BOTTOM_SHARE = 0.3
+BARS = 3
+"""The rows of the title, the status, and the footer."""
 
 
 class PaneController:
@@ -106,6 +106,26 @@ class PaneController:
         own = self.sizes.get(Panel.BOTTOM) or self._settings.problems.size
         return own or max(min(max(least, round(BOTTOM_SHARE * height)), most, height // 2), 3)
 
+    @property
+    def has_border(self) -> bool:
+        """True if the transcript has a border: in the debug view, and next to other panes."""
+        return self.is_roomy and (self._session.display.debug or self.visible != {Panel.TRANSCRIPT})
+
+    @property
+    def transcript_size(self) -> tuple[int, int] | None:
+        """The width and height of the transcript in the next layout; None if only the layout determines it."""
+        visible, (width, height) = self.visible, self._host.size
+        if Panel.TRANSCRIPT not in visible or Panel.SIDE in visible:
+            return None
+        height -= BARS
+        if self.is_roomy:
+            width -= sum(self.width_of(pane) for pane in (Panel.OUTLINE, Panel.INSPECTOR) if pane in visible)
+            height -= self.bottom_rows if Panel.BOTTOM in visible else 0
+        elif visible != {Panel.TRANSCRIPT}:
+            height -= self.bottom_rows
+        edges = 2 if self.has_border else 0
+        return width - edges, height - edges
+
     def resize(self, pane: Panel, size: int) -> None:
         """Set the size of a pane."""
         self.sizes[pane] = size
@@ -114,19 +134,18 @@ class PaneController:
 
     def lay_out(self) -> None:
         """Close all panes, and open those that belong to the view."""
-        settings, debug = self._settings, self._session.display.debug
+        self.arrange(debug=self._session.display.debug)
+        self._draw()
+
+    def arrange(self, *, debug: bool) -> None:
+        """Choose the panes of the debug view, or of a safe view, without drawing them."""
+        settings = self._settings
         chosen = {Panel.OUTLINE: settings.outline, Panel.INSPECTOR: settings.inspector, Panel.BOTTOM: settings.problems}
         self._by_layout = tuple(pane for pane, own in chosen.items() if own.is_open) if debug else ()
         self._opened = []
         self.focused = Panel.TRANSCRIPT
         if self.tab is BottomTab.CALLS and not debug:
             self.tab = BottomTab.PROBLEMS
-        self._draw()
-
-    def lay_out_safe(self) -> None:
-        """Close all panes before leaving the debug view, so that none is needlessly drawn for the safe view."""
-        self._by_layout, self._opened, self.focused = (), [], Panel.TRANSCRIPT
-        self._host.redraw(Changed.LAYOUT)
 
     def fit(self, *, whole: bool = False) -> None:
         """Rebuild the blocks for the current width, and keep the row of the cursor visible; with `whole`, all of it."""
@@ -155,7 +174,22 @@ class PaneController:
         if self.focused not in self.open_panes:
             self.focused = Panel.TRANSCRIPT
         self._host.redraw(Changed.LAYOUT | Changed.LISTS | Changed.KEYS)
-        self._host.call_after_refresh(partial(self.fit, whole=whole))
+        self.fit(whole=whole)
+        self.fit_after_layout()
+
+    def fit_after_layout(self) -> None:
+        """Check the size of the transcript after the next layout, which usually is as expected."""
+        self._host.call_after_refresh(self._wait_for_layout)
+
+    def _wait_for_layout(self) -> None:
+        if self._host.viewport.area.is_changing:  # Textual may lay out only after the callbacks
+            self._host.call_after_refresh(self._check_size)
+        else:
+            self._check_size()
+
+    def _check_size(self) -> None:
+        self._host.viewport.area.expect(None)
+        self.fit()
 
     # Opening and closing.
 

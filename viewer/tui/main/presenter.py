@@ -140,7 +140,7 @@ class Presenter:
         """Return the state that blocks depend on: the sizes of both panes, and whether both show rows."""
         widgets, display = self._widgets, self._session.display
         has_sides = display.debug and display.side_panes and self._host.is_roomy
-        return widgets.transcript.size, widgets.behind.size, has_sides
+        return widgets.transcript.area.size, widgets.behind.size, has_sides
 
     def _draw_rows(self) -> None:
         """Rebuild all blocks of the conversation and the side pane."""
@@ -153,7 +153,7 @@ class Presenter:
         transcript.show_marks(session.marks)
         self._draw_minimap()
         behind = self._widgets.behind
-        here = self._make_blocks(transcript.size.width)
+        here = self._make_blocks(transcript.area.size.width)
         if not self._fitted[-1] or not behind.size.width:  # the layout of a pane that just opened draws again
             behind.clear()
             transcript.show(here)
@@ -239,7 +239,10 @@ class Presenter:
         panes, widgets, host = self._panes, self._widgets, self._host
         visible, roomy = panes.visible, host.is_roomy
         debug = self._session.display.debug
-        widgets.conversation.show_border(has_border=roomy and (debug or visible != {Panel.TRANSCRIPT}))
+        self._screen.set_class(not roomy, "-narrow")
+        size = panes.transcript_size
+        edged_width = size[0] + 2 if size is not None and panes.has_border else 0
+        widgets.conversation.show_border(panes.has_border, edged_width)
         for panel, frame in widgets.frames.items():
             _set_display(frame, panel in visible)
             frame.mark_focus(panel is panes.focused)
@@ -250,6 +253,7 @@ class Presenter:
         _set_size(widgets.outline, width=panes.width_of(Panel.OUTLINE) if roomy else None)
         _set_size(widgets.inspector, width=panes.width_of(Panel.INSPECTOR) if roomy else None,
                   height=rows if is_sheet else None)  # fmt: skip
+        widgets.transcript.area.expect(size)
         if not widgets.prompt.is_asking:
             self._screen.set_focus(widgets.target_of(panes.focused))
 

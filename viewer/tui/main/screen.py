@@ -160,7 +160,6 @@ class MainScreen(Screen[None]):
 
     def on_resize(self, event: events.Resize) -> None:
         self.panes.hold_line()
-        self.set_class(not self.host.is_roomy, "-narrow")
         self.redraw(Changed.LAYOUT | Changed.LISTS | Changed.KEYS)
         self.call_after_refresh(self.panes.fit_to_size)
 

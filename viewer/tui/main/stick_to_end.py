@@ -56,7 +56,7 @@ class StickToEnd:
         """Stop sticking to the end if the operator scrolled up, and resume if the operator scrolled back."""
         if self._machine.status.reading is not Reading.LIVE:
             return
-        if self._last_size != self._host.viewport.size:
+        if self._last_size != self._host.viewport.area.size:
             self._record()  # a resize moves the viewport too
         elif self._last_viewport != self._viewport:
             self._send(Signal.SCROLLED_TO_END if self._is_at_end() else Signal.SCROLLED_UP)
@@ -85,7 +85,7 @@ class StickToEnd:
         self._record()
 
     def _record(self) -> None:
-        self._last_viewport, self._last_size = self._viewport, self._host.viewport.size
+        self._last_viewport, self._last_size = self._viewport, self._host.viewport.area.size
 
     @property
     def _viewport(self) -> tuple[ScreenPlace, Cursor]:

@@ -88,10 +88,9 @@ class ViewController:
             self._host.notify(STRICT)
             return
         views = {Level.SAFE: display.closed, Level.BRIEF: display.listed, Level.DEBUG: display.opened}
-        if display.debug:
-            self._panes.lay_out_safe()  # otherwise, an open outline would be computed for the safe view first
+        self._panes.arrange(debug=level is Level.DEBUG)
         self.apply(views[level]())
-        self._panes.lay_out()
+        self._panes.fit_after_layout()
 
     def toggle_analysis(self) -> None:
         self._toggle(Reveal.ANALYSIS, "Thoughts")
@@ -211,13 +210,14 @@ class ViewController:
             self._problems.select(None)
             self._navigator.forget_places(self._session.display.level)
             self._host.forget_revealed()
+        is_level = display.level != self._session.display.level
         changed = self._session.apply(display)
         cursor = self._navigator.cursor_in_view(cursor)
-        viewport.put_cursor(cursor)
-        self._host.redraw(changed)
         if cursor.is_set:
-            viewport.go_to_cursor(cursor, above=above)
-            self._host.redraw(Changed.FOCUS)
+            viewport.hold_cursor(cursor, above)
+        else:
+            viewport.put_cursor(cursor)
+        self._host.redraw(changed | (Changed.LAYOUT if is_level else Changed.NOTHING))
 
     # Escape.
 

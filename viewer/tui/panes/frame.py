@@ -37,6 +37,8 @@ class Frame(Vertical, EvenLines):
         super().__init__(*children, id=id)
         self.panel = panel
         self.printing = printing
+        self._coming_width = 0
+        """The width with the border in the next layout; 0 if that of the frame holds."""
         self._title: Line = ()
         self._aside = trusted("")
         self._below = trusted("")
@@ -62,17 +64,22 @@ class Frame(Vertical, EvenLines):
             self.set_class(has_focus, "-focused")
             self._draw_captions()
 
-    def show_border(self, has_border: bool) -> None:
-        """Show the border, or give its space to the content."""
-        self.set_class(not has_border, "-bare")
+    def show_border(self, has_border: bool, coming_width: int = 0) -> None:
+        """Show the border, or give its space to the content. `coming_width` is the width of the frame in the next
+        layout, if it is known."""
+        self._coming_width = coming_width
+        if has_border == self.has_class("-bare"):
+            self.set_class(not has_border, "-bare")
+            self._draw_captions()
 
     @property
     def whole_width(self) -> int:
         """The width with the border. Textual knows the region of a pane that has just been opened before its size."""
-        return self.outer_size.width or self.region.width
+        return self._coming_width or self.outer_size.width or self.region.width
 
     def on_resize(self, event: events.Resize) -> None:
         """Redraw the captions for the new width."""
+        self._coming_width = 0
         self._draw_captions()
 
     def _draw_captions(self) -> None:

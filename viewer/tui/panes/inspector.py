@@ -135,7 +135,7 @@ class Inspector(Frame):
         width, inspected = self.size.width, self._inspected
         self._made_for = width, self.size.height
         offset = self.list.scroll_offset.y if keep_place else 0
-        cursor = self.list.cursor if keep_place else 0
+        cursor = self.list.cursor if keep_place and self.list.count else 0  # without a width there are no lines
         self._entries = []
         if inspected is not None and width:
             tab, room = self.active_tab, max(width - 1, 10)

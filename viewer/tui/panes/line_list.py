@@ -11,6 +11,7 @@ from rich.style import Style
 from textual import events
 from textual.geometry import Region, Size
 from textual.message import Message
+from textual.reactive import Reactive
 from textual.scroll_view import ScrollView
 from textual.scrollbar import ScrollBar, ScrollBarRender
 from textual.strip import Strip
@@ -61,6 +62,9 @@ class LineList(ScrollView, PlainLines, can_focus=False, inherit_bindings=False):
 
     class Sorted(Message):
         """Sort by the next column."""
+
+    virtual_size = Reactive(Size(0, 0), layout=True)
+    """The number of lines, if there are more than fit. Then the layout makes room for a scrollbar."""
 
     def __init__(self, painter: Painter, *, focusable: bool = False, id: str | None = None) -> None:
         super().__init__(id=id)

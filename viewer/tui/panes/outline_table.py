@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from enum import Enum
 
 from msgspec import Struct
@@ -14,6 +14,9 @@ from viewer.document.calls import CallView
 from viewer.document.projection import Projection
 from viewer.document.rows import RowKind, Rows, TurnStarts
 from viewer.tui.panes.outline_folds import Folds
+
+LOOKED_UP_AT_ONCE = 1 << 17
+"""How many turns one step looks up."""
 
 
 class OutlineKind(Enum):
@@ -107,7 +110,7 @@ class OutlineTable:
         if groups and self._titles[-1] and (kept := rows.row_of(self._titles[-1])) >= changed:
             skipped.append(array("I", [kept]))
         yield
-        starts = self._starts(projection, rows, changed)
+        starts = yield from self._starts(projection, rows, changed)
         yield
         if groups and starts.places and self._firsts[-1] == starts.places[0]:
             for column in (self._firsts, self._turns, self._transcripts, self._titles):
@@ -121,20 +124,25 @@ class OutlineTable:
         self._skipped.extend(rows.columns.distinct([*skipped, titles]))
         self.folds.measure(self.size, self.groups - 1)
 
-    def _starts(self, projection: Projection, rows: Rows, changed: int) -> TurnStarts:
+    def _starts(self, projection: Projection, rows: Rows, changed: int) -> Generator[None, None, TurnStarts]:
         """Return the first row, the turn, and the transcript of each turn from a row on."""
         before = (self._turns[-1], self._transcripts[-1]) if self.groups else (0, 0)
         if projection.audience.is_safe:
             return rows.turn_starts(changed, *before)
         columns = rows.columns
         starts = projection.turn_starts(rows.last_number(changed - 1) if 0 < changed <= len(rows) else 0)
-        firsts = rows.rows_of(columns.add(starts.places, 1))
+        yield
+        numbers, firsts = columns.add(starts.places, 1), array("I")
+        for place in range(0, len(numbers), LOOKED_UP_AT_ONCE):
+            firsts.extend(rows.rows_of(numbers[place : place + LOOKED_UP_AT_ONCE]))
+            yield
         del firsts[bisect_left(firsts, len(rows)) :]
         if not firsts:
             return TurnStarts(firsts, firsts, firsts)
         others = columns.borders(columns.add(firsts, 1), array("I", [0]), 0).rows
         lasts = columns.add(others[1:], -1)  # of the turns that begin in the same hidden row, only the last one counts
         lasts.append(len(firsts) - 1)
+        yield
         return TurnStarts(*(columns.take(each, lasts) for each in (firsts, starts.turns, starts.transcripts)))
 
     def _hidden_rows(self, projection: Projection, rows: Rows, changed: int) -> Column:

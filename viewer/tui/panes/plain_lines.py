@@ -7,7 +7,8 @@ from collections.abc import Iterable, Sequence
 
 from rich.segment import Segment
 from textual.containers import Horizontal
-from textual.geometry import Region
+from textual.geometry import Region, Size
+from textual.reactive import Reactive
 from textual.strip import Strip
 from textual.widget import Widget
 
@@ -28,6 +29,8 @@ class PlainLines(Widget):
     """Draws its own lines, bypassing Textual's style cache for borders and effects: it takes twice as long, and no line
     is drawn twice."""
 
+    virtual_size = Reactive(Size(0, 0), repaint=False)
+    """The size of the content, which is that of the widget. Textual lays the screen out again whenever it changes."""
     line_width = 0
     """The width of the lines being drawn, kept because reading a widget's size is slow."""
 
@@ -62,6 +65,10 @@ class EvenLines(Widget):
     """A container whose lines are equal, except the top and bottom border: one is drawn for all of them.
 
     Nearly all of it lies behind its children, but Textual draws and cuts each of its lines."""
+
+    virtual_size = Reactive(Size(0, 0), repaint=False)
+    """The size of the content, which is that of the container. It never scrolls, so its size never changes the layout
+    of its children again."""
 
     def render_lines(self, crop: Region) -> list[Strip]:
         """Draw the borders and one line between them."""

@@ -79,6 +79,16 @@ class Scroller:
         self._up(above)
         self.settle(viewport)
 
+    def fitting_line(self, row: int, first: int, height: int, viewport: int) -> int | None:
+        """Return the screen line where the lines of a row from `first` on must begin to be visible; None if they
+        already are, completely. `height` is their number."""
+        line = self.screen_line(row, first, viewport)
+        if line is None:
+            return max(0, min(viewport // 4, viewport - height))
+        if line + height <= viewport:
+            return None
+        return viewport - height if height < viewport else min(line, viewport // 4)
+
     def screen_line(self, row: int, line: int, viewport: int) -> int | None:
         """Return the screen line of a line of a row; None if it is off the screen."""
         if row < self.row:

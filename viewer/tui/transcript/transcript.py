@@ -14,13 +14,14 @@ from viewer.document.rows import FOLDED_KINDS, RowKind
 from viewer.render.blocks.block import Block, BlockLine
 from viewer.render.blocks.sides import Maker
 from viewer.render.sanitize import SafeText, sanitize_copy
-from viewer.render.style import UNICODE, Glyphs, Line
+from viewer.render.style import UNICODE, Glyphs
 from viewer.render.width import cells
 from viewer.tui.cursor import NOWHERE, Cursor, cursor_at
 from viewer.tui.host import ScreenPlace
 from viewer.tui.panes.plain_lines import PlainLines
 from viewer.tui.terminal.paint import Painter
 from viewer.tui.transcript.ahead import Ahead
+from viewer.tui.transcript.area import Area
 from viewer.tui.transcript.blocks import Blocks, VisibleLine
 from viewer.tui.transcript.minimap import Minimap
 from viewer.tui.transcript.nodes import line_of_node, next_node
@@ -67,6 +68,9 @@ class Transcript(PlainLines, can_focus=True):
         self.cursor = NOWHERE
         self.is_carried = False
         """True if the last scroll moved the cursor to keep it on the screen."""
+        self.area = Area(self)
+        self._anchor: tuple[int | None] | None = None
+        """Where the cursor appears in the next rows, in lines below the top; None if the scroll position stays."""
         self._left = 0
         """The number of columns by which bodies are scrolled to the left."""
         self._base = Style()
@@ -76,10 +80,20 @@ class Transcript(PlainLines, can_focus=True):
     # What to show.
 
     def show(self, maker: Maker | None) -> None:
-        """Show other rows, or the same rows with other blocks. The scroll position stays."""
+        """Show other rows, or the same rows with other blocks. The scroll position stays, or follows the anchor."""
         self.blocks.show(maker)
-        self.scroller.settle(self.view_height)
-        self.redraw_changed()
+        anchor, self._anchor = self._anchor, None
+        if anchor is not None and self.cursor_row is not None:
+            self.go_to_cursor(self.cursor, above=anchor[0])
+        else:
+            self.scroller.settle(self.view_height)
+            self.redraw_changed()
+
+    def hold_cursor(self, cursor: Cursor, above: int | None) -> None:
+        """Set the cursor, and let the rows that are shown next begin such that it is `above` lines below the top. The
+        old scroll position counts other rows."""
+        self.put_cursor(cursor)
+        self._anchor = (above,)
 
     def show_notes(self, notes: list[SafeText]) -> None:
         """Set the sentences of an empty view; the next redraw shows them."""
@@ -122,7 +136,7 @@ class Transcript(PlainLines, can_focus=True):
     @property
     def view_height(self) -> int:
         """The number of visible lines."""
-        return max(1, self.size.height)
+        return max(1, self.area.size.height)
 
     @property
     def text_width(self) -> int:
@@ -189,20 +203,11 @@ class Transcript(PlainLines, can_focus=True):
         if line is not None:
             self._show_line(row, line)
             return
-        target = self._fitting_line(row, block) if above is None else above
-        if target is not None:
-            self.scroller.place(row, block.first, target, height)
+        if above is None:
+            above = self.scroller.fitting_line(row, block.first, block.height - block.first, height)
+        if above is not None:
+            self.scroller.place(row, block.first, above, height)
         self._report_move()
-
-    def _fitting_line(self, row: int, block: Block) -> int | None:
-        """Return the screen line where a block must begin to be visible; None if it already is, completely."""
-        view_height, height = self.view_height, block.height - block.first
-        line = self.scroller.screen_line(row, block.first, view_height)
-        if line is None:
-            return max(0, min(view_height // 4, view_height - height))
-        if line + height <= view_height:
-            return None
-        return view_height - height if height < view_height else min(line, view_height // 4)
 
     def show_offset(self, offset: int) -> None:
         """Scroll to the line with this character of the body under the cursor, even in a long or folded body."""
@@ -355,11 +360,11 @@ class Transcript(PlainLines, can_focus=True):
 
     def redraw_changed(self) -> None:
         """Redraw only the lines that differ, so that the terminal receives no output if nothing changed."""
-        self._find_frame()
         drawn, width, height = self._drawn, self.text_width, self.size.height
-        if len(drawn) != height:
+        if len(drawn) != height or self.area.is_changing:
             self.refresh()
             return
+        self._find_frame()
         changed = [y for y in range(height) if self.lines.content(y, width) != drawn[y]]
         if changed:
             self.refresh(*(Region(0, y, self.size.width, 1) for y in changed))
@@ -371,12 +376,14 @@ class Transcript(PlainLines, can_focus=True):
         """Return one screen line: the line of a block and its piece of the minimap."""
         content, thumb = self._drawn[y] if y < len(self._drawn) else self.lines.content(y, self.text_width)
         width = max(1, self.line_width - 1)
-        segments = self._segments(content, width, self._left_of(y))
+        left, maker = self._left_of(y), self.blocks.maker
+        segments = self.painter.segments(content, width + left, self._base)
+        if left and maker is not None:
+            segments = _without(segments, left, len(maker.margin.text), width)
         if y < len(self.lines.visible) and self.text_selection:
             row, line, _ = self.lines.visible[y]
             span = self.text_selection.get_span(row * LINES_A_ROW + line)
             style = Style.from_color() + self.screen.get_component_rich_style("screen--selection")
-            left = self._left_of(y)
             if span is not None and left:
                 span = max(span[0] - left, 0), span[1] - left if span[1] >= left else min(span[1], 0)
             segments = list(with_selection(Strip(segments, width), span, style))
@@ -387,14 +394,6 @@ class Transcript(PlainLines, can_focus=True):
     def _left_of(self, y: int) -> int:
         """Return the number of columns by which a screen line is scrolled; 0 if it is not part of a body."""
         return self._left if self._left and self.lines.is_body(y) else 0
-
-    def _segments(self, content: Line, width: int, left: int) -> list[Segment]:
-        """Return the segments of a line without the `left` columns after its margin."""
-        maker = self.blocks.maker
-        if not left or maker is None:
-            return self.painter.segments(content, width, self._base)
-        strip, margin = Strip(self.painter.segments(content, width + left, self._base)), len(maker.margin.text)
-        return [*strip.crop(0, margin), *strip.crop(margin + left, width + left)]
 
     def render_line(self, y: int) -> Strip:
         """Draw a line with offsets for a selection. Textual requests the line under the mouse."""
@@ -449,5 +448,12 @@ class Transcript(PlainLines, can_focus=True):
 
     def on_resize(self, event: events.Resize) -> None:
         """Keep the scroll position valid. The screen makes the blocks for the new width."""
+        self.area.expect(None)
         self.scroller.settle(self.view_height)
         self.post_message(self.Resized())
+
+
+def _without(segments: list[Segment], left: int, margin: int, width: int) -> list[Segment]:
+    """Return a line without the `left` columns after its margin."""
+    strip = Strip(segments)
+    return [*strip.crop(0, margin), *strip.crop(margin + left, width + left)]

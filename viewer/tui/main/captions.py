@@ -73,11 +73,14 @@ def status_facts(
     if shown is None and row is not None and not safe and session.document.is_checked:
         shown = next((one for one in RowProblems(rows, diagnostics).of(row) if one.severity != "info"), None)
     place = diagnostics.place_of(shown) if shown is not None else -1
+    is_checked = session.document.is_checked or isinstance(session.document, LiveDocument)
     hidden = session.hidden_steps if safe and session.document.is_checked else 0
     total, number = session.message_total, _label(session, cursor)
     return StatusFacts(
         safe=safe,
-        problem=NamedProblem(shown, place + 1, len(diagnostics)) if shown is not None and place >= 0 else None,
+        problem=NamedProblem(shown, place + 1, len(diagnostics) if is_checked else 0)
+        if shown is not None and place >= 0
+        else None,
         hidden_steps=hidden,
         problem_key=keys[0],
         open_key=keys[1],

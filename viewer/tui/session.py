@@ -12,7 +12,7 @@ from viewer.document.calls import CallView
 from viewer.document.diagnostics import DiagnosticView
 from viewer.document.document import Document
 from viewer.document.projection import Projection
-from viewer.document.rows import FOLDED_KINDS, Folding, MessageSet, RowKind, Rows
+from viewer.document.rows import FOLDED_KINDS, PLACE_KINDS, Folding, MessageSet, RowKind, Rows
 from viewer.document.vault import HiddenError
 from viewer.model.prices import NO_PRICES, Prices
 from viewer.model.visibility import Pane
@@ -235,6 +235,11 @@ class Session:
         """Return the kind of a row that can be unfolded; None for any other row."""
         kind = self.rows.kind(row) if row is not None and len(self.rows) else None
         return kind if kind in FOLDED_KINDS else None
+
+    def is_place(self, row: int) -> bool:
+        """True if the cursor on this row is on the row itself, and not on a message: a folded row, or a call."""
+        kind = self.rows.kind(row)
+        return kind in PLACE_KINDS and kind is not RowKind.MESSAGE
 
     def toggle_mark(self, number: int) -> Changed:
         """Mark a message, or remove its mark."""

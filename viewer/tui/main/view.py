@@ -292,7 +292,7 @@ class ViewController:
     def _explain_hidden(self, row: int | None) -> None:
         """Say which keys show the hidden messages under the cursor."""
         display, host = self._session.display, self._host
-        if row is None or self._session.rows.kind(row) is not RowKind.HIDDEN:
+        if row is None or self._session.rows.kind(row) not in (RowKind.HIDDEN, RowKind.CALL):
             return
         if display.debug:
             *others, last = (host.key_of(id) for id in ("analysis", "commentary", "tools", "system"))

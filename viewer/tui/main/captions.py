@@ -38,7 +38,7 @@ def title_facts(session: Session, cursor: Cursor, follow: FollowTitle) -> TitleF
     calls = session.calls
     spent = session.usages.total() if session.usages is not None else None
     return replace(
-        place_facts(document, session.projection, rows, cursor.row(rows), cursor.number),
+        place_facts(document, session.projection, rows, cursor.row(rows), cursor.number, everything=session.all_rows),
         level=session.display.level,
         agent=_agent(session) if session.agent else "",
         errors=severities["error"] if is_checked else 0,

@@ -172,3 +172,16 @@ async def test_a_filter_keeps_the_turns_and_the_cursor_and_can_be_edited() -> No
         await press(pilot, "ctrl+u", *"role:user", "enter")
         assert "Filter role:user · 5 of 33 messages" in drawn(pilot)
         assert "⚠" not in drawn(pilot).partition("\n")[2].partition("┃")[0]
+
+
+@pytest.mark.slow
+async def test_a_filter_for_the_name_of_a_shown_tool_says_how_to_find_its_calls() -> None:
+    hint = "tool:Get_Weather finds the calls of this tool."
+    async with running(size=SMALL) as pilot:
+        await type_in(pilot, "&", "Get_Weather")
+        assert "No message matches & Get_Weather." in drawn(pilot) and hint not in drawn(pilot)
+        await press(pilot, "escape", "d")
+        await type_in(pilot, "&", "Get_Weather")
+        assert hint in drawn(pilot)
+        await type_in(pilot, "&", "x")
+        assert "No message matches & Get_Weatherx." in drawn(pilot) and "of this tool" not in drawn(pilot)

@@ -10,6 +10,7 @@ from viewer.document.live import LiveDocument
 from viewer.document.values import ShownDiagnostic
 from viewer.render.blocks.agents import Agents
 from viewer.render.blocks.block import RowProblems
+from viewer.render.blocks.call_words import tool_words
 from viewer.render.blocks.empty import empty_facts, empty_sentences
 from viewer.render.sanitize import SafeText, sanitize_line
 from viewer.render.style import Glyphs, trusted
@@ -24,6 +25,8 @@ from viewer.tui.main.follow import SOURCE_WORDS, FollowTitle
 from viewer.tui.panes.panel import BottomTab, Panel
 from viewer.tui.session import Session
 
+_MOST_CALLS = 1000
+"""How many calls to search for the name of a tool."""
 _LONGEST_FILTER = 60
 """How many characters of a filter without matches to repeat."""
 
@@ -109,12 +112,20 @@ def footer_view(session: Session, panes: PaneController) -> FooterView:
     return FooterView(session.display.level)
 
 
+def _is_tool(session: Session, words: str) -> bool:
+    """True if the words are the name of a tool among the first calls that this view shows."""
+    calls = session.calls[:_MOST_CALLS]
+    return any(tool_words(call.tool).casefold() == words.casefold() for call in calls)
+
+
 def empty_notes(session: Session, follow: FollowTitle, signs: Glyphs, keys: tuple[str, str]) -> list[SafeText]:
     """Explain an empty view: why it is empty, and which key shows more. `keys` are those of the filter: edit, clear."""
     if session.filtered_by:
         words = sanitize_line(session.filtered_by, _LONGEST_FILTER)
+        hint = [SafeText(f"tool:{words} finds the calls of this tool.")] if _is_tool(session, words) else []
         return [
             SafeText(f"No message matches & {words}."),
+            *hint,
             trusted(f"Press {keys[0]} to edit the filter, or {keys[1]} to clear it."),
         ]
     document, display = session.document, session.display

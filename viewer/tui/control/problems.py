@@ -93,8 +93,8 @@ class ProblemController:
 
     def _seek(self, wanted: str, step: int, count: int) -> None:
         """Pass `count` problems, wrapping around. Without errors, the keys of errors go to warnings. In a row that
-        hides messages, go from problem to problem. Until everything is checked, neither wrap around nor go to
-        warnings, but wait for the next problem."""
+        hides messages, go from problem to problem. Until everything is checked, wait for the next
+        problem instead of wrapping around or going to warnings."""
         self._wish = None
         document = self._session.document
         is_checked = document.is_checked or isinstance(document, LiveDocument)

@@ -107,7 +107,11 @@ class ViewController:
 
     def _toggle(self, channel: Reveal, name: str) -> None:
         self.apply(self._session.display.toggled(channel))
-        self._host.notify(f"{name}: {'shown' if channel in self._session.display.channels else 'hidden'}.")
+        channels = self._session.display.channels
+        words = f"{name}: {'shown' if channel in channels else 'hidden'}."
+        if channel is Reveal.TOOL and Reveal.COMMENTARY in channels and channel not in channels:
+            words = f"{name}: results hidden. Their calls belong to {self._host.key_of('commentary')}."
+        self._host.notify(words)
 
     def toggle_raw(self) -> None:
         """Switch between exact bytes and bodies."""

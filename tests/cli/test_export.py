@@ -49,6 +49,19 @@ def test_a_safe_export_is_written_next_to_the_input_under_its_name(chat: Path, f
     assert not [secret for secret in SECRETS if secret in made]
 
 
+@pytest.mark.parametrize(("level", "name"), [("debug", "x.safe.html"), ("debug", "x.brief.md"), ("brief", "x.SAFE.md")])
+def test_a_name_that_says_a_lower_level_is_refused(chat: Path, level: str, name: str) -> None:
+    said = name.split(".")[1].lower()
+    refused(
+        run("export", "--level", level, "-o", name, chat), f"the name says {said}, but this is the {level.upper()} view"
+    )
+    assert not Path(name).exists()
+
+
+def test_the_last_level_in_a_name_counts(chat: Path) -> None:
+    assert run("export", "-d", "-o", "x.safe.DEBUG.html", chat).code == 0
+
+
 def test_a_debug_export_is_named_so_and_readable_by_its_owner_only(chat: Path) -> None:
     result = run("export", "-d", chat)
     assert result.err.startswith("Exported chat.DEBUG.html: DEBUG view. Everything")

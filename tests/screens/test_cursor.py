@@ -286,3 +286,23 @@ class TestTheWayRound:
             assert said(pilot) == "Continued from the top."
             await press(pilot, {"e": "E", "w": "W", "n": "N", "u": "U"}[key])
             assert said(pilot) == "Continued from the bottom."
+
+
+@pytest.mark.slow
+async def test_a_call_of_the_brief_view_takes_the_cursor_and_keeps_it_in_the_debug_view() -> None:
+    async with running(size=SMALL, keys=["D", "e"]) as pilot:
+        navigator = view(pilot).navigator
+        assert (navigator.cursor.number, navigator.cursor.kind) == (12, RowKind.CALL)
+        for key, number in (("J", 15), ("K", 13)):
+            await press(pilot, key)
+            assert (navigator.cursor.number, navigator.cursor.kind) == (number, RowKind.CALL)
+        await press(pilot, "y")
+        assert said(pilot) == "Nothing to copy here."
+        await press(pilot, "enter")
+        assert said(pilot) == "debug view only: press d"
+        await press(pilot, "d")
+        assert navigator.focused_number == 13
+        await press(pilot, "D")
+        assert (navigator.cursor.number, navigator.cursor.kind) == (13, RowKind.CALL)
+        await press(pilot, "D")
+        assert navigator.focused_number == 16

@@ -56,15 +56,35 @@ async def test_the_suggested_name_names_the_view(size: tuple[int, int], folder: 
 
 
 @pytest.mark.slow
+async def test_the_prompt_says_the_level_whatever_the_name_and_refuses_a_name_of_a_lower_level(folder: Path) -> None:
+    async with running(size=SMALL, keys=["D", "x"]) as pilot:
+        assert drawn(pilot).splitlines()[-2].startswith(" BRIEF export to tour.brief.html")
+        await press(pilot, "escape", "d", "x")
+        for name in ("plain.html", "tour.safe.html", "tour.Brief.md"):
+            view(pilot).widgets.prompt.query_one(SafeInput).value = name
+            await press(pilot)
+            assert drawn(pilot).splitlines()[-2].startswith(f" DEBUG export to {name}")
+            if name != "plain.html":
+                await press(pilot, "enter")
+                level = name.split(".")[1].lower()
+                assert f"the name says {level}, but this is the DEBUG view" in drawn(pilot).splitlines()[-2]
+                assert asked(pilot) == name
+    assert files(folder) == []
+
+
+@pytest.mark.slow
 async def test_up_and_down_offer_the_other_forms(folder: Path) -> None:
     async with running(keys=["x"]) as pilot:
         names = [asked(pilot)]
         for _ in range(len(EXPORTERS) - 1):
             await press(pilot, "up")
             names.append(asked(pilot))
+        await press(pilot, "up")
+        assert asked(pilot) == names[0]
+        await press(pilot, "down")
+        assert asked(pilot) == names[-1]
         assert names == [f"tour.safe{exporter.ending}" for exporter in EXPORTERS.values()]
-        for _ in EXPORTERS:
-            await press(pilot, "down")
+        await press(pilot, *["down"] * (len(EXPORTERS) - 1))
         assert asked(pilot) == "tour.safe.html"
         await press(pilot, "up", "up", "up", "enter")
         await exported(pilot, "tour.safe.jsonl")

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from pathlib import Path
 
 import pytest
 
 from tests.support.panes import DEBUG, PAINTER, PLAIN, SAFE, STRICT, STYLE, OnePane, screen, text_of, texts, tour
-from tests.support.running import drawn, press, running, settled, type_in, view
+from tests.support.running import drawn, press, running, said, settled, type_in, view
 from tests.support.views import diagnostic_view, problems_of
 from viewer.model.visibility import Audience
 from viewer.render.style import Style
@@ -163,3 +164,33 @@ async def test_the_error_keys_stop_at_each_hidden_problem_and_in_the_calls_at_ea
             calls.append(view(pilot).navigator.focused_number)
         assert calls == [12, 14, 21, 12, 21]
         assert "Continued from the bottom." in drawn(pilot)
+
+
+@pytest.mark.slow
+async def test_a_problem_of_another_format_is_explained_without_a_section_of_openchatml(tmp_path: Path) -> None:
+    call = {"id": "c1", "type": "function", "function": {"name": "f", "arguments": "{"}}
+    messages: list[dict[str, object]] = [
+        {"role": "user", "content": "Hi"},
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "assistant", "content": "Hello"},
+    ]
+    path = tmp_path / "chat.json"
+    path.write_text(json.dumps({"messages": messages}))
+    async with running(path, keys=["e", "enter"]) as pilot:
+        assert said(pilot).endswith(" d shows the details.")
+        assert "OpenChatML" not in said(pilot)
+    async with running(keys=["e", "enter"]) as pilot:
+        assert "OpenChatML 2.2" in said(pilot)
+    async with running(path, options=ViewOptions(sealed=True), keys=["e", "enter"]) as pilot:
+        assert "shows the details" not in said(pilot)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("hidden", ["zebra", "plums"])
+async def test_a_search_without_matches_says_the_same_whatever_is_hidden(hidden: str, tmp_path: Path) -> None:
+    path = tmp_path / "a.ocml"
+    thought = f"<|start|>assistant<|channel|>analysis<|message|>{hidden}<|end|>\n"
+    path.write_text(f"version: 2.2\n<|start|>user<|message|>Hi<|end|>\n{thought}")
+    async with running(path) as pilot:
+        await type_in(pilot, "/", "zebra")
+        assert "no matches in what the user saw" in drawn(pilot)

@@ -205,3 +205,35 @@ class TestARewriteOfAFileThatNobodyReads:
             view(pilot).reader.check_for_rewrite()
             await settled(pilot)
             assert (said(pilot), view(pilot).session.document.message_count) == ("", 800)
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("slowly")
+async def test_the_error_key_waits_for_the_check_and_says_nothing_before_it(tmp_path: Path) -> None:
+    bad = "<|start|>assistant<|channel|>anaylsis<|message|>Hm.<|end|>\n"
+    path = tmp_path / "late.ocml"
+    path.write_text(HEAD + TURNS[: len(TURNS) // 4] + bad + TURNS[:2000] + bad + ANSWER, "utf-8")
+    async with ViewerApp([str(path)]).run_test(size=(100, 20)) as pilot:
+        await until(pilot, lambda: len(view(pilot).session.rows) > 3)
+        await press_at_once(pilot, "e", "e")
+        assert not view(pilot).session.document.is_checked
+        assert said(pilot) == "Still checking. The next error will be shown when it is found."
+        await settled(pilot)
+        errors = [one.message for one in view(pilot).session.diagnostics if one.severity == "error"]
+        assert len(errors) > 1
+        assert view(pilot).navigator.cursor.number == errors[1]
+        assert "Continued" not in drawn(pilot)
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("slowly")
+async def test_a_reader_who_moves_cancels_a_jump_to_an_unknown_error(tmp_path: Path) -> None:
+    path = tmp_path / "late.ocml"
+    path.write_text(HEAD + TURNS[:4000] + "<|start|>assistant<|channel|>anaylsis<|message|>Hm.<|end|>\n", "utf-8")
+    async with ViewerApp([str(path)]).run_test(size=(100, 20)) as pilot:
+        await until(pilot, lambda: len(view(pilot).session.rows) > 30)
+        await press_at_once(pilot, "e", "J", "J")
+        assert not view(pilot).session.document.is_checked
+        stood = view(pilot).navigator.cursor
+        await settled(pilot)
+        assert view(pilot).navigator.cursor == stood

@@ -129,7 +129,7 @@ async def test_the_prompt_counts_while_a_text_is_typed_and_only_what_the_view_sh
         await press(pilot, "ctrl+u", *"plums")
         assert " 1 of 4 · text" in prompt()
         await press(pilot, "escape", "&", *"channel:analysis")
-        assert " 1 of 3 messages · tab complete · enter apply · esc cancel" in prompt()
+        assert " 1 of 4 messages · tab complete · enter apply · esc cancel" in prompt()
         await press(pilot, "escape", "d", "&", *"channel:analysis")
         assert "messages" not in prompt()
 
@@ -155,3 +155,33 @@ async def test_counting_ends_with_the_prompt(fruit: Path, monkeypatch: pytest.Mo
         for _ in range(50):
             await asyncio.sleep(0)
         assert len(steps) == before
+
+
+@pytest.mark.slow
+async def test_a_filter_keeps_the_turns_and_the_cursor_and_can_be_edited() -> None:
+    async with running(size=(120, 20), keys=["d", "T"]) as pilot:
+        await press(pilot, "tab", "J")
+        before = drawn(pilot).splitlines()[0]
+        await type_in(pilot, "&", "tool:get_weather")
+        lines = drawn(pilot).splitlines()
+        assert "turn 1/5" in before and "turn 1/5" in lines[0]
+        assert any("▌ ƒ get_weather" in line.partition("┃")[2] for line in lines)
+        assert "Filter tool:get_weather · 6 of 33 messages" in lines[-2]
+        await press(pilot, "ampersand")
+        assert drawn(pilot).splitlines()[-2].startswith(" &tool:get_weather")
+        await press(pilot, "ctrl+u", *"role:user", "enter")
+        assert "Filter role:user · 5 of 33 messages" in drawn(pilot)
+        assert "⚠" not in drawn(pilot).partition("\n")[2].partition("┃")[0]
+
+
+@pytest.mark.slow
+async def test_a_filter_for_the_name_of_a_shown_tool_says_how_to_find_its_calls() -> None:
+    hint = "tool:Get_Weather finds the calls of this tool."
+    async with running(size=SMALL) as pilot:
+        await type_in(pilot, "&", "Get_Weather")
+        assert "No message matches & Get_Weather." in drawn(pilot) and hint not in drawn(pilot)
+        await press(pilot, "escape", "d")
+        await type_in(pilot, "&", "Get_Weather")
+        assert hint in drawn(pilot)
+        await type_in(pilot, "&", "x")
+        assert "No message matches & Get_Weatherx." in drawn(pilot) and "of this tool" not in drawn(pilot)

@@ -18,7 +18,7 @@ from viewer.cli.output_folder import OutputFolder
 from viewer.document.document import Document, open_document
 from viewer.model.visibility import Audience, Level, Reveal
 from viewer.reading.format import ReadOptions
-from viewer.render.exports import EXPORTERS, FIRST, Exporter, default_name, exporter_of
+from viewer.render.exports import EXPORTERS, FIRST, Exporter, default_name, exporter_of, misnamed
 from viewer.render.exports.view_words import badge, view_sentence
 from viewer.sources.limits import parse_size
 
@@ -102,6 +102,9 @@ def command(
     _check_site_options(form, output, single, limit)
     audience = options.audience_of(reveal, debug, strict_safe, threads)
     options.check_where(where, audience)
+    refusal = misnamed(output, audience) if output is not None else ""
+    if refusal:
+        raise click.UsageError(f"{output}: {refusal}.", click.get_current_context())
     inputs = options.inputs_of(files)
     reading = options.reading_options(preambles)
     if form == SITE and output is not None:

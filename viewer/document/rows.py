@@ -36,6 +36,8 @@ class RowKind(Enum):
 
 
 FOLDED_KINDS = frozenset({RowKind.BRANCH, RowKind.AGENT})
+PLACE_KINDS = FOLDED_KINDS | {RowKind.MESSAGE, RowKind.CALL}
+"""Kinds of rows at which a move from message to message stops."""
 _RUNS = frozenset({RowKind.HIDDEN.value, RowKind.BRANCH.value, RowKind.AGENT.value})
 """Kinds of rows that represent several messages. Their value is the number of messages."""
 

@@ -10,7 +10,7 @@ from itertools import chain
 from msgspec import Struct
 
 from viewer.document.projection import Projection
-from viewer.document.rows import FOLDED_KINDS, RowKind, Rows
+from viewer.document.rows import PLACE_KINDS, RowKind, Rows
 from viewer.render.blocks.agents import FARTHEST, Agents
 from viewer.tui.keys import DEBUG_ONLY
 
@@ -143,6 +143,6 @@ def _nearest(rows: Rows, row: int) -> int | str:
     for near in chain(range(row, len(rows)), range(row - 1, -1, -1)):
         if rows.kind(near) is RowKind.MESSAGE:
             return rows.value(near)
-        if rows.kind(near) in FOLDED_KINDS:
+        if rows.kind(near) in PLACE_KINDS:
             return rows.last_number(near)
     return _NOTHING

@@ -64,8 +64,9 @@ class PromptLine(Protocol):
         """True if typed keys go to the prompt."""
         ...
 
-    def ask(self, kind: PromptKind, text: str = "", offers: Sequence[str] | None = None) -> None:
-        """Ask, with this initial text. The up key recalls the texts in `offers`."""
+    def ask(self, kind: PromptKind, text: str = "", offers: Sequence[str] | None = None, *, label: str = "") -> None:
+        """Ask, with this initial text. The up and down keys go through the texts in `offers`. The label precedes the
+        sign."""
         ...
 
     def rest(self, kind: PromptKind, text: str, note: str = "") -> None:

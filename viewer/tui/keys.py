@@ -93,6 +93,8 @@ class Action(Struct, frozen=True):
     """The target while a list has the focus, if it differs."""
     served: Served = Served.SAFE
     """Which served views offer the action. Its bindings, footer, help and palette omit all others."""
+    title: str = ""
+    """The title in the palette, if it is not the label."""
     refusal: str = ""
     """The message if this view does not offer the action; empty if it does."""
 
@@ -516,7 +518,16 @@ ACTIONS: tuple[Action, ...] = (
         ("l",),
         served=Served.DEBUG,
     ),
-    Action("export", ("x",), "Export", "Export this view.", _F, "export.ask", served=Served.NEVER),
+    Action(
+        "export",
+        ("x",),
+        "Export",
+        "Export this view.",
+        _F,
+        "export.ask",
+        served=Served.NEVER,
+        title="Export as HTML, Markdown, text, JSON Lines or SVG",
+    ),
     Action(
         "edit", ("v",), "Editor", "Open this line in $VISUAL or $EDITOR.", _F, "program.edit", True, served=Served.NEVER
     ),

@@ -30,7 +30,13 @@ class Entry(Struct, frozen=True):
 def action_entries(actions: Sequence[Action]) -> list[Entry]:
     """Return the actions that the view offers, group by group."""
     return [
-        Entry(action.id, action.label, palette_key(action), f"{action.help} {command_of(action)}", group.value)
+        Entry(
+            action.id,
+            action.title or action.label,
+            palette_key(action),
+            f"{action.help} {command_of(action)}",
+            group.value,
+        )
         for group in Group
         for action in offered(actions)
         if action.group is group

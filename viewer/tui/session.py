@@ -12,7 +12,7 @@ from viewer.document.calls import CallView
 from viewer.document.diagnostics import DiagnosticView
 from viewer.document.document import Document
 from viewer.document.projection import Projection
-from viewer.document.rows import FOLDED_KINDS, Folding, MessageSet, RowKind, Rows
+from viewer.document.rows import FOLDED_KINDS, PLACE_KINDS, Folding, MessageSet, RowKind, Rows
 from viewer.document.vault import HiddenError
 from viewer.model.prices import NO_PRICES, Prices
 from viewer.model.visibility import Pane
@@ -114,6 +114,8 @@ class Session:
         self.projection: Projection = self.document.project(self.display.audience)
         self._agent_messages = self.projection.agent_messages(self.agent) if self.agent else MessageSet()
         self.rows: Rows = self._make_rows()
+        self._all_rows: Rows | None = None
+        """The rows without the filter; None if there is no filter."""
         self.filtered_by = ""
         """The filter of the rows, as typed; empty if they are all rows."""
         self.leak_scores: Mapping[int, int] = {}
@@ -140,6 +142,17 @@ class Session:
             count = sum(rows.kind(rows.row_of(number)) in _UNSEEN for number in numbers)
             self._counted_steps = (rows, state), count
         return self._counted_steps[1]
+
+    @property
+    def all_rows(self) -> Rows:
+        """The rows that the view has without a filter."""
+        return self.rows if self._all_rows is None else self._all_rows
+
+    @property
+    def searched_total(self) -> int:
+        """The number of messages from which a filter chooses."""
+        counts_shown = self.projection.audience.is_safe or bool(self.agent)
+        return self.all_rows.shown_count if counts_shown else self.all_rows.reach
 
     @property
     def message_total(self) -> int:
@@ -201,13 +214,14 @@ class Session:
 
     def filter_rows(self, only: MessageSet, typed: str) -> Changed:
         """Show only these messages, which a filter found."""
+        everything = self.all_rows
         changed = self.show_rows(self.projection.rows(only=only))
-        self.filtered_by = typed
+        self.filtered_by, self._all_rows = typed, everything
         return changed
 
     def show_rows(self, rows: Rows) -> Changed:
         """Show other rows of the same projection."""
-        self.rows, self.grown_from, self.filtered_by = rows, 0, ""
+        self.rows, self.grown_from, self.filtered_by, self._all_rows = rows, 0, "", None
         return VIEW
 
     def fold_branch(self, number: int, unfolded: bool) -> Changed:
@@ -235,6 +249,11 @@ class Session:
         """Return the kind of a row that can be unfolded; None for any other row."""
         kind = self.rows.kind(row) if row is not None and len(self.rows) else None
         return kind if kind in FOLDED_KINDS else None
+
+    def is_place(self, row: int) -> bool:
+        """True if the cursor on this row is on the row itself, and not on a message: a folded row, or a call."""
+        kind = self.rows.kind(row)
+        return kind in PLACE_KINDS and kind is not RowKind.MESSAGE
 
     def toggle_mark(self, number: int) -> Changed:
         """Mark a message, or remove its mark."""

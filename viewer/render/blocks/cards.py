@@ -29,6 +29,7 @@ from viewer.render.blocks.json_rows import (
     is_container,
     key_room,
     only_error,
+    shorten_paths,
 )
 from viewer.render.blocks.times import TimeWords
 from viewer.render.diagnostic import described
@@ -209,10 +210,14 @@ class CardMaker:
         tool = tool_words(call.tool)
         arguments = arguments_line(self._projection.beginning(call.call or 0, MOST_READ))
         left = [Part(trusted(f"{signs.call} {tool}"), StyleRole.TOOL)]
-        left += [Part(trusted(f"  {arguments}"), StyleRole.QUIET)] if arguments else []
         state, look = call_state(call, [one for found in notes.values() for one in found], signs)
         columns = self._columns(state, look, time_words(call), call_numbers(call, signs), is_open)
-        return between(left, [*self._time(row, call.call or 0), *columns], self._width - indent, signs)
+        right = [*self._time(row, call.call or 0), *columns]
+        room = self._width - indent - sum(cells(part.text) for part in (*left, *right)) - 2
+        if cells(arguments) > room:
+            arguments = shorten_paths(arguments, signs.ellipsis)
+        left += [Part(trusted(f"  {arguments}"), StyleRole.QUIET)] if arguments else []
+        return between(left, right, self._width - indent, signs)
 
     def _time(self, row: int, number: int) -> list[Part]:
         """Return the time of a message, if times are on."""
@@ -220,9 +225,10 @@ class CardMaker:
         return [Part(trusted(f" {words} "), StyleRole.QUIET)] if words else []
 
     def _columns(self, state: str, look: StyleRole, time: str, numbers: str, is_open: bool) -> list[Part]:
-        aside = f"{time:>{max(TIME_ROOM, len(time) + 1)}}{numbers:>{max(_NUMBER_ROOM, len(numbers) + 2)}}"
+        room = STATE_ROOM + TIME_ROOM - len(state)
+        aside = f"{time:>{max(room, len(time) + 1)}}{numbers:>{max(_NUMBER_ROOM, len(numbers) + 2)}}"
         mark = self._glyphs.unfolded if is_open else self._glyphs.folded
-        return [Part(trusted(f" {state:<{STATE_ROOM}}"), look), Part(trusted(f"{aside} {mark}"), StyleRole.QUIET)]
+        return [Part(trusted(f" {state}"), look), Part(trusted(f"{aside} {mark}"), StyleRole.QUIET)]
 
     def _tree(
         self, body: str, stem: str, depth: int, turned: frozenset[int], *, is_last: bool, key: str = "", room: int = 10
@@ -259,7 +265,7 @@ class CardMaker:
             yield JsonRow(more if number else first, row)
         left = body.count("\n") + 1 - sum(not row.joined for row in shown)
         if len(shown) < len(rows) or len(head) < len(body):
-            words = counted(left, "more line") if left > 0 else "more"
+            words = f"{counted(left, 'more line') if left > 0 else 'more'} {signs.dot} l unfolds it"
             yield JsonRow(more, None, (Part(trusted(f"{signs.folded} {words}"), StyleRole.QUIET),))
 
     def _reply_tree(self, answer: str, depth: int, key_room: int, turned: frozenset[int]) -> list[JsonRow]:

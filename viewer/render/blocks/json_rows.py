@@ -27,6 +27,8 @@ ALL_NODES = 99
 LONG_TEXT, SHOWN_TEXT = 15, 12
 """A string with more rows than the first number is folded to the second."""
 _KEY_ROOM = 10
+_LONG_PATH = re.compile(r"=(?:/[^/\s=]+){2,}?((?:/[^/\s=]+){1,2})(?=\s|$)")
+"""An absolute path of at least four parts, of which the last two stay, or of three, of which the last one stays."""
 _SHORT = 200
 """A container with fewer characters is open."""
 _MOST_READ = 64 * 1024
@@ -180,6 +182,11 @@ def arguments_line(beginning: str) -> SafeText:
     except NotJsonError:
         words.append(_rest_of(beginning[at:]))
     return sanitize_line(" ".join(filter(None, words)), 400)
+
+
+def shorten_paths(arguments: SafeText, ellipsis: str) -> SafeText:
+    """Replace the beginning of each long path among the arguments of a call, so that the name of the file stays."""
+    return SafeText(_LONG_PATH.sub(lambda match: f"={ellipsis}{match[1]}", arguments))
 
 
 def _rest_of(beginning: str) -> str:

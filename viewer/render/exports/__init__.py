@@ -54,6 +54,8 @@ _ENDINGS = {exporter.ending: exporter for exporter in EXPORTERS.values()} | {
     ".markdown": EXPORTERS["md"],
     ".text": EXPORTERS["text"],
 }
+_LEVELS = (Level.SAFE, Level.BRIEF, Level.DEBUG)
+"""The levels, from the one that shows least."""
 _KNOWN = (".gz", ".xz", ".zst")
 
 
@@ -73,6 +75,16 @@ def stem_of(document: str) -> str:
     for ending in _KNOWN:
         name = name.removesuffix(ending)
     return sanitize_line(PurePath(name).stem.strip(".- ") or "transcript", 100)
+
+
+def misnamed(path: str, audience: Audience) -> str:
+    """Return why a file may not have this name; empty if it may. The last level in a name must not be lower than that
+    of the view."""
+    name = PurePath(path)
+    named = [each for suffix in name.suffixes for each in Level if suffix.lower() == f".{each.value}"]
+    if not named or _LEVELS.index(named[-1]) >= _LEVELS.index(audience.level):
+        return ""
+    return f"the name says {named[-1].value}, but this is the {badge(audience)} view"
 
 
 def view_name(audience: Audience) -> str:

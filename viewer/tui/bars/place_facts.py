@@ -16,8 +16,11 @@ MOST_LOOKED_AT = 1000
 """How many earlier rows to search for a message."""
 
 
-def place_facts(document: Document, projection: Projection, rows: Rows, row: int | None, number: int) -> TitleFacts:
-    """Return the file, format, and model, and the transcript and turn of a row."""
+def place_facts(
+    document: Document, projection: Projection, rows: Rows, row: int | None, number: int, everything: Rows | None = None
+) -> TitleFacts:
+    """Return the file, format, and model, and the transcript and turn of a row. With a filter, `everything` are the
+    rows without it, whose turns count."""
     transcript = _transcript_at(projection, rows, number)
     count = len(rows.shown_transcripts)
     return TitleFacts(
@@ -25,14 +28,16 @@ def place_facts(document: Document, projection: Projection, rows: Rows, row: int
         format=_format_title(document, projection, transcript),
         model=(transcript.model or "") if transcript else "",
         transcript=(transcript.number, count) if transcript and count > 1 else None,
-        turn=_turn_at(rows, row) if row is not None else None,
+        turn=_turn_at(rows, row, everything or rows) if row is not None else None,
     )
 
 
-def _turn_at(rows: Rows, row: int) -> tuple[int, int] | None:
+def _turn_at(rows: Rows, row: int, everything: Rows) -> tuple[int, int] | None:
     """Return the turn of a row and the last turn of its transcript. Hidden rows belong to the turn before them."""
-    own = rows.rows_of_transcript(rows.transcript(row))
-    here, last = (_turn_before(rows, place, own.start) for place in (row, own.stop - 1))
+    transcript = rows.transcript(row)
+    here = _turn_before(rows, row, rows.rows_of_transcript(transcript).start)
+    own = everything.rows_of_transcript(transcript)
+    last = _turn_before(everything, own.stop - 1, own.start)
     return (max(here, 1), last) if last else None
 
 

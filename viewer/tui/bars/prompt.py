@@ -22,7 +22,7 @@ HINTS = {
     PromptKind.SEARCH: "text, or //regex · enter find · ↑ history · esc cancel",
     PromptKind.FILTER: "tab complete · enter apply · ↑ history · esc cancel",
     PromptKind.COMMAND: "tab complete · enter run · esc cancel",
-    PromptKind.EXPORT: "↑ ↓ other formats · enter export · esc cancel",
+    PromptKind.EXPORT: "↑ ↓ format · enter export · esc cancel",
     PromptKind.LIST: "enter find in this list · esc cancel",
     PromptKind.ROWS: "words of a title or a name · enter apply · esc cancel",
 }
@@ -123,7 +123,9 @@ class Prompt(Horizontal):
         self._sign = Static(Content(""), id="prompt-sign", markup=False)
         self._input = SafeInput(compact=True, select_on_focus=False)
         self._note = Static(Content(""), id="prompt-note", markup=False)
-        self._hint = self._count = ""
+        self._hint = self._count = self._label = ""
+        self._is_ring = False
+        """True if the up and down keys go around."""
 
     def compose(self) -> ComposeResult:
         """Yield the sign, the input, and a hint."""
@@ -134,9 +136,12 @@ class Prompt(Horizontal):
         """True if typed keys go to the prompt."""
         return self.has_class("-asking")
 
-    def ask(self, kind: PromptKind, text: str = "", offers: Sequence[str] | None = None) -> None:
-        """Show the prompt with this initial text. The up key recalls the texts in `offers`, or else earlier ones."""
+    def ask(self, kind: PromptKind, text: str = "", offers: Sequence[str] | None = None, *, label: str = "") -> None:
+        """Show the prompt with this initial text, after a label that cannot be edited. The up key recalls earlier
+        texts. If there are `offers`, the up and down keys go around through them."""
+        self._label = label
         self._become("-asking", kind)
+        self._is_ring = bool(offers)
         if offers is not None:
             self._remembered[kind] = list(reversed(offers))
         self._begun = text
@@ -187,7 +192,7 @@ class Prompt(Horizontal):
     def _make_room(self) -> None:
         """Shorten or hide the hint while the text needs its space, but never hide a fault. The keys to accept and to
         cancel stay longest."""
-        room = self.app.size.width - len(self.kind.value) - len(self._input.value) - 5
+        room = self.app.size.width - len(self._label + self.kind.value) - len(self._input.value) - 5
         parts = (self._hint.replace(_RECALLS, "") if self._count else self._hint).split(" · ")
         hints = [" · ".join(parts[at:]) for at in range(len(parts))]
         if self._count:
@@ -205,7 +210,7 @@ class Prompt(Horizontal):
 
             is_search = self.kind is PromptKind.SEARCH
             fault = faults.fault_of_search(text) if is_search else faults.fault_of_filter(text, is_complete=is_complete)
-        if fault or self._count or self.has_class("-fault"):
+        if fault or self._count or self._hint != HINTS[self.kind]:
             self.hint(fault or HINTS[self.kind])
         self.set_class(bool(fault), "-fault")
         return bool(fault)
@@ -245,7 +250,9 @@ class Prompt(Horizontal):
     def action_recall(self, step: int) -> None:
         """Recall an earlier text of this kind."""
         earlier = self._remembered[self.kind]
-        self._place = max(0, min(self._place + step, len(earlier)))
+        self._place += step
+        last = len(earlier)
+        self._place = self._place % (last + 1) if self._is_ring else max(0, min(self._place, last))
         self._put(earlier[self._place] if self._place < len(earlier) else self._begun)
 
     @on(Input.Changed)
@@ -276,7 +283,7 @@ class Prompt(Horizontal):
         for other in ("-closed", "-asking"):
             self.set_class(other == state, other)
         self._input.set_focusable(state == "-asking")
-        _show(self._sign, kind.value)
+        _show(self._sign, self._label + kind.value if state == "-asking" else kind.value)
 
 
 def _show(label: Static, words: str) -> None:

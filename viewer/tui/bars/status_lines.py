@@ -25,6 +25,7 @@ class NamedProblem(Struct, frozen=True):
     place: int
     """The position, counted from 1."""
     total: int
+    """The number of problems; 0 until everything is checked."""
 
 
 class StatusFacts(Struct, frozen=True):
@@ -113,7 +114,8 @@ def _left(facts: StatusFacts, room: int, width: int, style: Style) -> Line:
 def _problem(facts: StatusFacts, named: NamedProblem, room: int, width: int, style: Style) -> Line:
     """Return a line such as `✖ 1/7 #12 Expected celsius or fahrenheit  86:134 E-CALL-SCHEMA · enter explains it`."""
     found = named.problem
-    head = trusted(f" {style.signs.severity(found.severity)} {named.place}/{named.total}")
+    place = f" {named.place}/{named.total}" if named.total else ""
+    head = trusted(f" {style.signs.severity(found.severity)}{place}")
     number = f" #{found.message}" if found.message else ""
     words = problem_words(found, style, safe=facts.safe)
     if facts.safe:

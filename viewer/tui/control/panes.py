@@ -355,10 +355,15 @@ class PaneController:
         self._host.redraw(Changed.TAB)
 
     def explain(self, problem: ShownDiagnostic) -> None:
-        """Explain a problem in the inspector; in the safe view, in one sentence."""
+        """Explain a problem in the inspector; in the safe view, in one sentence. Sections of OpenChatML are named only
+        for its own files."""
         rule = RULES[problem.code]
-        if not self._session.display.debug:
-            self._host.notify(f"{problem.code}: {rule.safe} ({rule.section})")
+        display, document = self._session.display, self._session.document
+        if not display.debug:
+            is_own = document.detection.format.startswith("openchatml")
+            section = f" ({rule.section})" if is_own else ""
+            more = "" if display.sealed or display.strict else f" {self._host.key_of('debug')} shows the details."
+            self._host.notify(f"{problem.code}: {rule.safe}{section}{more}")
             return
         self.inspector_tab = Tab.PROBLEMS
         self.open(Panel.INSPECTOR)

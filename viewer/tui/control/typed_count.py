@@ -75,4 +75,4 @@ class TypedCount:
             if not self._host.prompt.is_asking:
                 return
         if session.projection.audience == projection.audience:
-            self._host.prompt.count(typed, f"{len(matching.messages()):,} of {rows.shown_count:,} messages")
+            self._host.prompt.count(typed, f"{len(matching.messages()):,} of {session.searched_total:,} messages")

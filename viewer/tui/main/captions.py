@@ -10,6 +10,7 @@ from viewer.document.live import LiveDocument
 from viewer.document.values import ShownDiagnostic
 from viewer.render.blocks.agents import Agents
 from viewer.render.blocks.block import RowProblems
+from viewer.render.blocks.call_words import tool_words
 from viewer.render.blocks.empty import empty_facts, empty_sentences
 from viewer.render.sanitize import SafeText, sanitize_line
 from viewer.render.style import Glyphs, trusted
@@ -24,6 +25,8 @@ from viewer.tui.main.follow import SOURCE_WORDS, FollowTitle
 from viewer.tui.panes.panel import BottomTab, Panel
 from viewer.tui.session import Session
 
+_MOST_CALLS = 1000
+"""How many calls to search for the name of a tool."""
 _LONGEST_FILTER = 60
 """How many characters of a filter without matches to repeat."""
 
@@ -38,7 +41,7 @@ def title_facts(session: Session, cursor: Cursor, follow: FollowTitle) -> TitleF
     calls = session.calls
     spent = session.usages.total() if session.usages is not None else None
     return replace(
-        place_facts(document, session.projection, rows, cursor.row(rows), cursor.number),
+        place_facts(document, session.projection, rows, cursor.row(rows), cursor.number, everything=session.all_rows),
         level=session.display.level,
         agent=_agent(session) if session.agent else "",
         errors=severities["error"] if is_checked else 0,
@@ -73,11 +76,14 @@ def status_facts(
     if shown is None and row is not None and not safe and session.document.is_checked:
         shown = next((one for one in RowProblems(rows, diagnostics).of(row) if one.severity != "info"), None)
     place = diagnostics.place_of(shown) if shown is not None else -1
+    is_checked = session.document.is_checked or isinstance(session.document, LiveDocument)
     hidden = session.hidden_steps if safe and session.document.is_checked else 0
     total, number = session.message_total, _label(session, cursor)
     return StatusFacts(
         safe=safe,
-        problem=NamedProblem(shown, place + 1, len(diagnostics)) if shown is not None and place >= 0 else None,
+        problem=NamedProblem(shown, place + 1, len(diagnostics) if is_checked else 0)
+        if shown is not None and place >= 0
+        else None,
         hidden_steps=hidden,
         problem_key=keys[0],
         open_key=keys[1],
@@ -106,12 +112,20 @@ def footer_view(session: Session, panes: PaneController) -> FooterView:
     return FooterView(session.display.level)
 
 
+def _is_tool(session: Session, words: str) -> bool:
+    """True if the words are the name of a tool among the first calls that this view shows."""
+    calls = session.calls[:_MOST_CALLS]
+    return any(tool_words(call.tool).casefold() == words.casefold() for call in calls)
+
+
 def empty_notes(session: Session, follow: FollowTitle, signs: Glyphs, keys: tuple[str, str]) -> list[SafeText]:
     """Explain an empty view: why it is empty, and which key shows more. `keys` are those of the filter: edit, clear."""
     if session.filtered_by:
         words = sanitize_line(session.filtered_by, _LONGEST_FILTER)
+        hint = [SafeText(f"tool:{words} finds the calls of this tool.")] if _is_tool(session, words) else []
         return [
             SafeText(f"No message matches & {words}."),
+            *hint,
             trusted(f"Press {keys[0]} to edit the filter, or {keys[1]} to clear it."),
         ]
     document, display = session.document, session.display

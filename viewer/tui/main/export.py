@@ -11,7 +11,8 @@ from pathlib import Path, PurePath
 from viewer.atomic_file import AtomicFile, OutputExistsError
 from viewer.errors import ViewerError
 from viewer.model.visibility import Audience, Level
-from viewer.render.exports import EXPORTERS, FIRST, Exporter, default_name, exporter_of, view_name
+from viewer.render.exports import EXPORTERS, FIRST, Exporter, default_name, exporter_of, misnamed, view_name
+from viewer.render.exports.view_words import badge
 from viewer.render.number_format import byte_size
 from viewer.tui.host import Host, Notice, PromptKind, Task, as_sentence
 from viewer.tui.session import Session
@@ -40,9 +41,15 @@ class ExportController:
         view."""
         self._replaces = ""
         audience = self._asked_for = self._session.display.audience
-        names = [default_name(self._session.document.name, audience, exporter) for exporter in EXPORTERS.values()]
         first = default_name(self._session.document.name, audience, FIRST)
-        self._host.prompt.ask(PromptKind.EXPORT, first, [name for name in names if name != first])
+        self._ask(first)
+
+    def _ask(self, name: str) -> None:
+        """Ask with this initial name. The prompt starts with the level, which stays while the name is edited."""
+        audience = self._session.display.audience
+        names = [default_name(self._session.document.name, audience, exporter) for exporter in EXPORTERS.values()]
+        offers = [each for each in names if each != name]
+        self._host.prompt.ask(PromptKind.EXPORT, name, offers, label=f"{badge(audience)} ")
 
     def repeat_question(self) -> None:
         """After the view changed, suggest names for the new view if the question is open."""
@@ -67,6 +74,11 @@ class ExportController:
             return
         if exporter is None:
             self._host.notify(f"Unknown file extension. Use one of: {_ENDINGS}.", Notice.WARNING)
+            return
+        refusal = misnamed(typed, audience)
+        if refusal:
+            self._ask(typed)
+            self._host.prompt.hint(refusal)
             return
         self.stop()
         overwrite = typed == self._replaces
@@ -121,7 +133,7 @@ class ExportController:
             self._host.notify(f"{typed} already exists and was not changed.", Notice.WARNING)
             return
         self._replaces = typed
-        self._host.prompt.ask(PromptKind.EXPORT, typed, [])
+        self._ask(typed)
         self._host.prompt.hint("already exists: enter replaces the file, esc cancels")
 
     def stop(self) -> bool:

@@ -10,6 +10,7 @@ from viewer.document.filter.grammar import parse
 from viewer.document.filter.predicate import Matching
 from viewer.document.filter.tree import Filter, FilterError
 from viewer.document.rows import MessageSet, Rows
+from viewer.tui.cursor import Cursor
 from viewer.tui.host import Host, PromptKind
 from viewer.tui.keys import DEBUG_ONLY
 from viewer.tui.main.search import SearchController
@@ -51,8 +52,8 @@ class FilterController:
         return self.is_active or self._matching is not None
 
     def ask(self) -> None:
-        """Ask for a filter."""
-        self._host.prompt.ask(PromptKind.FILTER)
+        """Ask for a filter. The one that is active can be edited."""
+        self._host.prompt.ask(PromptKind.FILTER, self._typed if self.is_active else "")
 
     def filter_for(self, typed: str) -> None:
         """Find the matching messages, then show only those.
@@ -145,15 +146,23 @@ class FilterController:
         self._matcher, self._previous_rows = matcher, self._session.rows
         self._messages = matcher.messages()
         self._host.redraw(self._session.filter_rows(self._messages, self._typed))
+        self._keep_cursor()
         if isinstance(matcher, Matching):
             self._host.prompt.rest(PromptKind.FILTER, self._typed, self._count())
         else:
             self._search.search_for(where.searched or "", PromptKind.FILTER)
 
+    def _keep_cursor(self) -> None:
+        """Put the cursor on its message or on the nearest matching one, so that it stays on the screen."""
+        viewport = self._host.viewport
+        nearest = self._session.nearest_shown(viewport.cursor.number)
+        if viewport.cursor.is_set and nearest:
+            viewport.go_to_cursor(Cursor(nearest))
+            self._host.redraw(Changed.FOCUS)
+
     def _count(self) -> str:
         assert self._messages is not None
-        assert self._previous_rows is not None
-        return f"{len(self._messages):,} of {self._previous_rows.shown_count:,} messages"
+        return f"{len(self._messages):,} of {self._session.searched_total:,} messages"
 
     def _extend_matches(self, matcher: Searcher | Matching) -> Changed:
         """Add matching messages. Rows that the matcher has not reached yet are added by the next call."""

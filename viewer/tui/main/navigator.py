@@ -116,7 +116,7 @@ class Navigator:
         """Go to a message, the row that folds it, or the nearest shown message."""
         self.leave_place()
         row = self._session.rows.row_holding(number)
-        if row is not None and self._session.folded_at(row):
+        if row is not None and self._session.is_place(row):
             self.focus_row(row, number)
         else:
             self.focus_message(self._session.nearest_shown(number))
@@ -142,6 +142,9 @@ class Navigator:
         row = cursor.row(rows)
         if row is None or cursor.is_at(rows, row):
             return cursor if row is not None else NOWHERE
+        holding = rows.row_holding(cursor.number)
+        if holding is not None and rows.kind(holding) is RowKind.CALL:
+            return cursor_at(rows, holding, cursor.number)
         return Cursor(self._session.nearest_shown(cursor.number))
 
     def focus_row(self, row: int, number: int = 0, *, above: int | None = None) -> None:
@@ -378,7 +381,7 @@ class Navigator:
     def _show_found(self, number: int) -> None:
         """Put the cursor on a message, or on the row that folds it, in the upper part of the screen."""
         row, above = self._session.rows.row_holding(number), self._host.viewport.view_height // 4
-        if row is not None and self._session.folded_at(row):
+        if row is not None and self._session.is_place(row):
             self.focus_row(row, number, above=above)
         else:
             self.focus_message(number, above=above)

@@ -8,6 +8,7 @@ from contextlib import suppress
 from viewer.document.live import LiveDocument
 from viewer.render.highlight import LEXERS
 from viewer.sources.changes import Reason
+from viewer.tui.control.problems import ProblemController
 from viewer.tui.go_to import Place, Target, parse
 from viewer.tui.host import Host, Notice, as_sentence
 from viewer.tui.main.file_end import EndController
@@ -40,6 +41,7 @@ class ReadWorker:
         search: SearchController,
         filter: FilterController,
         end: EndController,
+        problems: ProblemController,
         machine: FollowMachine,
         start_at: str,
         resume_at: int = 0,
@@ -52,6 +54,7 @@ class ReadWorker:
         self._search = search
         self._filter = filter
         self._end = end
+        self._problems = problems
         self._machine = machine
         self._start_at = start_at
         self.resume_at = 0 if start_at else resume_at
@@ -129,6 +132,7 @@ class ReadWorker:
             self._session.refresh_lists()
             self._host.redraw(changed | VIEW)
             self._go_where_wanted()
+            self._problems.resume()
             self._end.show_progress()
 
     def finish(self) -> None:

@@ -99,7 +99,7 @@ class MainScreen(Screen[None]):
         )
         end = EndController(self, session, host, self.navigator, settings, painter)
         self.reader = ReadWorker(
-            *(session, host, self.navigator, self.search, self.filter, end, machine),
+            *(session, host, self.navigator, self.search, self.filter, end, self.problems, machine),
             *(start_at, 0 if options.follow else before.at),
         )
         self._keeper = StateKeeper(state, session, settings, self.navigator, self.panes, self.reader)

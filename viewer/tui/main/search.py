@@ -218,12 +218,18 @@ class SearchController:
             for match in self.searcher.matches.in_row(rows.row_of(number))
         ]
 
+    @property
+    def _without_matches(self) -> str:
+        """The words for a search without matches. Below the debug view, they say what was searched, whatever is
+        hidden."""
+        return "no matches" if self._session.display.debug else "no matches in what the user saw"
+
     def _note_matches(self) -> None:
         if self.searcher is None:
             return
         total = self.searcher.matches.total
         place = self.searcher.index_of(self.current_match) if self.current_match else None
-        words = _count_of_matches(total) if total else "no matches"
+        words = _count_of_matches(total) if total else self._without_matches
         self._host.prompt.note(f"{place + 1:,} of {total:,}" if place is not None else words)
 
 

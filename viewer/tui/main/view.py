@@ -106,7 +106,11 @@ class ViewController:
 
     def _toggle(self, channel: Reveal, name: str) -> None:
         self.apply(self._session.display.toggled(channel))
-        self._host.notify(f"{name}: {'shown' if channel in self._session.display.channels else 'hidden'}.")
+        channels = self._session.display.channels
+        words = f"{name}: {'shown' if channel in channels else 'hidden'}."
+        if channel is Reveal.TOOL and Reveal.COMMENTARY in channels and channel not in channels:
+            words = f"{name}: results hidden. Their calls belong to {self._host.key_of('commentary')}."
+        self._host.notify(words)
 
     def toggle_raw(self) -> None:
         """Switch between exact bytes and bodies."""
@@ -292,7 +296,7 @@ class ViewController:
     def _explain_hidden(self, row: int | None) -> None:
         """Say which keys show the hidden messages under the cursor."""
         display, host = self._session.display, self._host
-        if row is None or self._session.rows.kind(row) is not RowKind.HIDDEN:
+        if row is None or self._session.rows.kind(row) not in (RowKind.HIDDEN, RowKind.CALL):
             return
         if display.debug:
             *others, last = (host.key_of(id) for id in ("analysis", "commentary", "tools", "system"))

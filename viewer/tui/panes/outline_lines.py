@@ -152,8 +152,8 @@ class OutlineLines:
         if spent is not None:
             return _spent_parts(spent, width)
         worst = self._problems.worst(first, last)
-        if worst:
-            found = sum(one.severity == worst for one in self._problems.between(first, last))
+        found = self._count_problems(worst, first, last) if worst else 0
+        if found:
             sign = self._style.signs.severity(worst)
             return (Part(trusted(f"{sign} {found}"), _LOOKS[worst]),)
         if self._live and group == self.table.groups - 1:
@@ -164,6 +164,12 @@ class OutlineLines:
         )
         took = duration(ended - begun) if begun is not None and ended is not None and ended > begun else ""
         return (Part(trusted(took), StyleRole.QUIET),)
+
+    def _count_problems(self, severity: str, first: int, last: int) -> int:
+        """Return how many problems of this severity the rows have. A filter leaves out some messages."""
+        found = (one.message for one in self._problems.between(first, last) if one.severity == severity)
+        holds = self._rows.row_holding
+        return sum(self._rows.is_whole or not number or holds(number) is not None for number in found)
 
     def _time(self, numbers: range) -> int | None:
         times = (self._projection.time_ms(number) for number in numbers)

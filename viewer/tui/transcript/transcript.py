@@ -10,7 +10,7 @@ from textual.message import Message
 from textual.selection import Selection
 from textual.strip import Strip
 
-from viewer.document.rows import FOLDED_KINDS, RowKind
+from viewer.document.rows import PLACE_KINDS, RowKind
 from viewer.render.blocks.block import Block, BlockLine
 from viewer.render.blocks.sides import Maker
 from viewer.render.sanitize import SafeText, sanitize_copy
@@ -31,6 +31,8 @@ from viewer.tui.transcript.selecting import selected_text, with_selection
 
 LINES_A_ROW = 1 << 20
 """A selection numbers lines as the row times this constant, plus the line in the row."""
+_SHOWN = (RowKind.MESSAGE, RowKind.CALL)
+"""Kinds of rows that the cursor prefers when it must stay on the screen."""
 WHEEL = 3
 """Lines per step of the mouse wheel."""
 
@@ -293,7 +295,7 @@ class Transcript(PlainLines, can_focus=True):
         if not visible or row in visible:
             return
         rows = maker.rows
-        messages = [each for each in visible if rows.kind(each) is RowKind.MESSAGE] or visible
+        messages = [each for each in visible if rows.kind(each) in _SHOWN] or visible
         self.cursor = cursor_at(rows, messages[0] if row < visible[0] else messages[-1])
         self.is_carried = True
 
@@ -303,18 +305,17 @@ class Transcript(PlainLines, can_focus=True):
         if maker is None:
             return NOWHERE
         rows, visible = maker.rows, self.rows_on_screen
-        messages = [row for row in visible if rows.kind(row) is RowKind.MESSAGE] or visible
+        messages = [row for row in visible if rows.kind(row) in _SHOWN] or visible
         return cursor_at(rows, messages[0]) if messages else NOWHERE
 
     def neighbor(self, step: int) -> Cursor:
-        """Return the next (1) or previous (-1) message or folded row; the cursor is unset if there is none."""
+        """Return the next (1) or previous (-1) message, call or folded row; the cursor is unset if there is none."""
         row, maker = self.cursor_row, self.blocks.maker
         if row is None or maker is None:
             return self.first_visible()
         rows, row = maker.rows, row + step
         while 0 <= row < len(rows):
-            is_place = rows.kind(row) is RowKind.MESSAGE or rows.kind(row) in FOLDED_KINDS
-            if is_place and maker.drawn_row(row) == row:
+            if rows.kind(row) in PLACE_KINDS and maker.drawn_row(row) == row:
                 return cursor_at(rows, row)
             row += step
         return NOWHERE

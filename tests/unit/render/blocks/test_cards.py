@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import pytest
@@ -159,7 +159,7 @@ def test_arguments_that_are_no_json_are_lines_of_text(tmp_path: Path) -> None:
     call = CALL.replace("<|constrain|>json", "").format("patch", "c1", patch)
     lines = page(tmp_path, USER, call, REPLY.format("patch", "c1", "Done")).open(2).lines((2,))
     assert lines[1:3] == ["  ├ text      *** Begin Patch", "  │           +line 0"]
-    assert lines[-2:] == ["  │           ▸ 29 more lines", "  └ reply     Done"]
+    assert lines[-2:] == ["  │           ▸ 29 more lines · l unfolds it", "  └ reply     Done"]
 
 
 def test_line_ends_of_windows_leave_no_mark(tmp_path: Path) -> None:
@@ -197,3 +197,37 @@ def test_a_row_in_a_card_is_drawn_by_its_call(audience: Audience) -> None:
     assert shown.maker.drawn_row(row) == row - 1
     for number in (9, 12, 16, 18):
         assert shown.maker.drawn_row(shown.rows.row_of(number)) == shown.rows.row_of(number)
+
+
+def test_a_longer_duration_leaves_the_state_in_its_column(tmp_path: Path) -> None:
+    def record(number: int, role: str, second: int, part: Mapping[str, object]) -> str:
+        time = f"2025-06-03T09:12:{second:02}Z"
+        message = {"role": role, "content": [part]} | ({"id": f"m{number}"} if role == "assistant" else {})
+        own = {"type": role, "uuid": f"u{number}-{role}", "sessionId": "s", "timestamp": time, "message": message}
+        return json.dumps({"parentUuid": None, "isSidechain": False, "userType": "external", "version": "1"} | own)
+
+    lines = [record(0, "user", 0, {"type": "text", "text": "Wait."})]
+    for number, seconds in enumerate((9, 11), 1):
+        lines.append(
+            record(number, "assistant", 0, {"type": "tool_use", "id": f"t{number}", "name": "Wait", "input": {}})
+        )
+        reply = {"type": "tool_result", "tool_use_id": f"t{number}", "content": "Done"}
+        lines.append(record(number, "user", seconds, reply))
+    path = tmp_path / "wait.jsonl"
+    path.write_text("\n".join(lines) + "\n")
+    shown = [line for line in Page(open_document(str(path))).lines((2, 4)) if "✓" in line]
+    assert [line.rpartition(" s ")[0].rpartition(" ")[2] for line in shown] == ["9.0", "11.0"]
+    assert len({line.index("✓") for line in shown}) == 1, shown
+
+
+def test_a_path_that_does_not_fit_loses_its_beginning(tmp_path: Path) -> None:
+    path = "/home/ana/src/ledger/ledger/deeper/import_csv.py"
+    short, long = (json.dumps({"path": path, "words": "x" * count}) for count in (1, 90))
+    lines = page(
+        tmp_path, USER, *(CALL.format("f", number, text) for number, text in enumerate((long, '{"p": "/a/b"}')))
+    ).lines((2, 3))
+    assert "  path=…/deeper/import_csv.py words=xxx" in lines[0]
+    assert "p=/a/b" in lines[1]
+    assert f"path={path}" not in page(tmp_path, USER, CALL.format("f", 0, short)).lines((2,))[0]
+    ascii = page(tmp_path, USER, CALL.format("f", 0, long), glyphs=ASCII).lines((2,))[0]
+    assert "path=.../deeper/import_csv.py" in ascii

@@ -14,7 +14,7 @@ _MOST_BYTES = 2 * 1024 * 1024
 
 def key_of(name: str, secret: str) -> str:
     """Return the key of a file in the state: it depends only on the path, and does not disclose it."""
-    from _blake2 import blake2b  # what `hashlib` offers, without its 1 ms
+    from _blake2 import blake2b  # the function in `hashlib`, without the 1 ms that its import takes
 
     real = os.path.realpath(name)  # a name may end with an item, `FILE:ITEM`
     return blake2b(os.fsencode(real), key=bytes.fromhex(secret), digest_size=DIGEST).hexdigest()

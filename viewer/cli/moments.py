@@ -25,7 +25,7 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 
 class AskedMoment(Struct, frozen=True):
-    """A moment that the options name."""
+    """The moment named by the options."""
 
     at: At
     times: str
@@ -80,7 +80,7 @@ def moment_options(command: Command) -> Command:
 def asked_moment(
     at_byte: int | None, at_event: int | None, at_time: int | None, times: str, files: tuple[str, ...], follow: bool
 ) -> AskedMoment | None:
-    """Return the moment that the options name, or None if they name none."""
+    """Return the moment named by the options, or None if there is none."""
     given = [option for option in (at_byte, at_event, at_time) if option is not None]
     context = click.get_current_context()
     if len(given) > 1:

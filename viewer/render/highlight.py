@@ -33,8 +33,8 @@ def code_spans(code: str, language: str) -> list[Styled]:
 
 
 class Lexers:
-    """Decides whether lexers may be loaded yet. Loading one takes up to 40 ms, which the first frame of the app saves:
-    until it is drawn, code has one color."""
+    """Decides whether lexers may be loaded yet. Loading one takes up to 40 ms, so the first frame of the app does
+    without: until it is drawn, code has one color."""
 
     def __init__(self) -> None:
         self.are_postponed = False

@@ -45,7 +45,7 @@ PARSED_AT_ONCE = 16 * 1024
 CHECKED_AT_ONCE = 128 * 1024
 LARGEST_STEP = 4 * CHUNK
 CHECKING_SHARE = 0.8
-"""The share of checking in the total time to load a large input."""
+"""The fraction of the total time to load a large input that checking takes."""
 MOST_REVISIONS = 16
 """The number of times that a command starts over if the file is rewritten while being read."""
 
@@ -194,7 +194,7 @@ class Tally:
 
     @property
     def cut(self) -> frozenset[int]:
-        """The numbers of the messages that are shown but have hidden parts."""
+        """The numbers of messages that are shown but have hidden parts."""
         return frozenset(self._analysis.cut)
 
     def last_declaring(self, first: int, last: int) -> int:
@@ -468,7 +468,7 @@ class Document:
         return projection if redactor is None else projection.redacted(redactor)
 
     def findings(self) -> list[Finding]:
-        """Return all diagnostics with their positions, sorted by position."""
+        """Return all diagnostics with their positions, in order of position."""
         return list(map(self.quotes.locate, self._analysis.findings.by_position()))
 
     def transcript_at(self, diagnostic: Diagnostic) -> Transcript:

@@ -132,7 +132,7 @@ class Vault:
         return text_so_far(body) if grows else body.text
 
     def source_text_for(self, audience: Audience, message: Message) -> str | None:
-        """Return the text of `body_for`, but with the escapes and literal blocks of the source, if the format has
+        """Return the same text as `body_for`, but with the escapes and literal blocks of the source, if the format has
         them."""
         if not self._may_read(audience, message):
             raise HiddenError

@@ -36,7 +36,7 @@ class Rule(Struct, frozen=True):
     reasons: dict[str, str] = field(default_factory=dict)
     """The text of each reason."""
     shown_reason: str = ""
-    """The reason in the example, if it has one of several."""
+    """The reason in the example, if the code has several."""
     grows: bool = False
     """True if a diagnostic that begins where the last one did extends it."""
 

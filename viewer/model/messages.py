@@ -38,7 +38,7 @@ class Kind(Fixed):
     INSTRUCTION = "instruction"
     """System and developer text, and tool declarations."""
     INJECTED = "injected"
-    """Text in the name of a speaker who did not write it: environment, reminders, attached files, hook output."""
+    """Text attributed to a speaker who did not write it: environment, reminders, attached files, hook output."""
     SUBAGENT = "subagent"
     """Messages between the main agent and another agent."""
     REPLAYED = "replayed"

@@ -247,7 +247,7 @@ def message_kind(message: Message) -> str:
 
 
 def reason_of(message: Message) -> str:
-    """Return why the end user sees a message or does not: the first of these fixed texts that applies."""
+    """Return why the end user does or does not see a message: the first of these fixed texts that applies."""
     if is_user_safe(message):
         return _why_visible(message)
     header = message.header

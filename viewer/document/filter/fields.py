@@ -14,7 +14,7 @@ ANY = "any"
 
 
 class FieldKind(Enum):
-    """The kind of values that a field has."""
+    """The kind of value that a field has."""
 
     NAME = "name"
     WORD = "word"

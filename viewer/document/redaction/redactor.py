@@ -61,7 +61,7 @@ class Redactor:
             self.learn_found(self.find_shown(projection))
 
     def learn_no_more(self) -> None:
-        """Take what was learned for everything that all inputs show."""
+        """Assume that everything that the inputs show has been learned."""
         self._knows_all = True
 
     def find_shown(self, projection: Projection) -> list[FoundSecret]:

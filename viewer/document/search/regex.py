@@ -168,7 +168,7 @@ def _character(part: str) -> str:
 
 
 def _compiled(pattern: str, ignores_case: bool) -> Any:
-    import re2  # loading it takes longer than most searches
+    import re2  # takes longer to load than most searches take
 
     options = re2.Options()
     options.log_errors = False  # they would appear on the screen

@@ -369,7 +369,8 @@ class _Pass:
         return batch.flags(batch.in_bodies(np.array(matched, np.int64))[1])
 
     def _hiding(self, trigger: Matches, found: Rows) -> Rows:
-        """Return which of the messages found have a character that is hidden. Most of the others explain it."""
+        """Return those of the found messages that have a hidden character. In most others, an emoji explains the
+        character."""
         signs = self._signs
         if signs is None or trigger.search is None or not len(signs.places):
             return found

@@ -91,7 +91,7 @@ class _AheadReader:
 
 
 class _Text:
-    """The text of a message, decoded when it is first needed."""
+    """The text of a message, decoded on first use."""
 
     __slots__ = ("_body", "_data", "_ids", "_pieces", "_read", "source")
 

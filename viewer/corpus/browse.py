@@ -1,4 +1,4 @@
-"""Browse the tables of a scan page by page: problems by code, the files with each problem, and ready queries."""
+"""Browse the tables of a scan page by page: problems by code, the files with each problem, and ready-made queries."""
 
 from __future__ import annotations
 

@@ -191,7 +191,7 @@ def write_part(store: LocalStore | ObjectStore, contents: Contents, table: str, 
 
 
 def encode_part(contents: Contents, table: str, columns: Columns) -> bytes:
-    """Encode the rows of a table as Parquet, with the contents of the directory in the metadata."""
+    """Encode the rows of a table as Parquet, with the description of the directory in the metadata."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 

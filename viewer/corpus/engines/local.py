@@ -19,9 +19,9 @@ from viewer.corpus.tables import FileState
 from viewer.errors import ViewerError
 
 IN_FLIGHT = 4
-"""The number of batches per worker that are submitted ahead."""
+"""The number of batches per worker to submit in advance."""
 MOST_LOST_POOLS = 8
-"""The number of times that a pool that lost its processes is replaced."""
+"""How often to replace a pool that lost its processes."""
 PAUSE = 0.2
 """Seconds to wait for a batch before reporting progress."""
 _LOADED = "viewer.corpus.worker"

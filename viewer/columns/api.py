@@ -98,7 +98,7 @@ class Columns(Protocol):
         row."""
 
     def count_byte(self, data: bytes, byte: int, cuts: Sequence[int]) -> list[int]:
-        """Count how often a byte occurs between each two adjacent cuts."""
+        """Count how often a byte occurs between each pair of adjacent cuts."""
 
     def fill_table(self, entries: Column, hashes: Column, values: Column, new_hashes: Column) -> None:
         """Add these values, none of which is 0, to an open hash table with linear probing. A free slot has the value 0.

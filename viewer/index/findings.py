@@ -166,7 +166,7 @@ class Findings:
         return _KINDS[self._kinds[row]][0]
 
     def is_spare(self, row: int) -> bool:
-        """True if this diagnostic is over the cap and kept for safe audiences only."""
+        """True if this diagnostic is over the cap and was kept only for safe audiences."""
         return bool(self._spare[row])
 
     def by_position(self) -> list[Diagnostic]:

@@ -35,7 +35,7 @@ class Native(Protocol):
         `before` is the byte that precedes the data. With `escapes`, a mark after `<` is text."""
 
     def counts(self, data: bytes | memoryview, byte: bytes, cuts: bytes, /) -> bytes:
-        """Return how often (int64) a byte occurs between each two adjacent cuts (int64)."""
+        """Return how often (int64) a byte occurs between each pair of adjacent cuts (int64)."""
 
     def signs(
         self,

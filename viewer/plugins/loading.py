@@ -22,7 +22,8 @@ _LONGEST_NAME = 40
 
 
 class Sample(Struct, frozen=True):
-    """A sample of the plug-in, and the file that lists what the user saw of it: `{"seen": [...], "hidden": [...]}`."""
+    """A sample of the plug-in, and the file that lists what the user saw and did not see of it: `{"seen": [...],
+    "hidden": [...]}`."""
 
     path: str
     expected: str

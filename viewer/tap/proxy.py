@@ -169,7 +169,7 @@ class _Relay:
             fault = refused
         if made and self._to_server is not None:
             self._to_server.write(made)
-            for part in passed:  # meanwhile, the server is at work
+            for part in passed:  # meanwhile, the server is working on the answer
                 self._copy_request(part)
             try:
                 await self._to_server.drain()

@@ -145,7 +145,7 @@ class Writer:
                 del self._held[done]
 
     def _go_on(self) -> None:
-        """Write the exchanges that were waiting for a completed one."""
+        """Write the exchanges that were waiting for the completed one."""
         while self._held:
             number, held = next(iter(self._held.items()))
             self._write(held)

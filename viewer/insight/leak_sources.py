@@ -38,7 +38,7 @@ _PLACES = np.uint64(_MOST_WORDS)
 _ORIGIN = 4
 """The length in words of the sequences that identify the origin of a text."""
 _FACTORS = np.random.default_rng(2).integers(1, 1 << 64, 2 * _ORIGIN, np.uint64, endpoint=False) | np.uint64(1)
-"""What the keys of a sequence are multiplied by, so that its hash depends on their order."""
+"""The factors of the keys of a sequence, which make its hash depend on their order."""
 
 Keys = NDArray[np.int64]
 Hashes = NDArray[np.uint64]
@@ -60,7 +60,7 @@ _DRAFT = lazy_regex(
 """Words in an analysis that announce the wording of an answer."""
 _COLON = lazy_regex("[:：]")
 _ASCII_ENDS = ("answer", "draft", "reply", "response", "antwort", "entwurf", "brouillon", "respuesta", "borrador")
-"""What an announcement in ASCII ends with, before the colon."""
+"""The possible endings of an announcement in ASCII, before the colon."""
 _ANNOUNCED = 64
 """The number of characters before a colon to look at first."""
 

@@ -43,7 +43,7 @@ _HARMLESS = lazy_regex(r"\d{1,4}-\d{1,2}-\d{1,4}|\d{4}-\d{4}|\d{4}-\d\d-\d\dT\d\
 _LEAST_RARE = 6
 """The minimum length of a rare string."""
 _FROM_SIGN, _ASCII_FROM_SIGN = lazy_regex(r"[\d@/][^ \n\t]*+"), lazy_regex(r"[0-9@/][^ \n\t]*+")
-"""The rest of a run of text between spaces, from the first sign that each rare string contains. Few runs have one, and
+"""The rest of a word, from the first character of a kind that every rare string contains. Few words have one, and
 the search for rare strings is slow."""
 META = lazy_regex(
     r"\b(?:the user (?:asks|asked|wants|is asking|says|said|requests|requested|might|probably)"
@@ -63,7 +63,7 @@ _META_SIGNS = (
     *("assistant", "commentary to", "der nutzer", "l'utilisateur", "el usuario", "用户", "系统提示", "ユーザーが"),
     *("ユーザーは", "システム", "사용자", "시스템"),
 )
-"""What each such wording contains. Few answers do, and the search is slow."""
+"""Each such wording contains one of these. Few answers do, and the search is slow."""
 
 Work = Callable[[], None]
 Rare = tuple[str, Span]
@@ -317,7 +317,7 @@ class _State:
         secrets = self._instruction_secrets if is_instruction else self._secrets
         for found, span in rare_strings(text):
             if kind == "analysis" and (found.isdigit() or source.is_draft(*span)):
-                continue  # a number that the model computed, or what it was about to say
+                continue  # a number that the model computed, or text that it was about to say
             secrets.setdefault(found, (source, span))
 
     def search(self, text: str, words: Words, rare: Sequence[Rare]) -> list[LeakSpan]:

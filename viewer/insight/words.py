@@ -44,7 +44,7 @@ _MOST_KEYS = 200_000
 
 
 class WordKeys(dict[str, int]):
-    """Keys of words: equal for words that are equal after normalization. Also says what kind of word it is."""
+    """Keys of words: equal for words that are equal after normalization. A key also encodes what kind of word it is."""
 
     def __missing__(self, word: str) -> int:
         normalized = normal(word)

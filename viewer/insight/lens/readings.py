@@ -213,8 +213,8 @@ def _verdict(format: str, problems: set[str], *, is_empty: bool) -> str:
 def _number_texts(found: Sequence[_Read]) -> Generator[None, None, None]:
     """Number the shown texts.
 
-    Messages with the same header and the same bytes as body have the same text. Only where readers disagree about
-    these, texts are read and compared."""
+    Messages with the same header and the same bytes as body have the same text. Texts are read and compared only where
+    readers disagree about these."""
     roles: dict[str, int] = {}
     borders: Offsets = np.zeros(0, np.int64)
     shown = []

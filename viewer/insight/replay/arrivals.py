@@ -103,8 +103,8 @@ class Arrivals:
 
     @staticmethod
     def _is_apart(bounds: tuple[Sequence[int], Sequence[int]], row: int) -> bool:
-        """True if a message and its neighbors share all of a record or nothing. A hidden message is then placed at the
-        end of its record, because the places of its pieces depend on its text."""
+        """True if a message shares all of its record with each neighbor, or nothing. A hidden message is then placed at
+        the end of its record, because the places of its pieces depend on its text."""
         starts, ends = bounds
         start, end = starts[row], ends[row]
         if row and ends[row - 1] > start and not (starts[row - 1] == start and ends[row - 1] == end):

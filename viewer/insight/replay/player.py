@@ -93,7 +93,7 @@ class Player:
         return self._window.first - 1 - self._window.head_messages
 
     def _begin_near(self, at: int) -> None:
-        """Begin again to reach an offset, unless the way from here is short."""
+        """Start over in order to reach an offset, unless it is not far from here."""
         window = self._windows.before(at, self._size) if self._windows is not None and self._size else WHOLE
         if self._is_small or at < max(self.at, self._window.start) or window.start > self.at:
             self._is_small = False
@@ -127,7 +127,7 @@ class Player:
                 if self.document.step().restarted:
                     self._start_reading()
             if self.at == before:
-                break  # the file got shorter
+                break  # the file has become shorter
             work()
 
     def view(self, where: Filter | None = None) -> Projection:

@@ -410,7 +410,7 @@ class HeaderMeaning:
     ) -> str | None:
         intent = self._in.value("intent")
         if intent is None and self._in.extra.get("intent") in HIDING_INTENTS:
-            intent = self._in.extra.pop("intent")  # hides the message in formats without intents, too
+            intent = self._in.extra.pop("intent")  # also hides the message in formats without intents
         if intent == "preamble" and not self._in.grammar.preambles:
             self._in.extra["intent"] = intent
             intent = None

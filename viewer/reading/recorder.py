@@ -201,8 +201,8 @@ class Recorder:
             self._note_times(batch, first)
 
     def _note_times(self, batch: ClosedBatch, first: int) -> None:
-        """Report the times that are earlier than previous ones, from this place in a batch on. These reports precede
-        the other ones of their messages."""
+        """Report the times that are earlier than previous ones, from this place in a batch on. These reports come
+        before the other reports about their messages."""
         found: list[tuple[int, Found]] = []
         rows, times, starts, ends = batch.time_rows, batch.times, batch.time_starts, batch.time_ends
         threads, codes = [header.thread for header, _ in batch.headers], batch.codes

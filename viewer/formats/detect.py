@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
 HEAD = 64 * 1024
 LONG_HEAD = 1024 * 1024
-"""The length of the head of an input whose first members or lines are long and say nothing, such as a list of tools."""
+"""The length of the head of an input whose first members or lines are long and reveal nothing, such as a list of
+tools."""
 LEAST_SCORE = 80
 """The lowest score with which a record format is chosen."""
 
@@ -73,7 +74,7 @@ _MAY_BE_TEMPLATE = lazy_regex(
 )
 """A pattern that matches every text in a chat template."""
 _SPOKEN = ("content", "parts", "text", "message", "tool_calls", "function_call", "value", "request", "input", "output")
-"""Members that hold what a message says."""
+"""Members that hold the content of a message."""
 _EVENT_TYPE = lazy_regex(r"response\..*|tool\.cancel|conversation\.item\..*|session\.(?:created|updated)")
 
 
@@ -103,7 +104,7 @@ class Evidence:
         self._best: Detection | None = None
 
     def read(self, texts: Sequence[bytes]) -> list[JsonReading]:
-        """Read JSON texts, except those that the head had before."""
+        """Read those JSON texts that were not in the previous head."""
         known = self._readings
         self._readings = {text: known.get(text) or read_json(text) for text in texts}
         return [self._readings[text] for text in texts]
@@ -117,8 +118,8 @@ class Evidence:
 
 
 def detect(head: bytes, size: int = HEAD, evidence: Evidence | None = None) -> Detection:
-    """Detect the format of an input that begins with these bytes. The first `size` of them decide. `evidence` is kept
-    by the caller while the input grows."""
+    """Detect the format of an input that begins with these bytes. The first `size` of them decide. The caller keeps
+    `evidence` while the input grows."""
     text = head[:size].removeprefix(BYTE_ORDER_MARK)
     bare = text.lstrip(b" \t\r\n")
     if not bare:
@@ -132,7 +133,7 @@ def detect(head: bytes, size: int = HEAD, evidence: Evidence | None = None) -> D
 
 
 def _is_json(bare: bytes) -> bool:
-    """True for JSON. Marks of a chat template in its strings, as in a list of models, make no transcript."""
+    """True for JSON. Marks of a chat template in its strings, as in a list of models, do not make it a transcript."""
     if not bare.startswith((b"{", b"[")) or _LINE_MARKER.search(bare) or _NEW_MARKER.search(bare):
         return False
     reading = read_json(bare)

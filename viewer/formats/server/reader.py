@@ -170,8 +170,8 @@ class ServerLogReader:
             self._take_output(logged)
 
     def _note_time(self, logged: Logged) -> None:
-        """Report a time that is unreadable or before that of an earlier record. Requests are written later, in another
-        order."""
+        """Report a time that is unreadable or before that of an earlier record. Requests are written later, in a
+        different order."""
         time = logged.time
         for problem in time.problems:
             self._record.report(problem.rule, problem.reason, problem.start, problem.end)

@@ -28,7 +28,7 @@ HINTS = {
 }
 """The key hints for each kind of prompt."""
 _RECALLS = " · ↑ history"
-"""The part of a hint that gives its place to a count."""
+"""The part of a hint that a count replaces."""
 MOST_REMEMBERED = 50
 """How many earlier texts of each kind the arrow keys can recall."""
 

@@ -56,7 +56,7 @@ class ProblemController:
         self._go("warning", -1)
 
     def _go(self, wanted: str, step: int) -> None:
-        """Go to the next or previous row with a problem of this severity, wrapping around. Without errors, the keys of
+        """Go to the next or previous row with a problem of this severity, wrapping around. Without errors, the keys for
         errors go to warnings. In a row that hides messages, go from problem to problem."""
         rows, here, is_wrapped = self._session.rows, self._navigator.cursor_row, False
         problems = RowProblems(rows, self._session.diagnostics)

@@ -109,7 +109,7 @@ class ListInput:
             self._rows.filter_by(event.text)
 
     def return_to_list(self) -> None:
-        """Give the keys back to the list."""
+        """Return the focus to the list."""
         self._screen.set_focus(self._list)
 
     def rest(self, search: str) -> None:

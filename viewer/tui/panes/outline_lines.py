@@ -213,14 +213,14 @@ class OutlineLines:
         return self._spread(left, self._text(headline, sign), look, aside, width)
 
     def _leak_parts(self, score: int) -> Line:
-        """Return the score of an answer with hidden text, in the look of the problem that it is."""
+        """Return the score of an answer with hidden text, in the style of its severity."""
         from viewer.insight.leaks import NOTE  # the search for leaks has loaded it
 
         look = _LOOKS["warning"] if score >= NOTE else StyleRole.QUIET
         return (Part(trusted(f"{'#' if self._style.ascii else '≋'} {score}"), look),)
 
     def _text(self, headline: Headline, sign: KindSign) -> SafeText:
-        """Return a few words that say what a message is about."""
+        """Return the few words that describe a message."""
         name = self._style.name
         if not headline.seen:
             return name(headline.role or "(no role)")

@@ -80,7 +80,7 @@ class _Column:
 
 
 class Matches(Sequence[Match]):
-    """All matches in row order, even though the rows from the cursor on are searched ."""
+    """All matches in row order, even though the rows from the cursor on are searched first."""
 
     def __init__(self, rows: Rows, most: int, find_again: Callable[[int], Found]) -> None:
         self._rows = rows

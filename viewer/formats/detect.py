@@ -96,7 +96,7 @@ def plain_keys(keys: Sequence[str]) -> tuple[str, ...]:
 
 
 class Evidence:
-    """What the head of a growing input has shown so far, so that only its new lines are read when it grows."""
+    """Evidence from the head of a growing input, so that only its new lines are read when it grows."""
 
     def __init__(self) -> None:
         self._readings: dict[bytes, JsonReading] = {}
@@ -110,7 +110,7 @@ class Evidence:
         return [self._readings[text] for text in texts]
 
     def by_table(self, values: list[JsonNode]) -> Detection | None:
-        """Detect a format that is defined by a table, unless the values are those of the last time."""
+        """Detect a format that is defined by a table, unless the values are the same as last time."""
         before = self._ranked
         if before is None or len(before) != len(values) or any(map(is_not, before, values)):
             self._ranked, self._best = values, _by_table(values)

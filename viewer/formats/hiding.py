@@ -14,7 +14,7 @@ FLAGS = frozenset(
 )
 """Members that hide text unless their value is false or null."""
 WORDS = frozenset({"thought", "synthetic", "ignored", "hidden", "redacted", "summary"})
-"""Members that hide text if their value is true or a number. Some formats use these names for texts."""
+"""Members that hide text if their value is true or a number. Some formats use these names for text."""
 SHOWN = frozenset({"userVisible", "user_visible"})
 """Members that hide text unless their value is true or null."""
 

@@ -152,7 +152,7 @@ FEWEST_STRUCTURAL = 6
 MOST_MEMBERS = 64
 """The structure of an object with more members is not cached."""
 MOST_STRUCTURES = 256
-"""The maximum number of structures of values to cache for one set of rules."""
+"""The maximum number of value structures to cache for one set of rules."""
 
 
 class _Choice(Generic[Rule]):

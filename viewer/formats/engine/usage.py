@@ -173,7 +173,8 @@ class UsageLedger:
 
 
 def model_path(model: str) -> str:
-    """Return the path of the model that the numbers of a record belong to. `model` is the one of its format."""
+    """Return the path of the model that the numbers of a record belong to. `model` is the path that the format
+    defines."""
     return f"{model}|{_MODEL}" if model else _MODEL
 
 
@@ -257,5 +258,5 @@ def _number(value: JsonNode | None) -> int | None:
 
 
 def token_count(text: str) -> int | None:
-    """Return the token count that a text states, or None if it states none."""
+    """Return the token count in a string, or None if it contains none."""
     return int(text) if len(text) <= _MOST_DIGITS and text.isascii() and text.isdecimal() else None

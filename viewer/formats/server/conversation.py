@@ -57,7 +57,7 @@ class Conversation:
     # Text outside records.
 
     def add_stray(self, line: bytes, at: int) -> None:
-        """Add a line without a record. Adjacent lines form one text."""
+        """Add a line without a record. Adjacent lines form one stray text."""
         bare = line.strip(_SPACE)
         if not bare:
             return

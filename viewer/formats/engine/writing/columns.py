@@ -68,7 +68,7 @@ class _Ready(Struct):
 
 
 class Session(Struct):
-    """What the records around a message depend on."""
+    """The state on which the records around a message depend."""
 
     id: str | None
     """The session of the current transcript."""
@@ -355,7 +355,7 @@ class ColumnWriter:
 
 
 def _listed(texts: Texts, regs: Regs) -> list[str | None]:
-    """Return the texts by the numbers of their holes."""
+    """Return the strings by the numbers of their holes."""
     listed: list[str | None] = [None] * (len(regs) + 1)
     for hole, text in texts.items():
         listed[hole] = text
@@ -384,7 +384,7 @@ def _whole_text(line: Line, data: bytes | bytearray, regs: Regs) -> str:
 
 
 def _ends_of(base: int, regs: Regs) -> list[int]:
-    """Return the offsets of the start of a record and of the ends of its holes."""
+    """Return the offset where a record starts, and the offsets where its holes end."""
     return [base + regs[0][0], *[base + end for _, end in regs[1:]]]
 
 
@@ -400,7 +400,7 @@ def _report(batch: ClosedBatch, said: Said, row: int, ends: list[int]) -> None:
 
 
 def _is_divided(raw: bytes, line: Line) -> bool:
-    """True if a text may be split at its marks."""
+    """True if the text may be split at its marks."""
     if not line.is_one:
         return may_be_divided(raw)
     is_plain = b"\\" not in raw

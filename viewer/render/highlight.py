@@ -13,7 +13,7 @@ MOST_LINES = 500
 LARGEST = 16_384
 """Code with more characters is not highlighted."""
 MOST_SECONDS = 0.05
-"""The CPU time in seconds after which the rest is not highlighted: lexers take quadratic time on some texts."""
+"""The CPU time in seconds after which the rest is not highlighted: lexers take quadratic time on some input."""
 SHORT = 512
 """Code with at most this number of characters never takes that long."""
 TOKENS_PER_LOOK = 32

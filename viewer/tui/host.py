@@ -31,7 +31,7 @@ def as_sentence(words: str) -> str:
 
 
 class PromptKind(Enum):
-    """What the prompt asks for. The value is the sign in front of the input."""
+    """The kind of input that the prompt asks for. The value is the sign in front of the input."""
 
     SEARCH = "/"
     FILTER = "&"
@@ -65,7 +65,7 @@ class PromptLine(Protocol):
         ...
 
     def ask(self, kind: PromptKind, text: str = "", offers: Sequence[str] | None = None) -> None:
-        """Ask, with this initial text. The up key recalls the texts in `offers`."""
+        """Ask, with this initial text. The up key recalls the entries of `offers`."""
         ...
 
     def rest(self, kind: PromptKind, text: str, note: str = "") -> None:
@@ -93,7 +93,7 @@ class PromptLine(Protocol):
         ...
 
     def forget(self) -> None:
-        """Forget the texts that were entered earlier."""
+        """Forget what was entered earlier."""
         ...
 
 

@@ -103,7 +103,7 @@ class RowProblems(Struct, frozen=True):
     problems: DiagnosticView
 
     def of(self, row: int) -> list[ShownDiagnostic]:
-        """Return the problems of a row: those of its message, or of the messages that it hides."""
+        """Return the problems of a row: of its message, or of the messages that it hides."""
         kind, value = self.rows.kind(row), self.rows.value(row)
         if kind is RowKind.MESSAGE:
             return self.problems.of(value) or self.problems.ahead(value)

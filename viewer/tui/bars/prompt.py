@@ -30,7 +30,7 @@ HINTS = {
 _RECALLS = " · ↑ history"
 """The part of a hint that a count replaces."""
 MOST_REMEMBERED = 50
-"""How many earlier texts of each kind the arrow keys can recall."""
+"""How many earlier inputs of each kind the arrow keys can recall."""
 
 
 class SafeInput(Input, can_focus=False):
@@ -135,7 +135,8 @@ class Prompt(Horizontal):
         return self.has_class("-asking")
 
     def ask(self, kind: PromptKind, text: str = "", offers: Sequence[str] | None = None) -> None:
-        """Show the prompt with this initial text. The up key recalls the texts in `offers`, or else earlier ones."""
+        """Show the prompt with this initial text. The up key recalls the entries of `offers`, or else earlier
+        inputs."""
         self._become("-asking", kind)
         if offers is not None:
             self._remembered[kind] = list(reversed(offers))
@@ -223,7 +224,7 @@ class Prompt(Horizontal):
             self._put("")
 
     def forget(self) -> None:
-        """Forget earlier texts: searches, filters and commands may quote hidden text."""
+        """Forget earlier inputs: searches, filters and commands may quote hidden text."""
         for earlier in self._remembered.values():
             earlier.clear()
         self._place = 0
@@ -243,7 +244,7 @@ class Prompt(Horizontal):
             self._put(text)
 
     def action_recall(self, step: int) -> None:
-        """Recall an earlier text of this kind."""
+        """Recall an earlier input of this kind."""
         earlier = self._remembered[self.kind]
         self._place = max(0, min(self._place + step, len(earlier)))
         self._put(earlier[self._place] if self._place < len(earlier) else self._begun)

@@ -88,7 +88,7 @@ class ListInput:
         return prefix is not None
 
     def perform(self, id: str) -> None:
-        """Call the target of an action, or say that this view does not offer it. This is the only dispatcher."""
+        """Call the target of an action, or report that this view does not offer it. This is the only dispatcher."""
         action = by_id(id, self._actions)
         if action.refusal:
             self._status.show_notice(action.refusal)

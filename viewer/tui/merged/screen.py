@@ -359,7 +359,7 @@ class MergedScreen(Screen[None]):
         self.set_level(Level.SAFE if self.state.level == Level.BRIEF.value else Level.BRIEF)
 
     def set_level(self, level: Level) -> None:
-        """Show all files at this level. A lower level forgets what the other one showed."""
+        """Show all files at this level. A lower level discards everything that the higher one showed."""
         if self.state.level == level.value:
             return
         if self.state.strict or self.state.sealed:

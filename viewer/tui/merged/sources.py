@@ -66,7 +66,8 @@ class MergedSource:
         return changed
 
     def facts(self, matches: Callable[[int], Sequence[Styled]]) -> BlockFacts:
-        """Return what the blocks need in addition to the rows. `matches` returns the spans to highlight in a body."""
+        """Return the facts that the blocks need in addition to the rows. `matches` returns the spans to highlight in a
+        body."""
         growing = frozenset(self.document.open_numbers) if isinstance(self.document, LiveDocument) else frozenset()
         problems = RowProblems(self.rows, self.diagnostics)
         is_live = isinstance(self.document, LiveDocument) and not self.document.is_complete

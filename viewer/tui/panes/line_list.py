@@ -174,7 +174,7 @@ class LineList(ScrollView, PlainLines, can_focus=False, inherit_bindings=False):
         super().watch_scroll_y(old_value, new_value)
 
     def render_lines(self, crop: Region) -> list[Strip]:
-        """Draw lines, and compute once what they share."""
+        """Draw lines. Values that they share are computed only once."""
         self._base, self._top = self.rich_style, self.scroll_offset.y
         return super().render_lines(crop)
 
@@ -188,7 +188,7 @@ class LineList(ScrollView, PlainLines, can_focus=False, inherit_bindings=False):
         return self.painter.segments(self._line(row, width) if row < self._count else (), width, base)
 
     def _at(self, line: int) -> tuple[int, int]:
-        """Return the row of a line, and the index of the line among those of an open row; -1 for the row itself."""
+        """Return the row of a line, and the index of the line within an open row; -1 for the row itself."""
         beyond = line - self.cursor
         if not self._opened or beyond <= 0:
             return line, -1

@@ -51,7 +51,7 @@ class OutlineLines:
         in_steps: bool = False,
     ) -> None:
         """`is_settled` returns True once no line can change any more, so that lines can be cached, and one of `tables`
-        can be used again if it is that of these rows. With `in_steps`, a new one is left partial."""
+        can be reused if it belongs to these rows. With `in_steps`, a new one is left partial."""
         self._usages = usages
         self._leak_scores = leak_scores
         self._is_settled = is_settled

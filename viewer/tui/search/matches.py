@@ -19,7 +19,7 @@ class Match(Struct, frozen=True, gc=False):
     """One match. Offsets count code points in the text of the projection."""
 
     number: int
-    """The message number in the input; for text outside any message, that of the message before."""
+    """The message number in the input; for text outside any message, the number of the message before it."""
     start: int
     end: int
     row: int

@@ -36,7 +36,7 @@ _PLACES = np.uint64(_MOST_WORDS)
 """The bits for the place of a sequence. The others hold its hash; the density of a passage excludes chance matches."""
 
 _ORIGIN = 4
-"""The length in words of the sequences that identify the origin of a text."""
+"""The length in words of the sequences that identify the origin of text."""
 _FACTORS = np.random.default_rng(2).integers(1, 1 << 64, 2 * _ORIGIN, np.uint64, endpoint=False) | np.uint64(1)
 """The factors of the keys of a sequence, which make its hash depend on their order."""
 
@@ -66,7 +66,7 @@ _ANNOUNCED = 64
 
 
 class Words:
-    """The words of a text."""
+    """The words of a message's text."""
 
     def __init__(self, text: str, keys: WordKeys) -> None:
         self._text = text
@@ -78,9 +78,9 @@ class Words:
 
     @cached_property
     def origins(self) -> list[int]:
-        """The hashes of the sequences that identify the origin of a text, by their first word.
+        """The hashes of the sequences that identify the origin of the text, by their first word.
 
-        Each has four words, or twice as many characters. A hash is 0 if the text ends before."""
+        Each has four words, or twice as many characters. A hash is 0 if the text is too short for it."""
         fours = hashes_of(self.keys, _ORIGIN)
         is_unspaced = self.keys[: len(fours)] & UNSPACED_WORD > 0
         if is_unspaced.any():
@@ -105,7 +105,7 @@ class Words:
 
     @cached_property
     def spans(self) -> NDArray[np.int32]:
-        """The positions of the words, which few texts need."""
+        """The positions of the words, which are rarely needed."""
         spans = map(re.Match.span, word_regex(self._text).finditer(self._text))
         return np.fromiter(itertools.chain.from_iterable(spans), np.int32, 2 * len(self)).reshape(-1, 2)
 
@@ -194,7 +194,7 @@ class Passage(Struct, frozen=True):
 
 
 class Grams:
-    """Short word sequences of hidden texts, with their places."""
+    """Short word sequences of hidden text, with their places."""
 
     def __init__(self) -> None:
         self._sources: list[Source] = []

@@ -67,7 +67,7 @@ _META_SIGNS = (
 
 Work = Callable[[], None]
 Rare = tuple[str, Span]
-"""A rare string and its place in a text."""
+"""A rare string and its place in the text."""
 
 
 class LeakSpan(Struct, frozen=True):
@@ -184,14 +184,14 @@ def find_leaks(
 
 
 class _InOrder:
-    """Finds texts by ascending message numbers."""
+    """Finds the text of messages by ascending number."""
 
     def __init__(self, texts: Iterator[MessageText]) -> None:
         self._texts = texts
         self._next = next(texts, None)
 
     def body(self, number: int) -> str | None:
-        """Return the text of a message, or None if it is not among the texts."""
+        """Return the text of a message, or None if it is not among them."""
         while self._next is not None and self._next.number < number:
             self._next = next(self._texts, None)
         return self._next.body if self._next is not None and self._next.number == number else None
@@ -257,7 +257,7 @@ def _strings(value: object) -> Iterator[str]:
 
 
 class _State:
-    """What is known before a message: the hidden text of its turn, the instructions, and what may be repeated."""
+    """The state before a message: the hidden text of its turn, the instructions, and what may be repeated."""
 
     def __init__(self, transcript: int, turn: int, sources: frozenset[str]) -> None:
         self._transcript, self._turn, self._sources = transcript, turn, sources
@@ -286,7 +286,7 @@ class _State:
         return self
 
     def words(self, text: str) -> Words:
-        """Return the words of a text."""
+        """Return the words of the text."""
         return Words(text, self._keys)
 
     def show(self, role: str, text: str, words: Words, rare: Sequence[Rare]) -> None:

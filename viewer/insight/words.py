@@ -39,7 +39,7 @@ STOP_WORDS = frozenset(_STOP_WORDS.split())
 _EMPTY_CHARACTERS = frozenset("的了是在和也就不都而及与着或我你他她它们这那有个一之")
 
 CONTENT, UNSPACED_WORD = 1, 2
-"""What the lowest bits of a word's key mean."""
+"""The meanings of the lowest bits of a word's key."""
 _MOST_KEYS = 200_000
 
 

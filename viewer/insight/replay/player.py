@@ -136,7 +136,7 @@ class Player:
 
     @property
     def skipped(self) -> Skipped:
-        """What the input has before the messages that were read."""
+        """Facts about the input before the messages that were read."""
         omitted = self._read_window.omitted if self._read_window is not None else frozenset[str]()
         window = self._window
         return Skipped(window.label - 1, window.turn - 1, window.lines, omitted, window.transcript - 1)

@@ -57,7 +57,7 @@ class Window(Struct, frozen=True, gc=False):
     lines: int = 0
     """The lines that are not read before it, for an audience that may know them."""
     label: int = 1
-    """The number of the first message, as the audience counts, without those of the beginning."""
+    """The number of the first message, as the audience counts, not counting the beginning."""
     begins_turn: bool = True
     base: int = 0
     """The offset at which its transcript begins."""
@@ -154,7 +154,7 @@ class Windows:
 
     def _row_above(self, newest: int, width: int, lines: int) -> int:
         """Return a row far enough above a message that the rows in between have this many lines. Each row takes two
-        lines, and a message those of its text."""
+        lines, and a message also the lines of its text."""
         rows, index, cut = self._rows, self._final.index, self._final.tally.cut
         row = rows.row_of(newest)
         while row > 0 and lines > 0:

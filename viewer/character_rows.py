@@ -28,7 +28,8 @@ def has_one_cell_each(text: str) -> bool:
 
 
 def character_rows(line: str, width: int) -> Iterator[tuple[int, int]]:
-    """Yield the start and the end of each row. The spaces after the one at which a row breaks belong to no row."""
+    """Yield the start and the end of each row. The space at which a row breaks, and any spaces after it, belong to no
+    row."""
     start, size = 0, len(line)
     while size - start > width:
         end = line.rfind(" ", start + 1, start + width + 1)

@@ -1,8 +1,8 @@
 """The page before the first page: the beginning of a file, painted before anything else is imported.
 
-Every cell of it is that of the first page or blank. It is skipped unless everything that determines the first page
-is known: one argument that names a regular file, no settings file or themes folder, a known terminal, and a file that
-`first_reading` can read. `first_page` then draws the whole page in place, unless this one is complete."""
+Every cell is either blank or the same as on the first page. It is skipped unless everything that determines the first
+page is known: one argument that names a regular file, no settings file or themes folder, a known terminal, and a file
+that `first_reading` can read. `first_page` then draws the whole page in place, unless this one is complete."""
 
 from __future__ import annotations
 

@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 USER, ASSISTANT, PLAN, HIDDEN, UNKNOWN = "user", "assistant", "commentary", "hidden", ""
-"""The speakers of shown messages, by the style role of their names; a hidden message; and one that may be either."""
+"""The kinds of messages: shown ones, by the style role of the speaker's name; hidden ones; and unknown ones, which may
+be either."""
 
 _HEADERS = {
     b"user": USER,

@@ -1,4 +1,4 @@
-"""Check complete messages of record formats together: whatever is ruled out for a whole block is not tested per
+"""Check complete messages of record formats together: anything ruled out for a whole block is not tested per
 message."""
 
 from __future__ import annotations

@@ -138,8 +138,8 @@ class PlainPrefilter:
     ) -> list[int]:
         """Return the masks of several bodies. A test that no body passes runs only once.
 
-        `sources` are the texts of the bodies. If `read` is given, they may also be JSON strings, and `read` returns the
-        text of one row."""
+        `sources` contains the text of each body. If `read` is given, they may also be JSON strings, and `read` returns
+        the text of one row."""
         masks = [0] * len(sources)
         rows_of: dict[int, list[int]] = {}
         for row, answer in enumerate(answers):

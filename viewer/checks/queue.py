@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from viewer.reading.grammar import TextGrammar
 
 EVENT_BYTES = 256
-"""The cost of an event, in bytes, in addition to those of its message."""
+"""The cost of an event, in bytes, in addition to its message."""
 
 
 STRAY_BLOCK = 1024 * 1024
@@ -162,7 +162,7 @@ class _BlockReader:
 
 
 class _Bits(Struct, frozen=True):
-    """What depends on the table of checks only, so that all documents share it."""
+    """Values that depend only on the table of checks, so that all documents share them."""
 
     predicates: tuple[Predicate, ...]
     of_message: int
@@ -186,7 +186,8 @@ def _bits_of(checks: tuple[Check, ...]) -> _Bits:
 
 
 class Messages(Struct):
-    """Consecutive messages that await their checks, by number: batches, and what the parser read between them."""
+    """Consecutive messages that await their checks, by number: batches, and the messages that the parser read between
+    them."""
 
     first: int
     last: int

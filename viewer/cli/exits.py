@@ -27,7 +27,7 @@ _MOST_QUOTED = 72
 
 
 class PipeClosed(Exception):  # noqa: N818
-    """The reader of the output is gone. Not an OSError, because click would catch that."""
+    """The other end of the output pipe is closed. Not an OSError, because click would catch that."""
 
 
 def say(sentence: str) -> None:

@@ -1,4 +1,4 @@
-"""`ocmlview export`: write the shown content to a file whose name and first words say safe or DEBUG."""
+"""`ocmlview export`: write the shown content to a file whose name and first words contain `safe` or `DEBUG`."""
 
 from __future__ import annotations
 

@@ -109,7 +109,7 @@ def arrivals_of(document: Document, audience: Audience, times: str) -> Arrivals:
 def view_at(
     document: Document, audience: Audience, asked: AskedMoment, where: Filter | None
 ) -> tuple[Projection, Moment]:
-    """Return what the audience saw at a moment. Past the end, this is what it sees at the end."""
+    """Return what the audience saw at a moment. For a moment past the end, return what it sees at the end."""
     from viewer.insight.replay.player import Player, go_to
     from viewer.insight.replay.timeline import Timeline
 

@@ -32,7 +32,7 @@ _LEVELS: dict[str, frozenset[Reveal]] = {
     Level.BRIEF.value: frozenset({Reveal.BRIEF}),
     Level.DEBUG.value: frozenset({Reveal.ALL}),
 }
-"""What each value of `--level` reveals."""
+"""The kinds that each value of `--level` reveals."""
 _LEVEL = "viewer.level"
 """The key in click's `Context.meta` that stores the value of `--level`."""
 

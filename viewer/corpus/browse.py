@@ -21,13 +21,14 @@ if TYPE_CHECKING:
     import duckdb
 
 PAGE = 1000
-"""The number of rows on a page, and the maximum number that is read at once, however large the corpus is."""
+"""The number of rows on a page, which is also the maximum number that is read at once, no matter how large the corpus
+is."""
 ALL_FILES = "all files"
 CHANGED, MISSING = "changed since the scan", "no longer there"
 
 
 class Kind(Enum):
-    """What a list shows."""
+    """The content of a list."""
 
     PROBLEMS = "problems"
     FILES = "files"

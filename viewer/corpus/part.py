@@ -26,7 +26,7 @@ METADATA = b"ocmlview"
 
 
 class Job(Struct, frozen=True):
-    """What a worker needs besides its batch."""
+    """Everything that a worker needs besides its batch."""
 
     place: str
     contents: Contents

@@ -254,8 +254,7 @@ class _DocumentRows:
 
     def _diagnose(self, found: FileRows, projection: Projection) -> None:
         """Add the diagnostics with the places and codes that `check --json` prints. For a strict audience, add only
-        those of
-        shown messages, without places."""
+        diagnostics of shown messages, without places."""
         tally = self._document.tally
         if not self._contents.strict_safe:
             found.diagnostics = [_diagnostic(finding) for finding in self._document.findings()]

@@ -168,8 +168,8 @@ _NOT_REPORTED = -1
 
 
 class CallWatch:
-    """Tracks the calls that one audience sees while following: those of a message, and the changes of state since the
-    last report. Finished calls are not checked again."""
+    """Tracks the calls that one audience sees while following. Returns the calls of a message, and the changes of state
+    since the last report. Finished calls are not checked again."""
 
     def __init__(
         self,

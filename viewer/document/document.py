@@ -206,8 +206,8 @@ class Tally:
         return self._analysis.transcripts[transcript - 1].start
 
     def problems(self, after: int, start: int) -> set[Problem]:
-        """Return the diagnostics of the messages after one, and those that belong to no message, from an offset on,
-        with message numbers and offsets counted from there."""
+        """Return the diagnostics from an offset on that belong to no message or to a message after this one. Message
+        numbers and offsets are counted from there."""
         return {
             (each.code, each.reason, each.message - after if each.message else 0, each.start - start)
             for each in self._analysis.findings
@@ -452,7 +452,7 @@ class Document:
         redactor: Redactor | None = None,
     ) -> Projection:
         """Project the document, or only its messages that match a filter, for this audience. Without `withholds`,
-        FileRewrittenError is raised where the screen would show nothing. A redactor masks secrets in all texts."""
+        FileRewrittenError is raised where the screen would show nothing. A redactor masks secrets everywhere."""
         is_still = partial(_is_still_in, self._analysis, self._options)
         on_rewritten = partial(self.rewrites.report, self._source) if withholds else None
         vault = Vault(
@@ -472,7 +472,7 @@ class Document:
         return list(map(self.quotes.locate, self._analysis.findings.by_position()))
 
     def transcript_at(self, diagnostic: Diagnostic) -> Transcript:
-        """Return the transcript of a diagnostic: that of its message, or else the one at its position."""
+        """Return the transcript of a diagnostic: its message's transcript, or else the one at its position."""
         known = self._analysis.transcripts
         if diagnostic.message is not None:
             return known[self._analysis.index.transcript(diagnostic.message) - 1]

@@ -159,7 +159,7 @@ class Reading:
         _index_source(self.source, self.read_to, data, self.scanner.parsed)
 
     def _apply(self, events: list[Event]) -> None:
-        """Apply the events of the parser, or only those of the selected transcript."""
+        """Apply the parser's events, or only events of the selected transcript."""
         self.analysis.apply(self.selection.events(events) if self.selection else events)
 
     @property

@@ -87,7 +87,7 @@ class Vault:
         return self._under.admits(audience) and audience.sees(message)
 
     def redacted(self, redactor: Redactor) -> Vault:
-        """Return a vault of the same input that masks secrets in all texts."""
+        """Return a vault of the same input that masks secrets in everything it returns."""
         masking = copy.copy(self)
         masking._redactor = redactor
         return masking
@@ -103,8 +103,8 @@ class Vault:
             return ""
 
     def texts_for(self, audience: Audience, index: MessageIndex, numbers: Iterable[int]) -> Iterator[str]:
-        """Yield the texts of `body_for` of these messages. Neighbors are read in one block, and a body without marks
-        is not taken apart."""
+        """Yield what `body_for` returns for each of these messages. Neighbors are read in one block, and a body without
+        marks is not taken apart."""
         self.check(audience)
         sees = VisibilityCache(index, audience.sees)
         cuts = VisibilityCache(index, lambda message: bool(_cut_kinds(audience, message)))

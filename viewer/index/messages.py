@@ -137,7 +137,7 @@ class MessageIndex:
         return self.kinds[number]
 
     def irregular(self, first: int, last: int) -> Iterator[int]:
-        """Yield those of these messages whose bodies are not one run of bytes."""
+        """Yield the messages among these whose bodies are not one run of bytes."""
         if self._pieces:
             kind_flags = self._kind_flags
             for number, kind in enumerate(self.kinds[first : last + 1], first):
@@ -444,7 +444,7 @@ class SpanColumns:
         self._far_starts: dict[int, int] = {}
         self._far_ends: dict[int, int] = {}
         self._verbatim_firsts, self._verbatim_ends = array("Q"), array("Q")
-        """The first row and the end of each run of rows from batches whose text is the bytes of the body."""
+        """The first row and the end of each run of rows from batches whose text equals the bytes of the body."""
 
     def __len__(self) -> int:
         return len(self._start)

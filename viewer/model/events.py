@@ -166,7 +166,7 @@ class ClosedBatch(Struct):
     """Where these times are stated."""
     pieces: dict[int, tuple[Piece, ...]] = field(default_factory=dict)
     """The pieces of the bodies that are not in one JSON string, by the places of their messages. Instead of the span of
-    such a body, the columns hold that of its message."""
+    such a body, the columns hold the span of its message."""
     opened: dict[int, int] = field(default_factory=dict)
     """The places of the messages that were open until the next record with messages, each with the number of token
     usages stated before that."""

@@ -25,7 +25,7 @@ class Channel(Fixed):
 
 
 class Kind(Fixed):
-    """What kind of content a message has, as its format maps it. An end user sees only `SAID`."""
+    """The kind of content in a message, as its format maps it. An end user sees only `SAID`."""
 
     SAID = "said"
     """Words of a speaker. Role, channel and recipient decide whether they are visible."""
@@ -145,7 +145,7 @@ class Usage(Struct, frozen=True, gc=False):
         )
 
     def over(self, other: Usage) -> Usage:
-        """Return these numbers, with those of another usage wherever this one states none."""
+        """Return these numbers, filled in from another usage wherever this one states none."""
         pairs = zip(_numbers(self), _numbers(other), strict=True)
         return Usage(*(other_one if one is None else one for one, other_one in pairs))
 

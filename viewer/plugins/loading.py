@@ -30,7 +30,7 @@ class Sample(Struct, frozen=True):
 
 
 class PluginFormat(Struct, frozen=True):
-    """What a plug-in registers."""
+    """The value that a plug-in registers."""
 
     table: RecordFormat
     samples: tuple[Sample, ...]

@@ -178,7 +178,7 @@ class HeaderWords:
         self.channel_at = 0
         """The end of the last `<|channel|>`."""
         self.awaits = "role"
-        """What the next bare word means: `role`, `channel` or `type`; empty if it means nothing in particular."""
+        """The meaning of the next bare word: `role`, `channel` or `type`; empty if it means nothing in particular."""
         self.rest: int | None = None
 
     def collect(self) -> None:

@@ -44,7 +44,7 @@ _BETWEEN_HARMONY = re.compile(rb"(?<!<)<\|(?:end|return|call)\|>[ \t\r\n]*(?=<\|
 
 
 class EndProof:
-    """Proves that the end of one text can be read by itself. It keeps only the beginning and the end of the text."""
+    """Proves that the end of one file can be read by itself. It keeps only the beginning and the end of the file."""
 
     def __init__(self, read: Callable[[int, int], bytes], size: int, *, is_harmony: bool) -> None:
         """Harmony has no literal blocks, and no document headers."""

@@ -58,7 +58,7 @@ class SchemaColumns:
 
 
 class _Draft:
-    """The columns of one schema, which follow those of the others."""
+    """The columns of one schema, which follow the columns of all others."""
 
     def __init__(self, part: int, name: int, text: int) -> None:
         self._first_part, self._first_name, self._first_text = part, name, text

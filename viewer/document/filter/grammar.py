@@ -258,7 +258,7 @@ def filter_regex(pattern: str) -> Regex:
 
 
 def completions(source: str, values: Callable[[str], Iterable[str]] = lambda field: ()) -> list[str]:
-    """Return completions of the last term: field names, or values of its field. Each one replaces the whole text."""
+    """Return completions of the last term: field names, or values of its field. Each one replaces the whole filter."""
     last = re.search(r"\S*\Z", source)
     assert last is not None
     before, term = source[: last.start()], last[0]

@@ -33,7 +33,7 @@ _COMPARISONS: dict[str, Callable[[float, float, float], bool]] = {
 
 
 class Facts(Struct, frozen=True):
-    """What a filter can test in one message: only facts that its audience sees."""
+    """The facts about one message that a filter can test: only facts that its audience sees."""
 
     message: ShownMessage
     problems: list[ShownDiagnostic]

@@ -32,7 +32,7 @@ _CONTINUATIONS = bytes(range(0x80, 0xC0))
 
 
 class RegexError(Exception):
-    """A pattern that cannot be searched for. The sentence says why, without quoting the pattern."""
+    """A pattern that cannot be searched for. The sentence gives the reason without quoting the pattern."""
 
     def __init__(self, sentence: str, place: int | None = None, reason: str = "") -> None:
         super().__init__(sentence)
@@ -40,7 +40,7 @@ class RegexError(Exception):
         self.place = place
         """The index of the faulty character, if there is one."""
         self.reason = reason
-        """What is wrong at that place: one of `_REASONS`."""
+        """The error at that place: one of `_REASONS`."""
 
 
 class Regex:

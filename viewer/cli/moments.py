@@ -45,7 +45,7 @@ def times_option(command: Command) -> Command:
         "--times",
         metavar="PATH",
         default="",
-        help="Use the times recorded with --record-times instead of those in the records.",
+        help="Use the times recorded with --record-times instead of the times in the records.",
     )(command)
 
 

@@ -221,10 +221,10 @@ class Browser:
         if path is None:
             raise ViewerError("this row names no file")
         if is_url(str(path)):
-            raise ViewerError("the viewer opens files of this computer only")
+            raise ViewerError("the viewer opens only files on this computer")
         resolved = self._resolved(str(path))
         if _archive_of(resolved) != resolved:
-            raise ViewerError("the viewer opens no members of archives; extract this one first")
+            raise ViewerError("the viewer cannot open archive members; extract this one first")
         note = self._note(row) if "mtime_ms" in values else ("" if os.path.lexists(resolved) else MISSING)
         if note == MISSING:
             raise ViewerError(f"{path} is {MISSING}")

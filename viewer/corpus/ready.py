@@ -52,8 +52,8 @@ def _parsed(name: str, text: str) -> Query:
 _NEEDS = {
     "tool": ("calls", "scan again with --reveal tool,commentary into a .DEBUG directory"),
     "all": ("hidden messages", "scan again with --reveal all into a .DEBUG directory"),
-    "leaks": ("scores of leaks", "scan again with --reveal all --leaks into a .DEBUG directory"),
-    "content": ("hashes of the content", "scan again with --by-content into another directory"),
+    "leaks": ("leak scores", "scan again with --reveal all --leaks into a .DEBUG directory"),
+    "content": ("content hashes", "scan again with --by-content into another directory"),
 }
 """The requirements that a query can have, and how to meet them."""
 

@@ -133,7 +133,7 @@ def _capped(signature: Signature) -> Signature:
 def _fault_of(value: object) -> str:
     """Return why a value is not a valid plug-in, or empty if it is one."""
     if not isinstance(value, PluginFormat):
-        return "its entry point is no PluginFormat"
+        return "its entry point is not a PluginFormat"
     if value.api_version != API_VERSION:
         return f"it needs version {value.api_version} of the plug-in interface"
     if not isinstance(value.table, RecordFormat) or not value.table.signatures or not value.table.records:

@@ -57,7 +57,8 @@ class LogFile:
             except OSError as error:
                 self._is_torn = self._is_torn or len(view) < len(data)
                 if not self.lost:
-                    self._report(f"the log is incomplete: {error.strerror or 'it cannot be written'}; requests go on")
+                    why = error.strerror or "it cannot be written"
+                    self._report(f"the log is incomplete: {why}; requests are still forwarded")
                 return False
         return True
 

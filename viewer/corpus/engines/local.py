@@ -85,7 +85,7 @@ class LocalEngine:
         """Replace a pool that lost track of its processes, and return the batches that it held."""
         self._lost_pools += 1
         if self._lost_pools > MOST_LOST_POOLS:
-            raise ViewerError("the processes of the scan end before they begin to work")
+            raise ViewerError("the processes of the scan exit before they start working")
         self._pool.stop()  # type: ignore[no-untyped-call]
         self._pool = _pool(self.workers)
         lost = (batch, *self._running.values())

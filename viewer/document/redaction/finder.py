@@ -68,7 +68,9 @@ class Finder:
 def compiled_pattern(name: str, pattern: str) -> Regex:
     """Compile a user's pattern. Raise ViewerError if it or its name is invalid."""
     if not _NAME.fullmatch(name):
-        raise ViewerError("a name below redact in the settings file needs small letters, digits, and hyphens only")
+        raise ViewerError(
+            "a name under `redact` in the settings file may have only lowercase letters, digits, and hyphens"
+        )
     try:
         return Regex(pattern, ignores_case=False)
     except RegexError as error:

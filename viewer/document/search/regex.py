@@ -112,7 +112,7 @@ _REASONS = {
     "unbalanced parenthesis": "missing ( before )",
     "nothing to repeat": "nothing to repeat",
     "multiple repeat": "repeated twice",
-    "min repeat greater than max repeat": "the least is more than the most",
+    "min repeat greater than max repeat": "the minimum exceeds the maximum",
     "bad escape (end of pattern)": "unfinished escape",
     "bad escape": "unknown escape",
     "incomplete escape": "unfinished escape",

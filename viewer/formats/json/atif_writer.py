@@ -163,7 +163,7 @@ class _Steps:
     def _call(self, message: Writable) -> dict[str, Any]:
         arguments = _loaded(message.body)
         if not isinstance(arguments, dict):
-            self._losses["arguments that are no object became the argument `input`"] += bool(message.body)
+            self._losses["arguments that are not an object became the argument `input`"] += bool(message.body)
             arguments = {"input": message.body} if message.body else {}
         name = (message.recipient or UNKNOWN).removeprefix("functions.")
         return {"tool_call_id": message.call_id or "", "function_name": name, "arguments": arguments}
@@ -171,7 +171,7 @@ class _Steps:
     def _add_reply(self, message: Writable) -> None:
         step = self._calls.get(message.call_id or "")
         if step is None:
-            self._losses["a reply without its call lost the id"] += bool(message.call_id)
+            self._losses["a reply without its call lost its id"] += bool(message.call_id)
             result: dict[str, Any] = {"content": message.body}
             step = next((step for step in reversed(self._steps) if step["source"] == "agent"), None)
         else:

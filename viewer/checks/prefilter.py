@@ -366,8 +366,8 @@ def _test_of(trigger: Trigger) -> Test:
 
 
 def _combined(tests: list[Test], *, stops_at: bool) -> Test:
-    """Combine tests into one: true if any is (`stops_at` is True) or all are (False). A loop takes half as long as
-    `any`."""
+    """Combine tests into one: true if any of them is true (`stops_at` is True) or if all are (False). A loop takes half
+    as long as `any`."""
 
     def test(data: bytes, start: int, end: int) -> bool:
         for each in tests:

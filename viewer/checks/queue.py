@@ -384,7 +384,7 @@ class CheckQueue:
             self._has_begun = False
 
     def _closed_run(self, message: Message, size: int) -> int:
-        """Check a message and those right after it. Return the cost of the latter."""
+        """Check a message and the ones right after it. Return the cost of the ones after it."""
         waiting, done, most = self.waiting, 0, min(size, MOST_TOGETHER_BYTES)
         messages, works = [message], list[Message | Started | Found]([message])
         while waiting and done < most and len(messages) < MOST_TOGETHER:

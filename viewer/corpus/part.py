@@ -45,7 +45,7 @@ class Outcome(Struct, frozen=True):
     codes: dict[str, int]
     """The number of errors and warnings by code."""
     seconds: float = 0.0
-    """CPU time."""
+    """The CPU time in seconds."""
     written: int = 0
     """The size of the parts in bytes."""
 

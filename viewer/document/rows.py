@@ -354,7 +354,7 @@ class Rows:
         return self._analysis.index.header_key(self._values[row])
 
     def time_ms(self, row: int) -> int | None:
-        """Return the time of the message in a row, if the input gives one."""
+        """Return the time of the message in a row, if the input states one."""
         return self._analysis.index.time_ms(self._values[row])
 
     @property

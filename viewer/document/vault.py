@@ -104,7 +104,7 @@ class Vault:
 
     def texts_for(self, audience: Audience, index: MessageIndex, numbers: Iterable[int]) -> Iterator[str]:
         """Yield what `body_for` returns for each of these messages. Neighbors are read in one block, and a body without
-        marks is not taken apart."""
+        marks is not parsed."""
         self.check(audience)
         sees = VisibilityCache(index, audience.sees)
         cuts = VisibilityCache(index, lambda message: bool(_cut_kinds(audience, message)))
@@ -407,7 +407,7 @@ def _texts(message: Message, read: Read) -> Iterator[str]:
 
 
 def _data(piece: Piece, read: Read) -> Iterator[bytes]:
-    """Yield the decoded bytes of a piece. A piece with escapes or JSON comes as one block."""
+    """Yield the decoded bytes of a piece. A piece with escapes or JSON is yielded as one block."""
     plain = piece.coding in VERBATIM
     if piece.end - piece.start > BLOCK and piece.coding is Coding.ESCAPED:
         plain = True

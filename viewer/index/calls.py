@@ -116,7 +116,8 @@ class ThreadCalls:
 class CallLedger:
     """Links the calls and replies of an input, in the order in which they close.
 
-    A reply of another agent answers no call of the main agent, because the brief level shows how the latter ended.
+    A reply of another agent never answers a call of the main agent, because the brief level shows how the main agent's
+    calls ended.
 
     Calls and replies are columns, about 13 bytes each. Facts about their messages stay in the index."""
 

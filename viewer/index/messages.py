@@ -351,7 +351,7 @@ class MessageIndex:
         return self._call_ids.between(first - 1, last)
 
     def time_ms(self, number: int) -> int | None:
-        """Return the time of a message, if the input gives one."""
+        """Return the time of a message, if the input states one."""
         return self._times.get(number - 1)
 
     def span(self, number: int) -> Span:
@@ -367,7 +367,7 @@ class MessageIndex:
         return self.spans.bodies(self.columns, first - 1, last)
 
     def verbatim(self, first: int, last: int) -> bytearray:
-        """Return a mask of the messages that came in a batch and whose text equals the bytes of the body."""
+        """Return a mask of the messages that arrived in a batch and whose text equals the bytes of the body."""
         return self.spans.verbatim(first - 1, last)
 
     def _append(self, message: Message) -> None:

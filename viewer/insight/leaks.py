@@ -28,7 +28,7 @@ _LONGEST_FOR_WARNING = 12
 """The minimum length in words of one passage for W-LEAK, unless the answer contains a secret or wording of
 reasoning."""
 _FULL = 40
-"""The number of copied words that give the full score on their own."""
+"""The number of copied words that suffice for the full score."""
 _OFTEN = 3
 """The number of answers with the same passage that make the passage boilerplate."""
 _WEIGHTS = {"system": 1.0, "developer": 1.0, "analysis": 0.8, "arguments": 0.5, "tool": 1.0}
@@ -71,7 +71,7 @@ Rare = tuple[str, Span]
 
 
 class LeakSpan(Struct, frozen=True):
-    """A passage of an answer that comes from hidden text. Spans count characters of bodies."""
+    """A passage of an answer that comes from hidden text. Spans are in characters of the bodies."""
 
     kind: str
     """`secret`, `meta`, `copied`, `draft`, `relayed` or `boilerplate`."""

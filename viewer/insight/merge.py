@@ -1,7 +1,7 @@
 """Merge the rows of several inputs by time into one order.
 
-What a row shows comes from its own input. Only the times of shown messages are used. Hidden messages follow the shown
-message before them, so that the order reveals nothing about when they were written."""
+The content of a row comes from its own input. Only the times of shown messages are used. Hidden messages follow the
+shown message before them, so that the order reveals nothing about when they were written."""
 
 from __future__ import annotations
 

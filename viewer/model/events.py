@@ -160,7 +160,7 @@ class ClosedBatch(Struct):
     time_rows: array[int] = field(default_factory=lambda: array("I"))
     """The places of the messages with a time."""
     times: array[int] = field(default_factory=_offsets)
-    """In milliseconds."""
+    """These times, in milliseconds."""
     time_starts: array[int] = field(default_factory=_offsets)
     time_ends: array[int] = field(default_factory=_offsets)
     """Where these times are stated."""

@@ -220,7 +220,7 @@ class Message(Struct, frozen=True):
     """True if the message began inside the unclosed body of a hidden message, to which it still belongs by the
     specification."""
     time_ms: int | None = None
-    """Milliseconds since 1970 in UTC, if the input gives a time."""
+    """Milliseconds since 1970 in UTC, if the input states a time."""
     cancelled: bool = False
 
     @property

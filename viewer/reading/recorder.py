@@ -220,7 +220,7 @@ class Recorder:
     def _note_time(self, message: Message, time_at: Placed | None) -> None:
         """Report a time that is earlier than a previous one. A repeated text states the time of its original.
 
-        The report is for the input as a whole, because the earlier record may be hidden."""
+        The report applies to the whole input, because the earlier record may be hidden."""
         if time_at is None or message.time_ms is None or message.header.kind is Kind.REPLAYED:
             return
         run = self._times.backwards(message.header.thread, message.time_ms, time_at)

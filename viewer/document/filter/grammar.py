@@ -13,7 +13,7 @@ from viewer.document.search.regex import Regex, RegexError
 from viewer.rules import RULES
 
 LONGEST = 4096
-"""In bytes."""
+"""The maximum length of a filter in bytes."""
 MOST_TERMS = 64
 _UNITS = {
     FieldKind.SIZE: {"": 1, "b": 1, "kb": 1000, "mb": 1_000_000, "gb": 1_000_000_000},

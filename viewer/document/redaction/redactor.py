@@ -30,7 +30,7 @@ class Redactor:
         self._masks: dict[tuple[str, str], str] = {}
         self._numbers = Counter[str]()
         self._known: dict[str, str] = {}
-        """The kinds of the secrets that give access to something, by text."""
+        """The kinds of the secrets that grant access to something, by text."""
         self._cleaned: dict[str, str] = {}
         self._learned: Projection | None = None
         """The projection that was learned last, because a name is masked before its transcript."""

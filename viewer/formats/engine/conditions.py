@@ -223,8 +223,8 @@ class _Leaf(Generic[Rule]):
 
 
 def _structural(conditions: tuple[When, ...]) -> frozenset[int]:
-    """Return the indexes of the conditions that depend only on the types of the values. None comes after a flag, which
-    may be unreadable."""
+    """Return the indexes of the conditions that depend only on the types of the values. None of these conditions comes
+    after a flag, which may be unreadable."""
     found: set[int] = set()
     for place, when in enumerate(conditions):
         if when.true is not None:

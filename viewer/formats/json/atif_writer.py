@@ -107,8 +107,8 @@ class _Steps:
             self._losses["a message of a kind that trajectories lack is left out"] += 1
 
     def _goes_on(self, message: Writable) -> bool:
-        """True if a message is in the same step of the source as the previous one. Texts have the span of their step.
-        Calls come after them and have separate spans."""
+        """True if a message is in the same step of the source as the previous one. Text has the span of its step. Calls
+        come after text and have separate spans."""
         if not self._has_steps or message.span is None or self._span is None:
             return False
         if message.message_kind != "call":

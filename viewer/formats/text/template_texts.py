@@ -162,7 +162,7 @@ def may_be_old_part(text: bytes) -> bool:
 
 
 def old_part(text: bytes) -> list[Run]:
-    """Return text that is as a whole an OpenChatML 0.1 part."""
+    """Return the content of text that is a single OpenChatML 0.1 part, with its kind."""
     bare = text.lstrip(_SPACE)
     mark = next((mark for mark in _OLD_PARTS if bare.startswith(mark)), None)
     if mark is None:

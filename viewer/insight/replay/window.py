@@ -24,7 +24,7 @@ from viewer.reading.parser import Parser
 SCREENS = 2
 """The minimum number of screens that the text of a window fills."""
 MOST_SCREENS = 16
-"""The same, if a smaller window differed from the whole document."""
+"""The minimum number of screens after a smaller window differed from the whole document."""
 _BYTES_PER_CELL = 3
 """The maximum number of bytes of text that take one cell, except in rare cases."""
 LEAST = 2 * HEAD
@@ -32,7 +32,7 @@ LEAST = 2 * HEAD
 MOST_TURNS_BACK = 8
 """A window begins at most this many turns earlier so that no call in it is answered from outside."""
 MOST_MESSAGES_BACK = 64
-"""The same for records, which need no turn to begin with."""
+"""The same limit, in messages, for records, whose windows need not begin with a turn."""
 MOST_FAILURES = 3
 """After this many windows that differed from the whole document, only larger ones are tried, and eventually none."""
 MOST_HEAD = 1024 * 1024

@@ -34,7 +34,7 @@ class BlockLine(Struct, frozen=True):
     folds: bool = False
     """True if a click folds or unfolds the body."""
     link: int = 0
-    """The message that a click goes to; 0 if there is none."""
+    """The message to which a click leads; 0 if there is none."""
     node: int = -1
     """The value that a click folds or unfolds, as an offset in the text of the block; -1 if there is none."""
     is_open: bool = False

@@ -63,7 +63,7 @@ class Frame(Vertical, EvenLines):
             self._draw_captions()
 
     def show_border(self, has_border: bool) -> None:
-        """Show the border, or give its space to the content."""
+        """Show the border, or leave its space to the content."""
         self.set_class(not has_border, "-bare")
 
     @property

@@ -24,7 +24,7 @@ def may_remember(state: str, name: str) -> bool:
     """True if the state file may have an entry for a file. A state file in an unusual form may have any entry."""
     try:
         descriptor = os.open(state, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    except OSError:  # a state file that cannot be read remembers nothing
+    except OSError:  # an unreadable state file remembers nothing
         return False
     try:
         content = os.read(descriptor, _MOST_BYTES + 1)

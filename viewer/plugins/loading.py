@@ -131,7 +131,7 @@ def _capped(signature: Signature) -> Signature:
 
 
 def _fault_of(value: object) -> str:
-    """Return why a value is not a valid plug-in, or empty if it is one."""
+    """Return why a value is not a valid plug-in, or an empty string if it is one."""
     if not isinstance(value, PluginFormat):
         return "its entry point is not a PluginFormat"
     if value.api_version != API_VERSION:

@@ -155,7 +155,7 @@ class EndProof:
 
 
 def _line_of(data: bytes, at: int) -> int:
-    """Return where the line begins that begins with the sign at an index, or -1 if the sign begins no line."""
+    """Return the start of the line that the sign at this index begins, or -1 if it begins no line."""
     if data[at] == ord("\n"):
         return at + 1
     if data[at - 1 : at] in (b'"', b"'"):

@@ -149,7 +149,7 @@ class DraftMessages:
             self.has_prompt = True
             self._prompts.append(number)
 
-    # Texts with marks of a template.
+    # Text with template marks.
 
     def is_marked(self, draft: Draft) -> bool:
         """True if the text is split at marks."""

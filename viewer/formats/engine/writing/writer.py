@@ -249,7 +249,7 @@ class DraftWriter:
         self._once.add(identity)
         return is_known
 
-    # Texts that a later record repeats.
+    # Text that a later record repeats.
 
     def _note_said(self, draft: Draft) -> None:
         if not self._repeats or draft.kind is not Kind.SAID:

@@ -82,7 +82,7 @@ def _verbatim(checker: CheckQueue, first: int, batch: Batch) -> NDArray[np.bool_
 
 
 def _answers(checker: CheckQueue, first: int, count: int) -> NDArray[np.int64]:
-    """Return the answers of the header predicates for each message."""
+    """Return the results of the header predicates for each message."""
     kinds = np.frombuffer(checker.index.kinds[first : first + count], np.uint32)
     distinct, examples, rows = np.unique(kinds, return_index=True, return_inverse=True)
     pairs = zip(examples.tolist(), distinct.tolist(), strict=True)

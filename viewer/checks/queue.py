@@ -224,7 +224,7 @@ class CheckQueue:
         self.waiting_bytes = 0
         self.checks = CHECKS
         self.answers: HeaderAnswers
-        """The answers of the header predicates for the current transcript."""
+        """The results of the header predicates for the current transcript."""
         self.batch_prefilter: NumpyPrefilter | None = None
         self._prefilter = compile_plain(self.checks)
         bits = _bits_of(self.checks)

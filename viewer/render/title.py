@@ -67,7 +67,7 @@ class TitleFacts(Struct, frozen=True, gc=False):
     """How much the view reveals: `safe`, `brief` or `debug`."""
     follow: FollowState = FollowState.STILL
     words: str = ""
-    """The follow state in words; empty for its name."""
+    """The follow state in words. If empty, the name of the state is shown."""
     sources: str = ""
     """Which of several followed inputs this is, and how many are live."""
     busy: str = ""

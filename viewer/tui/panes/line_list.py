@@ -208,7 +208,7 @@ class LineList(ScrollView, PlainLines, can_focus=False, inherit_bindings=False):
 
 
 def _thumb(bar: ScrollBar, position: float) -> int:
-    """Return where the thumb begins, in the smallest steps that Textual draws, with its arithmetic."""
+    """Return where the thumb begins, in the smallest steps that Textual draws, computed as Textual does."""
     height, rows, seen = bar.size.height, bar.window_virtual_size, bar.window_size
     if not height or rows <= seen:
         return 0

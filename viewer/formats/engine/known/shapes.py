@@ -248,7 +248,7 @@ class Shape:
         """The strict pattern of the records, if there is one."""
         self.is_aside = reading.is_aside
         self.usage = usage
-        """The token usages, and where their values begin. None if that differs between records."""
+        """The stated token usage, and where its values begin. None if that differs between records."""
         self.fields = fields
         """The members that are not part of a message, or their holes. None if they are not kept, or must be read."""
         facts = {hole for _, hole in self._string_holes}

@@ -85,7 +85,8 @@ class Plan(Struct, eq=False):
     has_prompt: bool
     """True if a message is a prompt."""
     usage: tuple[tuple[UsageAt, int], ...]
-    """The token usages, each with the number of messages in the record after the message to which it belongs."""
+    """The stated token usage, each item with the number of messages in the record after the message to which it
+    belongs."""
     begins: bool
     """True if a record may begin a transcript."""
     session: Mix
@@ -234,7 +235,7 @@ def _object_of(said: Said, shape: Shape) -> int:
 
 
 def _messages_after(lines: list[Line], place: Place) -> int:
-    """Return how many messages come after the message to which a usage at this place belongs: the last message that
+    """Return how many messages come after the message to which token usage at this place belongs: the last message that
     contains it, or else the last one before it."""
     spans = sorted((line.said.span, at) for at, line in enumerate(lines))
     if not spans:

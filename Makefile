@@ -4,8 +4,8 @@ BIN := .venv/bin
 INSTALLED := .venv/.installed
 
 # Tests and benchmarks start the program hundreds of times, so it is compiled once. Some tests wait for other processes
-# most of the time, so there are more processes of tests than cores. The types take one core first: only one process can
-# check them, and the tests can use both cores afterwards.
+# most of the time, so there are more test processes than cores. Type checking takes one core first, because only one
+# process can do it; the tests can use both cores afterwards.
 unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: demo test check docs coverage lab fuzz sanitize bench dist clean

@@ -30,7 +30,7 @@ def dist(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def build(folder: Path, *arguments: str, environment: Mapping[str, str] | None = None) -> Path:
-    """Build in the checkout, with everything that is left in it, and return the folder with the results."""
+    """Build in the checkout, including any leftover files, and return the folder with the results."""
     done(sys.executable, "-m", "hatchling", "build", "-d", folder, *arguments, cwd=ROOT, environment=environment)
     return folder
 

@@ -26,7 +26,7 @@ class AtomicFile:
     ) -> None:
         self.path = path
         self.size = 0
-        """Bytes written so far."""
+        """The number of bytes written so far."""
         self._overwrite = overwrite
         self._private = private
         self._never = never

@@ -1,8 +1,8 @@
 """The page before the first page: the beginning of a file, painted before anything else is imported.
 
-Every cell of it is that of the first page or blank. It is skipped unless everything that determines the first page
-is known: one argument that names a regular file, no settings file or themes folder, a known terminal, and a file that
-`first_reading` can read. `first_page` then draws the whole page in place, unless this one is complete."""
+Every cell is either blank or the same as on the first page. It is skipped unless everything that determines the first
+page is known: one argument that names a regular file, no settings file or themes folder, a known terminal, and a file
+that `first_reading` can read. `first_page` then draws the whole page in place, unless this one is complete."""
 
 from __future__ import annotations
 
@@ -33,17 +33,17 @@ if TYPE_CHECKING:
     """The parts of a line: style role and text."""
 
 SIZE = 64 * 1024
-"""How much of a file is read, as for the first page."""
+"""How much of a file is read: as much as for the first page."""
 MARGIN, COLUMN = 2, 88
-"""The least margin and the largest width of the reading column."""
+"""The minimum margin and the maximum width of the reading column."""
 CERTAIN_ROWS = 30
-"""The number of rows of a body that are shown in any case. Of a body with more than 60 rows, no more are."""
+"""The number of rows of a body that are always shown. A body with more than 60 rows shows only these."""
 MOST_ROWS = 60
 _LONGEST_NAME = 100
 _ROOM_AFTER_NAME = 40
-"""The number of cells that the title keeps for its right end."""
+"""The number of cells that the title reserves for its right end."""
 _TERMINALS = ("xterm-256color", "screen-256color", "tmux-256color", "xterm-kitty")
-"""Terminals that are known to have many colors, apart from those that say so."""
+"""Terminals that are known to have many colors, even though they do not declare it."""
 _NO_TERMINALS = ("", "dumb", "unknown")
 _TRUE_COLORS = ("truecolor", "24bit")
 _LIGHT = ("7", "9", "10", "11", "12", "13", "14", "15")
@@ -51,7 +51,7 @@ _NAMES = {USER: "User", ASSISTANT: "Assistant", PLAN: "Assistant"}
 
 
 def show_first(path: str) -> None:
-    """Paint the page of a file if everything that decides its look is known. Otherwise do nothing."""
+    """Paint the page of a file if everything that determines its look is known. Otherwise do nothing."""
     name = path.rpartition("/")[2]
     if not (name.isascii() and name.isprintable() and 0 < len(name) <= _LONGEST_NAME):
         return
@@ -121,7 +121,7 @@ def _filled(left: Sequence[tuple[str, str]], right: Sequence[tuple[str, str]], w
 
 
 def _lines(messages: list[tuple[str, bytes]], is_whole: bool, width: int) -> Iterator[Line | None]:
-    """Yield the lines of the view. None is the first one that is not known, and the rest."""
+    """Yield the lines of the view. A final None means that the next line and all after it are unknown."""
     column = max(1, min(COLUMN, width - 2 * MARGIN))
     margin: tuple[str, str] = ("plain", " " * max(MARGIN, (width - column) // 2))
     turn = last_turn = hidden = 0

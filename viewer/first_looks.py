@@ -92,7 +92,7 @@ LOOKS = {
         },
     ),
 }
-"""The codes of the page, of the title, and of each role, by theme and exactness."""
+"""The codes of the page, of the title, and of each role, by theme and color depth."""
 FOOTERS = (
     (60, (("/", "Find"), ("n", "Next"), ("e", "Problem"), ("D", "Brief"))),
     (69, (("/", "Find"), ("n", "Next"), ("e", "Problem"), ("D", "Brief"), ("d", "Debug"))),
@@ -125,6 +125,6 @@ FOOTERS = (
         ),
     ),
 )
-"""The least width of each footer, and its keys with their labels."""
+"""The minimum width of each footer, and its keys with their labels."""
 ALWAYS = (("ctrl+p", "Commands"), ("?", "Help"))
 """The keys at the right end of each footer."""

@@ -1,4 +1,4 @@
-"""Read the beginning of a transcript by a whitelist, for the page before everything else.
+"""Read the beginning of a transcript with a whitelist, for the page that is painted before anything else is imported.
 
 It knows the few spellings of message headers that most transcripts use, and only bodies in which nothing can be hidden,
 reported or drawn in a special way. At anything else it stops: the page ends there, and the app draws the rest. It never
@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 USER, ASSISTANT, PLAN, HIDDEN, UNKNOWN = "user", "assistant", "commentary", "hidden", ""
-"""The speakers of shown messages, by the style role of their names; a hidden message; and one that may be either."""
+"""The kinds of messages: shown ones, by the style role of the speaker's name; hidden ones; and unknown ones, which may
+be either."""
 
 _HEADERS = {
     b"user": USER,
@@ -41,7 +42,7 @@ _RETURN, _CALL = b"<|return|>", b"<|call|>"
 _BEGINS_TRANSCRIPT = (b"\nversion", b'\n"version', b"\n'version", b"\n---", b"\n{")
 """Text that may begin another transcript, or an event that changes an earlier message."""
 _ATTRIBUTES = (b"call_id=", b"name=", b"intent=", b"content_type=")
-"""Text in a message header that makes OpenChatML of a transcript without a document header."""
+"""Text in a message header that identifies a transcript without a document header as OpenChatML."""
 _TOKENS = tuple(
     b"<|%s|>" % name
     for name in (b"start", b"channel", b"message", b"call", b"return", b"end", b"constrain", b"literal", b"endliteral")
@@ -49,7 +50,7 @@ _TOKENS = tuple(
 """The tokens of both formats. In a hidden body, anything else with `<|` is text."""
 _LONGEST_HEADER = 512
 _LARGEST = 16 * 1024
-"""Bodies with more bytes are not read: the view folds long ones in another way."""
+"""Bodies with more bytes are not read: the view folds them in another way."""
 _MOST_BLANK = 8
 _SPECIAL = (
     *(
@@ -71,13 +72,13 @@ _SPECIAL = (
 )
 """Beginnings of the marks of chat templates, in lower case, apart from those with `<`."""
 _AFTER_LESS = " =-0123456789"
-"""The characters that may follow a `<`. Any other might make a tag of it."""
+"""The characters that may follow a `<`. Any other might turn it into a tag."""
 _STRIPPED = ("analysis", "commentary", "final", "assistant")
-"""The words with which a body begins whose control tokens were dropped."""
+"""The words that begin a body whose control tokens were dropped."""
 
 
 class Found:
-    """What was read: the kind and the body of each message up to the first one that is not known."""
+    """The result of reading: the kind and the body of each message up to the first unknown one."""
 
     def __init__(self, format: str) -> None:
         self.format = format
@@ -125,7 +126,7 @@ def _is_harmony(data: bytes) -> bool:
 
 
 def _header_end(data: bytes) -> int | None:
-    """Return the end of the document header, which is 0 if there is none; None if it is not known."""
+    """Return the end of the document header, which is 0 if there is none; None if it is unknown."""
     if data.startswith(_START):
         return 0
     is_fenced = data.startswith(_FENCE)
@@ -148,7 +149,7 @@ def _header_end(data: bytes) -> int | None:
 
 
 def _is_mapping(lines: list[bytes]) -> bool:
-    """True if the lines are YAML without a fault: keys with words or lists of words, and no key twice."""
+    """True if the lines are faultless YAML: keys with words or lists of words, and no duplicate keys."""
     keys: set[tuple[int, bytes]] = set()
     last, is_open = 0, False
     for line in lines:
@@ -178,7 +179,7 @@ def _is_quoted(value: bytes) -> bool:
 
 
 def _after_blank(data: bytes, at: int) -> int:
-    """Return the place after empty lines; -1 if they are too many."""
+    """Return the place after empty lines; -1 if there are too many."""
     end = at
     while end < len(data) and data[end] == 0x0A:
         end += 1
@@ -186,7 +187,7 @@ def _after_blank(data: bytes, at: int) -> int:
 
 
 def _message(data: bytes, at: int, headers: dict[bytes, str], messages: list[tuple[str, bytes]]) -> int:
-    """Add the message that begins here, and return its end; -1 if it is not known or not finished."""
+    """Add the message that begins here, and return its end; -1 if it is unknown or unfinished."""
     if not data.startswith(_START, at):
         return -1
     body = data.find(_MESSAGE, at)
@@ -224,7 +225,8 @@ def _may_begin_transcript(data: bytes, at: int) -> bool:
 
 
 def hides_nothing(body: bytes) -> bool:
-    """True if nothing in the body of a hidden message can be a problem, so that it only counts."""
+    """True if nothing in the body of a hidden message can be a problem, so that the message only needs to be
+    counted."""
     text = _text(body)
     return text is not None and all(map(has_one_cell_each, text.replace("\t", " ").split("\n")))
 
@@ -253,7 +255,8 @@ def _text(body: bytes) -> str | None:
 
 
 def plain_lines(text: str) -> Iterator[str | None]:
-    """Yield the lines of text that are paragraphs. None is the first line that may be more, and the rest."""
+    """Yield the lines of text that are paragraphs. A final None means that the next line may be part of another
+    block."""
     lines = text.split("\n")
     if len(lines) > 1 and not lines[-1]:
         lines.pop()

@@ -14,7 +14,7 @@ _MOST_BYTES = 2 * 1024 * 1024
 
 def key_of(name: str, secret: str) -> str:
     """Return the key of a file in the state: it depends only on the path, and does not disclose it."""
-    from _blake2 import blake2b  # what `hashlib` offers, without its 1 ms
+    from _blake2 import blake2b  # the function in `hashlib`, without the 1 ms that its import takes
 
     real = os.path.realpath(name)  # a name may end with an item, `FILE:ITEM`
     return blake2b(os.fsencode(real), key=bytes.fromhex(secret), digest_size=DIGEST).hexdigest()
@@ -24,7 +24,7 @@ def may_remember(state: str, name: str) -> bool:
     """True if the state file may have an entry for a file. A state file in an unusual form may have any entry."""
     try:
         descriptor = os.open(state, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    except OSError:  # a state file that cannot be read remembers nothing
+    except OSError:  # an unreadable state file remembers nothing
         return False
     try:
         content = os.read(descriptor, _MOST_BYTES + 1)

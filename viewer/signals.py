@@ -24,7 +24,7 @@ RESTORE = (
 set."""
 
 _MOMENT = 0.01
-"""The time in seconds between two looks at whether a destructor has ended."""
+"""The time in seconds between two checks of whether a destructor has ended."""
 
 
 @contextmanager

@@ -70,7 +70,7 @@ async def _latency(pilot: Pilot[int], path: Path, scale: Scale, report: Report) 
 
 async def _polled_latency(pilot: Pilot[int], path: Path, scale: Scale, report: Report) -> None:
     times = await _appends(pilot, path, scale.appends)
-    for row in rows_of("append to screen, by looking alone", times, None):
+    for row in rows_of("append to screen, by polling only", times, None):
         report(row)
 
 

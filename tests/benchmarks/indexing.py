@@ -56,7 +56,7 @@ def _rates(scale: Scale, corpus: str, file: Input, readings: list[Reading], repo
     report(Row(f"index with all checks, {name}", checked, (("wc -l", wc),)))
     held = _median(readings, lambda each: each.megabytes) * MEGABYTE
     bounds = (Bound(MOST_BYTES_A_MESSAGE),) if corpus == CHAT else ()
-    report(Row(f"index and checks, {name}: memory a message", Figure(held / file.messages, Unit.BYTES), (), bounds))
+    report(Row(f"index and checks, {name}: memory per message", Figure(held / file.messages, Unit.BYTES), (), bounds))
 
 
 def _wc(scale: Scale, file: Input) -> Figure | None:

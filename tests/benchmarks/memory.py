@@ -31,7 +31,7 @@ def measure(scale: Scale, report: Report) -> None:
         report(Row(f"the same over the {MINIMAL}", share, (), (Bound(MOST_OF_THE_FILE),)))
         if kind == CHAT:
             each = Figure(over / file.messages, Unit.BYTES) if over is not None else None
-            report(Row(f"the same, a message, {name}", each, (), (Bound(MOST_BYTES_A_MESSAGE),), True))
+            report(Row(f"the same, per message, {name}", each, (), (Bound(MOST_BYTES_A_MESSAGE),), True))
 
 
 def _peers(path: Path, longest: float) -> tuple[tuple[str, Figure | None], ...]:

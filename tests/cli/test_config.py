@@ -116,7 +116,7 @@ def test_an_invalid_pattern_is_reported_and_stops_a_redaction(file: Path) -> Non
     (file.parent / "chat.json").write_text('[{"role": "user", "content": "B-77"}]')
     assert "[redacted:badge-1]" in run("show", "--redact", file.parent / "chat.json").out
     written(file, "redact:\n  Bad Name: 'B-[0-9]+'\n")
-    assert "small letters" in run("config").err
+    assert "lowercase letters" in run("config").err
     assert run("show", "--redact", file.parent / "chat.json").code == 2
     written(file, "redact:\n  badge: '('\n")
     assert "redact.badge" in run("config").err

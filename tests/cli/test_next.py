@@ -163,4 +163,4 @@ def test_a_vocabulary_must_be_one_and_needs_its_package(chat: Path) -> None:
     if importlib.util.find_spec("tiktoken") is None:
         assert result.err == "ocmlview: --vocab needs: pip install 'ocmlview[tokens]'\n"
     else:
-        assert result.err == f"ocmlview: {chat} is no vocabulary: each line must be a token in base64 and its id\n"
+        assert result.err == f"ocmlview: {chat} is not a vocabulary: each line must be a token in base64 and its id\n"

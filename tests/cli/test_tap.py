@@ -27,7 +27,7 @@ REQUEST = json.dumps(
 ).encode()
 ANSWER = sse(chunk(reasoning_content="SECRET"), chunk(content="An answer"), chunk(finish="stop"))
 KEYS = (b"Authorization: Bearer KEY", b"Cookie: a=KEY", b"X-Api-Key: KEY")
-ENDED = "the log has ended, because its writer ended; requests go on"
+ENDED = "the log has ended, because its writer ended; requests are still forwarded"
 
 
 @pytest.fixture
@@ -116,7 +116,7 @@ def test_a_full_disk_and_a_killed_writer_do_not_reach_the_client(server: int, tm
     with tap(server, "/dev/full") as (process, port):
         assert [ask(port) for _ in range(3)] == [ANSWER] * 3
         said = rest(process)
-    assert said.count("the log is incomplete: No space left on device; requests go on") == 1
+    assert said.count("the log is incomplete: No space left on device; requests are still forwarded") == 1
     assert "records could not be logged" in said
     with tap(server, tmp_path / "log.jsonl") as (process, port):
         assert ask(port) == ANSWER

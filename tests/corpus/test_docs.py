@@ -1,4 +1,4 @@
-"""The page about corpora lists every ready query, every state of a file, and every option of `scan`."""
+"""The page about corpora lists every ready-made query, every state of a file, and every option of `scan`."""
 
 from __future__ import annotations
 

@@ -236,7 +236,7 @@ def test_members_of_an_archive_are_files(runs: Path, tmp_path: Path) -> None:
         browser.stack.append(BrowserListing(Kind.FILES))
         page = browser.page()
         assert {row[-1] for row in browser.shown(page).rows} == {"", CHANGED}  # and none is missing
-        with pytest.raises(ViewerError, match="opens no members of archives"):
+        with pytest.raises(ViewerError, match="cannot open archive members"):
             browser.place_of(page, [row[0].endswith("::runs/chat.ocml") for row in page.rows].index(True))
 
 

@@ -1,4 +1,4 @@
-"""The end of an input, read alone, has the same messages as in the whole input."""
+"""The end of an input, read by itself, has the same messages as in the whole input."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ HEADERS = {
 
 
 def text_of(chance: Random, format: str) -> bytes:
-    """Return text with much of what makes its end doubtful."""
+    """Return text with many features that make its end uncertain."""
     parts = [chance.choice(HEADERS[format])]
     for _ in range(chance.randint(2, 14)):
         kind = chance.random()

@@ -85,7 +85,7 @@ def test_what_is_rendered_contains_every_word_of_each_answer_and_question(
 
 
 def compare_texts(document: Document) -> int:
-    """Compare the texts that are read together with those of single messages, and return their number."""
+    """Compare the text of messages that are read together with the text of single messages, and return their number."""
     count = 0
     for audience in AUDIENCES:
         projection = document.project(audience, withholds=False)

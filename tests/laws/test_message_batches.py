@@ -212,7 +212,7 @@ WORDS = (
 
 
 def own(message: dict[str, Any], at: int, names: list[str], chance: Random, trouble: float) -> dict[str, Any]:
-    """Return the message with members of its own before and after the others."""
+    """Return the message with additional members before and after the others."""
     second = 1_714_557_600 + at + (chance.choice((-50, 1e12, 0.5, -3e9)) if chance.random() < trouble else 0)
     usual: dict[str, Any] = {
         "created_at": second,

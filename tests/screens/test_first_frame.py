@@ -1,4 +1,4 @@
-"""The first frame of the app: what reads on, and the garbage collector, wait for it."""
+"""The first frame of the app: further reading, and the garbage collector, wait for it."""
 
 from __future__ import annotations
 

@@ -270,7 +270,7 @@ class TestPatterns:
             "/a)": "column 3: missing ( before )",
             "/*a": "column 2: nothing to repeat",
             "/a**": "column 4: repeated twice",
-            "/a{3,2}": "column 4: the least is more than the most",
+            "/a{3,2}": "column 4: the minimum exceeds the maximum",
             "/a\\": "column 3: unfinished escape",
             r"/\qsecret": "column 2: unknown escape",
             r"/\x1": "column 2: unfinished escape",

@@ -108,7 +108,7 @@ def _mouse(chance: Random) -> list[Event]:
 
 
 async def some_rounds(chance: Random) -> None:
-    """Let the app go on for a random time, often too short to finish anything."""
+    """Let the app run for a random time, often too short to finish anything."""
     way = chance.random()
     if way < 0.3:
         return

@@ -64,9 +64,8 @@ def each(
     """Parametrize a test with batches of values, and call it for each value of a batch.
 
     `names` is one name, or several separated by commas for values that are tuples. The id of a value decides which
-    target runs it (see `targets_of`). A failure notes the id, and OCML_ONLY=id repeats it. Each value gets a `tmp_path`
-    and a `monkeypatch` of its own.
-    """
+    target runs it (see `targets_of`). A failure notes the id, and OCML_ONLY=id repeats it. Each value gets its own
+    `tmp_path` and `monkeypatch`."""
     names = names.replace(" ", "")
     several = names.split(",")
     plain = [_plain(value, len(several)) for value in values]

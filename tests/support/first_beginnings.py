@@ -92,8 +92,8 @@ def cells(parts: Iterable[tuple[str, str]]) -> list[Cell]:
 
 
 def difference(path: Path, size: tuple[int, int]) -> str:
-    """Return the first row of the page before the first page that is not the same row of the first page; empty if there
-    is none. Of the title, only the file and the level are there."""
+    """Return the first row in which the page before the first page differs from the first page; empty if there is none.
+    Its title contains only the file and the level."""
     page = beginning_at(path, size)
     if page is None:
         return ""

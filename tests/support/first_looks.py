@@ -27,8 +27,8 @@ from __future__ import annotations
 def made() -> str:
     """Return the text of the module."""
     parts = (
-        ("LOOKS", looks(), "The codes of the page, of the title, and of each role, by theme and exactness."),
-        ("FOOTERS", tuple(footers()), "The least width of each footer, and its keys with their labels."),
+        ("LOOKS", looks(), "The codes of the page, of the title, and of each role, by theme and color depth."),
+        ("FOOTERS", tuple(footers()), "The minimum width of each footer, and its keys with their labels."),
         ("ALWAYS", always(), "The keys at the right end of each footer."),
     )
     lines = [f'{name} = {pformat(value, width=110, compact=True)}\n"""{words}"""\n' for name, value, words in parts]

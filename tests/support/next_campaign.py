@@ -1,4 +1,4 @@
-"""Generated conversations for the next prompt, and the policies written a second time."""
+"""Generated conversations for the next prompt, and a second implementation of the policies."""
 
 from __future__ import annotations
 

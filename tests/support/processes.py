@@ -132,7 +132,7 @@ def _run_files(
     config.pluginmanager.register(_Sender(config, sender))
     temporary = getattr(config, "_tmp_path_factory")  # noqa: B009
     setattr(temporary, "_basetemp", temporary.mktemp(f"process{number}", numbered=False))  # noqa: B010
-    with suppress(KeyboardInterrupt, BrokenPipeError):  # the first process ends, too, or has ended
+    with suppress(KeyboardInterrupt, BrokenPipeError):  # the first process is also ending, or has ended
         items = _take_files(files, next_file)
         item = next(items, None)
         while item is not None and next_file.value < STOP:

@@ -185,7 +185,7 @@ class Step:
 
 
 class Held(Enum):
-    """A state that ends by itself, and in which a walk is held. The value is what the title then says."""
+    """A state that ends by itself, in which a walk is held. The value is the text of the title in that state."""
 
     READING = "reading"
     CHECKING = "checking…"
@@ -442,7 +442,7 @@ def held(walk: Walk) -> Iterator[None]:
 
 
 def _refusing(call: Callable[..., Any]) -> Callable[..., Any]:
-    """Return the call, which refuses the file that nobody may read."""
+    """Return the call, changed so that it refuses the file that nobody may read."""
 
     def refuse(path: Any, *arguments: Any, **options: Any) -> Any:
         if str(path).endswith("denied.ocml"):

@@ -31,7 +31,7 @@ from viewer.reading.bodies import Decoder, OpenMessages
 from viewer.reading.format import FormatTraits
 
 LARGEST_AHEAD = 64 * 1024
-"""The size limit in bytes for checking ahead. A longer message is checked only in its turn."""
+"""The size limit in bytes for checking ahead. A longer message is checked only when its turn comes."""
 MOST_WAITING = 20_000
 """The maximum number of events that may be queued. A batch of messages counts as one."""
 
@@ -56,7 +56,8 @@ class Analysis:
         self.unsettled = OpenMessages()
         """The numbers of the open messages."""
         self.is_partial = is_partial
-        """True if part of the input was not read. An open message then stays undecided until it closes."""
+        """True if part of the input was not read. The visibility of an open message then stays undecided until it
+        closes."""
         self._formats = formats
         self._ids = ids
         self._queue = CheckQueue(self.index, read, formats, ids)
@@ -181,7 +182,7 @@ class Analysis:
         message = self.index[number]
         waits = self._queue.waiting and number not in self.unsettled
         is_small = message.span[1] - message.span[0] <= LARGEST_AHEAD
-        is_alone = len(self.transcripts) == 1  # the queue knows only the transcript whose turn it is
+        is_alone = len(self.transcripts) == 1  # the queue knows only the transcript that it is checking
         return self._queue.ahead(message) if waits and is_small and is_alone else []
 
     def missing_arguments(self, read: Read) -> MissingArguments:

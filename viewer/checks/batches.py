@@ -82,7 +82,7 @@ def _verbatim(checker: CheckQueue, first: int, batch: Batch) -> NDArray[np.bool_
 
 
 def _answers(checker: CheckQueue, first: int, count: int) -> NDArray[np.int64]:
-    """Return the answers of the header predicates for each message."""
+    """Return the results of the header predicates for each message."""
     kinds = np.frombuffer(checker.index.kinds[first : first + count], np.uint32)
     distinct, examples, rows = np.unique(kinds, return_index=True, return_inverse=True)
     pairs = zip(examples.tolist(), distinct.tolist(), strict=True)
@@ -240,7 +240,7 @@ class _Rows:
     def _judge_arguments(
         self, places: Positions, are_objects: NDArray[np.bool_], values: dict[int, dict[str, object]]
     ) -> NDArray[np.bool_]:
-        """Find the faults in the arguments of the calls in these places, some of whose values are known. Return whether
+        """Find the faults in the arguments of the calls in these places. Some of their values are known. Return whether
         they can have no other problem."""
         keys, rows = np.unique(self._keys[places], return_inverse=True)
         declared, names = self._checker.tools.declarations, [*map(self._checker.tool_of, keys.tolist())]

@@ -17,7 +17,7 @@ from viewer.scan.blocks import Positions
 LEAST = 8
 """Fewer messages are linked faster one by one."""
 _MOST_ROUNDS = 8
-"""A message that cannot be linked in bulk separates pairs, and their messages separate others in turn. After this many
+"""A message that cannot be linked in bulk separates pairs, and their messages in turn separate others. After this many
 rounds, the rest is linked one by one."""
 
 _Flags = NDArray[np.bool_]

@@ -207,7 +207,7 @@ class ToolChecks:
         return whole, max(place, whole)
 
     def _is_plain_row(self, kind: PlainKind, value: dict[str, object] | None, rows: PlainRows, place: int) -> bool:
-        """Like `is_plain_call`, for a call whose arguments are perhaps not read yet."""
+        """Like `is_plain_call`, for a call whose arguments may not have been read yet."""
 
         def arguments() -> dict[str, object] | None:
             is_known = value is None and rows.objects and rows.objects[place]
@@ -245,7 +245,7 @@ class ToolChecks:
         return value is not None and declared.accepts(tool, value)
 
     def skip_messages(self, turn: int) -> None:
-        """Skip messages that have nothing to do with tools. `turn` is the turn of the last one."""
+        """Skip messages that do not involve tools. `turn` is the turn of the last one."""
         self._enter_turn(turn)
         self._ledger.skip_messages()
 
@@ -464,7 +464,7 @@ def _is_sane(number: float) -> bool:
 
 
 def _error_rule(error: object) -> Rule | None:
-    """Return the rule for the E- code that an error equals, starts with, or has as its `code`."""
+    """Return the rule for the `E-` code that an error consists of, starts with, or has as its `code`."""
     word = error.get("code") if isinstance(error, dict) else error
     if not isinstance(word, str):
         return None

@@ -24,7 +24,7 @@ of a body."""
 
 
 class Scope(Enum):
-    """What a check requires, and whether another component may report the same problem."""
+    """The requirements of a check, and whether another component may report the same problem."""
 
     MESSAGE = "message"
     """One message at a time."""
@@ -75,7 +75,8 @@ class Matches(Struct, frozen=True):
     leads: bytes
     pattern: re.Pattern[bytes]
     search: Search | None = None
-    """A function that finds what the check reports, and little else. It is used if leads or matches are frequent."""
+    """A function that finds everything that the check reports, and little else. It is used if leads or matches are
+    frequent."""
     in_source: bool = False
     """True if the pattern matches a JSON string without `\\u` and `\\/` wherever it matches the text of the string."""
 

@@ -1,4 +1,4 @@
-"""Check complete messages of record formats together: whatever is ruled out for a whole block is not tested per
+"""Check complete messages of record formats together: anything ruled out for a whole block is not tested per
 message."""
 
 from __future__ import annotations
@@ -79,7 +79,8 @@ def _last_together(checker: CheckQueue, work: ClosedRows, size: int) -> int:
 
 
 def _borders(work: ClosedRows, last: int) -> list[int]:
-    """Return the numbers of the messages before which something else happens, and the number after the last message."""
+    """Return the numbers of the messages before which a found problem is reported or a transcript starts, and the
+    number after the last message."""
     found = {number + 1 for number, _ in work.found if number <= last}
     return sorted({*found, *(number for number, _ in work.started if number <= last), last + 1})
 

@@ -1,4 +1,4 @@
-"""Find characters that may be hidden, in many bytes at once, without those that belong to an emoji."""
+"""Find characters that may be hidden, in many bytes at once, except those that belong to an emoji."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from viewer.syntax.characters import HIDING_LEADS, MAY_HIDE, PICTOGRAPHS, SKIN_C
 _Flags = NDArray[np.bool_]
 
 _CODES = 0x20000
-"""More than the code point of any pictograph."""
+"""Greater than the code point of any pictograph."""
 _SELECTORS = (0xFE0E, 0xFE0F)
 _JOINER = 0x200D
 _JOINER_LENGTH = 3

@@ -20,22 +20,22 @@ BEFORE_ID = (b"<|channel|>", b"<|constrain|>", b"<|message|>")
 DEADLINE = b'"deadline_ms"'
 """Text of a call that may set a deadline for its tool."""
 IS_OBJECT, HAS_OK, FAILS, FITS, MISFITS = 1, 2, 4, 8, 16
-"""Flags of a JSON object: it is one, without repeated keys; it has `ok`; it reports a failure; it fits the
-schema of its tool; it does not. `Native.objects` returns the same."""
+"""Flags of JSON: it is an object without repeated keys; it has `ok`; it reports a failure; it fits the schema of its
+tool; it does not fit it. `Native.objects` returns the same."""
 
 
 class KindCode(IntFlag):
     """Facts about the messages of a kind, for columns."""
 
     PLAIN = 1
-    """It has a `PlainKind`."""
+    """Messages of the kind have a `PlainKind`."""
     CALL = 2
     JSON = 4
     CALL_STOP = 8
     HAS_ID = 16
-    """Its call or reply can be linked in bulk by the id."""
+    """Calls or replies of the kind can be linked in bulk by their ids."""
     INSTRUCTION = 32
-    """It may declare tools."""
+    """Messages of the kind may declare tools."""
 
 
 class PlainKind(Struct, frozen=True):

@@ -138,8 +138,8 @@ class PlainPrefilter:
     ) -> list[int]:
         """Return the masks of several bodies. A test that no body passes runs only once.
 
-        `sources` are the texts of the bodies. If `read` is given, they may also be JSON strings, and `read` returns the
-        text of one row."""
+        `sources` contains the text of each body. If `read` is given, they may also be JSON strings, and `read` returns
+        the text of one row."""
         masks = [0] * len(sources)
         rows_of: dict[int, list[int]] = {}
         for row, answer in enumerate(answers):
@@ -366,8 +366,8 @@ def _test_of(trigger: Trigger) -> Test:
 
 
 def _combined(tests: list[Test], *, stops_at: bool) -> Test:
-    """Combine tests into one: true if any is (`stops_at` is True) or all are (False). A loop takes half as long as
-    `any`."""
+    """Combine tests into one: true if any of them is true (`stops_at` is True) or if all are (False). A loop takes half
+    as long as `any`."""
 
     def test(data: bytes, start: int, end: int) -> bool:
         for each in tests:

@@ -48,7 +48,7 @@ _ILL_FORMED, _LONE_RETURN, _MAY_HIDE = 1, 2, 4
 """Bits of `Native.signs`."""
 _LONGEST_LITERAL = 26
 _LOWER = 0x2020_2020
-"""A bit mask that maps upper case to lower case. Other bytes may change, too, but equal words stay equal."""
+"""A bit mask that maps upper case to lower case. Other bytes may also change, but equal words stay equal."""
 _Word: TypeAlias = tuple[np.uint32, np.uint32]
 """A mask that selects the relevant bytes of a word, and the value of those bytes."""
 
@@ -162,7 +162,7 @@ def _sorted_out(trigger: Contains, firsts: set[bytes]) -> tuple[dict[bytes, set[
 
 
 class NativeSigns:
-    """What the native accelerator finds in one pass: a bit for each elementary trigger that bytes decide."""
+    """The results of one pass of the native accelerator: a bit for each elementary trigger that bytes decide."""
 
     def __init__(self, checks: Sequence[Check]) -> None:
         self._bits: dict[int, int] = {}
@@ -369,7 +369,8 @@ class _Pass:
         return batch.flags(batch.in_bodies(np.array(matched, np.int64))[1])
 
     def _hiding(self, trigger: Matches, found: Rows) -> Rows:
-        """Return which of the messages found have a character that is hidden. Most of the others explain it."""
+        """Return those of the found messages that have a hidden character. In most others, an emoji explains the
+        character."""
         signs = self._signs
         if signs is None or trigger.search is None or not len(signs.places):
             return found

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from viewer.reading.grammar import TextGrammar
 
 EVENT_BYTES = 256
-"""The cost of an event, in bytes, in addition to those of its message."""
+"""The cost of an event, in bytes, in addition to its message."""
 
 
 STRAY_BLOCK = 1024 * 1024
@@ -91,7 +91,7 @@ class _AheadReader:
 
 
 class _Text:
-    """The text of a message, decoded when it is first needed."""
+    """The text of a message, decoded on first use."""
 
     __slots__ = ("_body", "_data", "_ids", "_pieces", "_read", "source")
 
@@ -162,7 +162,7 @@ class _BlockReader:
 
 
 class _Bits(Struct, frozen=True):
-    """What depends on the table of checks only, so that all documents share it."""
+    """Values that depend only on the table of checks, so that all documents share them."""
 
     predicates: tuple[Predicate, ...]
     of_message: int
@@ -186,7 +186,8 @@ def _bits_of(checks: tuple[Check, ...]) -> _Bits:
 
 
 class Messages(Struct):
-    """Consecutive messages that await their checks, by number: batches, and what the parser read between them."""
+    """Consecutive messages that await their checks, by number: batches, and the messages that the parser read between
+    them."""
 
     first: int
     last: int
@@ -223,7 +224,7 @@ class CheckQueue:
         self.waiting_bytes = 0
         self.checks = CHECKS
         self.answers: HeaderAnswers
-        """The answers of the header predicates for the current transcript."""
+        """The results of the header predicates for the current transcript."""
         self.batch_prefilter: NumpyPrefilter | None = None
         self._prefilter = compile_plain(self.checks)
         bits = _bits_of(self.checks)
@@ -383,7 +384,7 @@ class CheckQueue:
             self._has_begun = False
 
     def _closed_run(self, message: Message, size: int) -> int:
-        """Check a message and those right after it. Return the cost of the latter."""
+        """Check a message and the ones right after it. Return the cost of the ones after it."""
         waiting, done, most = self.waiting, 0, min(size, MOST_TOGETHER_BYTES)
         messages, works = [message], list[Message | Started | Found]([message])
         while waiting and done < most and len(messages) < MOST_TOGETHER:

@@ -10,8 +10,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, NoReturn
 
 _COLLECTOR = (20_000, 10, 10)
-"""Thresholds of the garbage collector, which rarely runs: imports create many objects but little garbage."""
-gc.set_threshold(*_COLLECTOR)  # before click: importing it takes a third of the time of a short command
+"""Garbage collector thresholds, high enough that it rarely runs: imports create many objects but little garbage."""
+gc.set_threshold(*_COLLECTOR)  # set before click is imported, which takes a third of a short command's time
 
 import click  # noqa: E402
 

@@ -49,9 +49,9 @@ def _play(audience: Audience, output: Output, color: str) -> int:
 
 
 SECONDS = 19.0
-"""The playing time in seconds, without the wait for the late tool."""
+"""The playback time in seconds, not counting the wait for the late tool."""
 LATE = 2.6
-"""Seconds until a tool with a deadline of two seconds replies."""
+"""Seconds until a tool with a two-second deadline replies."""
 
 _LATE_REPLY = "<|start|>tool name=functions.find_tables call_id=t1 "
 _BEFORE_CANCELLED = "<|start|>assistant to=functions.find_tables call_id=t2<"
@@ -66,7 +66,7 @@ _ENDING = " Dotonbori bridge: seven minutes on foot.<|return|>\n"
 _SAID = re.compile(r"<\|start\|>(user|assistant<\|channel\|>final)")
 _BEGINNING = re.compile(r"^(?=<\|start\|>)", re.MULTILINE)
 _SIZES = (5, 3, 8, 4, 6, 2)
-"""The sizes of pieces of shown text in bytes. A piece may end inside a token or a character."""
+"""The sizes, in bytes, of the pieces of shown text. A piece may end inside a token or a character."""
 _HIDDEN_SIZE = 40
 _HEAD_SIZE = 600
 _BETWEEN = 12
@@ -86,7 +86,8 @@ def script(tour: str) -> str:
 
 
 def moments(text: str, seconds: float = SECONDS, late: float = LATE) -> list[Moment]:
-    """Return the pieces to play. The document header and the instructions come at once, and hidden text comes fast."""
+    """Return the pieces to play. The document header and the instructions arrive at once, and hidden text arrives
+    fast."""
     pieces: list[Moment] = []
     waits: dict[int, float] = {}
     for message in _messages(text):
@@ -115,7 +116,7 @@ def _message(message: str) -> Iterator[Moment]:
 
 
 class Player(threading.Thread):
-    """A thread that writes each piece at its time."""
+    """A thread that writes each piece when it is due."""
 
     def __init__(self, path: Path, pieces: Iterable[Moment]) -> None:
         super().__init__(name="player", daemon=True)

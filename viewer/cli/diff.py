@@ -46,7 +46,7 @@ _SIDE_WIDTH = 120
 
 
 class Request:
-    """What to compare, and how to print it."""
+    """The inputs to compare, and how to print the result."""
 
     def __init__(
         self,

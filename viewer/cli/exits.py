@@ -27,7 +27,7 @@ _MOST_QUOTED = 72
 
 
 class PipeClosed(Exception):  # noqa: N818
-    """The reader of the output is gone. Not an OSError, because click would catch that."""
+    """The other end of the output pipe is closed. Not an OSError, because click would catch that."""
 
 
 def say(sentence: str) -> None:
@@ -97,8 +97,8 @@ def ended(act: Callable[[], int]) -> int:
 
 
 def _quote(excerpt: Excerpt) -> None:
-    """Print what the user typed, with a line below that marks the fault. Quote only the part of a long text around the
-    fault."""
+    """Print what the user typed, with a line below that marks the fault. Of a long argument, quote only the part around
+    the fault."""
     from viewer.render.width import cells  # needs msgspec, which is slow to load
 
     first = max(0, excerpt.column - _MOST_QUOTED // 2)

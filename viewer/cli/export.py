@@ -1,4 +1,4 @@
-"""`ocmlview export`: write the shown content to a file whose name and first words say safe or DEBUG."""
+"""`ocmlview export`: write the shown content to a file whose name and first words contain `safe` or `DEBUG`."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 SITE = "site"
-"""The value of `--to` for a folder of pages, which has options of its own."""
+"""The value of `--to` for a folder of pages, which has its own options."""
 
 
 def _size(context: click.Context, parameter: click.Parameter, value: str | None) -> int | None:

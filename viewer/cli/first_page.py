@@ -148,7 +148,7 @@ def _title(document: Document, projection: Projection, height: int) -> TitleFact
 
 
 def view_lines(projection: Projection, width: int, style: Style, settings: Settings, is_whole: bool) -> Iterator[Line]:
-    """Yield the lines of the view, without a final count of hidden messages that may still grow."""
+    """Yield the lines of the view, except for a final count of hidden messages that may still grow."""
     rows = projection.rows(folding=Folding())
     problems = RowProblems(rows, projection.problems(rows).extend(rows.settled_number))
     facts = BlockFacts(problems=problems, markdown=settings.markdown, rendered=settings.markdown)
@@ -204,7 +204,7 @@ def colors_of(theme: Theme, *, exact: bool) -> PageColors | None:
 
 
 def _codes(look: Look, exact: bool) -> str:
-    """Return the codes that add to the colors of the line, each with a leading semicolon."""
+    """Return the codes to add to the line's colors, each with a leading semicolon."""
     codes = [_code(look.color, 38, exact), _code(look.background, 48, exact)]
     codes += [code for name, code in _FLAGS.items() if look.flags.get(name)]
     return "".join(f";{code}" for code in codes if code)
@@ -230,7 +230,7 @@ def nearest_color(red: int, green: int, blue: int) -> int:
 
 
 def _size() -> tuple[int, int] | None:
-    """Return the size of the terminal, if the program has it to itself."""
+    """Return the size of the terminal if all standard streams belong to it."""
     if not all(map(os.isatty, (0, 1, 2))) or sys.__stderr__ is None or os.ttyname(1) != os.ttyname(2):
         return None
     size = shutil.get_terminal_size()  # as the app does

@@ -1,4 +1,4 @@
-"""Inputs of a command: open files and folders one by one, and go on after an unreadable one."""
+"""Inputs of a command: open files and folders one by one, and continue past unreadable ones."""
 
 from __future__ import annotations
 

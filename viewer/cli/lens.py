@@ -60,7 +60,7 @@ class Comparison(Struct, frozen=True):
 
 
 def compare(document: Document, limit: int | None = LIMIT, *, skips_refused: bool = False) -> Comparison:
-    """Read the document as each text format, one after another."""
+    """Read the document in each text format, one after another."""
     steps = readings(document, limit, skips_refused=skips_refused)
     while True:
         try:

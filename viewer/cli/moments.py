@@ -25,7 +25,7 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 
 class AskedMoment(Struct, frozen=True):
-    """A moment that the options name."""
+    """The moment named by the options."""
 
     at: At
     times: str
@@ -45,7 +45,7 @@ def times_option(command: Command) -> Command:
         "--times",
         metavar="PATH",
         default="",
-        help="Use the times recorded with --record-times instead of those in the records.",
+        help="Use the times recorded with --record-times instead of the times in the records.",
     )(command)
 
 
@@ -80,7 +80,7 @@ def moment_options(command: Command) -> Command:
 def asked_moment(
     at_byte: int | None, at_event: int | None, at_time: int | None, times: str, files: tuple[str, ...], follow: bool
 ) -> AskedMoment | None:
-    """Return the moment that the options name, or None if they name none."""
+    """Return the moment named by the options, or None if there is none."""
     given = [option for option in (at_byte, at_event, at_time) if option is not None]
     context = click.get_current_context()
     if len(given) > 1:
@@ -109,7 +109,7 @@ def arrivals_of(document: Document, audience: Audience, times: str) -> Arrivals:
 def view_at(
     document: Document, audience: Audience, asked: AskedMoment, where: Filter | None
 ) -> tuple[Projection, Moment]:
-    """Return what the audience saw at a moment. Past the end, this is what it sees at the end."""
+    """Return what the audience saw at a moment. For a moment past the end, return what it sees at the end."""
     from viewer.insight.replay.player import Player, go_to
     from viewer.insight.replay.timeline import Timeline
 

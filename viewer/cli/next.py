@@ -70,7 +70,7 @@ def _policies(context: click.Context, parameter: click.Parameter, value: str) ->
     "--vocab",
     metavar="FILE",
     shell_complete=completion.files,
-    help="Vocabulary file for token counts: that of o200k_harmony.",
+    help="The vocabulary file of o200k_harmony, for token counts.",
 )
 @click.option("--exit-code", is_flag=True, help="Exit with 1 if the policies differ.")
 def command(

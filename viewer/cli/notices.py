@@ -1,4 +1,4 @@
-"""Notices about an input on standard error: what was not recognized, what is empty, and what stays hidden."""
+"""Notices about an input on standard error: unrecognized or empty input, and content that stays hidden."""
 
 from __future__ import annotations
 
@@ -136,7 +136,7 @@ def level_sentence(audience: Audience) -> str:
 
 
 def say_what_is_withheld(projection: Projection) -> None:
-    """List what stays hidden on standard error."""
+    """List, on standard error, what stays hidden."""
     count = projection.omissions.fields
     if count:
         fields, them = ("field", "it") if count == 1 else ("fields", "them")

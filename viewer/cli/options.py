@@ -32,7 +32,7 @@ _LEVELS: dict[str, frozenset[Reveal]] = {
     Level.BRIEF.value: frozenset({Reveal.BRIEF}),
     Level.DEBUG.value: frozenset({Reveal.ALL}),
 }
-"""What each value of `--level` reveals."""
+"""The kinds that each value of `--level` reveals."""
 _LEVEL = "viewer.level"
 """The key in click's `Context.meta` that stores the value of `--level`."""
 
@@ -46,7 +46,7 @@ def reading(command: Command) -> Command:
             is_eager=True,
             expose_value=False,
             callback=_without_plugins,
-            help="Load no format plug-ins.",
+            help="Do not load format plug-ins.",
         ),
         click.option(
             "--preambles",
@@ -93,7 +93,7 @@ def threads(command: Command) -> Command:
         metavar="main|all|N",
         default="main",
         callback=_thread,
-        help="Print the thread of the main agent (default), all threads, or that of agent N.",
+        help="Print the thread of the main agent (default), all threads, or the thread of agent N.",
     )(command)
 
 

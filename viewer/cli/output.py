@@ -130,7 +130,7 @@ def _width() -> int:
 
 
 def write_text(text: str) -> None:
-    """Write a whole text: unchanged to a file or program, sanitized to a terminal."""
+    """Write text: unchanged to a file or program, sanitized to a terminal."""
     if _is_terminal():
         text = sanitize(normalize_newlines(text))
     _write_text(text)

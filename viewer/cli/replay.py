@@ -40,7 +40,7 @@ _SLICE = 0.05
 
 
 def _number(text: str) -> float:
-    """Return the number in the text; -1 if it is not one that can be used."""
+    """Return the number in the text; -1 if it is not usable."""
     try:
         number = float(text)
     except ValueError:

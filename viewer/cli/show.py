@@ -196,7 +196,7 @@ def _reset(document: Document, output: Output) -> None:
 
 
 _SHARE = 9
-"""Print the open message at most a tenth of the time, however long it is."""
+"""Spend at most a tenth of the time on printing the open message, no matter how long it is."""
 
 
 def say_stalled(document: LiveDocument) -> None:

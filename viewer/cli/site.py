@@ -92,7 +92,7 @@ class _Built(Struct, frozen=True):
     row: SiteRow | None = None
     found: Searchable | None = None
     size: int = 0
-    """The size of the page and its texts in bytes."""
+    """The size in bytes of the page and its searchable texts."""
     withheld: int = 0
     withholds_header: bool = False
     has_new_masks: bool = False
@@ -219,12 +219,12 @@ def _build(jobs: Sequence[_Job], folder: Path, asked: SiteOptions) -> list[_Buil
 
 
 def _shared(count: int, make: Callable[[int], Made], kind: type[Made], folder: Path) -> list[Made]:
-    """Make a number of results in several processes, and return them in order."""
+    """Compute the results in several processes, and return them in order."""
     workers = min(_MOST_WORKERS, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1)
     made: dict[int, Made] = {}
     if count > ALONE and workers > 1:
         made.update(_made_apart(count, make, kind, folder, workers))
-    # Those of a failed process are made here, to report its error as usual.
+    # The results of a failed process are computed again here, so that its error is reported as usual.
     return [made[number] if number in made else make(number) for number in range(count)]
 
 
@@ -255,7 +255,7 @@ def _made_apart(
 
 
 def _work(make: Callable[[int], object], share: range, result: Path) -> None:
-    """Make some of the results in a forked process. If it fails, it writes no results and prints nothing."""
+    """Compute some of the results in a forked process. If it fails, it writes no results and prints nothing."""
     import signal
 
     for number in (signal.SIGINT, signal.SIGTERM):

@@ -29,7 +29,7 @@ _ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
     "--listen", default="127.0.0.1:8899", show_default=True, metavar="ADDRESS:PORT", help="Where clients connect."
 )
 @click.option("-o", "--output", metavar="FILE", help="The log; default: tap-DATE-TIME.jsonl in this folder.")
-@click.option("--quiet", is_flag=True, help="Open no viewer, and print only errors.")
+@click.option("--quiet", is_flag=True, help="Do not open the viewer; print only errors.")
 @click.option("--expose", is_flag=True, help="Allow --listen on an address that other computers can reach.")
 @click.option(
     "--allow-host", "hosts", multiple=True, metavar="NAME", help="Also accept NAME in the Host header; repeatable."

@@ -162,7 +162,7 @@ def check_can_replay(path: str) -> None:
 
 
 def _check_merged(files: tuple[str, ...], *, compares: bool) -> None:
-    """Refuse what cannot be merged: the view has a letter for each file, and reads each of them itself."""
+    """Refuse inputs that cannot be merged: the view has one letter per file, and reads every file itself."""
     context = click.get_current_context()
     if compares or not 2 <= len(set(files)) == len(files) <= MOST_MERGED:
         raise click.UsageError(f"--merge needs 2 to {MOST_MERGED} different files, and no --diff.", context)
@@ -206,9 +206,9 @@ class ViewRequest(Struct, frozen=True):
     compared: str = ""
     """The file to compare with the first one."""
     merges: bool = False
-    """True to show all files in one order by time."""
+    """True to show all files as one, ordered by time."""
     replay: ReplayRequest | None = None
-    """The replay to open over the file."""
+    """The replay to open on top of the file."""
     times: str = ""
     """The sidecar with recorded times, or the one that records them."""
 
@@ -288,7 +288,7 @@ def _print(
     preambles: str | None,
     asked: AskedMoment | None,
 ) -> int:
-    """Print the safe view, or that at the requested moment, if there is no screen for the viewer."""
+    """Print the safe view, at the requested moment if there is one, because there is no screen for the viewer."""
     if asked is None and len(paths) == 1 and is_directory(paths[0]):
         return _list(paths[0], output)
     return print_text(
@@ -300,7 +300,7 @@ def _print(
 
 
 def _list(folder: str, output: Output) -> int:
-    """Print the transcripts of a folder if there is no screen to choose one on."""
+    """Print the transcripts of a folder if there is no screen on which to choose one."""
     name = output.style.name
     rows: list[list[Cell]] = [
         [name(found.name), trusted(found.format or ""), found.size, name(found.reason)]

@@ -88,17 +88,17 @@ class Columns(Protocol):
     def number_runs(self, flags: bytearray, breaks: Column, number: int, in_run: bool) -> Column:
         """Return, for each row, the number of the latest run of set flags; 1 before the first run.
 
-        `number` is the number of the latest run so far, 0 for none; `in_run` says whether that run continues. At a
+        `number` is the number of the latest run so far, 0 for none; `in_run` is true if that run continues. At a
         break, a run ends and the numbering starts again."""
 
     def borders(self, column: Column, breaks: Column, before: int) -> Borders:
         """Return the rows whose value differs from that of the previous row, and all breaks.
 
-        The value 0 repeats that of the previous row, and means 1 at a break. `before` is the value before the first
+        The value 0 repeats the previous row's value, and means 1 at a break. `before` is the value before the first
         row."""
 
     def count_byte(self, data: bytes, byte: int, cuts: Sequence[int]) -> list[int]:
-        """Count how often a byte occurs between each two adjacent cuts."""
+        """Count how often a byte occurs between each pair of adjacent cuts."""
 
     def fill_table(self, entries: Column, hashes: Column, values: Column, new_hashes: Column) -> None:
         """Add these values, none of which is 0, to an open hash table with linear probing. A free slot has the value 0.

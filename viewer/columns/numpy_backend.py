@@ -1,4 +1,5 @@
-"""Columns in NumPy. Importing it takes as long as reading a megabyte; then one operation handles thousands of rows."""
+"""Columns in NumPy. Importing it takes as long as reading a megabyte; after that, one operation handles thousands of
+rows."""
 
 from __future__ import annotations
 
@@ -157,7 +158,7 @@ class NumpyColumns:
         slots, added = new & mask, values_of(hashes)
         while len(left):
             free = np.flatnonzero(known[slots] == 0)
-            known[slots[free]] = left[free]  # of several values for one slot, the last one gets it
+            known[slots[free]] = left[free]  # if several values compete for a slot, the last one gets it
             got = free[known[slots[free]] == left[free]]
             added[slots[got]] = new[got]
             waits = np.ones(len(left), bool)

@@ -1,4 +1,4 @@
-"""Columns in plain Python: no import to wait for, and fast enough for a few thousand rows."""
+"""Columns in plain Python: no slow import, and fast enough for a few thousand rows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Browse the tables of a scan page by page: problems by code, the files with each problem, and ready queries."""
+"""Browse the tables of a scan page by page: problems by code, the files with each problem, and ready-made queries."""
 
 from __future__ import annotations
 
@@ -21,13 +21,14 @@ if TYPE_CHECKING:
     import duckdb
 
 PAGE = 1000
-"""The number of rows on a page, and the maximum number that is read at once, however large the corpus is."""
+"""The number of rows on a page, which is also the maximum number that is read at once, no matter how large the corpus
+is."""
 ALL_FILES = "all files"
 CHANGED, MISSING = "changed since the scan", "no longer there"
 
 
 class Kind(Enum):
-    """What a list shows."""
+    """The content of a list."""
 
     PROBLEMS = "problems"
     FILES = "files"
@@ -220,10 +221,10 @@ class Browser:
         if path is None:
             raise ViewerError("this row names no file")
         if is_url(str(path)):
-            raise ViewerError("the viewer opens files of this computer only")
+            raise ViewerError("the viewer opens only files on this computer")
         resolved = self._resolved(str(path))
         if _archive_of(resolved) != resolved:
-            raise ViewerError("the viewer opens no members of archives; extract this one first")
+            raise ViewerError("the viewer cannot open archive members; extract this one first")
         note = self._note(row) if "mtime_ms" in values else ("" if os.path.lexists(resolved) else MISSING)
         if note == MISSING:
             raise ViewerError(f"{path} is {MISSING}")

@@ -36,7 +36,7 @@ def compact_directory(directory: Directory) -> Merged:
         return Merged(before, before)
     part = secrets.token_hex(16)
     kept: set[str] = set()
-    load_duckdb(is_whole=True)  # for the reader of Arrow
+    load_duckdb(is_whole=True)  # for the Arrow reader
     with connect(directory.tables, memory="2GB") as database:
         for table in (*OF_FILES, "files"):
             columns = ", ".join(

@@ -35,8 +35,8 @@ ARCHIVE, MEMBER = ".tar", "::"
 """The suffix of an archive whose members are files of the scan, and the separator between its path and the name of a
 member."""
 PACKED = re.compile(r"\.(?:tar\.(?:gz|bz2|xz|zst)|tgz|tbz2?|txz|tzst)\Z", re.IGNORECASE)
-"""The suffix of a compressed archive. Its members cannot be read without all before them, and as one text they would be
-a wrong transcript."""
+"""The suffix of a compressed archive. A member cannot be read without all members before it, and read as a single file,
+the archive would be a wrong transcript."""
 COMPRESSED_ARCHIVE = "archive-compressed"
 """Why a compressed archive is not read."""
 
@@ -118,7 +118,7 @@ class Listing:
     def _folder(self, folder: str) -> Iterator[Entry]:
         for walked in walk(folder, self._output):
             if walked.fault is not None:
-                yield Entry(walked.path, self._name(walked.path), 0, "0")  # its row says why it cannot be read
+                yield Entry(walked.path, self._name(walked.path), 0, "0")  # its row states why it cannot be read
             elif may_be_transcript(os.path.basename(walked.path)) and _is_wanted(walked.path):
                 yield from self._files(walked.path)
             else:
@@ -137,7 +137,7 @@ class Listing:
             with open(path, "rb") as stream:
                 yield from self._members(file, stream)
         except OSError:
-            yield file  # its row says why it cannot be read
+            yield file  # its row states why it cannot be read
 
     def _members(self, archive: Entry, stream: IO[bytes]) -> Iterator[Entry]:
         """Yield the transcripts in a tar archive. Of several members with the same name, the last one is used."""

@@ -26,7 +26,7 @@ METADATA = b"ocmlview"
 
 
 class Job(Struct, frozen=True):
-    """What a worker needs besides its batch."""
+    """Everything that a worker needs besides its batch."""
 
     place: str
     contents: Contents
@@ -45,7 +45,7 @@ class Outcome(Struct, frozen=True):
     codes: dict[str, int]
     """The number of errors and warnings by code."""
     seconds: float = 0.0
-    """CPU time."""
+    """The CPU time in seconds."""
     written: int = 0
     """The size of the parts in bytes."""
 
@@ -191,7 +191,7 @@ def write_part(store: LocalStore | ObjectStore, contents: Contents, table: str, 
 
 
 def encode_part(contents: Contents, table: str, columns: Columns) -> bytes:
-    """Encode the rows of a table as Parquet, with the contents of the directory in the metadata."""
+    """Encode the rows of a table as Parquet, with the description of the directory in the metadata."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 

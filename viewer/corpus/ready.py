@@ -1,4 +1,4 @@
-"""The ready queries: files in `queries/` with a title, requirements, and parameters with default values."""
+"""Ready-made queries: files in `queries/` with a title, requirements, and parameters with default values."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from viewer.model.visibility import Reveal
 _HEAD = re.compile(r"^-- (title|needs|parameters): *(.*?) *$", re.MULTILINE)
 _FOLDER, _SUFFIX = os.path.join(os.path.dirname(__file__), "queries"), ".sql"
 SIGN = "@"
-"""The prefix that marks a query as the name of a ready query."""
+"""The prefix that marks a query as the name of a ready-made query."""
 
 
 class Query(Struct, frozen=True):
-    """A ready query."""
+    """A ready-made query."""
 
     name: str
     title: str
@@ -32,7 +32,7 @@ class Query(Struct, frozen=True):
 
 @cache
 def ready_queries() -> dict[str, Query]:
-    """Return all ready queries by name."""
+    """Return all ready-made queries by name."""
     names = sorted(name.removesuffix(_SUFFIX) for name in os.listdir(_FOLDER) if name.endswith(_SUFFIX))
     return {name: _read(name) for name in names}
 
@@ -52,14 +52,14 @@ def _parsed(name: str, text: str) -> Query:
 _NEEDS = {
     "tool": ("calls", "scan again with --reveal tool,commentary into a .DEBUG directory"),
     "all": ("hidden messages", "scan again with --reveal all into a .DEBUG directory"),
-    "leaks": ("scores of leaks", "scan again with --reveal all --leaks into a .DEBUG directory"),
-    "content": ("hashes of the content", "scan again with --by-content into another directory"),
+    "leaks": ("leak scores", "scan again with --reveal all --leaks into a .DEBUG directory"),
+    "content": ("content hashes", "scan again with --by-content into another directory"),
 }
 """The requirements that a query can have, and how to meet them."""
 
 
 def find_query(name: str, contents: Contents) -> Query:
-    """Find a ready query by name. Raise ViewerError if there is none, or if the tables lack what it needs."""
+    """Find a ready-made query by name. Raise ViewerError if there is none, or if the tables lack what it needs."""
     queries = ready_queries()
     query = queries.get(name)
     if query is None:

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 MOST_IN_NOISE = 20
 """The maximum number of diagnostics that are kept for a file that is not a transcript."""
 NOISE = 1024 * 1024
-"""A file of unknown format without a message in its first mebibyte is not a transcript."""
+"""A file of unknown format with no message in its first mebibyte is not a transcript."""
 FIRST_BYTES = 64 * 1024
 BLOCKS = 48 * 1024
 """Inputs of at least this size are read in blocks with NumPy, which a worker has imported anyway. Its calls cost more
@@ -254,8 +254,7 @@ class _DocumentRows:
 
     def _diagnose(self, found: FileRows, projection: Projection) -> None:
         """Add the diagnostics with the places and codes that `check --json` prints. For a strict audience, add only
-        those of
-        shown messages, without places."""
+        diagnostics of shown messages, without places."""
         tally = self._document.tally
         if not self._contents.strict_safe:
             found.diagnostics = [_diagnostic(finding) for finding in self._document.findings()]

@@ -41,7 +41,7 @@ _LOCK = ".lock"
 
 
 class Known(Struct, frozen=True, gc=False):
-    """What the tables say about a file that is not scanned again."""
+    """The facts that the tables hold about a file that is not scanned again."""
 
     state: FileState
     has_errors: bool

@@ -26,7 +26,7 @@ _EXPLAIN = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _NAME = re.compile(r"\w+")
-"""The name of a table. DuckDB takes others, such as `a.csv`, for files."""
+"""The name of a table. DuckDB interprets any other name, such as `a.csv`, as a file."""
 _FUNCTIONS = frozenset({"unnest", "range", "generate_series", "repeat", "json_each", "json_tree", "duckdb_columns"})
 """The functions that a query may use as a table."""
 _ONE_QUERY = "only one SELECT or EXPLAIN is allowed"
@@ -66,7 +66,7 @@ def run_query(
             try:
                 kind, value = receiver.recv()
             except EOFError:
-                raise QueryError("the query ended its process; it may need more --memory") from None
+                raise QueryError("the query's process ended early; it may need more --memory") from None
             if kind == "end":
                 return
             if kind == "error":

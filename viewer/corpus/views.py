@@ -129,7 +129,8 @@ def load_duckdb(*, is_whole: bool = False) -> Any:
 
 
 def _is_readable(paths: list[str] | None) -> bool:
-    """True if DuckDB itself can read these parts. It takes some names for patterns, and may not read object stores."""
+    """True if DuckDB itself can read these parts. It interprets some names as patterns, and may not read object
+    stores."""
     return paths is not None and not any(_PATTERN.search(path) for path in paths[:1])
 
 

@@ -1,4 +1,4 @@
-"""Backend of a document, chosen once: plain Python, or NumPy, which the native accelerator supports."""
+"""Backend of a document, chosen once: plain Python, or NumPy, assisted by the native accelerator."""
 
 from __future__ import annotations
 

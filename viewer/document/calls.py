@@ -168,8 +168,8 @@ _NOT_REPORTED = -1
 
 
 class CallWatch:
-    """Tracks the calls that one audience sees while following: those of a message, and the changes of state since the
-    last report. Finished calls are not checked again."""
+    """Tracks the calls that one audience sees while following. Returns the calls of a message, and the changes of state
+    since the last report. Finished calls are not checked again."""
 
     def __init__(
         self,
@@ -192,7 +192,7 @@ class CallWatch:
         return [shown for shown in map(self._show, self._links) if shown is not None]
 
     def of(self, number: int) -> list[ShownCall]:
-        """Return the calls that this message makes or answers, as known so far."""
+        """Return the calls that this message makes or answers, as far as is known."""
         self._read_new()
         rows = [row for row in self._open if number in (self._links[row].call, self._links[row].reply)]
         for row in rows:
@@ -241,7 +241,7 @@ _PLAIN_NAME = re.compile(r"[A-Za-z0-9_.:/-]{1,64}")
 
 
 class CallLines:
-    """Looks up the calls of a growing ledger by message. It returns four facts about each call, and no text."""
+    """Looks up the calls of a growing ledger by message. It returns four facts about each call, but no text."""
 
     def __init__(self, ledger: CallLedger, index: MessageIndex) -> None:
         self._ledger = ledger

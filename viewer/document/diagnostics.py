@@ -34,7 +34,7 @@ class _Entry(Struct, frozen=True, order=True):
     """A diagnostic as disclosed to the audience."""
 
     key: Key
-    """The sort key."""
+    """The key by which entries are sorted."""
     row: int
     """The row in the findings."""
     number: int
@@ -100,7 +100,7 @@ class DiagnosticView(Sequence[ShownDiagnostic]):
         """The state of the columns after the final part, or None if the final part does not come first."""
         self._read = 0
         self._waiting: list[int] = []
-        """Rows of open messages."""
+        """The rows of open messages."""
         self._orders: dict[str, tuple[Column, Column]] = {}
         """For each name, the sorted message numbers and the indexes of their diagnostics, built on demand."""
 
@@ -266,8 +266,8 @@ class NewDiagnostics:
         """Rows of messages that are not yet settled."""
 
     def through(self, number: int) -> list[ShownDiagnostic]:
-        """Return the new diagnostics of messages up to this one and, if positions are disclosed, those without a
-        message. For the end user, the latter come last."""
+        """Return the new diagnostics of messages up to this one and, if positions are disclosed, diagnostics without a
+        message. For the end user, diagnostics without a message come last."""
         rows = [*self._waiting, *range(self._taken, len(self._findings))]
         self._taken = len(self._findings)
         self._waiting = [row for row in rows if (self._findings[row].message or 0) > number]

@@ -45,7 +45,7 @@ PARSED_AT_ONCE = 16 * 1024
 CHECKED_AT_ONCE = 128 * 1024
 LARGEST_STEP = 4 * CHUNK
 CHECKING_SHARE = 0.8
-"""The share of checking in the total time to load a large input."""
+"""The fraction of the total time to load a large input that checking takes."""
 MOST_REVISIONS = 16
 """The number of times that a command starts over if the file is rewritten while being read."""
 
@@ -194,7 +194,7 @@ class Tally:
 
     @property
     def cut(self) -> frozenset[int]:
-        """The numbers of the messages that are shown but have hidden parts."""
+        """The numbers of messages that are shown but have hidden parts."""
         return frozenset(self._analysis.cut)
 
     def last_declaring(self, first: int, last: int) -> int:
@@ -206,8 +206,8 @@ class Tally:
         return self._analysis.transcripts[transcript - 1].start
 
     def problems(self, after: int, start: int) -> set[Problem]:
-        """Return the diagnostics of the messages after one, and those that belong to no message, from an offset on,
-        with message numbers and offsets counted from there."""
+        """Return the diagnostics from an offset on that belong to no message or to a message after this one. Message
+        numbers and offsets are counted from there."""
         return {
             (each.code, each.reason, each.message - after if each.message else 0, each.start - start)
             for each in self._analysis.findings
@@ -452,7 +452,7 @@ class Document:
         redactor: Redactor | None = None,
     ) -> Projection:
         """Project the document, or only its messages that match a filter, for this audience. Without `withholds`,
-        FileRewrittenError is raised where the screen would show nothing. A redactor masks secrets in all texts."""
+        FileRewrittenError is raised where the screen would show nothing. A redactor masks secrets everywhere."""
         is_still = partial(_is_still_in, self._analysis, self._options)
         on_rewritten = partial(self.rewrites.report, self._source) if withholds else None
         vault = Vault(
@@ -468,11 +468,11 @@ class Document:
         return projection if redactor is None else projection.redacted(redactor)
 
     def findings(self) -> list[Finding]:
-        """Return all diagnostics with their positions, sorted by position."""
+        """Return all diagnostics with their positions, in order of position."""
         return list(map(self.quotes.locate, self._analysis.findings.by_position()))
 
     def transcript_at(self, diagnostic: Diagnostic) -> Transcript:
-        """Return the transcript of a diagnostic: that of its message, or else the one at its position."""
+        """Return the transcript of a diagnostic: its message's transcript, or else the one at its position."""
         known = self._analysis.transcripts
         if diagnostic.message is not None:
             return known[self._analysis.index.transcript(diagnostic.message) - 1]

@@ -33,7 +33,7 @@ MOST_IN_BINARY = 20
 
 
 class BackendChoice:
-    """The backend of a document: the one that the environment names, or else NumPy from the moment it pays off."""
+    """The backend of a document: the one that the environment names, or else NumPy as soon as it pays off."""
 
     def __init__(self) -> None:
         self.forced = forced_backend()
@@ -143,7 +143,7 @@ class Reading:
         """Read the next bytes of the input."""
         is_much = len(data) >= WORTH_SCANNING or self.message_count >= MANY
         if is_much and self._parser.has_frames and self.needs_backend:
-            self.load_backend()  # without frames, a format is read just as fast without it, in half the memory
+            self.load_backend()  # a format without frames is read just as fast without it, in half the memory
         self.read_to += len(data)
         self.places.feed(data, self._backend.current.columns)
         make_scanner, least = self._backend.current.make_scanner, 0 if self._backend.forced else WORTH_SCANNING
@@ -159,7 +159,7 @@ class Reading:
         _index_source(self.source, self.read_to, data, self.scanner.parsed)
 
     def _apply(self, events: list[Event]) -> None:
-        """Apply the events of the parser, or only those of the selected transcript."""
+        """Apply the parser's events, or only events of the selected transcript."""
         self.analysis.apply(self.selection.events(events) if self.selection else events)
 
     @property

@@ -43,7 +43,7 @@ _RUNS = frozenset({RowKind.HIDDEN.value, RowKind.BRANCH.value, RowKind.AGENT.val
 
 
 class Folding(Struct, frozen=True):
-    """What rows fold: superseded branches, and messages of other agents."""
+    """The content that rows fold: superseded branches, and messages of other agents."""
 
     unfolded: frozenset[int] = frozenset()
     """Messages whose branches are shown unfolded."""
@@ -97,8 +97,8 @@ class TurnStarts(Struct, frozen=True):
 def turn_starts(
     columns: Columns, turns: Column, borders: Sequence[Border], turn: int = 0, transcript: int = 0, *, base: int = 0
 ) -> TurnStarts:
-    """Return the places where the turn changes, counted from `base`. A turn of 0 repeats that of the previous
-    message, or means the first turn at the start of a transcript."""
+    """Return the places where the turn changes, counted from `base`. A turn of 0 repeats the previous message's turn,
+    or means the first turn at the start of a transcript."""
     borders = [border for border in borders if border.place < len(turns)]
     if not borders:
         return TurnStarts(array("I"), array("I"), array("I"))
@@ -356,7 +356,7 @@ class Rows:
         return self._analysis.index.header_key(self._values[row])
 
     def time_ms(self, row: int) -> int | None:
-        """Return the time of the message in a row, if the input gives one."""
+        """Return the time of the message in a row, if the input states one."""
         return self._analysis.index.time_ms(self._values[row])
 
     @property

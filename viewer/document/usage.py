@@ -109,7 +109,7 @@ class UsageView:
 
 
 def sum_of(found: Iterable[Spent]) -> Spent | None:
-    """Return the sum, or None if there is nothing to add. The cost is known only if every single cost is."""
+    """Return the sum, or None if there is nothing to add. The cost is known only if every individual cost is."""
     every = [*found]
     if not every:
         return None

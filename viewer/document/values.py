@@ -262,7 +262,7 @@ class ShownCall(Struct, frozen=True, gc=False):
 
 
 class Skipped(Struct, frozen=True):
-    """What an input has before the part that was read."""
+    """Facts about the part of an input before the part that was read."""
 
     messages: int = 0
     turns: int = 0

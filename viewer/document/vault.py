@@ -87,7 +87,7 @@ class Vault:
         return self._under.admits(audience) and audience.sees(message)
 
     def redacted(self, redactor: Redactor) -> Vault:
-        """Return a vault of the same input that masks secrets in all texts."""
+        """Return a vault of the same input that masks secrets in everything it returns."""
         masking = copy.copy(self)
         masking._redactor = redactor
         return masking
@@ -103,8 +103,8 @@ class Vault:
             return ""
 
     def texts_for(self, audience: Audience, index: MessageIndex, numbers: Iterable[int]) -> Iterator[str]:
-        """Yield the texts of `body_for` of these messages. Neighbors are read in one block, and a body without marks
-        is not taken apart."""
+        """Yield what `body_for` returns for each of these messages. Neighbors are read in one block, and a body without
+        marks is not parsed."""
         self.check(audience)
         sees = VisibilityCache(index, audience.sees)
         cuts = VisibilityCache(index, lambda message: bool(_cut_kinds(audience, message)))
@@ -132,7 +132,7 @@ class Vault:
         return text_so_far(body) if grows else body.text
 
     def source_text_for(self, audience: Audience, message: Message) -> str | None:
-        """Return the text of `body_for`, but with the escapes and literal blocks of the source, if the format has
+        """Return the same text as `body_for`, but with the escapes and literal blocks of the source, if the format has
         them."""
         if not self._may_read(audience, message):
             raise HiddenError
@@ -407,7 +407,7 @@ def _texts(message: Message, read: Read) -> Iterator[str]:
 
 
 def _data(piece: Piece, read: Read) -> Iterator[bytes]:
-    """Yield the decoded bytes of a piece. A piece with escapes or JSON comes as one block."""
+    """Yield the decoded bytes of a piece. A piece with escapes or JSON is yielded as one block."""
     plain = piece.coding in VERBATIM
     if piece.end - piece.start > BLOCK and piece.coding is Coding.ESCAPED:
         plain = True

@@ -155,7 +155,7 @@ FORMATS: LazyRegistry[FormatTraits] = LazyRegistry(
         "tokens.reader",
         "HARMONY_TOKENS",
         "Harmony token ids",
-        "an array of integers, or one integer a line",
+        "an array of integers, or one integer per line",
     ),
     Entry("chatml-json", "json.chatml", "CHATML_JSON", "ChatML JSON", 'an array of strings and {"token": ...} objects'),
     Entry(

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
 HEAD = 64 * 1024
 LONG_HEAD = 1024 * 1024
-"""The length of the head of an input whose first members or lines are long and say nothing, such as a list of tools."""
+"""The length of the head of an input whose first members or lines are long and reveal nothing, such as a list of
+tools."""
 LEAST_SCORE = 80
 """The lowest score with which a record format is chosen."""
 
@@ -98,7 +99,7 @@ def plain_keys(keys: Sequence[str]) -> tuple[str, ...]:
 
 
 class Evidence:
-    """What the head of a growing input has shown so far, so that only its new lines are read when it grows."""
+    """Evidence from the head of a growing input, so that only its new lines are read when it grows."""
 
     def __init__(self) -> None:
         self._readings: dict[bytes, JsonReading] = {}
@@ -106,13 +107,13 @@ class Evidence:
         self._best: Detection | None = None
 
     def read(self, texts: Sequence[bytes]) -> list[JsonReading]:
-        """Read JSON texts, except those that the head had before."""
+        """Read those JSON texts that were not in the previous head."""
         known = self._readings
         self._readings = {text: known.get(text) or read_json(text) for text in texts}
         return [self._readings[text] for text in texts]
 
     def by_table(self, values: list[JsonNode]) -> Detection | None:
-        """Detect a format that is defined by a table, unless the values are those of the last time."""
+        """Detect a format that is defined by a table, unless the values are the same as last time."""
         before = self._ranked
         if before is None or len(before) != len(values) or any(map(is_not, before, values)):
             self._ranked, self._best = values, _by_table(values)
@@ -120,8 +121,8 @@ class Evidence:
 
 
 def detect(head: bytes, size: int = HEAD, evidence: Evidence | None = None) -> Detection:
-    """Detect the format of an input that begins with these bytes. The first `size` of them decide. `evidence` is kept
-    by the caller while the input grows."""
+    """Detect the format of an input that begins with these bytes. The first `size` of them decide. The caller keeps
+    `evidence` while the input grows."""
     text = head[:size].removeprefix(BYTE_ORDER_MARK)
     bare = text.lstrip(b" \t\r\n")
     if not bare:
@@ -137,7 +138,7 @@ def detect(head: bytes, size: int = HEAD, evidence: Evidence | None = None) -> D
 
 
 def _is_json(bare: bytes) -> bool:
-    """True for JSON. Marks of a chat template in its strings, as in a list of models, make no transcript."""
+    """True for JSON. Marks of a chat template in its strings, as in a list of models, do not make it a transcript."""
     if not bare.startswith((b"{", b"[")) or _LINE_MARKER.search(bare) or _NEW_MARKER.search(bare):
         return False
     reading = read_json(bare)

@@ -1,4 +1,4 @@
-"""Leak check: re-read a converted text, and compare its safe view with that of the source."""
+"""Leak check: re-read the converted text, and compare its safe view with the safe view of the source."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ class Entry(Struct, frozen=True, gc=False):
     title: str = ""
     """The title for users."""
     detected_by: str = ""
-    """What identifies the format; empty for a table, which has signatures."""
+    """The signs that identify the format; empty for a table, which has signatures."""
     ending: str = ""
     """The suffix of written files."""
 
@@ -48,7 +48,7 @@ class LazyRegistry(Mapping[str, Value], Generic[Value]):
         return self._rows[name].title if name in self._rows else str(self._more(name).title)
 
     def detected_by(self, name: str) -> str:
-        """Return what identifies the format."""
+        """Return the signs that identify the format."""
         row = self._rows[name]
         if row.detected_by:
             return row.detected_by

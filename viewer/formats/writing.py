@@ -82,7 +82,7 @@ class Writable(Protocol):
 
     @property
     def time(self) -> str | None:
-        """The time in UTC, if the input gives one."""
+        """The time in UTC, if the input states one."""
 
     @property
     def thread(self) -> int:

@@ -1,4 +1,4 @@
-"""`AgentTable`: the other agents of each transcript, with the ids that the input gives them."""
+"""`AgentTable`: the other agents of each transcript, with their ids in the input."""
 
 from __future__ import annotations
 

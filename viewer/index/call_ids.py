@@ -128,7 +128,7 @@ class CallTable:
         self._count += len(known)
 
     def may_have(self, columns: Columns, short: Column) -> bytearray:
-        """Return, for each id, 1 unless it certainly has no row. `short` are their `short_hashes`."""
+        """Return, for each id, 0 if it certainly has no row, and otherwise 1. `short` are their `short_hashes`."""
         return columns.find_hashes(self._entries, self._hashes, short)
 
     def _slot(self, call_id: str, short: int) -> int:

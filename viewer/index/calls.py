@@ -116,7 +116,8 @@ class ThreadCalls:
 class CallLedger:
     """Links the calls and replies of an input, in the order in which they close.
 
-    A reply of another agent answers no call of the main agent, because the brief level shows how the latter ended.
+    A reply of another agent never answers a call of the main agent, because the brief level shows how the main agent's
+    calls ended.
 
     Calls and replies are columns, about 13 bytes each. Facts about their messages stay in the index."""
 
@@ -292,7 +293,7 @@ class CallLedger:
             self._begin_turn(turn)
 
     def skip_messages(self) -> None:
-        """Record that a message other than a call or a reply came."""
+        """Record that a message other than a call or a reply arrived."""
         self._passed = len(self)
 
     def add_call(self, number: int, header: Header, call_id: str | None, place: Place, needs_id: bool) -> int:
@@ -350,7 +351,7 @@ class CallLedger:
                 self._report(I_CALL_INFERRED, None, *place(reply), reply)
 
     def may_know(self, short: Column) -> bytearray:
-        """Return, for each of these `short_hashes` of call ids, 1 unless `knows` is certainly false."""
+        """Return, for each of these `short_hashes` of call ids, 0 if `knows` is certainly false, and otherwise 1."""
         return self._main.known.may_have(self._index.columns, short)
 
     def add_answered(
@@ -376,7 +377,7 @@ class CallLedger:
     def add_reply(
         self, number: int, header: Header, call_id: str | None, place: Place, *, needs_id: bool, notes_inferred: bool
     ) -> int:
-        """Add a reply and return the row of its call, whose state becomes that of a plain answer for now.
+        """Add a reply and return the row of its call, whose state, for now, becomes that of a plain answer.
 
         `call_id` is used even if the header has none."""
         if call_id is None and needs_id:

@@ -19,10 +19,11 @@ _BLANK_BLOCK = 4096
 
 
 class Findings:
-    """A growing list of diagnostics, about 30 bytes each, made into values on access. `read` returns input bytes.
+    """A growing list of diagnostics, about 30 bytes each, converted to values on access. `read` returns input bytes.
 
-    At most `most_per_code` of a code are listed. The same number is kept again for messages that the end user sees, so
-    that hidden messages do not change that list. Those over the cap are *spare*: only safe audiences get them."""
+    At most `most_per_code` diagnostics of each code are listed. As many more are kept for messages that the end user
+    sees, so that hidden messages do not change that list. Those over the cap are *spare*: only safe audiences get
+    them."""
 
     def __init__(
         self,
@@ -166,7 +167,7 @@ class Findings:
         return _KINDS[self._kinds[row]][0]
 
     def is_spare(self, row: int) -> bool:
-        """True if this diagnostic is over the cap and kept for safe audiences only."""
+        """True if this diagnostic is over the cap and was kept only for safe audiences."""
         return bool(self._spare[row])
 
     def by_position(self) -> list[Diagnostic]:

@@ -137,7 +137,7 @@ class MessageIndex:
         return self.kinds[number]
 
     def irregular(self, first: int, last: int) -> Iterator[int]:
-        """Yield those of these messages whose bodies are not one run of bytes."""
+        """Yield the messages among these whose bodies are not one run of bytes."""
         if self._pieces:
             kind_flags = self._kind_flags
             for number, kind in enumerate(self.kinds[first : last + 1], first):
@@ -355,7 +355,7 @@ class MessageIndex:
         return self._call_ids.between(first - 1, last)
 
     def time_ms(self, number: int) -> int | None:
-        """Return the time of a message, if the input gives one."""
+        """Return the time of a message, if the input states one."""
         return self._times.get(number - 1)
 
     def span(self, number: int) -> Span:
@@ -371,7 +371,7 @@ class MessageIndex:
         return self.spans.bodies(self.columns, first - 1, last)
 
     def verbatim(self, first: int, last: int) -> bytearray:
-        """Return a mask of the messages that came in a batch and whose text equals the bytes of the body."""
+        """Return a mask of the messages that arrived in a batch and whose text equals the bytes of the body."""
         return self.spans.verbatim(first - 1, last)
 
     def _append(self, message: Message) -> None:
@@ -448,7 +448,7 @@ class SpanColumns:
         self._far_starts: dict[int, int] = {}
         self._far_ends: dict[int, int] = {}
         self._verbatim_firsts, self._verbatim_ends = array("Q"), array("Q")
-        """The first row and the end of each run of rows from batches whose text is the bytes of the body."""
+        """The first row and the end of each run of rows from batches whose text equals the bytes of the body."""
 
     def __len__(self) -> int:
         return len(self._start)

@@ -25,7 +25,7 @@ from viewer.model.events import (
 from viewer.model.messages import Message
 
 LARGEST_NUMBER = 9
-"""In digits."""
+"""The maximum number of digits."""
 
 
 def item_number(item: str) -> int:

@@ -15,7 +15,7 @@ LEAST_SIMILAR = 0.4
 _SAME_TOOL = 0.35
 """The weight of equal recipients. The words have the remaining weight."""
 _NEAR = 8
-"""Replies this far apart, or up to twice as far, may have exchanged their order."""
+"""Replies this far apart, or up to twice as far, may have swapped places."""
 MOST_WORDS = 20_000
 """The number of words of a body that are compared."""
 
@@ -127,7 +127,7 @@ def _replies(a: Side, b: Side, first: Part, second: Part, pairs: dict[int, int])
 
 
 def _by_content(a: Side, b: Side, pairs: Pairs) -> Pairs:
-    """Exchange the partners of neighboring replies if equal ones meet. Without call ids, their order says little."""
+    """Swap the partners of neighboring replies if that pairs equal ones. Without call ids, their order means little."""
     found = dict(pairs)
     at_b = {j: i for i, j in pairs}
     odd = [(i, j) for i, j in pairs if a.key[i] != b.key[j] and not (_has_id(a, i) and _has_id(b, j))]

@@ -74,7 +74,7 @@ class ChatMessage(Struct, frozen=True):
 
 
 Yielded = Part | Change
-"""What a renderer yields: parts of the prompt, and changes to messages."""
+"""The output of a renderer: parts of the prompt, and changes to messages."""
 Renderer = Callable[[History], Iterator[Yielded]]
 
 
@@ -160,7 +160,7 @@ def _joined(texts: tuple[Text, ...]) -> str:
 
 
 def _parts(texts: tuple[Text, ...], number: int, before: str, after: str) -> Iterator[Part]:
-    """Yield texts with line breaks between them and marks around them."""
+    """Yield strings with line breaks between them and marks around them."""
     yield Part(texts[0].number if texts else number, before)
     for place, text in enumerate(texts):
         yield Part(text.number, f"\n{text.text}" if place else text.text, is_body=True)
@@ -178,7 +178,8 @@ def llama_cpp(history: History) -> Iterator[Yielded]:
 
 
 def _by_template(history: History, prepare: Callable[[ChatMessage], ChatMessage]) -> Iterator[Yielded]:
-    """Render the prompt as one text, in which a server does not distinguish control tokens of a body from real ones."""
+    """Render the prompt as one string, in which a server does not distinguish control tokens of a body from real
+    ones."""
     for each in chain(prompt_parts(history, instructions(history)), _templated(history, prepare)):
         yield Part(each.number, each.text) if isinstance(each, Part) else each
 

@@ -238,7 +238,7 @@ def channel_of(item: ShownMessage | ShownStray) -> str:
 
 
 def group_of(item: ShownMessage | ShownStray, spelling: Spelling = _AS_WRITTEN) -> tuple[str, ...]:
-    """Return what two messages must share to be paired: the role and channel, or being calls, or being replies."""
+    """Return the group that two messages must share to be paired: their role and channel, calls, or replies."""
     if isinstance(item, ShownStray):
         return (STRAY,)
     if item.message_kind in (CALL, REPLY):
@@ -294,7 +294,7 @@ def header_fields(message: ShownMessage, spelling: Spelling) -> dict[str, str | 
 
 
 def _comparable(body: str, spelling: Spelling) -> str:
-    """Return the body or, if it is JSON, one text for all spellings of its value."""
+    """Return the body or, if it is JSON, the same string for all spellings of its value."""
     value = None if spelling.strict_json else json_container(body)
     return body if value is None else canonical(value)
 

@@ -101,7 +101,7 @@ def json_container(text: str) -> object:
 
 
 def canonical(value: object, *, strict: bool = False) -> str:
-    """Return one text for all spellings of a value. With `strict`, the order of keys and the spelling of numbers
+    """Return the same string for all spellings of a value. With `strict`, the order of keys and the spelling of numbers
     matter."""
     if isinstance(value, dict):
         items = value.items() if strict else sorted(value.items())

@@ -41,9 +41,9 @@ _PLACES = np.uint64(_MOST_WORDS)
 """The bits for the place of a sequence. The others hold its hash; the density of a passage excludes chance matches."""
 
 _ORIGIN = 4
-"""The length in words of the sequences that identify the origin of a text."""
+"""The length in words of the sequences that identify the origin of text."""
 _FACTORS = np.random.default_rng(2).integers(1, 1 << 64, 2 * _ORIGIN, np.uint64, endpoint=False) | np.uint64(1)
-"""What the keys of a sequence are multiplied by, so that its hash depends on their order."""
+"""The factors of the keys of a sequence, which make its hash depend on their order."""
 
 Keys = NDArray[np.int64]
 Hashes = NDArray[np.uint64]
@@ -65,13 +65,13 @@ _DRAFT = lazy_regex(
 """Words in an analysis that announce the wording of an answer."""
 _COLON = lazy_regex("[:：]")
 _ASCII_ENDS = ("answer", "draft", "reply", "response", "antwort", "entwurf", "brouillon", "respuesta", "borrador")
-"""What an announcement in ASCII ends with, before the colon."""
+"""The possible endings of an announcement in ASCII, before the colon."""
 _ANNOUNCED = 64
 """The number of characters before a colon to look at first."""
 
 
 class Words:
-    """The words of a text."""
+    """The words of a message's text."""
 
     def __init__(self, text: str, keys: WordKeys) -> None:
         self._text = text
@@ -83,9 +83,9 @@ class Words:
 
     @cached_property
     def origins(self) -> list[int]:
-        """The hashes of the sequences that identify the origin of a text, by their first word.
+        """The hashes of the sequences that identify the origin of the text, by their first word.
 
-        Each has four words, or twice as many characters. A hash is 0 if the text ends before."""
+        Each has four words, or twice as many characters. A hash is 0 if the text is too short for it."""
         fours = hashes_of(self.keys, _ORIGIN)
         is_unspaced = self.keys[: len(fours)] & UNSPACED_WORD > 0
         if is_unspaced.any():
@@ -110,7 +110,7 @@ class Words:
 
     @cached_property
     def spans(self) -> NDArray[np.int32]:
-        """The positions of the words, which few texts need."""
+        """The positions of the words, which are rarely needed."""
         spans = map(re.Match.span, word_regex(self._text).finditer(self._text))
         return np.fromiter(itertools.chain.from_iterable(spans), np.int32, 2 * len(self)).reshape(-1, 2)
 
@@ -199,7 +199,7 @@ class Passage(Struct, frozen=True):
 
 
 class Grams:
-    """Short word sequences of hidden texts, with their places."""
+    """Short word sequences of hidden text, with their places."""
 
     def __init__(self) -> None:
         self._sources: list[Source] = []

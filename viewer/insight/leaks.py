@@ -28,7 +28,7 @@ _LONGEST_FOR_WARNING = 12
 """The minimum length in words of one passage for W-LEAK, unless the answer contains a secret or wording of
 reasoning."""
 _FULL = 40
-"""The number of copied words that give the full score on their own."""
+"""The number of copied words that suffice for the full score."""
 _OFTEN = 3
 """The number of answers with the same passage that make the passage boilerplate."""
 _WEIGHTS = {"system": 1.0, "developer": 1.0, "analysis": 0.8, "arguments": 0.5, "tool": 1.0}
@@ -43,7 +43,7 @@ _HARMLESS = lazy_regex(r"\d{1,4}-\d{1,2}-\d{1,4}|\d{4}-\d{4}|\d{4}-\d\d-\d\dT\d\
 _LEAST_RARE = 6
 """The minimum length of a rare string."""
 _FROM_SIGN, _ASCII_FROM_SIGN = lazy_regex(r"[\d@/][^ \n\t]*+"), lazy_regex(r"[0-9@/][^ \n\t]*+")
-"""The rest of a run of text between spaces, from the first sign that each rare string contains. Few runs have one, and
+"""The rest of a word, from the first character of a kind that every rare string contains. Few words have one, and
 the search for rare strings is slow."""
 META = lazy_regex(
     r"\b(?:the user (?:asks|asked|wants|is asking|says|said|requests|requested|might|probably)"
@@ -63,15 +63,15 @@ _META_SIGNS = (
     *("assistant", "commentary to", "der nutzer", "l'utilisateur", "el usuario", "用户", "系统提示", "ユーザーが"),
     *("ユーザーは", "システム", "사용자", "시스템"),
 )
-"""What each such wording contains. Few answers do, and the search is slow."""
+"""Each such wording contains one of these. Few answers do, and the search is slow."""
 
 Work = Callable[[], None]
 Rare = tuple[str, Span]
-"""A rare string and its place in a text."""
+"""A rare string and its place in the text."""
 
 
 class LeakSpan(Struct, frozen=True):
-    """A passage of an answer that comes from hidden text. Spans count characters of bodies."""
+    """A passage of an answer that comes from hidden text. Spans are in characters of the bodies."""
 
     kind: str
     """`secret`, `meta`, `copied`, `draft`, `relayed` or `boilerplate`."""
@@ -184,14 +184,14 @@ def find_leaks(
 
 
 class _InOrder:
-    """Finds texts by ascending message numbers."""
+    """Finds the text of messages by ascending number."""
 
     def __init__(self, texts: Iterator[MessageText]) -> None:
         self._texts = texts
         self._next = next(texts, None)
 
     def body(self, number: int) -> str | None:
-        """Return the text of a message, or None if it is not among the texts."""
+        """Return the text of a message, or None if it is not among them."""
         while self._next is not None and self._next.number < number:
             self._next = next(self._texts, None)
         return self._next.body if self._next is not None and self._next.number == number else None
@@ -257,7 +257,7 @@ def _strings(value: object) -> Iterator[str]:
 
 
 class _State:
-    """What is known before a message: the hidden text of its turn, the instructions, and what may be repeated."""
+    """The state before a message: the hidden text of its turn, the instructions, and what may be repeated."""
 
     def __init__(self, transcript: int, turn: int, sources: frozenset[str]) -> None:
         self._transcript, self._turn, self._sources = transcript, turn, sources
@@ -286,7 +286,7 @@ class _State:
         return self
 
     def words(self, text: str) -> Words:
-        """Return the words of a text."""
+        """Return the words of the text."""
         return Words(text, self._keys)
 
     def show(self, role: str, text: str, words: Words, rare: Sequence[Rare]) -> None:
@@ -317,7 +317,7 @@ class _State:
         secrets = self._instruction_secrets if is_instruction else self._secrets
         for found, span in rare_strings(text):
             if kind == "analysis" and (found.isdigit() or source.is_draft(*span)):
-                continue  # a number that the model computed, or what it was about to say
+                continue  # a number that the model computed, or text that it was about to say
             secrets.setdefault(found, (source, span))
 
     def search(self, text: str, words: Words, rare: Sequence[Rare]) -> list[LeakSpan]:

@@ -1,7 +1,7 @@
 """Merge the rows of several inputs by time into one order.
 
-What a row shows comes from its own input. Only the times of shown messages are used. Hidden messages follow the shown
-message before them, so that the order reveals nothing about when they were written."""
+The content of a row comes from its own input. Only the times of shown messages are used. Hidden messages follow the
+shown message before them, so that the order reveals nothing about when they were written."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Arrivals:
 
 
 class _Keys:
-    """The sort key of each row of one input: never less than that of the row before it."""
+    """The sort key of each row of one input: never less than the key of the previous row."""
 
     def __init__(self, projection: Projection, rows: Rows, arrivals: Arrivals) -> None:
         self._time_of = projection.time_finder()
@@ -98,7 +98,7 @@ class _Keys:
 
 
 class MergedRows:
-    """The rows of several inputs in one order. Numbers of messages name their input, too: see `number_of`."""
+    """The rows of several inputs in one order. Message numbers also identify the input: see `number_of`."""
 
     def __init__(self, sources: int) -> None:
         self._sources: list[_Keys | None] = [None] * sources

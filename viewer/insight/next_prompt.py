@@ -227,7 +227,7 @@ NOTES = {
     "malformed": "A header is malformed; the reference library refuses the transcript.",
     AMBIGUOUS: "A body holds control tokens as text; in the prompt nothing distinguishes them from real ones.",
 }
-"""The texts of notes."""
+"""The text of each note."""
 
 REFUSALS = {
     "needs-channels": "the format has no channels",

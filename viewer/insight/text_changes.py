@@ -11,12 +11,12 @@ from viewer.insight.matching import equal_runs
 from viewer.insight.words import plain_words, tokens_of
 
 MOST_WORDS = 20_000
-"""The number of words beyond which texts are compared by lines."""
+"""The number of words beyond which the comparison is by lines."""
 _LONGEST_BY_WORDS = 8 * MOST_WORDS
 
 
 class TextRun(Struct, frozen=True, gc=False):
-    """A run of text that is in both texts (`=`), or only in the old (`-`) or the new one (`+`)."""
+    """A run of text that is in both versions (`=`), or only in the old (`-`) or the new one (`+`)."""
 
     sign: str
     text: str
@@ -24,24 +24,24 @@ class TextRun(Struct, frozen=True, gc=False):
 
 
 class TextChange(Struct, frozen=True):
-    """The changes from one text to another."""
+    """The changes from the old text to the new text."""
 
     runs: Sequence[TextRun]
     kept: int
-    """The number of words in both texts."""
+    """The number of words that are in both versions."""
     removed: int
     """The number of words only in the old text."""
     added: int
 
     @property
     def alike(self) -> float:
-        """The share of words that both texts have, from 0 to 1."""
+        """The share of words that are in both versions, from 0 to 1."""
         total = 2 * self.kept + self.removed + self.added
         return 2 * self.kept / total if total else 1.0
 
 
 def text_change(old: str, new: str, *, by_lines: bool = False) -> TextChange:
-    """Compare two texts. Removed runs come before added ones."""
+    """Compare two versions of text. Removed runs come before added ones."""
     runs = [*_settled(_runs(old, new, by_lines or max(len(old), len(new)) > _LONGEST_BY_WORDS))]
     counts = Counter[str]()
     for run in runs:

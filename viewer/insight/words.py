@@ -39,12 +39,12 @@ STOP_WORDS = frozenset(_STOP_WORDS.split())
 _EMPTY_CHARACTERS = frozenset("的了是在和也就不都而及与着或我你他她它们这那有个一之")
 
 CONTENT, UNSPACED_WORD = 1, 2
-"""What the lowest bits of a word's key mean."""
+"""The meanings of the lowest bits of a word's key."""
 _MOST_KEYS = 200_000
 
 
 class WordKeys(dict[str, int]):
-    """Keys of words: equal for words that are equal after normalization. Also says what kind of word it is."""
+    """Keys of words: equal for words that are equal after normalization. A key also encodes what kind of word it is."""
 
     def __missing__(self, word: str) -> int:
         normalized = normal(word)

@@ -19,13 +19,13 @@ class Severity(Enum):
 
 
 class Rule(Struct, frozen=True):
-    """The texts of one diagnostic code. They never quote the transcript; `…` marks where the offending value goes."""
+    """The wording of one diagnostic code. It never quotes the transcript; `…` marks where the offending value goes."""
 
     code: str
     title: str
     """One sentence for a developer."""
     safe: str
-    """One sentence for an end user that says nothing about hidden content. Empty if no end user gets such a
+    """One sentence for an end user that reveals nothing about hidden content. Empty if no end user gets such a
     diagnostic."""
     section: str
     """The section of the specification."""
@@ -36,7 +36,7 @@ class Rule(Struct, frozen=True):
     reasons: dict[str, str] = field(default_factory=dict)
     """The text of each reason."""
     shown_reason: str = ""
-    """The reason in the example, if it has one of several."""
+    """The reason in the example, if the code has several."""
     grows: bool = False
     """True if a diagnostic that begins where the last one did extends it."""
 

@@ -160,13 +160,13 @@ class ClosedBatch(Struct):
     time_rows: array[int] = field(default_factory=lambda: array("I"))
     """The places of the messages with a time."""
     times: array[int] = field(default_factory=_offsets)
-    """In milliseconds."""
+    """These times, in milliseconds."""
     time_starts: array[int] = field(default_factory=_offsets)
     time_ends: array[int] = field(default_factory=_offsets)
     """Where these times are stated."""
     pieces: dict[int, tuple[Piece, ...]] = field(default_factory=dict)
     """The pieces of the bodies that are not in one JSON string, by the places of their messages. Instead of the span of
-    such a body, the columns hold that of its message."""
+    such a body, the columns hold the span of its message."""
     opened: dict[int, int] = field(default_factory=dict)
     """The places of the messages that were open until the next record with messages, each with the number of token
     usages stated before that."""

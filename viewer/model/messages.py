@@ -25,7 +25,7 @@ class Channel(Fixed):
 
 
 class Kind(Fixed):
-    """What kind of content a message has, as its format maps it. An end user sees only `SAID`."""
+    """The kind of content in a message, as its format maps it. An end user sees only `SAID`."""
 
     SAID = "said"
     """Words of a speaker. Role, channel and recipient decide whether they are visible."""
@@ -38,7 +38,7 @@ class Kind(Fixed):
     INSTRUCTION = "instruction"
     """System and developer text, and tool declarations."""
     INJECTED = "injected"
-    """Text in the name of a speaker who did not write it: environment, reminders, attached files, hook output."""
+    """Text attributed to a speaker who did not write it: environment, reminders, attached files, hook output."""
     SUBAGENT = "subagent"
     """Messages between the main agent and another agent."""
     REPLAYED = "replayed"
@@ -145,7 +145,7 @@ class Usage(Struct, frozen=True, gc=False):
         )
 
     def over(self, other: Usage) -> Usage:
-        """Return these numbers, with those of another usage wherever this one states none."""
+        """Return these numbers, filled in from another usage wherever this one states none."""
         pairs = zip(_numbers(self), _numbers(other), strict=True)
         return Usage(*(other_one if one is None else one for one, other_one in pairs))
 
@@ -220,7 +220,7 @@ class Message(Struct, frozen=True):
     """True if the message began inside the unclosed body of a hidden message, to which it still belongs by the
     specification."""
     time_ms: int | None = None
-    """Milliseconds since 1970 in UTC, if the input gives a time."""
+    """Milliseconds since 1970 in UTC, if the input states a time."""
     cancelled: bool = False
 
     @property

@@ -1,4 +1,4 @@
-"""Time order: find the runs of records whose times are before that of an earlier record."""
+"""Time order: find the runs of records whose times are before an earlier record's time."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class TimePlace(Struct, frozen=True, gc=False):
 
 
 class BackwardRun(Struct):
-    """A run of records with times before that of an earlier record, up to the next record in order."""
+    """A run of records with times before an earlier record's time, up to the next record in order."""
 
     start: int
     end: int

@@ -46,7 +46,7 @@ def is_preamble(message: Message) -> bool:
 
 
 class Reveal(Enum):
-    """What an operator can reveal beyond the safe view."""
+    """The kinds of content that an operator can reveal beyond the safe view."""
 
     ANALYSIS = "analysis"
     COMMENTARY = "commentary"
@@ -201,7 +201,7 @@ _BY_CHANNEL = {Channel.ANALYSIS: Reveal.ANALYSIS, Channel.COMMENTARY: Reveal.COM
 
 
 def kind_of(message: Message) -> Reveal:
-    """Return what to reveal in order to show this message if it is hidden."""
+    """Return the kind to reveal in order to show this message if it is hidden."""
     header = message.header
     if header.kind is Kind.INSTRUCTION:
         return Reveal.DEVELOPER if header.role == "developer" else Reveal.SYSTEM
@@ -247,7 +247,7 @@ def message_kind(message: Message) -> str:
 
 
 def reason_of(message: Message) -> str:
-    """Return why the end user sees a message or does not: the first of these fixed texts that applies."""
+    """Return why the end user does or does not see a message: the first of these fixed sentences that applies."""
     if is_user_safe(message):
         return _why_visible(message)
     header = message.header

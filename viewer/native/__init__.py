@@ -35,7 +35,7 @@ class Native(Protocol):
         `before` is the byte that precedes the data. With `escapes`, a mark after `<` is text."""
 
     def counts(self, data: bytes | memoryview, byte: bytes, cuts: bytes, /) -> bytes:
-        """Return how often (int64) a byte occurs between each two adjacent cuts (int64)."""
+        """Return how often (int64) a byte occurs between each pair of adjacent cuts (int64)."""
 
     def signs(
         self,
@@ -70,8 +70,8 @@ class Native(Protocol):
 
         The flag 1 means: one JSON object (RFC 8259) without repeated keys, deep nesting, `\\u`, or long numbers. The
         flags 2 and 4 are for its own members: it has `ok`; it has `error`, or its `ok` is false. The flag 8 means that
-        it surely fits its schema, and 16 that it surely does not. The byte is 0 for anything else, and for any object
-        in doubt.
+        it surely fits its schema, and 16 that it surely does not. The byte is 0 for anything else, and for any doubtful
+        object.
 
         `wanted` is the schema (int32) of each object in `SchemaColumns`, if any. A fault is four numbers (int64): the
         object, the reason, and where it is. The reason is 1 for a wrong type, 2 for a word that is not listed, 3 for a

@@ -1,4 +1,4 @@
-"""Guards around the hooks of a plug-in: a hook that raises, takes too long, or returns nonsense hides its record."""
+"""Guards around the hooks of a plug-in: if a hook raises, takes too long, or returns nonsense, its record is hidden."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from viewer.model.messages import Kind
 SECONDS = 0.05
 """The maximum CPU time of a call, in seconds."""
 LONGEST_WAIT = 2.0
-"""Seconds after which a call is abandoned, however busy the machine is."""
+"""Seconds after which a call is abandoned, no matter how busy the machine is."""
 MOST_FAILURES = 16
 Run = tuple[Kind, int, int]
 

@@ -24,14 +24,15 @@ _LONGEST_NAME = 40
 
 
 class Sample(Struct, frozen=True):
-    """A sample of the plug-in, and the file that lists what the user saw of it: `{"seen": [...], "hidden": [...]}`."""
+    """A sample of the plug-in, and the file that lists what the user saw and did not see of it: `{"seen": [...],
+    "hidden": [...]}`."""
 
     path: str
     expected: str
 
 
 class PluginFormat(Struct, frozen=True):
-    """What a plug-in registers."""
+    """The value that a plug-in registers."""
 
     table: RecordFormat
     samples: tuple[Sample, ...]
@@ -139,9 +140,9 @@ def _capped(signature: Signature) -> Signature:
 
 
 def _fault_of(value: object) -> str:
-    """Return why a value is not a valid plug-in, or empty if it is one."""
+    """Return why a value is not a valid plug-in, or an empty string if it is one."""
     if not isinstance(value, PluginFormat):
-        return "its entry point is no PluginFormat"
+        return "its entry point is not a PluginFormat"
     if value.api_version != API_VERSION:
         return f"it needs version {value.api_version} of the plug-in interface"
     if not isinstance(value.table, RecordFormat) or not value.table.signatures or not value.table.records:

@@ -40,7 +40,7 @@ WIDTH = 80
 
 
 class FormatFaultError(AssertionError):
-    """A format fails a check. The text says which check, and where."""
+    """A format fails a check. The message names the check and the place."""
 
 
 def verify(name: str) -> list[str]:
@@ -129,7 +129,7 @@ def _check_leaks(name: str, sample: Sample) -> None:
 
 
 def _check_markers(name: str, sample: Sample) -> None:
-    """Check that text that was not seen stays hidden, whatever it says."""
+    """Check that text that was not seen stays hidden, whatever its content."""
     lines = _data(sample).decode("utf-8", "replace").splitlines()
     seen = _expected(sample).get("seen", [])
     count = 0

@@ -26,7 +26,7 @@ class Window:
         """The byte before the first one that is kept; 0 at the start of the input."""
         self._line_end = -1
         self._searched_to = 0
-        """How far the search for line ends has gone."""
+        """How far the search for line ends has progressed."""
 
     @property
     def end(self) -> int:

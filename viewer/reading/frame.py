@@ -12,7 +12,7 @@ NO_HEADER = Header("")
 
 
 class State(Enum):
-    """What the bytes at the cursor of a text reader belong to."""
+    """The state of a text reader: what the bytes at its cursor belong to."""
 
     DOCUMENT_HEADER = auto()
     OUTSIDE = auto()

@@ -21,7 +21,7 @@ LONGEST_LINE = 1024 * 1024
 
 
 class HeaderGrammar(Struct, frozen=True):
-    """What the message headers of a text format may contain."""
+    """The allowed content of message headers in a text format."""
 
     attributes: frozenset[str]
     """Attributes that the format defines."""

@@ -178,7 +178,7 @@ class HeaderWords:
         self.channel_at = 0
         """The end of the last `<|channel|>`."""
         self.awaits = "role"
-        """What the next bare word means: `role`, `channel` or `type`; empty if it means nothing in particular."""
+        """The meaning of the next bare word: `role`, `channel` or `type`; empty if it means nothing in particular."""
         self.rest: int | None = None
 
     def collect(self) -> None:
@@ -410,7 +410,7 @@ class HeaderMeaning:
     ) -> str | None:
         intent = self._in.value("intent")
         if intent is None and self._in.extra.get("intent") in HIDING_INTENTS:
-            intent = self._in.extra.pop("intent")  # hides the message in formats without intents, too
+            intent = self._in.extra.pop("intent")  # also hides the message in formats without intents
         if intent == "preamble" and not self._in.grammar.preambles:
             self._in.extra["intent"] = intent
             intent = None

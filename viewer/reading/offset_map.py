@@ -48,7 +48,7 @@ class _Finder:
 
 
 def _counts(data: bytes, places: Iterable[int]) -> Mapping[int, int]:
-    """Count the characters before each of these offsets. A character that an offset divides is counted."""
+    """Count the characters before each of these offsets. A character that an offset splits is counted."""
     decoder = getincrementaldecoder("utf-8")("replace")
     counts: dict[int, int] = {}
     whole = at = 0

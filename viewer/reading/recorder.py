@@ -201,8 +201,8 @@ class Recorder:
             self._note_times(batch, first)
 
     def _note_times(self, batch: ClosedBatch, first: int) -> None:
-        """Report the times that are earlier than previous ones, from this place in a batch on. These reports precede
-        the other ones of their messages."""
+        """Report the times that are earlier than previous ones, from this place in a batch on. These reports come
+        before the other reports about their messages."""
         found: list[tuple[int, Found]] = []
         rows, times, starts, ends = batch.time_rows, batch.times, batch.time_starts, batch.time_ends
         threads, codes = [header.thread for header, _ in batch.headers], batch.codes
@@ -220,7 +220,7 @@ class Recorder:
     def _note_time(self, message: Message, time_at: Placed | None) -> None:
         """Report a time that is earlier than a previous one. A repeated text states the time of its original.
 
-        The report is for the input as a whole, because the earlier record may be hidden."""
+        The report applies to the whole input, because the earlier record may be hidden."""
         if time_at is None or message.time_ms is None or message.header.kind is Kind.REPLAYED:
             return
         run = self._times.backwards(message.header.thread, message.time_ms, time_at)

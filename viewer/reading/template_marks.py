@@ -16,7 +16,7 @@ from viewer.model.messages import Span
 
 
 class MarkKind(Enum):
-    """What a pair of marks encloses."""
+    """The kind of content that a pair of marks encloses."""
 
     THOUGHT = "thought"
     CALL = "call"

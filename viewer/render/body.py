@@ -164,9 +164,9 @@ class BodyText(Struct, frozen=True):
     spans: list[Styled]
     """Blocks, inline spans and JSON, without overlaps."""
     origins: list[int] | None = None
-    """The source offset of each drawn character; None if both texts have the same offsets."""
+    """The source offset of each drawn character; None if the offsets are the same in both."""
     given: str = ""
-    """The same characters before sanitizing, to copy from."""
+    """The same characters before sanitizing, for copying."""
     tokens: list[Styled] = []
     """Tokens of highlighted code inside the spans."""
     source: str = ""

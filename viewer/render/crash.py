@@ -14,7 +14,7 @@ from viewer.render.sanitize import sanitize_line
 from viewer.signals import raise_again
 
 CRASHED = 70
-"""The exit code of a crash, which differs from that of findings."""
+"""The exit code of a crash, which differs from the exit code of findings."""
 
 _LONGEST_PLACE = 2000
 

@@ -118,7 +118,7 @@ class MessageHead(Struct, frozen=True):
 
     @property
     def link(self) -> int:
-        """The message that a click on the head goes to; 0 if there is none."""
+        """The message to which a click on the head leads; 0 if there is none."""
         return self.links[0].other if self.links else 0
 
     @property

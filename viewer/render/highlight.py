@@ -13,7 +13,7 @@ MOST_LINES = 500
 LARGEST = 16_384
 """Code with more characters is not highlighted."""
 MOST_SECONDS = 0.05
-"""The CPU time in seconds after which the rest is not highlighted: lexers take quadratic time on some texts."""
+"""The CPU time in seconds after which the rest is not highlighted: lexers take quadratic time on some input."""
 SHORT = 512
 """Code with at most this number of characters never takes that long."""
 TOKENS_PER_LOOK = 32
@@ -33,8 +33,8 @@ def code_spans(code: str, language: str) -> list[Styled]:
 
 
 class Lexers:
-    """Decides whether lexers may be loaded yet. Loading one takes up to 40 ms, which the first frame of the app saves:
-    until it is drawn, code has one color."""
+    """Decides whether lexers may be loaded yet. Loading one takes up to 40 ms, so the first frame of the app does
+    without: until it is drawn, code has one color."""
 
     def __init__(self) -> None:
         self.are_postponed = False

@@ -19,7 +19,7 @@ LONG = 32 * 1024
 thread."""
 
 LONG_WHILE_READ = 4 * 1024
-"""The same limit for a folded body that was only partly read, so that its number of lines is unknown anyway."""
+"""The same limit for a folded body that was only partly read, whose number of lines is unknown anyway."""
 KEPT = 8
 """The number of cached layouts of long bodies."""
 REDONE_ROWS = 2

@@ -61,7 +61,8 @@ def block_parser() -> MarkdownIt:
 
 
 def parsed_blocks(text: str) -> Sequence[Token] | None:
-    """Return the parsed blocks of a text; None if they are nested so deep that the parser leaves out some of them."""
+    """Return the parsed blocks of the text; None if they are nested so deeply that the parser leaves out some of
+    them."""
     tokens = block_parser().parse(text)
     is_cut = any(token.level >= DEEPEST - 1 and token.type in _CONTAINERS for token in tokens)
     return None if is_cut else tokens

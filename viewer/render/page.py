@@ -63,7 +63,7 @@ from viewer.render.title import branch_words, fitting_boundary_words, folded_bra
 from viewer.render.width import between, cells
 
 MOST_EMPTY = 20
-"""The maximum number of consecutive boundaries of empty transcripts. Of any others, only the last one is shown."""
+"""The maximum number of consecutive boundaries of empty transcripts. If there are more, the last one is shown too."""
 MOST_NOTES = 3
 """How many diagnostics to show at a message; the others are in the list of problems."""
 FOLD_FROM = 60
@@ -73,7 +73,7 @@ FOLD_TO = 30
 SHORT_FOLD_FROM, SHORT_FOLD_TO = 15, 12
 """The same for messages that the end user did not see."""
 PREVIEWED_FROM = 8
-"""The number of messages from which on a folded sub-agent shows its first calls."""
+"""A folded sub-agent with at least this many messages shows its first calls."""
 
 
 def centered_notes(sentences: Sequence[SafeText], width: int, height: int) -> list[Line]:
@@ -102,8 +102,8 @@ class BlockMaker:
         gutter: int = 0,
     ) -> None:
         """`width` is the width of the pane, whose last cell is for the scrollbar. `wrap` is the maximum width of the
-        reading column, 0 for none. With `unwrapped`, lines of bodies are not wrapped. `gutter` are more cells in the
-        margin."""
+        reading column, 0 for none. With `unwrapped`, lines of bodies are not wrapped. `gutter` is a number of extra
+        cells in the margin."""
         self.projection = projection
         self.rows = rows
         self.facts = BlockFacts() if facts is None else facts

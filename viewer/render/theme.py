@@ -50,7 +50,7 @@ class Derived(Struct, frozen=True):
     of: StyleRole
     """The role from which it takes its color."""
     flags: Mapping[str, bool] = {}
-    """The attributes that differ from those of that role."""
+    """The attributes that differ from that role's attributes."""
     on_code: bool = False
     """True if it has the background of code."""
 
@@ -111,7 +111,7 @@ class Theme(Struct, frozen=True):
 
     @property
     def styles(self) -> dict[StyleRole, RichStyle]:
-        """The looks as styles of Rich."""
+        """The looks as Rich styles."""
         from rich.style import Style as RichStyle  # slow to import; the first page does not need it
 
         return {
@@ -233,7 +233,7 @@ def _read(path: Path) -> ThemeFile:
 
 
 def _complete(name: str, file: ThemeFile, path: Path, base: Theme) -> Theme:
-    """Override the values of another theme with those of the file."""
+    """Override the values of another theme with the values in the file."""
     return Theme(
         name,
         sanitize_line(file.title or name),

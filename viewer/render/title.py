@@ -67,7 +67,7 @@ class TitleFacts(Struct, frozen=True, gc=False):
     """How much the view reveals: `safe`, `brief` or `debug`."""
     follow: FollowState = FollowState.STILL
     words: str = ""
-    """The follow state in words; empty for its name."""
+    """The follow state in words. If empty, the name of the state is shown."""
     sources: str = ""
     """Which of several followed inputs this is, and how many are live."""
     busy: str = ""
@@ -103,7 +103,7 @@ class TitlePart(Struct, frozen=True):
 
 
 LEAST_FREE = 16
-"""The minimum gap between both ends of the title line, in cells, that facts of lower rank must leave."""
+"""The minimum gap between the two ends of the title line, in cells, that facts of lower rank must leave."""
 LEVELS = {"safe": StyleRole.SAFE_BADGE, "brief": StyleRole.BRIEF_BADGE, "debug": StyleRole.DEBUG_BADGE}
 """The style of the badge of each level."""
 
@@ -119,8 +119,8 @@ def title_parts(facts: TitleFacts, width: int, style: Style) -> list[TitlePart]:
 
 
 def screen_title(left: Sequence[Part], right: str, level: str, width: int, style: Style) -> Line:
-    """Return the title line of a screen without a transcript. Like in the transcript, free cells are slashes in the
-    debug view."""
+    """Return the title line of a screen without a transcript. As in the transcript, free cells are slashes in the debug
+    view."""
     badge = badge_part(level, "")
     aside = [Part(style.words(f"{right}  "), StyleRole.STRONG)] if right else []
     room = max(width - cells(badge.text) - 1, 0)

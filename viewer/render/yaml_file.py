@@ -98,7 +98,7 @@ class YamlFile:
 
 
 class PlainFile:
-    """The same access to a file that is simple enough not to need the YAML library. Mistakes have no position;
+    """The same interface for a file that is simple enough not to need the YAML library. Mistakes have no position;
     `YamlFile` finds it."""
 
     def __init__(self, values: dict[str, object]) -> None:

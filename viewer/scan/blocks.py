@@ -22,7 +22,7 @@ MESSAGE_LENGTH = len(b"<|message|>")
 _LONGEST = len(b"<|constrain|>")
 _LESS, _BAR, _GREATER = b"<|>"
 _FOREIGN, _OTHER, _START, _MESSAGE, _INNER, _END, _RETURN, _CALL = range(8)
-"""Kinds of marks. A foreign mark is not a token in any of these grammars. A frame with any other mark in its body is
+"""Kinds of marks. A foreign mark is not a token of any of these grammars. A frame with any other mark in its body is
 not plain."""
 _KINDS = {
     b"start|>": _START,

@@ -24,11 +24,11 @@ from viewer.reading.grammar import LONGEST_LINE
 BLOCK = 1024 * 1024
 """The number of bytes that are searched at a time."""
 MOST_TAIL = 8 * BLOCK
-"""The maximum length of an end that is read alone."""
+"""The maximum length of an end that is read by itself."""
 FIRST_REACH = 256 * 1024
 """How much of the tail is searched first for a place to start."""
 _BACK = 64 * 1024
-"""How far before a line an opening token is searched."""
+"""How far back from a line to search for an opening token."""
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _END_LITERAL, _ANY_LITERAL = b"<|endliteral|>", b"literal|>"
 _SIGNS = (b"version", b"\n---")
@@ -44,7 +44,7 @@ _BETWEEN_HARMONY = re.compile(rb"(?<!<)<\|(?:end|return|call)\|>[ \t\r\n]*(?=<\|
 
 
 class EndProof:
-    """Proves for one text that its end can be read alone. It holds only the text of its beginning and its end."""
+    """Proves that the end of one file can be read by itself. It keeps only the beginning and the end of the file."""
 
     def __init__(self, read: Callable[[int, int], bytes], size: int, *, is_harmony: bool) -> None:
         """Harmony has no literal blocks, and no document headers."""
@@ -82,8 +82,8 @@ class EndProof:
             self._has_failed = len(self._tail) != self._size - max(0, self._tail_at - LONGEST_LINE)
 
     def starts(self, least: int) -> Iterator[int]:
-        """Yield the offsets from which the end can be read alone, the last one first. At least this many bytes follow
-        each."""
+        """Yield the offsets from which the end can be read by itself, the last one first. At least this many bytes
+        follow each."""
         if self._has_failed or not self._tail:
             return
         tail, begin = self._tail, self._tail_begin
@@ -155,7 +155,7 @@ class EndProof:
 
 
 def _line_of(data: bytes, at: int) -> int:
-    """Return where the line begins that begins with the sign at an index, or -1 if the sign begins no line."""
+    """Return the start of the line that the sign at this index begins, or -1 if it begins no line."""
     if data[at] == ord("\n"):
         return at + 1
     if data[at - 1 : at] in (b'"', b"'"):

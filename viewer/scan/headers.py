@@ -165,7 +165,8 @@ class _Parts:
             self._hashes += column * np.uint64(_PRIME * (2 * number + 3) & 0xFFFF_FFFF_FFFF_FFFF)
 
     def group(self, rows: Positions) -> tuple[Positions, NDArray[np.bool_]]:
-        """Pick, for each row, a row with the same hash, and compare their words, because equal hashes prove nothing."""
+        """Pick, for each row, a row with the same hash, and compare their words, because equal hashes do not prove
+        equality."""
         slots = (self._hashes[rows] * np.uint64(_PRIME)) >> np.uint64(64 - _SLOT_BITS)
         table = np.zeros(1 << _SLOT_BITS, np.int64)
         table[slots] = rows

@@ -153,7 +153,7 @@ class Child(AppService):
 
 
 def environment(given: Mapping[str, str], width: int, height: int) -> dict[str, str]:
-    """Return the environment of a child: that of the server, without Textual's variables, for a terminal of this
+    """Return the environment of a child: the server's environment, without Textual's variables, for a terminal of this
     size."""
     kept = {name: value for name, value in given.items() if not name.startswith("TEXTUAL")}
     return {

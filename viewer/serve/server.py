@@ -21,7 +21,7 @@ from viewer.serve.guard import SOCKET, Asked, Guard, Verdict
 MOST_MESSAGES = 1000
 """The number of messages that a page may send per second."""
 SECONDS_FOR_A_PLACE = 2.0
-"""Seconds that a socket waits for another session to end, such as that of a reloaded page."""
+"""Seconds that a socket waits for another session to end, such as the session of a reloaded page."""
 SECONDS_TO_HEAR = 10.0
 """Seconds that a child may take to read a message."""
 _OWN = ("page.css", "session.js")
@@ -72,7 +72,7 @@ class Server:
         tell: Callable[[str], None],
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """`log` receives a line for each event, and `tell` each new link."""
+        """`log` receives a line for each event, and `tell` receives each new link."""
         self.options = options
         self.guard = Guard(port, options.hosts)
         self._port = port
@@ -81,7 +81,7 @@ class Server:
         self._clock = clock
         self._sessions: set[Session] = set()
         self._children: set[Child] = set()
-        """The children that have not ended yet."""
+        """The children that have not exited yet."""
         self._count = 0
         self._names: list[str] = []
         """The files that pages have shown. Fragments refer to them by number."""
@@ -222,7 +222,7 @@ class Server:
     async def _listen(self, session: Session, answer: web.WebSocketResponse, child: Child) -> str:
         while True:
             idle = self.options.idle_seconds - (self._clock() - session.heard_at)
-            if idle <= 0:  # aiohttp takes a timeout of 0 for none
+            if idle <= 0:  # aiohttp interprets a timeout of 0 as none
                 return "idle"
             try:
                 message = await answer.receive(timeout=idle)

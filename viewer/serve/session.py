@@ -110,7 +110,7 @@ def run_session(
 
 
 def _files(paths: Sequence[str]) -> list[str]:
-    """List what the app opens: a single folder unchanged, or all files that are named or inside a folder."""
+    """List the files that the app opens: a single folder unchanged, or all files that are named or inside a folder."""
     if len(paths) == 1:
         return [*paths]
     named: dict[str, None] = {}

@@ -16,7 +16,7 @@ Read = Callable[[int, int], bytes]
 class Checksums:
     """One checksum per block; the last block may still grow.
 
-    Blocks that the scanner read have none, because computing them would take the scanner a tenth longer."""
+    Blocks that the scanner read have none, because computing them would make the scanner a tenth slower."""
 
     def __init__(self) -> None:
         self.length = 0

@@ -219,7 +219,7 @@ class FollowSource:
         before = generation.converted, self._known_fault
         text = generation.add(data, ends=held.has_ended)
         self._known_fault = generation.fault
-        is_news = text or before != (generation.converted, self._known_fault)  # a fault can come without text
+        is_news = text or before != (generation.converted, self._known_fault)  # a fault can arrive without text
         changes: list[Change] = [Grew(text)] if is_news else []
         if generation.stopped:
             return [*changes, *self._changes_to(SourceState(SourceCondition.STOPPED, generation.stopped))]

@@ -29,7 +29,7 @@ class GuardedFile:
         self.descriptor = descriptor
         self.sums = Checksums()
         self._stamp: Stamp = stamp_of(descriptor)
-        """The stamp from the last time when the file certainly held the indexed bytes."""
+        """The newest stamp under which the file certainly held the indexed bytes."""
         self.is_young = is_young(self._stamp)
         """True if the stamp is too recent to prove anything."""
         self._proven: set[int] = set()

@@ -108,7 +108,7 @@ class Surroundings:
 def find_sessions(
     around: Surroundings, agents: frozenset[str] = frozenset(), *, archived: bool = False
 ) -> list[Session]:
-    """Return all sessions: those of the current directory first, then those of its parents, then all others. Within
+    """Return all sessions, sorted: the current directory's sessions, then its parents', then all others. Within
     each group, the newest comes first."""
     found: dict[str, Session] = {}
     for place in PLACES:

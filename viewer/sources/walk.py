@@ -30,8 +30,8 @@ class Walked(Struct, frozen=True):
 
 
 def walk(top: str, without: str = "") -> Iterator[Walked]:
-    """Yield all files below a folder except hidden ones, each folder's before those of its subfolders. A folder that is
-    a transcript counts as a file. Each folder is visited once, even through symlinks, and `without` is skipped."""
+    """Yield all files below a folder except hidden ones, and each folder's files before its subfolders. A folder that
+    is a transcript counts as a file. Each folder is visited once, even through symlinks, and `without` is skipped."""
     above = Path(top).resolve().parents  # a symlink to one of them is a loop
     return _walk(top, {_identity(str(folder)) for folder in (top, *above, *([without] if without else []))})
 
@@ -91,7 +91,7 @@ def _is_folder(entry: os.DirEntry[str]) -> bool:
 
 
 def may_be_transcript(name: str) -> bool:
-    """True unless the suffix of the file, compressed or not, is that of a program or a document."""
+    """True unless the file, compressed or not, has the suffix of a program or a document."""
     base = name.lower()
     for suffix in COMPRESSED:
         base = base.removesuffix(suffix)

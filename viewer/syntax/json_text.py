@@ -220,7 +220,7 @@ def _count_members(value: dict[str, Any] | list[Any]) -> int:
     """Return the number of members of all objects in a value."""
     containers: list[dict[str, Any] | list[Any]] = [value]
     count = 0
-    for container in containers:  # which grows meanwhile
+    for container in containers:  # which grows during the loop
         parts: Iterable[Any] = container
         if type(container) is dict:
             count, parts = count + len(container), container.values()

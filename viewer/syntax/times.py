@@ -27,7 +27,7 @@ def parse_time(value: object) -> int | None:
     """Return the milliseconds since 1970 in UTC from a number, a string, or a JSON node of either, or None for anything
     else.
 
-    A time without a zone is taken as UTC."""
+    A time without a zone is interpreted as UTC."""
     if isinstance(value, JsonNode | LazyNode):
         value = _node_value(value)
     if isinstance(value, str):

@@ -30,7 +30,7 @@ class Parameter(Struct, frozen=True):
 
 
 def arguments(parameters: list[Parameter]) -> Schema:
-    """Return the schema of the arguments: that of the only parameter, or an object with the parameters as
+    """Return the schema of the arguments: the schema of the only parameter, or an object with the parameters as
     properties."""
     if len(parameters) == 1:
         only = parameters[0]

@@ -14,7 +14,7 @@ LARGEST_HEAD = 256 * 1024
 """The maximum number of bytes in a head, in the size line of a chunk, and in trailers."""
 _END_OF_HEAD = re.compile(rb"\r?\n\r?\n")
 _LONGEST_END = 3
-"""The number of bytes of a head's end that may come before its last byte."""
+"""The number of bytes that the end of a head may take up before its last byte."""
 _REQUEST = re.compile(rb"([!-~]{1,64}) ([!-~]{1,65536}) HTTP/1\.([01])")
 _STATUS = re.compile(rb"HTTP/1\.([01]) ([1-5][0-9]{2})(?: |\Z)")
 _SIZE = re.compile(rb"([0-9A-Fa-f]{1,15})[ \t]*(?:;[^\n]*)?")

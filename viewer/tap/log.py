@@ -163,7 +163,7 @@ class Log:
         if self._transport is not None and self._transport.get_write_buffer_size() + len(data) > MOST_WAITING:
             copy.is_cut = True
             if not self.lost:
-                self._report("the log is incomplete: it is written too slowly; requests go on")
+                self._report("the log is incomplete: it is written too slowly; requests are still forwarded")
             self.lost += 1
             if kind is FrameKind.BODY:
                 self._send(FrameKind.CUT, number)
@@ -183,7 +183,7 @@ class Log:
     def _say_that_it_ended(self) -> None:
         if not self._has_ended:
             self._has_ended = True
-            self._report("the log has ended, because its writer ended; requests go on")
+            self._report("the log has ended, because its writer ended; requests are still forwarded")
             self.lost += 1
 
     def _take_notice(self, line: str) -> None:

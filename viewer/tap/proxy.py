@@ -23,7 +23,7 @@ LINGER_SECONDS = 2.0
 """Seconds to keep reading from a client after the server has closed, so that a reset does not destroy the last
 answer."""
 _SENTENCES = {
-    400: ("Bad Request", "This is not a request of HTTP/1.1 that ocmlview tap can pass on."),
+    400: ("Bad Request", "This is not an HTTP/1.1 request that ocmlview tap can forward."),
     403: ("Forbidden", "The name in Host is not known to ocmlview tap; add --allow-host NAME."),
     502: ("Bad Gateway", "ocmlview tap cannot reach the server."),
     504: ("Gateway Timeout", "ocmlview tap cannot reach the server: it does not answer."),
@@ -169,7 +169,7 @@ class _Relay:
             fault = refused
         if made and self._to_server is not None:
             self._to_server.write(made)
-            for part in passed:  # meanwhile, the server is at work
+            for part in passed:  # meanwhile, the server is working on the answer
                 self._copy_request(part)
             try:
                 await self._to_server.drain()

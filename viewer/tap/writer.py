@@ -57,7 +57,8 @@ class LogFile:
             except OSError as error:
                 self._is_torn = self._is_torn or len(view) < len(data)
                 if not self.lost:
-                    self._report(f"the log is incomplete: {error.strerror or 'it cannot be written'}; requests go on")
+                    why = error.strerror or "it cannot be written"
+                    self._report(f"the log is incomplete: {why}; requests are still forwarded")
                 return False
         return True
 
@@ -145,7 +146,7 @@ class Writer:
                 del self._held[done]
 
     def _go_on(self) -> None:
-        """Write the exchanges that were waiting for a completed one."""
+        """Write the exchanges that were waiting for the completed one."""
         while self._held:
             number, held = next(iter(self._held.items()))
             self._write(held)

@@ -288,7 +288,7 @@ def _wanted(schema: Schema, value: dict[str, object]) -> list[str]:
 
 
 def _in_place(schema: Schema | bool) -> Iterator[Schema]:
-    """Yield a schema and those of its subschemas that apply to the same value."""
+    """Yield a schema and the subschemas in it that apply to the same value."""
     waiting = [schema]
     while waiting:
         part = waiting.pop()

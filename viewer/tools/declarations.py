@@ -12,7 +12,7 @@ from viewer.syntax.json_tree import JsonNode
 from viewer.tools.embedded import first_json, json_values, yaml_values
 from viewer.tools.schema_columns import SchemaColumns
 
-if TYPE_CHECKING:  # imported lazily: most texts declare no tools
+if TYPE_CHECKING:  # imported lazily: most messages declare no tools
     from viewer.tools.arguments import ArgumentFault, Schematic
 
 PREFIX = "functions."

@@ -9,9 +9,9 @@ from viewer.columns.api import Column
 from viewer.tools.validate import Schema
 
 ANYTHING, NOTHING, UNKNOWN = -1, -2, -3
-"""Parts that any value fits, that no value fits, and whose values must be checked with care."""
+"""Parts that any value fits, that no value fits, and whose values need the careful check."""
 MOST_PARTS = 4096
-"""The maximum number of parts of all schemas together. Further schemas are checked with care."""
+"""The maximum number of parts of all schemas together. Calls under any further schemas need the careful check."""
 MOST_NAMES = 64
 """The maximum number of members or words of a part."""
 MOST_ALL_NAMES = 16384
@@ -25,8 +25,8 @@ class _TooComplexError(Exception):
 
 
 class SchemaColumns:
-    """Flat schemas as columns. A value with a number beyond the integers that is written with a point is left to
-    others."""
+    """Flat schemas as columns. A value with a number beyond the range of integers that is written with a decimal point
+    needs the careful check."""
 
     def __init__(self) -> None:
         self.parts, self.names, self.text = bytearray(), bytearray(), bytearray()
@@ -58,7 +58,7 @@ class SchemaColumns:
 
 
 class _Draft:
-    """The columns of one schema, which follow those of the others."""
+    """The columns of one schema, which follow the columns of all others."""
 
     def __init__(self, part: int, name: int, text: int) -> None:
         self._first_part, self._first_name, self._first_text = part, name, text

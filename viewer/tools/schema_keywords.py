@@ -46,12 +46,12 @@ _LARGEST = 1e300
 
 
 def as_flag(value: object) -> bool:
-    """True if a keyword is switched on. A YAML reader may give its value as text."""
+    """True if a keyword is switched on. A YAML reader may return its value as text."""
     return value is True or value == "true"
 
 
 def as_number(value: object) -> int | float | None:
-    """Return a number, which a YAML reader may give as text."""
+    """Return a number, which a YAML reader may return as text."""
     if isinstance(value, bool):
         return None
     if isinstance(value, str):

@@ -98,7 +98,7 @@ class ViewOptions(Struct, frozen=True):
     merges: bool = False
     """True to show all files in one order by time."""
     replay: ReplayRequest | None = None
-    """The replay to open over the first file."""
+    """The replay to open on top of the first file."""
     times: str = ""
     """The sidecar with recorded times of the first file, or the one that records them."""
     recorder: TimeRecorder | None = None
@@ -122,7 +122,7 @@ class ViewOptions(Struct, frozen=True):
 LOOK_SECONDS = 0.5
 """Seconds between two checks for new files in a folder."""
 COLLECTOR = (2000, 5, 100)
-"""Thresholds of the garbage collector. It collects young objects often, because collecting ten thousand at once would
+"""Garbage collector thresholds. Young objects are collected often, because collecting ten thousand at once would
 delay a frame by one or two milliseconds. It never traverses the objects of a document: they are frozen once the
 document has been read."""
 

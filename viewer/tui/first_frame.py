@@ -1,4 +1,4 @@
-"""The first frame of the app. What needs the processor for long waits for it."""
+"""The first frame of the app. CPU-intensive work waits for it."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ class FirstFrame:
         self._drawn = asyncio.Event()
 
     def expect(self) -> None:
-        """The app is set up: what it draws from now on reaches the terminal. Earlier frames are discarded."""
+        """Note that the app is set up: what it draws from now on reaches the terminal. Earlier frames are discarded."""
         self._is_due = True
 
     def drawn(self) -> None:
-        """Begin what waited. After the first time, this does nothing."""
+        """Start the work that waited. After the first time, this does nothing."""
         if not self._is_due or self._drawn.is_set():
             return
         self._drawn.set()

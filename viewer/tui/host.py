@@ -31,7 +31,7 @@ def as_sentence(words: str) -> str:
 
 
 class PromptKind(Enum):
-    """What the prompt asks for. The value is the sign in front of the input."""
+    """The kind of input that the prompt asks for. The value is the sign in front of the input."""
 
     SEARCH = "/"
     FILTER = "&"
@@ -94,7 +94,7 @@ class PromptLine(Protocol):
         ...
 
     def forget(self) -> None:
-        """Forget the texts that were entered earlier."""
+        """Forget what was entered earlier."""
         ...
 
 

@@ -66,7 +66,7 @@ class InputQueue:
                 await self._handle(event)
 
     def _climb(self, node: DOMNode, first: DOMNode, rounds: int) -> None:
-        """Follow a key from the first queue up to that of the app, and once more for each message it may cause."""
+        """Follow a key from the first queue up to the app's queue, and once more for each message it may cause."""
         if node is self._app:
             if rounds > 1:
                 post_call(node, partial(self._climb, first, first, rounds - 1))

@@ -75,7 +75,7 @@ class Scope(Enum):
 
 
 class Action(Struct, frozen=True):
-    """One row of the table: what a key does."""
+    """One row of the table: a key and its effect."""
 
     id: str
     keys: tuple[str, ...]

@@ -34,7 +34,7 @@ _UNSEEN = (RowKind.HIDDEN, RowKind.CALL)
 
 
 class Changed(Flag):
-    """What must be redrawn."""
+    """The parts that must be redrawn."""
 
     NOTHING = 0
     ROWS = auto()
@@ -341,7 +341,7 @@ class Session:
         return Changed.LISTS
 
     def show_usage(self, is_shown: bool) -> Changed:
-        """Show or hide tokens and cost. The rows stay, even those of a filter."""
+        """Show or hide tokens and cost. The rows stay, even if a filter is active."""
         self.display = replace(self.display, usage=is_shown)
         return Changed.ROWS | Changed.LISTS | Changed.CALLS
 

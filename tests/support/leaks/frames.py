@@ -26,7 +26,7 @@ _refresh = Widget.refresh
 
 
 class Frames:
-    """Draws the frames of one app and hands on the lines of each changed widget."""
+    """Draws the frames of one app and passes on the lines of each changed widget."""
 
     def __init__(self) -> None:
         self.see: Callable[[Widget, list[str]], bool] = lambda widget, lines: False

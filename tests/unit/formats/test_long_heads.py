@@ -1,4 +1,4 @@
-"""Detection looks past a long start that says nothing, and past marks inside the strings of other JSON."""
+"""Detection looks past a long start that reveals nothing, and past marks inside the strings of other JSON."""
 
 from __future__ import annotations
 

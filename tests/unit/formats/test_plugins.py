@@ -175,7 +175,7 @@ def test_a_built_in_format_cannot_be_replaced(install: Install, session: Path) -
     [
         ("raise RuntimeError('SECRET_IMPORT')", "it raised RuntimeError"),
         ("", "it raised AttributeError"),
-        ("FORMAT = 3", "its entry point is no PluginFormat"),
+        ("FORMAT = 3", "its entry point is not a PluginFormat"),
     ],
 )
 def test_a_broken_plugin_is_reported_in_one_sentence(install: Install, session: Path, module: str, reason: str) -> None:

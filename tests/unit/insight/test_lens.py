@@ -1,4 +1,4 @@
-"""Readings of one text as several formats: the known differences, ranks of rows, and what all readers show."""
+"""Readings of one input in several formats: the known differences, ranks of rows, and what all readers show."""
 
 from __future__ import annotations
 

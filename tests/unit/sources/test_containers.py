@@ -286,7 +286,7 @@ def test_databases_without_sessions_are_refused_with_one_sentence(tmp_path: Path
         path = make(tmp_path / f"{name}.vscdb")
         done = run("show", path)
         assert (done.code, done.out, done.err.count("\n")) == (2, "", 1), name
-        assert ("database of Cursor" in done.err) == (name == "Cursor")
+        assert ("Cursor database" in done.err) == (name == "Cursor")
     broken = tmp_path / "broken.db"
     broken.write_bytes(b"SQLite format 3\0" + b"\xff" * 5000)
     done = run("show", broken)

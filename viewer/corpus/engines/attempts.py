@@ -62,7 +62,7 @@ class Backlog:
 
 
 class Verdict(Struct, frozen=True):
-    """What to do with a batch that failed."""
+    """The decision about a batch that failed."""
 
     retried: tuple[Batch, ...] = ()
     failed: Batch | None = None
@@ -71,7 +71,7 @@ class Verdict(Struct, frozen=True):
 
 
 def verdict(batch: Batch, state: FileState) -> Verdict:
-    """Return what to do with a failed batch: split it into single files, or retry a single file before giving up on
+    """Decide how to handle a failed batch: split it into single files, or retry a single file before giving up on
     it."""
     if len(batch.files) > 1:
         return Verdict(tuple(Batch((each,)) for each in batch.files))

@@ -19,9 +19,9 @@ from viewer.corpus.tables import FileState
 from viewer.errors import ViewerError
 
 IN_FLIGHT = 4
-"""The number of batches per worker that are submitted ahead."""
+"""The number of batches per worker to submit in advance."""
 MOST_LOST_POOLS = 8
-"""The number of times that a pool that lost its processes is replaced."""
+"""How often to replace a pool that lost its processes."""
 PAUSE = 0.2
 """Seconds to wait for a batch before reporting progress."""
 _LOADED = "viewer.corpus.worker"
@@ -85,7 +85,7 @@ class LocalEngine:
         """Replace a pool that lost track of its processes, and return the batches that it held."""
         self._lost_pools += 1
         if self._lost_pools > MOST_LOST_POOLS:
-            raise ViewerError("the processes of the scan end before they begin to work")
+            raise ViewerError("the processes of the scan exit before they start working")
         self._pool.stop()  # type: ignore[no-untyped-call]
         self._pool = _pool(self.workers)
         lost = (batch, *self._running.values())

@@ -14,7 +14,7 @@ ANY = "any"
 
 
 class FieldKind(Enum):
-    """The kind of values that a field has."""
+    """The kind of value that a field has."""
 
     NAME = "name"
     WORD = "word"
@@ -34,14 +34,14 @@ class Field(Struct, frozen=True):
     needs: str = ""
     """The kind that must be revealed, `any` for any kind; empty if the safe view allows the field."""
     of_values: Mapping[str, str] = {}
-    """What single values need, where that differs from the field."""
+    """The kinds that individual values need, where they differ from the field's."""
     words: tuple[str, ...] = ()
     """All possible values, if they are a fixed list."""
     is_cased: bool = False
     """True if case matters in values."""
 
     def need(self, value: str) -> str:
-        """Return what must be revealed to use this value."""
+        """Return the kind that must be revealed to use this value."""
         return self.of_values.get(value.casefold(), self.needs)
 
 

@@ -13,7 +13,7 @@ from viewer.document.search.regex import Regex, RegexError
 from viewer.rules import RULES
 
 LONGEST = 4096
-"""In bytes."""
+"""The maximum length of a filter in bytes."""
 MOST_TERMS = 64
 _UNITS = {
     FieldKind.SIZE: {"": 1, "b": 1, "kb": 1000, "mb": 1_000_000, "gb": 1_000_000_000},
@@ -66,7 +66,7 @@ def _refuse_two_equals(source: str, terms: tuple[Term, ...]) -> None:
         if term.field is None or term.operator != "=" or term.is_negated:
             continue
         if term.field.name in seen:
-            raise FilterError(f'"{term.field.name}=" is there twice', source, term.column, term.length)
+            raise FilterError(f'"{term.field.name}=" appears twice', source, term.column, term.length)
         seen.add(term.field.name)
 
 
@@ -187,11 +187,11 @@ class _Parser:
             return self._measure(field, text, start)
         first, _, last = text.partition("..")
         if not first and not last:
-            raise self._error("a range has at least one end", start, len(text))
+            raise self._error("a range needs at least one end", start, len(text))
         low = self._measure(field, first, start) if first else None
         high = self._measure(field, last, start + len(first) + 2) if last else None
         if low and high and low.is_of_day != high.is_of_day:
-            raise self._error("both ends of a range have a date, or none has", start, len(text))
+            raise self._error("both ends of a range need a date, or neither", start, len(text))
         if low and high and low.low > high.high:
             raise self._error("the range is empty: it ends before it begins", start, len(text))
         known = low or high
@@ -258,7 +258,7 @@ def filter_regex(pattern: str) -> Regex:
 
 
 def completions(source: str, values: Callable[[str], Iterable[str]] = lambda field: ()) -> list[str]:
-    """Return completions of the last term: field names, or values of its field. Each one replaces the whole text."""
+    """Return completions of the last term: field names, or values of its field. Each one replaces the whole filter."""
     last = re.search(r"\S*\Z", source)
     assert last is not None
     before, term = source[: last.start()], last[0]

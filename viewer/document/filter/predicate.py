@@ -29,11 +29,11 @@ _COMPARISONS: dict[str, Callable[[float, float, float], bool]] = {
     "=": lambda value, low, high: low <= value <= high,
     ":": lambda value, low, high: low <= value <= high,
 }
-"""Each one compares a value with the first and last moment of a term. For a number, both are the same."""
+"""Each one compares a value with the first and last moment of a term. For a number, these are equal."""
 
 
 class Facts(Struct, frozen=True):
-    """What a filter can test in one message: only facts that its audience sees."""
+    """The facts about one message that a filter can test: only facts that its audience sees."""
 
     message: ShownMessage
     problems: list[ShownDiagnostic]

@@ -45,7 +45,8 @@ class Secret(Struct, frozen=True, gc=False):
 
 
 class Finder:
-    """Finds secrets of all kinds in the table, and the user's own patterns. All of them run in linear time."""
+    """Finds secrets of all kinds in the table, and matches of the user's own patterns. Every search takes linear
+    time."""
 
     def __init__(self, custom: Mapping[str, str] | None = None) -> None:
         """Compile the patterns. Raise ViewerError if one is invalid."""
@@ -67,7 +68,9 @@ class Finder:
 def compiled_pattern(name: str, pattern: str) -> Regex:
     """Compile a user's pattern. Raise ViewerError if it or its name is invalid."""
     if not _NAME.fullmatch(name):
-        raise ViewerError("a name below redact in the settings file needs small letters, digits, and hyphens only")
+        raise ViewerError(
+            "a name under `redact` in the settings file may have only lowercase letters, digits, and hyphens"
+        )
     try:
         return Regex(pattern, ignores_case=False)
     except RegexError as error:
@@ -86,7 +89,7 @@ def possible_kinds(text: str) -> list[SecretKind]:
 @cache
 def _hints() -> tuple[Any, list[list[int]]]:
     """Compile the hints of all kinds, and return, for each hint, the kinds that have it."""
-    import re2  # loading it takes longer than most searches
+    import re2  # takes longer to load than most searches take
 
     kinds: dict[str, list[int]] = {}
     for place, kind in enumerate(KINDS):

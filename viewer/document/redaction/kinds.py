@@ -17,7 +17,7 @@ class Shape(Enum):
     CONTEXT = "context"
     """By the surrounding words. The value must look random or be quoted."""
     PERSONAL = "personal"
-    """A fact about a person, not a secret that gives access to anything."""
+    """A fact about a person, not a secret that grants access to anything."""
 
 
 class SecretKind(Struct, frozen=True):
@@ -170,7 +170,7 @@ KINDS: tuple[SecretKind, ...] = (
         "private-key", "Private key in PEM or PGP form", ("private key",),
         r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----(?:[A-Za-z0-9+/=\s\\:,.()-]{0,}?-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----|[A-Za-z0-9+/=\s\\]{16,})",
         "-----BEGIN {_}PRIVATE KEY-----\n{b:64}\n{b:64}\n{b:32}==\n-----END {_}PRIVATE KEY-----", Shape.BLOCK,
-        "up to the end mark, or without one to the end of the base64 text",
+        "up to the end mark or, without one, to the end of the base64 text",
     ),
     _token("age-key", "age secret key", "age-secret-key-1", r"AGE-SECRET-KEY-1[02-9AC-HJ-NP-Z]{58}", "AGE-SECRET-KEY-1{u:0}QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7LQPZRY9X8GF2TVDW0S3JN54KHCE", "the example has a fixed value"),
     _token("jwt", "JSON web token", "eyj", r"eyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{6,}(?:\.[A-Za-z0-9_-]{0,})?", "eyJ{n:34}.eyJ{n:90}.{w:43}"),
@@ -200,14 +200,14 @@ KINDS: tuple[SecretKind, ...] = (
         "Cookie: session={n:32}; theme=dark", Shape.CONTEXT, ignores_case=True,
     ),
     SecretKind(
-        "header-key", "Key in a header of its own", ("x-", "api-key"),
+        "header-key", "Key in a dedicated header", ("x-", "api-key"),
         r"\b(?:x-)?(?:api-key|auth-token|access-token|goog-api-key|amz-security-token|functions-key)\\*[\"']?\s{0,2}:\s{0,4}\\*[\"']?(?P<s>[A-Za-z0-9._~+/=-]{12,})",
         "x-api-key: {n:32}", Shape.CONTEXT, ignores_case=True,
     ),
     SecretKind(
         "password", "Password in an assignment, JSON, or YAML", ("pass", "pwd"),
         rf"(?:password|passwd|passphrase|pwd|db_pass){_NAMED}(?:{_QUOTED}|(?P<u>[^\s\"'\\,;<>{{}}$()\[\]]{{8,}}))",
-        "DB_PASSWORD='{p:14}'", Shape.CONTEXT, "without quotes only if it has letters and digits or signs", ignores_case=True,
+        "DB_PASSWORD='{p:14}'", Shape.CONTEXT, "without quotes only if it has letters and digits or symbols", ignores_case=True,
     ),
     SecretKind(
         "assigned-key", "Key or token in an assignment, JSON, or YAML", ("key", "secret", "token", "credential"),
@@ -215,12 +215,12 @@ KINDS: tuple[SecretKind, ...] = (
         "SERVICE_API_KEY={n:32}", Shape.CONTEXT, "only if it looks random", ignores_case=True,
     ),
     SecretKind(
-        "option-password", "Password or token as an option of a command", ("--pass", "--token", "--secret", "--api-key", "--auth"),
+        "option-password", "Password or token in a command option", ("--pass", "--token", "--secret", "--api-key", "--auth"),
         r"--(?:password|passwd|token|secret|api-key|auth-token|access-token|secret-key)(?:=|[ \t]{1,4})[\"']?(?P<s>[^\s\"'<>{}$()\[\]|,;]{8,})",
-        "deploy --token {n:28}", Shape.CONTEXT, "only if it has letters and digits or signs",
+        "deploy --token {n:28}", Shape.CONTEXT, "only if it has letters and digits or symbols",
     ),
     SecretKind(
-        "curl-user", "Name and password as an option of curl", ("curl",),
+        "curl-user", "Name and password in a curl option", ("curl",),
         r"curl[^\n]{0,}?\s(?:-u|--user)[ =]\\*[\"']?[^\s:\"'\\]{1,80}:(?P<s>[^\s\"'\\${}<>]{4,})",
         "curl -u admin:{p:14} https://host.internal/", Shape.CONTEXT,
     ),

@@ -1,4 +1,4 @@
-"""The redactor: replaces each secret with a mask. Equal secrets get the same mask in all cleaned texts."""
+"""The redactor: replaces each secret with a mask. Equal secrets always get the same mask."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ class Redactor:
         self._masks: dict[tuple[str, str], str] = {}
         self._numbers = Counter[str]()
         self._known: dict[str, str] = {}
-        """The kinds of the secrets that give access to something, by text."""
+        """The kinds of the secrets that grant access to something, by text."""
         self._cleaned: dict[str, str] = {}
         self._learned: Projection | None = None
-        """What was learned last, because a name is masked before its transcript."""
+        """The projection that was learned last, because a name is masked before its transcript."""
         self._knows_all = False
         self.counts = Counter[str]()
-        """The secrets in learned texts, by kind."""
+        """The secrets found while learning, by kind."""
 
     def learn(self, text: str) -> None:
         """Remember the secrets in the text, so that they are also masked where their context does not reveal them."""
@@ -54,18 +54,18 @@ class Redactor:
                 self._known.setdefault(text, name)
 
     def learn_shown(self, projection: Projection) -> None:
-        """Learn, once, each text that the audience sees."""
+        """Learn everything that the audience sees, but only once."""
         is_learned = self._learned is not None and projection.is_of_same_reading(self._learned)
         if not self._knows_all and not is_learned:
             self._learned = projection
             self.learn_found(self.find_shown(projection))
 
     def learn_no_more(self) -> None:
-        """Take what was learned for everything that all inputs show."""
+        """Assume that everything that the inputs show has been learned."""
         self._knows_all = True
 
     def find_shown(self, projection: Projection) -> list[FoundSecret]:
-        """Return the secrets in the texts that the audience sees, in order, without learning them."""
+        """Return the secrets in everything that the audience sees, in order, without learning them."""
         texts: list[str | None] = []
         for item in projection.items():
             if isinstance(item, ShownMessage):
@@ -166,7 +166,7 @@ class Redactor:
 
     @property
     def sentence(self) -> str:
-        """Summarize what was masked: the number of places and of different texts for each kind."""
+        """Summarize what was masked: for each kind, the number of places and of different strings."""
         if not self._masks:
             return "Redacted nothing."
         kinds = sorted(self._numbers, key=lambda kind: (-self.counts[kind], kind))

@@ -1,7 +1,7 @@
 """Literal search over blocks: find text in many messages at once, directly in the bytes of the input.
 
-The vault provides the bytes. Results come only from messages that the audience sees, and no bytes are kept. Where bytes
-cannot decide, the text of a row must be searched instead."""
+The vault provides the bytes. Results come only from messages that the audience sees, and no bytes are kept. Where the
+bytes are not conclusive, the text of a row must be searched instead."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class SearchedRows(Struct, frozen=True):
 
 
 class SearchScope(Struct, frozen=True):
-    """What to search, and for whom."""
+    """The content to search, and its audience."""
 
     index: MessageIndex
     rows: Rows
@@ -280,7 +280,7 @@ class PatternFinder:
         return found
 
     def doubts(self, data: bytes) -> Positions:
-        """Return the positions of letters that may belong to a match that `find` misses."""
+        """Return the positions of letters that may be part of a match that `find` misses."""
         if self._pattern.others is None or (data.isascii() and not self._pattern.others_are_ascii):
             return _NONE
         return np.fromiter((match.start() for match in self._pattern.others.finditer(data)), np.int64)

@@ -32,7 +32,7 @@ _CONTINUATIONS = bytes(range(0x80, 0xC0))
 
 
 class RegexError(Exception):
-    """A pattern that cannot be searched for. The sentence says why, without quoting the pattern."""
+    """A pattern that cannot be searched for. The sentence gives the reason without quoting the pattern."""
 
     def __init__(self, sentence: str, place: int | None = None, reason: str = "") -> None:
         super().__init__(sentence)
@@ -40,7 +40,7 @@ class RegexError(Exception):
         self.place = place
         """The index of the faulty character, if there is one."""
         self.reason = reason
-        """What is wrong at that place: one of `_REASONS`."""
+        """The error at that place: one of `_REASONS`."""
 
 
 class Regex:
@@ -112,7 +112,7 @@ _REASONS = {
     "unbalanced parenthesis": "missing ( before )",
     "nothing to repeat": "nothing to repeat",
     "multiple repeat": "repeated twice",
-    "min repeat greater than max repeat": "the least is more than the most",
+    "min repeat greater than max repeat": "the minimum exceeds the maximum",
     "bad escape (end of pattern)": "unfinished escape",
     "bad escape": "unknown escape",
     "incomplete escape": "unfinished escape",
@@ -168,7 +168,7 @@ def _character(part: str) -> str:
 
 
 def _compiled(pattern: str, ignores_case: bool) -> Any:
-    import re2  # loading it takes longer than most searches
+    import re2  # takes longer to load than most searches take
 
     options = re2.Options()
     options.log_errors = False  # they would appear on the screen

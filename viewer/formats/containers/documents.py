@@ -13,7 +13,7 @@ _TEXT = rb'[^"\[\]{}]++|"[^"\\]*+(?:\\.[^"\\]*+)*+"'
 _OUTSIDE = re.compile(rb"(?:" + _TEXT + rb")*+", re.DOTALL)
 """Whole strings, and anything else except brackets."""
 _WITHIN = re.compile(rb"(?:" + _TEXT + rb"|[\[{](?:" + _TEXT + rb")*+[\]}])*+", re.DOTALL)
-"""The same, and whole pairs of brackets without others between them."""
+"""The same, and pairs of brackets that contain no other brackets."""
 _QUOTE, _BACKSLASH, _OPENING = 0x22, 0x5C, b"[{"
 _INSIDE = re.compile(rb'[^"\\]*+(?:\\.[^"\\]*+)*+', re.DOTALL)
 

@@ -57,7 +57,7 @@ class RecordLines:
         self._has_events = whole is None
         self._at = 0
         self._held = b""
-        """The incomplete line at the end of the bytes so far. The slow path would only collect it, too."""
+        """The incomplete line at the end of the bytes so far. The slow path, too, would only collect it."""
         self._parts = 0
         """The number of parts in which this line has arrived."""
 

@@ -159,7 +159,8 @@ def _event(log: JsonNode) -> JsonNode:
 
 
 def _as_pairs(log: JsonNode) -> JsonNode:
-    """Return the body as a list of pairs with one attribute, so that its types are read like those of attributes."""
+    """Return the body as a list of pairs with one attribute, so that its types are read like the types of
+    attributes."""
     body = next(member for member in log.members if member.key == "body")
     key = JsonNode(JsonKind.STRING, body.key_start, body.key_start, text="body", plain=True)
     pair = JsonNode(

@@ -19,7 +19,7 @@ class _Chain(Struct):
     """A series of calls, each of which repeats the messages of the previous ones."""
 
     said: list[Identity]
-    """What was said so far, including the history."""
+    """Everything said so far, including the history."""
     shared: int
     """The number of messages that also belong to an earlier chain."""
     drafts: list[Draft]
@@ -84,7 +84,7 @@ class _Agent:
         self._drafts += reading.drafts
 
     def _add_covered(self) -> None:
-        """Keep, as context, what these calls say but the calls below them do not repeat."""
+        """Keep, as context, the content of these calls that the calls below them do not repeat."""
         if not self._covered:
             return
         known = {identity for chain in self._chains for identity in chain.said}

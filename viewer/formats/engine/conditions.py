@@ -146,13 +146,13 @@ def _item(node: JsonNode, at: int) -> JsonNode | None:
 Test = Callable[[Any], bool]
 Read = Callable[[Any], Any]
 FEWEST_DIVIDED = 3
-"""A split of the rules must spare at least this many of them a test."""
+"""A split of the rules must save testing at least this many of them."""
 FEWEST_STRUCTURAL = 6
 """With fewer conditions on the structure of a value, each value is tested directly."""
 MOST_MEMBERS = 64
 """The structure of an object with more members is not cached."""
 MOST_STRUCTURES = 256
-"""The maximum number of structures of values to cache for one set of rules."""
+"""The maximum number of value structures to cache for one set of rules."""
 
 
 class _Choice(Generic[Rule]):
@@ -223,8 +223,8 @@ class _Leaf(Generic[Rule]):
 
 
 def _structural(conditions: tuple[When, ...]) -> frozenset[int]:
-    """Return the indexes of the conditions that depend only on the types of the values. None comes after a flag, which
-    may be unreadable."""
+    """Return the indexes of the conditions that depend only on the types of the values. None of these conditions comes
+    after a flag, which may be unreadable."""
     found: set[int] = set()
     for place, when in enumerate(conditions):
         if when.true is not None:

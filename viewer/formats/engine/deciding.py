@@ -30,12 +30,12 @@ class Deciding(Struct):
     values: set[int] = field(default_factory=set)
     """Values that are deciding, with everything inside them."""
     beginnings: dict[int, list[tuple[str, ...]]] = field(default_factory=dict)
-    """For each text of which only the start matters, the prefixes that rules test."""
+    """For each string of which only the start matters, the prefixes that rules test."""
     holders: set[int] = field(default_factory=set)
     """Objects in which a rule looks up values."""
     times: set[int] = field(default_factory=set)
     compared: set[int] = field(default_factory=set)
-    """Texts that a rule compares with each other. Which of them are equal is deciding."""
+    """Strings that a rule compares with each other. Which of them are equal is deciding."""
 
     def add(self, at: str, node: JsonNode) -> None:
         """Add the values at a path."""

@@ -61,7 +61,7 @@ class DeltaRuns:
 
     @cached_property
     def _decided(self) -> frozenset[str]:
-        """The last names of the paths whose values determine more than a text."""
+        """The last names of the paths whose values determine more than text."""
         rules = all_rules(self._format.records)
         return frozenset((*_decided_by(rules), *_decided_by_parts({id(rule.parts): rule.parts for rule in rules})))
 
@@ -89,7 +89,7 @@ class DeltaRuns:
 
 
 def key_of(data: bytes, start: int, base: int, piece: Piece) -> str | None:
-    """Return the name of the member that holds a text. `start` is the index of its event, and `base` the offset of
+    """Return the name of the member that holds the text. `start` is the index of its event, and `base` the offset of
     the data."""
     first = _body(base, piece)[0]
     key = _KEY.search(data, max(start, first - 64), first)
@@ -115,7 +115,7 @@ def template_of(
 
 
 def _body(base: int, piece: Piece) -> tuple[int, int]:
-    """Return the indexes of a text, without its quotes."""
+    """Return the indexes of a string, without its quotes."""
     quote = piece.coding is Coding.JSON_STRING
     return piece.start - base + quote, piece.end - base - quote
 
@@ -237,7 +237,7 @@ def _paths(rule: RecordRule) -> Iterator[str]:
 
 
 def _deciding_paths(rule: RecordRule) -> Iterator[str]:
-    """Yield the paths of all values but texts."""
+    """Yield the paths of all values except text."""
     yield from (rule.session, rule.call_id, rule.name, rule.time, rule.thread, rule.rewind, rule.rewind_turns)
     if rule.role.startswith("@"):
         yield rule.role[1:]

@@ -92,7 +92,7 @@ class Draft(Struct):
     text: str = ""
     """The text, for comparison with other records."""
     texts: list[str] = field(default_factory=list)
-    """The texts of the parts, if there are several."""
+    """The text of each part, if there are several."""
     is_open: bool = False
     marked: list[ContentPart] | None = None
     """The parts between template marks; None if not searched yet."""
@@ -259,7 +259,7 @@ def _place(rule: RecordRule, node: JsonNode) -> tuple[int, int]:
 
 
 class _Outer(Struct, frozen=True):
-    """What nested records inherit from the record around them."""
+    """Facts that nested records inherit from the record around them."""
 
     kind: Kind
     thread: str | None
@@ -457,7 +457,7 @@ def _messages(rule: RecordRule, node: JsonNode) -> list[Draft]:
 
 
 def _add_paragraphs(draft: Draft, rule: RecordRule, node: JsonNode) -> None:
-    """Add the further texts of a message. Anything other than text does not count as said."""
+    """Add the additional text of a message. Anything other than text does not count as said."""
     for at in rule.then:
         for body in path(at).all(node):
             if is_empty(body):
@@ -625,7 +625,7 @@ def holds_text(node: JsonNode, depth: int) -> bool:
 
 
 class _PartReader:
-    """Reads the parts of a body in order. Adjacent texts form one message."""
+    """Reads the parts of a body in order. Adjacent text parts form one message."""
 
     def __init__(self, rule: RecordRule, base: Draft) -> None:
         self._rule = rule

@@ -1,4 +1,4 @@
-"""Find repetitions inside a record: repeated texts and messages, and duplicate keys."""
+"""Find repetitions inside a record: repeated text and messages, and duplicate keys."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def _common_length(items: list[JsonNode], others: list[JsonNode]) -> int:
 
 
 def _is_same(role: JsonNode | None, text: JsonNode | None, role_2: JsonNode | None, text_2: JsonNode | None) -> bool:
-    """True for equal texts with the same role. Text without a role matches any."""
+    """True for equal text with the same role. Text without a role matches any role."""
     if role is not None and role_2 is not None and _python(role) != _python(role_2):
         return False
     if text is None or text_2 is None:

@@ -136,7 +136,7 @@ class BlockStreams:
         return draft.pieces[0] if is_text and not draft.problems else None
 
     def grow(self, step: StreamStep, run: DeltaRun) -> None:
-        """Apply a run of events after one that `grown_by` returned: the same steps with other texts."""
+        """Apply a run of events after one that `grown_by` returned: the same steps with other text."""
         reply = self._replies[step.scope]
         block = reply.blocks[step.block]
         assert block.number is not None
@@ -288,7 +288,7 @@ class BlockStreams:
 
 def _is_hidden_by(block: Kind, added: Kind) -> bool:
     """True if a block of this kind also hides what is added to it: unknown text, or an instruction whose later records
-    do not say whose text they hold."""
+    do not state whose text they hold."""
     return block is Kind.UNKNOWN or (block is Kind.INSTRUCTION and added is Kind.SAID)
 
 

@@ -25,7 +25,7 @@ _MOST_DIGITS = 15
 _MODEL = "model|message.model|response.model|data.model|modelID|modelId|model_name"
 """Where a record names the model that its numbers belong to, unless its format has another place for it."""
 _FARTHEST = 64
-"""How many messages back to look for the message that contains a usage."""
+"""How many messages back to look for the one that contains stated usage."""
 
 
 class _Known(Struct):
@@ -38,7 +38,7 @@ class _Known(Struct):
 
 
 class Stated(Struct, frozen=True):
-    """A usage that a record states."""
+    """Token usage that a record states."""
 
     rule: int
     """The place of its rule in the table."""
@@ -69,7 +69,7 @@ class UsageLedger:
         self._before = 0
         """The last message before the open reply, or before the transcript."""
         self.has_stated = False
-        """True if the last record stated a usage."""
+        """True if the last record stated its usage."""
 
     def start(self) -> None:
         """Begin a transcript."""
@@ -119,14 +119,14 @@ class UsageLedger:
         self._model = model or self._model
 
     def take_known(self, rule: int, usage: Usage, key: str | None, model: str | None, number: int) -> None:
-        """Add a usage that a record states for the message with this number, while no usage waits for its message."""
+        """Add the usage that a record states for the message with this number, while no usage waits for its message."""
         self.has_stated = True
         if not self._keeps_model:
             self._model = model
         self._add(self._rules[rule], (rule, key or f"#{number}"), usage, number)
 
     def _stated(self, node: JsonNode) -> Iterator[Stated]:
-        """Yield the usages that a record states."""
+        """Yield the usage that a record states, one item per object."""
         for index, rule in enumerate(self._rules):
             if not path(rule.each or rule.at).is_in(node):
                 continue
@@ -182,7 +182,8 @@ class UsageLedger:
 
 
 def model_path(model: str) -> str:
-    """Return the path of the model that the numbers of a record belong to. `model` is the one of its format."""
+    """Return the path of the model that the numbers of a record belong to. `model` is the path that the format
+    defines."""
     return f"{model}|{_MODEL}" if model else _MODEL
 
 
@@ -220,7 +221,7 @@ def _usage(rule: Tokens, given: Any) -> Usage | None:
 
 
 def number_paths(rule: Tokens) -> tuple[tuple[str, ...], ...]:
-    """Return the paths of the numbers, in the order of the fields of a usage."""
+    """Return the paths of the numbers, in the order of the fields of `Usage`."""
     return rule.input, rule.output, rule.cached, rule.reasoning, rule.total
 
 
@@ -266,5 +267,5 @@ def _number(value: JsonNode | None) -> int | None:
 
 
 def token_count(text: str) -> int | None:
-    """Return the token count that a text states, or None if it states none."""
+    """Return the token count in a string, or None if it contains none."""
     return int(text) if len(text) <= _MOST_DIGITS and text.isascii() and text.isdecimal() else None

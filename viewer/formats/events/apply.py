@@ -311,7 +311,7 @@ class EventApplier:
 
     def _part(self, event: EventObject, kind: EventKind) -> bool:
         """Handle the start or end of a content part. The type of the part decides whether its text is shown; text in
-        this event only repeats that of deltas."""
+        this event only repeats the deltas."""
         lane = self._items.lane_of(event, kind.act, kind.family)
         part = event.get("part")
         if part is None or part.kind is not JsonKind.OBJECT:
@@ -376,7 +376,7 @@ class EventApplier:
         return True
 
     def _settle_unannounced(self) -> None:
-        """At the end of a stream that announced no items, turn the texts into messages."""
+        """At the end of a stream that announced no items, turn all text into messages."""
         if self.types.is_api and not self._items.announces:
             self.streams.settle_all()
 
@@ -505,7 +505,7 @@ class EventApplier:
         return lane
 
     def _take_item(self, event: EventObject, item: JsonNode, index: str | None, rule: Rule | None) -> None:
-        """Read a complete item. `rule` is reported for texts without deltas."""
+        """Read a complete item. `rule` is reported for text without deltas."""
         repeated = repeated_key((item,))
         if repeated:
             self._reject(*repeated)

@@ -35,7 +35,7 @@ from viewer.syntax.json_text import JsonKind, JsonNode
 
 
 class _Choice(Struct, frozen=True):
-    """What a delta states, and where it belongs."""
+    """The statements of a delta, and where it belongs."""
 
     event: EventObject
     said: Said
@@ -136,7 +136,7 @@ def _lane(event: EventObject, choice: JsonNode) -> DeltaKey:
 
 
 def _texts(delta: JsonNode | None, choice: JsonNode, table: EventTable) -> Iterator[ItemText]:
-    """Yield the texts of one choice, thoughts first, in the order of their messages."""
+    """Yield the text of one choice, thoughts first, in the order of the messages."""
     if delta is not None:
         yield from _thoughts(delta)
         is_hidden = is_thought(delta, choice)

@@ -20,7 +20,7 @@ _UNKNOWN = Header("", channel=Channel.COMMENTARY, channel_given="commentary", ki
 _TEXTS = {"input_text": "text", "text": "text", "input_audio": "transcript", "audio": "transcript"}
 """The member that holds the text of a part, by the type of the part."""
 MOST_SENT = 64
-"""The maximum number of texts of a client that the server may still repeat."""
+"""The maximum number of client messages that the server may still repeat."""
 _INJECTED = Header("user", channel=Channel.FINAL, kind=Kind.INJECTED)
 _DIRECTED = ("channel", "phase", "recipient", "to", "intent", "thought")
 """Members that hide a message in other formats."""
@@ -36,7 +36,7 @@ class ConversationItems:
         self._answers: dict[str, None] = {}
         """The ids of items that belong to responses."""
         self._sent: deque[tuple[str, str]] = deque(maxlen=MOST_SENT)
-        """The roles and texts that a client sent without ids. The server repeats them in this order."""
+        """The roles and text of messages that a client sent without ids. The server repeats them in this order."""
         self._is_sent = False
         """True while an item from a client is read."""
 

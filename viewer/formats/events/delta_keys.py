@@ -90,7 +90,7 @@ class Stream(Struct):
     reported: int = 0
     """The number of pieces that were reported as growth."""
     texts: list[str] = field(default_factory=list)
-    """The texts of the deltas."""
+    """The text of each delta."""
     is_mixed: bool = False
     """True if the message holds more than its deltas, so that no copy can have the same text."""
     unsettled: Span | None = None

@@ -1,4 +1,4 @@
-"""Track the items of a response: their keys, their announcements, and the texts that closing events repeat."""
+"""Track the items of a response: their keys, their announcements, and the text that closing events repeat."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ class Items:
 
 
 def is_message(item: JsonNode, rules: tuple[RecordRule, ...]) -> bool:
-    """True if the type of an item means that its texts address the user."""
+    """True if the type of an item means that its text addresses the user."""
     rule = _rule_of(item, rules)
     return rule is not None and rule.kind is Kind.SAID and not is_flagged(item)
 
@@ -152,7 +152,7 @@ def _is_answer(item: JsonNode) -> bool:
 
 
 def texts_of(item: JsonNode, rules: tuple[RecordRule, ...]) -> Iterator[ItemText]:
-    """Yield the texts of an item that deltas would have contained, in the same order."""
+    """Yield the text of an item as deltas would have contained it, in the same order."""
     rule = _rule_of(item, rules)
     if rule is not None:
         for each in (rule, *rule.also):

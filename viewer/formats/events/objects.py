@@ -48,7 +48,7 @@ _NOTES = frozenset(
 
 
 class Said(Struct, frozen=True):
-    """What an object states about the message of its text. What it does not state is None."""
+    """The statements of an object about the message that its text belongs to. Anything not stated is None."""
 
     role: JsonNode | None = None
     channel: JsonNode | None = None
@@ -57,7 +57,7 @@ class Said(Struct, frozen=True):
     intent: JsonNode | None = None
 
     def over(self, other: Said) -> Said:
-        """Combine these statements with those of another object. These take precedence."""
+        """Combine these statements with another object's. These take precedence."""
         has_channel = self.channel is not None or self.phase is not None
         channel, phase = (self.channel, self.phase) if has_channel else (other.channel, other.phase)
         return Said(
@@ -113,7 +113,7 @@ class EventObject(Struct, frozen=True):
 
     @property
     def said(self) -> Said:
-        """What the event states about its message."""
+        """The event's statements about its message."""
         return said_by(self.layers)
 
     @property

@@ -103,8 +103,8 @@ class InterleavedRuns:
         *,
         is_api: bool,
     ) -> int:
-        """Add the texts of the events after one that only added a piece of text to this open message. Return the index
-        after them.
+        """Add the text of the events that follow one that only added a piece of text to this open message. Return the
+        index after them.
 
         `start` is the index of the first event in the data, `at` the index after it, and `base` the offset of the data.
         `touch` makes this event the newest one that names its message."""
@@ -122,7 +122,7 @@ class InterleavedRuns:
         return end
 
     def _read(self, data: bytes, at: int, base: int) -> int:
-        """Add the texts of the events from an index on, and return the index after them."""
+        """Add the text of the events from an index on, and return the index after them."""
         lanes = [*self._lanes.values()]
         used: dict[int, _Lane] = {}
         """The messages in the order of their newest events."""

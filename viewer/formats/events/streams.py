@@ -92,18 +92,18 @@ class Streams:
         """Messages without an id that ended only because a message of another kind began."""
         self._seen: set[tuple[str, str, Family]] = set()
         self._closed: _Lanes[tuple[str, str, Family | None]] = _Lanes()
-        """What is closed for good: whole keys, families of a key, or parts of a key."""
+        """The keys, families of keys, or parts of keys that are closed for good."""
         self._cancelled: _Lanes[tuple[str]] = _Lanes()
         self._all_cancelled = False
         """True if the whole response was cancelled."""
         self._shown: dict[str, dict[int, tuple[DeltaKey, Family, Header]]] = {}
         """The messages of this response that the user may have seen, by the name of their key."""
         self._digests: dict[tuple[str, str, Family], bytes] = {}
-        """The digests of the texts of closed messages."""
+        """Digests of the text of closed messages."""
         self._withdrawn: _Lanes[tuple[str, str]] = _Lanes()
         """Keys, and parts of keys, whose remaining text was declared hidden by a later event."""
         self.additions: list[Addition | None] = []
-        """The texts of the last event. None represents text that began a message or is empty."""
+        """The pieces of text in the last event. None represents text that began a message or is empty."""
 
     def delta(self, delta: Delta, describe: Callable[[], Opening]) -> int:
         """Add a delta to its message, or open a message for it. Return the number of the message."""
@@ -126,7 +126,7 @@ class Streams:
         return stream.number
 
     def add_run(self, number: int, run: DeltaRun) -> None:
-        """Add the texts of a run of events that add to the same message as the last event."""
+        """Add the text of a run of events that add to the same message as the last event."""
         stream = self._open.get(number)
         assert stream is not None
         stream.texts += run.texts
@@ -143,7 +143,8 @@ class Streams:
         return stream.lane.name if stream is not None and is_alone and _is_stable(stream.lane) else None
 
     def add_text(self, number: int, piece: Piece, text: str, end: int) -> None:
-        """Add a text to an open message that is alone, like `delta`. `end` is the end of the event."""
+        """Add text to an open message that is the only one with its id, as `delta` does. `end` is the end of the
+        event."""
         stream = self._open.get(number)
         assert stream is not None
         stream.texts.append(text)
@@ -300,7 +301,7 @@ class Streams:
             self._withdrawn.add((lane.name, lane.part))
 
     def settle(self, lane: DeltaKey, header_of: Callable[[Header], Header]) -> None:
-        """Show the texts of a key, because an item declares that they are messages."""
+        """Show the text of a key, because an item declares that it is a message."""
         for stream in self._open.addressed(lane):
             if stream.unsettled:
                 stream.unsettled = None
@@ -308,7 +309,7 @@ class Streams:
                 self._note_shown(stream)
 
     def settle_all(self) -> None:
-        """Treat all texts as messages, because no item declares anything."""
+        """Treat all text as messages, because no item declares anything."""
         for stream in self._open.all():
             if stream.unsettled:
                 stream.unsettled = None
@@ -325,8 +326,8 @@ class Streams:
             self._write(stream, piece, event)
 
     def done(self, lane: DeltaKey, family: Family | None, event: Span, *, is_last: bool = True) -> None:
-        """Close the messages of this family, and those of the key that ended earlier. With `is_last`, no more text may
-        come."""
+        """Close the messages of this family, and messages of the key that ended earlier. With `is_last`, no more text
+        may come."""
         for kind in [family] if family else Family:
             self._left.pop((lane, kind), None)
         if lane.identified and is_last:
@@ -431,7 +432,7 @@ def _hidden(opening: Opening, *faults: Problem) -> Opening:
 
 
 def _digest(text: str) -> bytes:
-    """Return a digest for comparing texts."""
+    """Return a digest for comparing strings."""
     return blake2b(text.encode("utf-16-le", "surrogatepass"), digest_size=16).digest()
 
 

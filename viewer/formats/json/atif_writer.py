@@ -107,8 +107,8 @@ class _Steps:
             self._losses["a message of a kind that trajectories lack is left out"] += 1
 
     def _goes_on(self, message: Writable) -> bool:
-        """True if a message is in the same step of the source as the previous one. Texts have the span of their step.
-        Calls come after them and have separate spans."""
+        """True if a message is in the same step of the source as the previous one. Text has the span of its step. Calls
+        come after text and have separate spans."""
         if not self._has_steps or message.span is None or self._span is None:
             return False
         if message.message_kind != "call":
@@ -163,7 +163,7 @@ class _Steps:
     def _call(self, message: Writable) -> dict[str, Any]:
         arguments = _loaded(message.body)
         if not isinstance(arguments, dict):
-            self._losses["arguments that are no object became the argument `input`"] += bool(message.body)
+            self._losses["arguments that are not an object became the argument `input`"] += bool(message.body)
             arguments = {"input": message.body} if message.body else {}
         name = (message.recipient or UNKNOWN).removeprefix("functions.")
         return {"tool_call_id": message.call_id or "", "function_name": name, "arguments": arguments}
@@ -171,7 +171,7 @@ class _Steps:
     def _add_reply(self, message: Writable) -> None:
         step = self._calls.get(message.call_id or "")
         if step is None:
-            self._losses["a reply without its call lost the id"] += bool(message.call_id)
+            self._losses["a reply without its call lost its id"] += bool(message.call_id)
             result: dict[str, Any] = {"content": message.body}
             step = next((step for step in reversed(self._steps) if step["source"] == "agent"), None)
         else:

@@ -62,7 +62,7 @@ _FRAME = re.compile(
         ]
     )
 )
-"""A message with one text, and what follows it in the array."""
+"""A message with one piece of text, and what follows it in the array."""
 _BEGIN = re.compile(rb"\[" + _SPACE)
 _LIST_END = ord("]")
 _HEADERS = {

@@ -184,7 +184,7 @@ class _Splitter:
 
 
 def part_header(part: ContentPart, spoken: Header) -> tuple[Header, Ending | None]:
-    """Return the header of a part, given that of the whole text, and its ending if it is unusual."""
+    """Return the header of a part, derived from the header of the whole text, and its ending if it is unusual."""
     if part.kind is None:
         return spoken, None
     if part.header is not None:

@@ -189,7 +189,7 @@ class MessageObjects:
         return _with_fields_of_one(parts, said, len(parts) - 1 if chosen is None else chosen), problems
 
     def _split(self, pieces: list[Piece], spoken: Header, source: Source) -> list[tuple[Part, list[Problem]]]:
-        """Return the messages in a text with template marks or control tokens, or none for any other text."""
+        """Return the messages in text with template marks or control tokens, or none for any other text."""
         if not pieces or not is_header_safe(spoken):
             return []
         split = split_content(

@@ -19,7 +19,7 @@ DEEPEST_EXCHANGE = 3
 
 
 class Use(Enum):
-    """What a value in a document is used as."""
+    """The use of a value in a document."""
 
     WRAPPER = "wrapper"
     """A transcript may begin here; its messages follow."""

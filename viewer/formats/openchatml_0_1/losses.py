@@ -11,7 +11,7 @@ from viewer.formats.writing import Writable
 
 
 class Loss(Enum):
-    """What a message can lose. The value ends the sentence that reports it."""
+    """A kind of loss in a message. The value ends the sentence that reports it."""
 
     CALL_ID = "call ids have no equivalent and were dropped"
     DEVELOPER = "the role developer was written as system"
@@ -32,7 +32,7 @@ class Loss(Enum):
 
 
 class Said(Struct, frozen=True):
-    """What a reader recovers from the written part."""
+    """The facts that a reader recovers from the written part."""
 
     channel: str | None = None
     intent: str | None = None
@@ -61,7 +61,7 @@ class Losses:
             self.add(Loss.ROLE)
 
     def add_unsaid(self, message: Writable, said: Said) -> None:
-        """Add what the written part of a message loses, compared to the message."""
+        """Add the losses of the written part of a message, compared to the message."""
         if message.channel_given not in (None, "final", said.channel):
             self.add(Loss.CHANNEL)
         if message.intent not in (None, said.intent):

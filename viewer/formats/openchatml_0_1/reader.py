@@ -40,7 +40,7 @@ class OpenChatML01Reader:
         self._at = 0
         """Everything before this offset has been read."""
         self._scan = 0
-        """How far the search for the end of the current header line has gone."""
+        """How far the search for the end of the current header line has progressed."""
         self._outside = Outside(record)
         self._frame: Frame | None = None
         self._frame_start = 0

@@ -110,7 +110,7 @@ def _read(text: SourceText, format: str, options: ReadOptions) -> Reading:
 
 
 def _unread(texts: list[list[Segment]]) -> Reading:
-    """Return these texts as hidden messages."""
+    """Return these pieces of text as hidden messages."""
     text = SourceText([segment for segments in texts for segment in segments])
     reading = Reading(text, is_known=False)
     at = 0

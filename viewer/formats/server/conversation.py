@@ -57,7 +57,7 @@ class Conversation:
     # Text outside records.
 
     def add_stray(self, line: bytes, at: int) -> None:
-        """Add a line without a record. Adjacent lines form one text."""
+        """Add a line without a record. Adjacent lines form one stray text."""
         bare = line.strip(_SPACE)
         if not bare:
             return
@@ -69,7 +69,7 @@ class Conversation:
         self._goes_on = True
 
     def end_stray(self) -> None:
-        """End the current text, because a line that is not part of it came in between."""
+        """End the current text, because the next line is not part of it."""
         self._goes_on = False
 
     def add_unreadable(self, span: Span, literal: Literal) -> int:

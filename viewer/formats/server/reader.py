@@ -170,8 +170,8 @@ class ServerLogReader:
             self._take_output(logged)
 
     def _note_time(self, logged: Logged) -> None:
-        """Report a time that is unreadable or before that of an earlier record. Requests are written later, in another
-        order."""
+        """Report a time that is unreadable or earlier than a previous record's. Requests are written later, in a
+        different order."""
         time = logged.time
         for problem in time.problems:
             self._record.report(problem.rule, problem.reason, problem.start, problem.end)
@@ -207,7 +207,7 @@ class ServerLogReader:
         self._write(id, choice, logged)
 
     def _request_of(self, logged: Logged) -> tuple[str, str]:
-        """Return the request that an output belongs to, and which of its choices it is."""
+        """Return the request that an output belongs to, and the id of the choice, if it is one of several."""
         if logged.id.endswith("\n"):  # the model logs no ids: take its oldest prompt
             own = next((id for id in self._pending if id.startswith(logged.id)), logged.id)
             return own, ""

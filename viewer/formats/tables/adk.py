@@ -61,7 +61,7 @@ _EVENT = (
     RecordRule((has("content.parts"),), Kind.UNKNOWN, "user", _CONTENT, PARTS, time="timestamp"),
     RecordRule((has("author"), lacks("content.parts")), None, faults=_FAULTS, also=_MESSAGE),
 )
-"""An agent with a branch prepares texts for the next agent while others work, too."""
+"""An agent with a branch prepares text for the next agent while other agents are working as well."""
 
 
 def _either(snake: str) -> str:

@@ -46,7 +46,7 @@ _ITEM = (
     ),
     *ITEM_RULES,
 )
-"""An item of either language: those of Python are items of the Responses API."""
+"""An item of either language: in Python, it is an item of the Responses API."""
 
 AGENTS_STATE = RecordFormat(
     name="agents-state",

@@ -77,9 +77,9 @@ _BEDROCK_THOUGHTS = (
 _BEDROCK_BOTH = (_BEDROCK_TEXT, _BEDROCK_REPLY, _BEDROCK_METADATA, *_BEDROCK_MEDIA)
 
 USER_PARTS = (TEXT, REPLY, *MEDIA, *_DOCUMENTS, *_ADDED, *_BEDROCK_BOTH, _BEDROCK_DOCUMENT)
-"""What a user message may contain. Reasoning and calls in it are unknown parts."""
+"""The parts that a user message may contain. Reasoning and calls in it are unknown parts."""
 ASSISTANT_PARTS = (TEXT, *THOUGHTS, *CALLS, *MEDIA, *_ADDED, *_BEDROCK_BOTH, _BEDROCK_CALL, *_BEDROCK_THOUGHTS)
-"""What an assistant message may contain. Documents in it are unknown parts."""
+"""The parts that an assistant message may contain. Documents in it are unknown parts."""
 
 DELTAS = (
     PartRule((is_("type", "text_delta"),), Kind.SAID, "text"),

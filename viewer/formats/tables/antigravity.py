@@ -1,4 +1,4 @@
-"""Antigravity: transcripts of agent conversations, one step a line."""
+"""Antigravity: transcripts of agent conversations, one step per line."""
 
 from __future__ import annotations
 

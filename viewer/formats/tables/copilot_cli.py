@@ -140,7 +140,7 @@ _EVENTS = (
     ),
 )
 
-# Chats of VS Code
+# VS Code chats
 
 _RESPONSE = (
     PartRule((lacks("kind"), has("value")), Kind.SAID, "value"),

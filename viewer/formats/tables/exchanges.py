@@ -1,4 +1,4 @@
-"""Rules for the inputs and outputs of model calls: messages, lists of messages, requests, responses, and texts."""
+"""Rules for the inputs and outputs of model calls: messages, lists of messages, requests, responses, and plain text."""
 
 from __future__ import annotations
 

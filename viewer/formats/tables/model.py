@@ -121,7 +121,7 @@ class Fault(Struct, frozen=True):
 
     path: str
     codes: Mapping[str, tuple[Rule, str | None] | None] = field(default_factory=dict)
-    """The rule and reason for each text or number; None for a normal value."""
+    """The rule and reason for each string or number; None for a normal value."""
     default: tuple[Rule, str | None] | None = None
     """The rule and reason for any other value that is not null, false, or empty."""
 
@@ -179,7 +179,7 @@ class Prefill(Enum):
 
 
 class Step(Enum):
-    """What a record does with a reply that arrives in blocks."""
+    """The effect of a record on a reply that arrives in blocks."""
 
     REPLY = "reply"
     """A reply begins."""
@@ -219,7 +219,7 @@ class Copies(Struct, frozen=True):
 
 
 class Alone(Enum):
-    """What a primary record becomes without a partner."""
+    """The meaning of a primary record without a partner."""
 
     ITSELF = "itself"
     """A message of its own kind, because it needs no partner."""
@@ -228,7 +228,7 @@ class Alone(Enum):
 
 
 class Narrowing(Struct, frozen=True):
-    """The kind that said texts get from a certain record on."""
+    """The kind that said text gets from a certain record on."""
 
     kind: Kind
     until: tuple[When, ...] = ()
@@ -238,7 +238,7 @@ class Narrowing(Struct, frozen=True):
     affected."""
     within_ms: int = 0
     fault: tuple[Rule, str] | None = None
-    """What to report when the narrowing begins."""
+    """The problem to report when the narrowing begins."""
 
 
 class PartRule(Struct, frozen=True):
@@ -317,13 +317,13 @@ class RecordRule(Struct, frozen=True):
     goes_on: bool = False
     """True if later rules can also apply to the record."""
     lookup: Lookup | None = None
-    """Where to look up the texts of nested records."""
+    """Where to look up the text of nested records."""
     starts: bool = False
     """True if the record, even a nested one, starts a transcript, unless its session is already the current one."""
     session: str = ""
     """The path of the session id of the transcript that the record starts."""
     narrows: Narrowing | None = None
-    """The kind that said texts get in this record and later ones."""
+    """The kind that said text gets in this record and later ones."""
     cancels: bool = False
     """True if the record ends all calls without a reply."""
     exchange: Exchange | None = None
@@ -331,8 +331,8 @@ class RecordRule(Struct, frozen=True):
     once: bool = False
     """True if text that the transcript already has is a copy."""
     later: Kind | None = None
-    """The kind of texts after the first message of a transcript, if only the first may be said. Instructions, injected
-    and replayed text do not count."""
+    """The kind of text after the first message of a transcript, if only the first may be said. Instructions and
+    injected or replayed text do not count."""
     orphan: Kind | None = None
     """The kind of a reply whose id matches no call of the transcript, if an id is not enough to make it a reply."""
     whole: bool = False
@@ -366,15 +366,15 @@ class RecordRule(Struct, frozen=True):
     classify: bool = False
     """True if the hook `classify` decides the kind of the text."""
     then: tuple[str, ...] = ()
-    """Paths of further texts in a message without parts, each after an empty line."""
+    """Paths of additional text in a message without parts, each separated by an empty line."""
     repeats: tuple[str, ...] = ()
-    """Paths of texts and message lists. Text, or the start of `each`, that repeats them is a copy."""
+    """Paths of strings and message lists. Text, or the start of `each`, that repeats them is a copy."""
     unused: bool = False
     """True for an answer that no user received. Its text is unknown and in a separate thread."""
 
 
 class Signature(Struct, frozen=True):
-    """What the records of a format have in common."""
+    """The common properties of a format's records."""
 
     score: int
     need: tuple[str, ...] = ()
@@ -411,7 +411,7 @@ class Hooks(Struct, frozen=True):
     split_answer: Split | None = None
     """Like `split`, for the assistant's text, if it is split differently."""
     classify: Classify | None = None
-    """A function that returns the kind of a whole text."""
+    """A function that returns the kind of all of the text."""
     renew: Callable[[], Hooks] | None = None
     """A function that returns fresh hooks for one input, if the hooks keep state."""
     is_disabled: Callable[[], bool] = lambda: False
@@ -442,7 +442,7 @@ class Family(Enum):
 
 
 class Act(Enum):
-    """What an event does."""
+    """The effect of an event."""
 
     DELTA = "delta"
     DONE = "done"
@@ -468,7 +468,7 @@ class Act(Enum):
     ASKED = "asked"
     """An item of the conversation, such as what the user typed."""
     TRANSCRIPT = "transcript"
-    """What the user said."""
+    """Words that the user spoke."""
     SENT = "sent"
     """An item that a client adds. The server repeats it, often with another id."""
     REQUESTED = "requested"
@@ -482,7 +482,7 @@ class Act(Enum):
 
 
 class EventKind(Struct, frozen=True, gc=False):
-    """What an event of one type does."""
+    """The effect of an event of one type."""
 
     act: Act
     family: Family | None = None
@@ -496,7 +496,7 @@ class EventTable(Struct, frozen=True):
     """How events become messages that grow."""
 
     kinds: Mapping[str, EventKind]
-    """What an event does, by its type."""
+    """The effects of events, by type."""
     items: tuple[RecordRule, ...] = ()
     """The rules for items of a response that a later event repeats. An item whose kind is said is a message."""
     parts: tuple[PartRule, ...] = ()
@@ -506,7 +506,7 @@ class EventTable(Struct, frozen=True):
     choice_members: frozenset[str] = frozenset()
     """The members of a choice that are read or hold no message text."""
     api: Mapping[str, EventKind] = field(default_factory=dict)
-    """What other events of the Responses API do, by their type."""
+    """The effects of other events of the Responses API, by type."""
     interface: str = ""
     """The prefix of the types of an API. A type that is not in `kinds` may have text, which is hidden."""
     progress: frozenset[str] = frozenset()
@@ -523,7 +523,7 @@ class EventTable(Struct, frozen=True):
     """True for the Responses API, which announces its items and states errors, instructions, and its end."""
 
     def kind_of(self, name: str) -> EventKind | None:
-        """Return what an event of this type does, or None if it is not an event."""
+        """Return the effect of an event of this type, or None if it is not an event."""
         known = self.kinds.get(name)
         if known is not None or not self.interface or not name.startswith(self.interface):
             return known
@@ -542,7 +542,7 @@ class MessageTable(Struct, frozen=True):
     inner: str = ""
     """The member that holds the message in an item of the last list."""
     requests: tuple[str, ...] = ()
-    """Members with objects that hold such a list. The messages of a response follow those of its request."""
+    """Members with objects that hold such a list. The messages of a response follow the messages of its request."""
     responses: tuple[str, ...] = ()
     items: str = ""
     """The member with the items of a response without a list."""
@@ -636,14 +636,14 @@ class RecordFormat(Struct, frozen=True, eq=False):
     version: str = ""
     threads: Threads | None = None
     alone: Mapping[str, Alone] = field(default_factory=dict)
-    """What the primary records of a copy group become without a partner."""
+    """The meaning of the primary records of a copy group without a partner."""
     history: History | None = None
     replays: Narrowing | None = None
-    """The kind of texts in a session that starts right after the first one, because these texts are history."""
+    """The kind of text in a session that starts right after the first one, because this text is history."""
     preambles: bool = False
     """True if commentary without a recipient was shown to the user."""
     hooks: Hooks = Hooks()
     messages: MessageTable | None = None
     """Where the messages are, if the format has no rules."""
     events: EventTable | None = None
-    """What the events in a stream do, if the format has no rules."""
+    """The effects of the events in a stream, if the format has no rules."""

@@ -55,7 +55,7 @@ _ERROR = RecordRule((has("message.errorMessage"),), Kind.NOTICE, "system", "mess
 _ENTRY, _END = is_("type", "message"), is_("type", "message_end")
 _GROWS = is_("type", "message_start", "message_update")
 _UPDATES = Merge(Mode.PARTS, "message.timestamp")
-"""An event repeats what the message has so far."""
+"""An event repeats the message so far."""
 _SUBAGENT = Narrowing(Kind.SUBAGENT)
 
 

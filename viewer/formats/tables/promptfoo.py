@@ -22,24 +22,25 @@ from viewer.rules.run import W_RUN_ERROR, W_RUN_INCOMPLETE
 from viewer.syntax.json_text import JsonKind
 
 _STRUCTURED = ("[", "{", "-", "role:")
-"""The starts of prompts that are messages as JSON or YAML, but cannot be read."""
+"""The starts of prompts that hold messages as JSON or YAML but cannot be read."""
 _ADDED = re.compile(
     r"^(?:(?:Redacted )?Thinking|Reasoning|Thought|Signature): |^(?:MCP|Web Search|Function|Tool|Code Interpreter)\b"
     r"|\{\s*\"type\"\s*:\s*\"[a-z_]*tool_",
     re.MULTILINE,
 )
-"""What a provider adds to the text of an answer: thoughts, calls, and results. Nothing marks the end of a thought."""
+"""Additions of a provider to the text of an answer: thoughts, calls, and results. Nothing marks the end of a
+thought."""
 _RAW, _OUTPUT = "prompt.raw", "response.output"
 _TEXT, _LIST, _OBJECT = JsonKind.STRING, JsonKind.ARRAY, JsonKind.OBJECT
 
 
 def kind_of_prompt(text: str) -> Kind:
-    """Return the kind of a prompt that is one text."""
+    """Return the kind of a prompt that is a single string."""
     return Kind.UNKNOWN if text.lstrip().startswith(_STRUCTURED) else prompt_kind(text)
 
 
 def split_output(text: str) -> list[tuple[Kind, int, int]]:
-    """Split an answer into its text and, from the first thought or call on, what the provider added."""
+    """Split an answer into its text and, from the first thought or call on, the additions of the provider."""
     found = _ADDED.search(text)
     end = found.start() if found else len(text)
     runs = [(Kind.SAID, 0, len(text[:end].rstrip()))] if text[:end].strip() else []

@@ -145,7 +145,7 @@ class Items:
         )
 
     def reasoning(self, copy: Copies | None = None) -> RecordRule:
-        """Return the rule for thoughts: summaries, texts, and encrypted thoughts."""
+        """Return the rule for thoughts: summaries, plain text, and encrypted thoughts."""
         return self.rule(
             self.is_("reasoning"),
             Kind.THOUGHT,

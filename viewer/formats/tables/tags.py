@@ -27,7 +27,7 @@ _WHOLE = {
     "This session is being continued from a previous conversation": Kind.REPLAYED,
     "[Request interrupted by user": Kind.NOTICE,
 }
-"""Prefixes of texts that a program wrote completely. In early versions, a command's text follows its name."""
+"""Prefixes of text that a program wrote completely. In early versions, a command's text follows its name."""
 _REFERENCED = re.compile(r"--- Content from referenced files ---")
 _END_OF_REFERENCED = re.compile(r"^--- End of content ---$", re.MULTILINE)
 _TYPED = ("task", "feedback", "user_message", "answer")

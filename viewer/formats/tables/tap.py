@@ -42,7 +42,7 @@ def _record(kind: str, *apis: str) -> tuple[When, ...]:
 
 
 def _split(rules: tuple[RecordRule, ...]) -> tuple[RecordRule, ...]:
-    """Return the rules, changed to split user texts, because clients put reminders and command output there."""
+    """Return the rules, changed to split user text, because clients put reminders and command output there."""
     return tuple(replace(rule, split=True) if rule.role == "user" else rule for rule in rules)
 
 

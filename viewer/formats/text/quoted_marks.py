@@ -34,7 +34,7 @@ def _read(data: bytes) -> Body:
 
 def shown_source(data: bytes, role: str, kinds: frozenset[BlockKind]) -> str | None:
     """Return the source of a body without blocks of these kinds, with its escapes and literal blocks, or None if no
-    source would give the same text again."""
+    source would produce the same text again."""
     body = _read(data)
     left = left_of(body, role, kinds)
     if left.data == body.data:

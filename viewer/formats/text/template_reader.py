@@ -58,7 +58,7 @@ class TemplateReader:
         self._at = 0
         """Everything before this offset has been read."""
         self._scan = 0
-        """How far the search for the end of the current header has gone."""
+        """How far the search for the end of the current header has progressed."""
         self._tokens = _body_tokens(template.name)
         self._header_tokens = _header_tokens(template.name) if template.header_ends else None
         self._frame: TemplateFrame | None = None

@@ -57,7 +57,7 @@ def may_be_call(text: bytes) -> bool:
 
 
 def whole_call(text: bytes) -> list[Run]:
-    """Return a whole answer that is a JSON call, possibly unfinished, or that consists of texts after `>>>` and a
+    """Return a whole answer that is a JSON call, possibly unfinished, or that consists of parts, each after `>>>` and a
     recipient."""
     if text.lstrip(_SPACE).startswith(_RECIPIENT):
         return _to_recipients(text)
@@ -162,7 +162,7 @@ def may_be_old_part(text: bytes) -> bool:
 
 
 def old_part(text: bytes) -> list[Run]:
-    """Return a whole text that is an OpenChatML 0.1 part."""
+    """Return the content of text that is a single OpenChatML 0.1 part, with its kind."""
     bare = text.lstrip(_SPACE)
     mark = next((mark for mark in _OLD_PARTS if bare.startswith(mark)), None)
     if mark is None:

@@ -120,7 +120,7 @@ def load_encoder(path: str) -> Encoder:
     except ValueError:
         ranks = {}
     if not ranks:
-        raise ViewerError(f"{path} is no vocabulary: each line must be a token in base64 and its id")
+        raise ViewerError(f"{path} is not a vocabulary: each line must be a token in base64 and its id")
     special = {text.decode(): number for number, text in CONTROL.items()} | _OTHERS
     encoding = tiktoken.Encoding("o200k_harmony", pat_str=_PATTERN, mergeable_ranks=ranks, special_tokens=special)
     return Encoder(partial(encoding.encode, allowed_special="all"), encoding.encode_ordinary)

@@ -1,1 +1,1 @@
-"""The lens: one text as every text format reads it."""
+"""The lens: how every text format reads the same input."""

@@ -1,4 +1,4 @@
-"""Readings of one text as every text format and version, with verdicts, and the messages that all readers show."""
+"""Readings of one input in every text format and version, with verdicts, and the messages that all readers show."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ LIMIT = 64 * 1024 * 1024
 _FIRST_STEP = 64 * 1024
 """The number of bytes after which a reader may already have refused the text."""
 _FIRST_CHECK = 4 * 1024
-"""The number of bytes to check first. Often the first problem decides, and a text of another version has many."""
+"""The number of bytes to check first. Often the first problem decides, and input in another version has many."""
 
 READS, LAX, REFUSES = "reads", "reads-lax", "refuses"
 """Verdicts: a strict reader also reads the text; it refuses something that is tolerated here; or the text is not of
@@ -37,7 +37,7 @@ Offsets = NDArray[np.int64]
 
 
 class Strict(Struct, frozen=True):
-    """The problems that make a conforming reader of a version refuse a text: codes, each with or without a reason."""
+    """The problems that make a conforming reader of a version refuse an input: codes, each with or without a reason."""
 
     refuses: frozenset[str] = frozenset()
     """Problems that show that the text is of another version."""
@@ -68,7 +68,7 @@ class Read(Struct, frozen=True):
     is_shown: bool
     text: int
     """A number for the shown text, or 0 for a hidden message. If messages of two readings begin at the same byte, equal
-    numbers mean equal texts."""
+    numbers mean equal text."""
 
     @property
     def shown_as(self) -> str:
@@ -147,7 +147,7 @@ _NO_LAYOUT = Layout(
 
 
 class _Read(Struct, frozen=True):
-    """A reading whose texts are not compared yet."""
+    """A reading whose text has not been compared yet."""
 
     format: str
     verdict: str
@@ -160,7 +160,7 @@ def readings(
 ) -> Generator[None, None, tuple[Reading, ...]]:
     """Read the document in each text format, one after another, in small steps. Return the readings.
 
-    With `skips_refused`, a reader other than the chosen one stops when it refuses the text, and has no messages."""
+    With `skips_refused`, a reader other than the chosen one stops when it refuses the input, and has no messages."""
     found: list[_Read] = []
     for name in READERS:
         other = document.as_format(name, ignores_call_ids=True)
@@ -211,10 +211,10 @@ def _verdict(format: str, problems: set[str], *, is_empty: bool) -> str:
 
 
 def _number_texts(found: Sequence[_Read]) -> Generator[None, None, None]:
-    """Number the shown texts.
+    """Number the text of shown messages.
 
-    Messages with the same header and the same bytes as body have the same text. Only where readers disagree about
-    these, texts are read and compared."""
+    Messages with the same header and the same body bytes have the same text. Text is read and compared only where
+    readers disagree about these."""
     roles: dict[str, int] = {}
     borders: Offsets = np.zeros(0, np.int64)
     shown = []
@@ -244,7 +244,7 @@ def _number_texts(found: Sequence[_Read]) -> Generator[None, None, None]:
 
 
 class _ShownBodies:
-    """The shown messages of a reading: where they begin, and what decides about their texts."""
+    """The shown messages of a reading: where they begin, and what determines their text."""
 
     def __init__(self, messages: Messages, roles: dict[str, int]) -> None:
         """`roles` numbers the roles."""
@@ -258,7 +258,7 @@ class _ShownBodies:
         kinds = messages.kinds[self.places]
         self.starts = messages.starts[self.places]
         self.are_whole = is_whole[kinds] > 0
-        """True for texts that are read from one run of bytes."""
+        """True for text that is read from one run of bytes."""
         has_escapes = is_escaped[kinds] & ~np.frombuffer(layout.verbatim, np.bool_)[self.places]
         body_starts, body_ends = messages.bodies(0, len(messages))
         self.keys = np.stack((body_starts[self.places], body_ends[self.places], role_of[kinds], has_escapes))

@@ -129,8 +129,8 @@ class Block:
         return self if is_covered.all() else self._rows(is_covered)
 
     def merged(self, before: Block | None) -> Block:
-        """Return the rows of both blocks. Neighbors with equal cells form one row, whatever the parts of a message that
-        only some readers show."""
+        """Return the rows of both blocks. Neighbors with equal cells form one row, even if they differ in the parts of
+        a message that only some readers show."""
         both = (
             self
             if before is None
@@ -269,7 +269,7 @@ def _distinct(borders: Sequence[Offsets]) -> Offsets:
 
 
 class _Cells(Struct, frozen=True):
-    """What a reading has at some offsets: nothing, or a part of a message. Missing values are -1 or 0."""
+    """The content of a reading at some offsets: nothing, or part of a message. Missing values are -1 or 0."""
 
     places: NDArray[np.int32]
     parts: NDArray[np.int8]
@@ -321,7 +321,7 @@ class _Columns:
         return found[found.searchsorted(start) : found.searchsorted(end)]
 
     def cells(self, offsets: Offsets) -> _Cells:
-        """Return what is at these offsets."""
+        """Return the content at these offsets."""
         places = self._reach.searchsorted(offsets, "right")
         is_there = places < len(self.starts)
         is_there[is_there] = self.starts[places[is_there]] <= offsets[is_there]

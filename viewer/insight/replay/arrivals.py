@@ -35,7 +35,7 @@ class Arrivals:
         recorded: RecordedTimes | None = None,
         work: Callable[[], None] = lambda: None,
     ) -> None:
-        """`work` is called now and then and may raise an exception to stop."""
+        """`work` is called regularly and may raise an exception to stop."""
         self.ends = array("Q")
         """The offset after the last byte of each part."""
         self.sizes = array("Q")
@@ -103,8 +103,8 @@ class Arrivals:
 
     @staticmethod
     def _is_apart(bounds: tuple[Sequence[int], Sequence[int]], row: int) -> bool:
-        """True if a message and its neighbors share all of a record or nothing. A hidden message is then placed at the
-        end of its record, because the places of its pieces depend on its text."""
+        """True if a message shares all of its record with each neighbor, or nothing. A hidden message is then placed at
+        the end of its record, because the places of its pieces depend on its text."""
         starts, ends = bounds
         start, end = starts[row], ends[row]
         if row and ends[row - 1] > start and not (starts[row - 1] == start and ends[row - 1] == end):
@@ -175,7 +175,7 @@ class Arrivals:
             if time_ms is not None:
                 self.times[row] = time_ms
             elif self.numbers[row] == before:
-                self.times[row] = NO_TIME  # the time of the message is that of its first record
+                self.times[row] = NO_TIME  # the message has the time of its first record
             before = self.numbers[row]
             if not row % 4096:
                 self._work()

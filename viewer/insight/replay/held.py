@@ -64,7 +64,7 @@ def _moments(document: Document, timeline: Timeline) -> Iterator[tuple[int, int]
 
 
 def _shown_end(document: Document, number: int) -> int:
-    """Return the end of the text of a message that is on the screen of the end user; 0 if nothing is."""
+    """Return where the text of a message ends on the end user's screen; 0 if none of it is there."""
     index = document.index
     if number > len(index) or not VisibilityCache(index, is_user_safe).sees_kind(index.header_key(number)):
         return 0
@@ -82,7 +82,7 @@ class _Waiting:
         self.is_over = not self._pieces
 
     def look(self, offset: int, shown_end: int, now: int) -> int:
-        """Compare what has arrived with what is shown. Return how long the text shown now was held back."""
+        """Compare what has arrived with what is shown. Return how long the text that is now shown was held back."""
         place, delay = bisect_right(self._ends, offset), 0
         arrived = self._ends[place - 1] if place else 0
         if place < len(self._pieces) and self._pieces[place].start < offset:

@@ -93,7 +93,7 @@ class Player:
         return self._window.first - 1 - self._window.head_messages
 
     def _begin_near(self, at: int) -> None:
-        """Begin again to reach an offset, unless the way from here is short."""
+        """Start over in order to reach an offset, unless it is not far from here."""
         window = self._windows.before(at, self._size) if self._windows is not None and self._size else WHOLE
         if self._is_small or at < max(self.at, self._window.start) or window.start > self.at:
             self._is_small = False
@@ -127,7 +127,7 @@ class Player:
                 if self.document.step().restarted:
                     self._start_reading()
             if self.at == before:
-                break  # the file got shorter
+                break  # the file has become shorter
             work()
 
     def view(self, where: Filter | None = None) -> Projection:
@@ -136,7 +136,7 @@ class Player:
 
     @property
     def skipped(self) -> Skipped:
-        """What the input has before the messages that were read."""
+        """Facts about the input before the messages that were read."""
         omitted = self._read_window.omitted if self._read_window is not None else frozenset[str]()
         window = self._window
         return Skipped(window.label - 1, window.turn - 1, window.lines, omitted, window.transcript - 1)

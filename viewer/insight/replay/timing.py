@@ -142,7 +142,7 @@ def _rates(timeline: Timeline, view: Projection, work: Callable[[], None]) -> di
 
 
 def _retractions(document: Document, work: Callable[[], None]) -> list[Retraction]:
-    """Return the texts that the end user saw for a moment, from the messages with hidden parts."""
+    """Return text that the end user saw for a moment, from the messages with hidden parts."""
     player = Player(document, EVERYTHING)
     found = []
     for number in sorted(document.tally.cut):

@@ -22,19 +22,19 @@ from viewer.model.visibility import EVERYTHING
 from viewer.reading.parser import Parser
 
 SCREENS = 2
-"""The screens that the text of a window fills at least."""
+"""The minimum number of screens that the text of a window fills."""
 MOST_SCREENS = 16
-"""The same where a smaller window differed from the whole document."""
+"""The minimum number of screens after a smaller window differed from the whole document."""
 _BYTES_PER_CELL = 3
 """The maximum number of bytes of text that take one cell, except in rare cases."""
 LEAST = 2 * HEAD
-"""An offset before this one is reached from the first byte: the format is not certain before."""
+"""An offset before this one is always reached from the first byte, because the format may not be certain yet."""
 MOST_TURNS_BACK = 8
 """A window begins at most this many turns earlier so that no call in it is answered from outside."""
 MOST_MESSAGES_BACK = 64
-"""The same for records, which need no turn to begin with."""
+"""The same limit, in messages, for records, whose windows need not begin with a turn."""
 MOST_FAILURES = 3
-"""After this many windows that differed from the whole document, only larger ones are tried, and later none."""
+"""After this many windows that differed from the whole document, only larger ones are tried, and eventually none."""
 MOST_HEAD = 1024 * 1024
 """The maximum length of the beginning of a file of records."""
 _LATER = ("E-TOOL-", "E-STREAM-TRUNCATED", "E-PERM-VISIBILITY")
@@ -57,7 +57,7 @@ class Window(Struct, frozen=True, gc=False):
     lines: int = 0
     """The lines that are not read before it, for an audience that may know them."""
     label: int = 1
-    """The number of the first message, as the audience counts, without those of the beginning."""
+    """The number of the first message, as the audience counts, not counting the beginning."""
     begins_turn: bool = True
     base: int = 0
     """The offset at which its transcript begins."""
@@ -99,10 +99,10 @@ class Windows:
         self._has_windows = len(final.index) > 0
         self._newest_part = _Part(0, 0, 0, 0, 0, has_plain_head=False)
         self._asked = (0, 0)
-        """A transcript, and its result of `_first_asked`."""
+        """A transcript, and the result of `_first_asked` for it."""
 
     def note_right(self) -> None:
-        """Note that a window was like the whole document."""
+        """Note that a window matched the whole document."""
         self._failures = 0
 
     def after_wrong(self, at: int, size: tuple[int, int], window: Window) -> Window:
@@ -153,8 +153,8 @@ class Windows:
         return found or self._window_of_transcript(part)
 
     def _row_above(self, newest: int, width: int, lines: int) -> int:
-        """Return a row so far above a message that the rows between have this many lines. Each row takes two lines, and
-        a message those of its text."""
+        """Return a row far enough above a message that the rows in between have this many lines. Each row takes two
+        lines, and a message also the lines of its text."""
         rows, index, cut = self._rows, self._final.index, self._final.tally.cut
         row = rows.row_of(newest)
         while row > 0 and lines > 0:
@@ -211,7 +211,7 @@ class Windows:
         return next(filter(None, (self._window_from(part, each) for each in (*turns, *others))), None)
 
     def _window_from(self, part: _Part, first: int) -> Window | None:
-        """Return the window that begins with a message, if one may."""
+        """Return the window that begins with a message, or None if none may begin there."""
         row = self._row_from(first)
         if row is None or not self._may_begin(part, first):
             return None
@@ -315,14 +315,15 @@ class Windows:
         return (shown.line if shown else None) or 0
 
     def _may_begin(self, part: _Part, first: int) -> bool:
-        """True if nothing before this message goes on after it, so that a window within a transcript may begin here."""
+        """True if nothing before this message continues after it, so that a window within a transcript may begin
+        here."""
         index = self._final.index
         if first <= part.head + 1 or (self.has_frames and index[part.head + 1].broke_out):
             return False
         return self._is_open_to(first)
 
     def _is_open_to(self, first: int) -> bool:
-        """True if nothing before this message goes on after it."""
+        """True if nothing before this message continues after it."""
         index = self._final.index
         if index[first].broke_out or index[first].header.malformed:
             return False
@@ -337,7 +338,7 @@ class Windows:
 
 
 class ReadWindow:
-    """What was read of a window of records, and whether it is what the whole document has there."""
+    """The contents of a window of records, and whether they match the whole document."""
 
     def __init__(self, final: Document, window: Window, links: Sequence[tuple[int, int]]) -> None:
         """`links` are the calls of the whole document in order, and their replies."""
@@ -361,7 +362,8 @@ class ReadWindow:
         return frozenset(code for code in self._final.tally.unlisted if code not in kept)
 
     def _links(self, count: int) -> set[tuple[int, int]]:
-        """The calls in the window of the whole document, with replies up to a message, numbered as in what was read."""
+        """The calls of the whole document that are in the window, with replies up to a message, numbered as in the
+        window."""
         links, before = self._all_links, self._before
         first, last = bisect_left(links, (before + self._head + 1,)), bisect_left(links, (before + count + 1,))
         found = {(call - before, reply - before) for call, reply in links[first:last]}

@@ -20,7 +20,7 @@ from viewer.render.sanitize import SafeText
 from viewer.render.style import Line, Part, Styled, StyleRole, trusted
 
 _MOST_CHECKED = 64
-"""How many problems in a range to check, at most, for one whose message has a row."""
+"""The maximum number of problems in a range to check for one whose message has a row."""
 
 
 class BlockLine(Struct, frozen=True):
@@ -34,7 +34,7 @@ class BlockLine(Struct, frozen=True):
     folds: bool = False
     """True if a click folds or unfolds the body."""
     link: int = 0
-    """The message that a click goes to; 0 if there is none."""
+    """The message to which a click leads; 0 if there is none."""
     node: int = -1
     """The value that a click folds or unfolds, as an offset in the text of the block; -1 if there is none."""
     is_open: bool = False
@@ -103,7 +103,7 @@ class RowProblems(Struct, frozen=True):
     problems: DiagnosticView
 
     def of(self, row: int) -> list[ShownDiagnostic]:
-        """Return the problems of a row: those of its message, or of the messages that it hides."""
+        """Return the problems of a row: of its message, or of the messages that it hides."""
         kind, value = self.rows.kind(row), self.rows.value(row)
         if kind is RowKind.MESSAGE:
             return self.problems.of(value) or self.problems.ahead(value)

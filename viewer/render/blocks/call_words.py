@@ -1,4 +1,4 @@
-"""Words about a call: its state with a sign, and its line at the brief level."""
+"""Words about a call: its state with a symbol, and its line at the brief level."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ class InlineText:
         self.origins = [] if origins is None else origins
         """The source offset of each character."""
         self.runs: Runs = [] if runs is None else runs
-        """The style of each character; None for that of the text around it."""
+        """The style of each character; None for the style of the surrounding text."""
 
     def add(self, text: str, origins: Sequence[int], look: StyleRole | None) -> None:
         """Append characters."""

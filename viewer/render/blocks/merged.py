@@ -21,7 +21,7 @@ GUTTER = 2
 
 
 class MergedMaker:
-    """Factory of blocks: the block of a row is that of its own input."""
+    """Factory of blocks: the block of a row comes from the row's own input."""
 
     def __init__(self, rows: MergedRows, makers: Sequence[Maker]) -> None:
         """All makers have a gutter for the letter, and the same width."""

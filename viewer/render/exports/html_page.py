@@ -230,7 +230,7 @@ class _Page:
         return joined([closing("section"), Html("\n")]) if was else NOTHING
 
     def tables(self) -> Iterator[Html]:
-        """Yield the table of problems, and that of calls if the audience sees them."""
+        """Yield the table of problems, and the table of calls if the audience sees them."""
         yield from problems_html(self._problems, self._safe)
         if self._calls:
             yield from calls_html(self._calls, sum(call.state == "pending" for call in self._calls))

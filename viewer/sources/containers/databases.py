@@ -63,7 +63,7 @@ def schema_of(database: Database) -> Schema | None:
             return schema
     if "cursorDiskKV" in columns or columns.get("ItemTable", frozenset()) == frozenset({"key", "value"}):
         raise ViewerError(
-            f"{database.path} is a database of Cursor, which is not read; "
+            f"{database.path} is a Cursor database, which ocmlview does not read; "
             "open the transcripts in ~/.cursor/projects/*/agent-transcripts"
         )
     return None

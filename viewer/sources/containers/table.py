@@ -114,7 +114,7 @@ def container_at(path: str) -> Container | None:
 
 
 def open_container(container: Container, path: str, item: str, name: str) -> ContainerSource:
-    """Open a container, or one item of it. `name` is what the user calls it."""
+    """Open a container, or one item of it. `name` is the name that the user gave."""
     from viewer.sources.containers.source import ContainerSource  # few inputs need it
 
     try:

@@ -57,8 +57,8 @@ class RecordedTimes:
 
 
 def read_recorded_times(path: str, size: int) -> RecordedTimes:
-    """Read the sidecar of an input with this many bytes. Only the lines after the last reset count, and a last line
-    that was not written completely does not."""
+    """Read the sidecar of an input with this many bytes. Only the lines after the last reset count; an incomplete last
+    line does not."""
     offsets, times = array("Q"), array("Q")
     decoder = msgspec.json.Decoder(_Line)
     lines = _content(path).splitlines(keepends=True)
@@ -120,8 +120,8 @@ class TimeRecorder:
             self.restart()
 
     def begin(self, identity: tuple[int, int], length: int) -> None:
-        """Record a file from its first byte. If it is the one that was recorded before, recording goes on where it
-        was."""
+        """Record a file from its first byte. If it is the one that was recorded before, recording continues where it
+        left off."""
         if self._identity not in (None, identity) or length < self._recorded:
             self.restart()
         self._identity = identity

@@ -98,7 +98,7 @@ class ChatAnswer:
 
 
 def _texts(value: object) -> list[str]:
-    """Return the texts of a thought, which is a string or a list of parts."""
+    """Return the text of a thought, which is a string or a list of parts."""
     if isinstance(value, str):
         return [value] if value else []
     if isinstance(value, list):

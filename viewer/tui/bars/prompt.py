@@ -28,9 +28,9 @@ HINTS = {
 }
 """The key hints for each kind of prompt."""
 _RECALLS = " · ↑ history"
-"""The part of a hint that gives its place to a count."""
+"""The part of a hint that a count replaces."""
 MOST_REMEMBERED = 50
-"""How many earlier texts of each kind the arrow keys can recall."""
+"""How many earlier inputs of each kind the arrow keys can recall."""
 
 
 class SafeInput(Input, can_focus=False):
@@ -228,7 +228,7 @@ class Prompt(Horizontal):
             self._put("")
 
     def forget(self) -> None:
-        """Forget earlier texts: searches, filters and commands may quote hidden text."""
+        """Forget earlier inputs: searches, filters and commands may quote hidden text."""
         for earlier in self._remembered.values():
             earlier.clear()
         self._place = 0
@@ -248,7 +248,7 @@ class Prompt(Horizontal):
             self._put(text)
 
     def action_recall(self, step: int) -> None:
-        """Recall an earlier text of this kind."""
+        """Recall an earlier input of this kind."""
         earlier = self._remembered[self.kind]
         self._place += step
         last = len(earlier)

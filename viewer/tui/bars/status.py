@@ -51,7 +51,7 @@ class StatusLine(Bar):
             self.refresh()
 
     def show_search(self, text: str, note: str) -> None:
-        """Show a search or filter with its sign and a note such as `2 of 3`; pass empty texts to clear it."""
+        """Show a search or filter with its sign and a note such as `2 of 3`; pass empty strings to clear it."""
         if (text, note) != (self._search, self._search_note):
             self._search, self._search_note = text, note
             self.refresh()

@@ -105,7 +105,7 @@ class CallLines:
         return self.calls[row if self._order is None else self._order[row]]
 
     def number(self, row: int) -> int | None:
-        """Return the message number of a row: that of the call, or of a reply without a call."""
+        """Return the message number of a row: of the call, or of a reply without a call."""
         call = self.at(row)
         return call.call if call.call is not None else call.reply
 

@@ -75,8 +75,8 @@ class Calls(Vertical, EvenLines):
         self.list.show(len(calls), self._line, row if row >= 0 or self._follows else lines.row_near(self._focus))
 
     def follow_focus(self, follows: bool) -> None:
-        """Let the cursor follow the focused message, or let the operator control it. Then it begins at a call near the
-        message."""
+        """Let the cursor follow the focused message, or let the operator control it. In the latter case, it begins at a
+        call near the message."""
         self._follows = follows
         if not follows and self._lines is not None and self.list.cursor < 0:
             self.list.move_to(self._lines.row_near(self._focus))

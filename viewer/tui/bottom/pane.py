@@ -76,7 +76,7 @@ class BottomPane(Frame):
         self.caption(tuple(title), counts, below)
 
     def mark_focus(self, has_focus: bool) -> None:
-        """Open the row under the cursor while the pane has the focus. In that time, only the operator moves the
+        """Open the row under the cursor while the pane has the focus. During that time, only the operator moves the
         cursor."""
         super().mark_focus(has_focus)
         self.problems.open_details(has_focus)

@@ -80,7 +80,7 @@ class ProblemLines:
         return self.problems[row] if 0 <= row < len(self.problems) else None
 
     def of(self, number: int) -> list[ShownDiagnostic]:
-        """Return the problems of a message or, if it has none and is a call, those of its reply."""
+        """Return the problems of a message or, if it has none and is a call, of its reply."""
         found = self.problems.of(number)
         if not found and self._calls is not None:
             replies = [call.reply for call in self._calls.of(number) if call.reply]

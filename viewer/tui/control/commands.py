@@ -58,7 +58,7 @@ class Command(Struct, frozen=True):
 
 
 class CommandController:
-    """Runs what was typed after `:` or chosen in the palette. Owns the list of recently chosen entries."""
+    """Runs commands typed after `:` or chosen in the palette. Owns the list of recently chosen entries."""
 
     def __init__(
         self,

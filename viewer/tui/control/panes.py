@@ -233,7 +233,7 @@ class PaneController:
         self._draw(whole=True)
 
     def close(self, pane: Panel) -> None:
-        """Close a pane. If it had the focus, the transcript gets it."""
+        """Close a pane. If it had the focus, the transcript gets the focus."""
         self._opened = [each for each in self._opened if each is not pane]
         self._by_layout = tuple(each for each in self._by_layout if each is not pane)
         if self.focused is pane:

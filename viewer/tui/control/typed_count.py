@@ -33,7 +33,7 @@ class TypedCount:
             self._host.start_worker(partial(task, typed), "count", exclusive=True)
 
     async def _matches(self, typed: str) -> None:
-        """Show the place of the match that enter goes to, and the number of matches."""
+        """Show the position of the match to which enter leads, and the number of matches."""
         query = Query.parse(typed)
         if not query.text:
             return

@@ -22,7 +22,7 @@ from viewer.tui.terminal.paint import Painter
 from viewer.tui.transcript.transcript import Transcript
 
 NOTE = "The end of the file. The rest is still being read, so there are no numbers, links, or problems yet."
-_EARLIER = "the messages before are being read"
+_EARLIER = "earlier messages are being read"
 _PAGES = {"half_page_down": 0.5, "half_page_up": -0.5, "page_down": 1.0, "page_up": -1.0}
 _LINES = {"line_down": 1, "line_up": -1}
 

@@ -1,4 +1,4 @@
-"""Help screen: the keys by group, the signs of the view, and a search over the keys and their descriptions."""
+"""Help screen: the keys by group, the legend, and a search over the keys and their descriptions."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ _SIGNS = (
 
 
 def help_lines(actions: Sequence[Action], width: int, printing: Style) -> list[Line]:
-    """Return the keys in one or two columns, and the signs."""
+    """Return the keys in one or two columns, and the legend."""
     half = width if width < TWO_COLUMNS else (width - _BETWEEN) // 2
     order = [_section(heading, groups, actions, half, printing) for heading, groups in SECTIONS.items()]
     if width < TWO_COLUMNS:

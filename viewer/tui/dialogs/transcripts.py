@@ -76,7 +76,7 @@ class TranscriptsScreen(DismissOnce[TranscriptChoice | None]):
         *,
         actions: Sequence[Action],
     ) -> None:
-        """`here` is the number of the transcript under the cursor, `actions` those of the main screen."""
+        """`here` is the number of the transcript under the cursor, `actions` the actions of the main screen."""
         super().__init__()
         self.actions = transcript_actions(actions)
         self._bindings.key_to_bindings.update(BindingsMap(bindings(self.actions)).key_to_bindings)

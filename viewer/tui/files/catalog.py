@@ -51,7 +51,7 @@ SORTS = (
     ),
     Sort("by title", lambda entry, facts: ((facts.title if facts else "") or entry.name).casefold(), True),
 )
-"""The sort orders in addition to that of the listing."""
+"""The sort orders besides the order of the listing."""
 
 
 class Search(Struct, frozen=True):

@@ -88,7 +88,7 @@ class ListInput:
         return prefix is not None
 
     def perform(self, id: str) -> None:
-        """Call the target of an action, or say that this view does not offer it. This is the only dispatcher."""
+        """Call the target of an action, or report that this view does not offer it. This is the only dispatcher."""
         action = by_id(id, self._actions)
         if action.refusal:
             self._status.show_notice(action.refusal)
@@ -109,7 +109,7 @@ class ListInput:
             self._rows.filter_by(event.text)
 
     def return_to_list(self) -> None:
-        """Give the keys back to the list."""
+        """Return the focus to the list."""
         self._screen.set_focus(self._list)
 
     def rest(self, search: str) -> None:

@@ -136,7 +136,7 @@ class FileListing:
 
 
 class SessionListing:
-    """The agent sessions of this machine, those of the current directory first."""
+    """The agent sessions of this machine, with the current directory's sessions first."""
 
     repeats = False
     has_groups = True

@@ -61,7 +61,7 @@ class FileLists:
         self._covered: Covered | None = None
 
     def open(self, paths: Sequence[str]) -> Catalog:
-        """Return the catalog to show: the current one, or else that of the named files or the folder."""
+        """Return the catalog to show: the current one, or else the catalog of the named files or the folder."""
         self._watch = None
         if self.catalog is None:
             self.catalog = catalog_of(paths, self._reading(), self._around(), follows=self._follows)
@@ -79,7 +79,7 @@ class FileLists:
     def look_for_files(
         self, start: Callable[[Callable[[], Coroutine[None, None, None]]], Worker[None]], offer: Offer
     ) -> None:
-        """Start to look for new files in the watched folder, unless that is still going on."""
+        """Start to look for new files in the watched folder, unless a search is still running."""
         if self._watch is not None and (self._finder is None or self._finder.is_finished):
             self._finder = start(partial(self._find_files, self._watch, offer))
 

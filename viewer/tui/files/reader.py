@@ -16,7 +16,7 @@ SECONDS_OF_TITLES = 0.05
 GROWTH = 1.25
 """Arrange the rows again when the listing has grown by this factor."""
 RESTS, MOST_SECONDS_OF_REST = 10, 60.0
-"""How many times as long as work on all files took to wait before the next time, and at most how long."""
+"""The wait before work on all files is repeated: a multiple of the time that it took, and the maximum in seconds."""
 
 
 class NotWantedError(Exception):

@@ -59,7 +59,7 @@ class LensScreen(DismissOnce[int | None]):
     def __init__(
         self, painter: Painter, printing: Style, document: Document, *, actions: Sequence[Action] = ACTIONS
     ) -> None:
-        """`actions` are those of the main screen."""
+        """`actions` are the actions of the main screen."""
         super().__init__()
         add_list_keys(self._bindings, actions, "lens")
         self._printing = printing

@@ -166,7 +166,7 @@ class ReplayScreen(WorkScreen):
 
     @property
     def is_working(self) -> bool:
-        """True also while the input is read up to the requested event."""
+        """Also true while the input is read up to the requested event."""
         return super().is_working or self._is_behind
 
     @property

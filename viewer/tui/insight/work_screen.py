@@ -64,7 +64,8 @@ class WorkScreen(DismissOnce[int | None]):
         actions: Sequence[Action] = ACTIONS,
         opener: str = "",
     ) -> None:
-        """`actions` are those of the main screen, and `opener` is the one whose keys open and close this screen."""
+        """`actions` are the actions of the main screen, and `opener` is the one whose keys open and close this
+        screen."""
         super().__init__()
         add_list_keys(self._bindings, actions, opener)
         self._painter = painter

@@ -119,7 +119,8 @@ def _is_tool(session: Session, words: str) -> bool:
 
 
 def empty_notes(session: Session, follow: FollowTitle, signs: Glyphs, keys: tuple[str, str]) -> list[SafeText]:
-    """Explain an empty view: why it is empty, and which key shows more. `keys` are those of the filter: edit, clear."""
+    """Explain an empty view: why it is empty, and which key shows more. `keys` are the keys of the filter: edit,
+    clear."""
     if session.filtered_by:
         words = sanitize_line(session.filtered_by, _LONGEST_FILTER)
         hint = [SafeText(f"tool:{words} finds the calls of this tool.")] if _is_tool(session, words) else []

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from viewer.tui.terminal.paint import Painter
 
 LEAST = 128 * 1024 * 1024
-"""A file of fewer bytes is read before its end could be proven."""
+"""A file with fewer bytes is read before its end can be proven."""
 
 
 class EndController:

@@ -31,7 +31,7 @@ class EndPlace(Enum):
 
 
 class PendingDraw(Enum):
-    """What the next redraw must draw."""
+    """The content of the next redraw."""
 
     NOTHING = "nothing"
     TEXT = "text"
@@ -174,7 +174,7 @@ class KeyMeaning(Enum):
 
 
 def meaning_of_key(status: FollowStatus, *, is_live: bool, is_stream: bool, is_complete: bool) -> KeyMeaning:
-    """Return what the follow key does.
+    """Return the current meaning of the follow key.
 
     `is_live`: the document on the screen can grow. `is_complete`: it has been read to its end."""
     if status.reading is Reading.CATCHING_UP:

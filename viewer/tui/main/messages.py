@@ -1,4 +1,4 @@
-"""What a main screen asks of the app: requests for other files, which precede waiting keys, and messages."""
+"""Messages from a main screen to the app, and requests for other files, which are performed before waiting keys."""
 
 from __future__ import annotations
 

@@ -53,7 +53,7 @@ from viewer.tui.transcript.transcript import Transcript
 
 _PREFIXES = ("command", "search", "filter", "yank", "export")
 _LATE = Changed.FOCUS | Changed.TITLE
-"""What to draw only after a sticky view has scrolled to its end."""
+"""The parts to draw only after a sticky view has scrolled to its end."""
 
 
 class MainScreen(Screen[None]):

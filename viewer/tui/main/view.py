@@ -334,7 +334,7 @@ class ViewController:
         self._host.redraw(Changed.FOCUS)
 
     def leave_open_agent(self) -> None:
-        """Return to the main transcript, if that of a sub-agent is open."""
+        """Return to the main transcript if the transcript of a sub-agent is open."""
         if self._session.agent:
             self._show_agent(0)
 

@@ -1,4 +1,5 @@
-"""What the merged view says of itself and of its row under the cursor: title, status, place in its file, copy."""
+"""Captions of the merged view, and facts about the row under the cursor: title, status, place in its file, copied
+text."""
 
 from __future__ import annotations
 

@@ -46,9 +46,9 @@ from viewer.tui.terminal.paint import Painter, forget_widths
 from viewer.tui.transcript.transcript import Transcript
 
 QUIET_SECONDS = 0.1
-"""Between two looks at the inputs if nothing has arrived."""
+"""The interval between two checks of the inputs if nothing has arrived."""
 DRAW_SECONDS = 0.1
-"""Between two redraws while the inputs are read, or more if drawing is slow."""
+"""The minimum interval between two redraws while the inputs are read. It is longer if drawing is slow."""
 SEARCH_SECONDS = 0.01
 _MOST_COUNTED = 9999
 _PREFIXES = ("search",)
@@ -124,7 +124,7 @@ class MergedScreen(Screen[None]):
     # Reading.
 
     async def _read(self) -> None:
-        """Read all inputs in turns, until the screen is closed."""
+        """Read all inputs in turn, until the screen is closed."""
         changed: set[int] = set()
         drawn_at, spent = 0.0, 0.0
         while not self._is_closed:
@@ -247,7 +247,7 @@ class MergedScreen(Screen[None]):
         self._count = ""
 
     def action_refuse(self, sentence: str) -> None:
-        """Say that this view does not offer the action of the key."""
+        """Report that this view does not offer the action of the key."""
         self._notify(sentence)
 
     async def on_action_chosen(self, event: ActionChosen) -> None:
@@ -311,7 +311,8 @@ class MergedScreen(Screen[None]):
         self.transcript.stick_to_end()
 
     def open_row(self) -> None:
-        """Open the file of the message under the cursor, at this message. The level goes with it, and returns."""
+        """Open the file of the message under the cursor, at this message. The file takes over the level, and returning
+        brings it back."""
         cursor = self.transcript.cursor
         if not cursor.is_set or not len(self.sources.rows):
             return
@@ -358,7 +359,7 @@ class MergedScreen(Screen[None]):
         self.set_level(Level.SAFE if self.state.level == Level.BRIEF.value else Level.BRIEF)
 
     def set_level(self, level: Level) -> None:
-        """Show all files at this level. A lower level forgets what the other one showed."""
+        """Show all files at this level. A lower level discards everything that the higher one showed."""
         if self.state.level == level.value:
             return
         if self.state.strict or self.state.sealed:
@@ -376,7 +377,7 @@ class MergedScreen(Screen[None]):
         self._show(above)
 
     def _near(self, number: int) -> Cursor:
-        """Return the cursor on a message, or on what hides it."""
+        """Return the cursor on a message, or on the row that hides it."""
         rows = self.sources.rows
         return cursor_at(rows, rows.row_of(number), number) if len(rows) else Cursor()
 

@@ -1,4 +1,4 @@
-"""Inputs of the merged view: reads them in turns, and keeps what each shows to the audience."""
+"""Inputs of the merged view: reads them in turn, and keeps the rows that each shows to the audience."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from viewer.tui.files.live_sources import LiveSource
 from viewer.tui.startup import Opener
 
 SLICE = 64 * 1024
-"""Bytes read of one input before the event loop and the next input have their turn."""
+"""How many bytes of one input to read before handling events and the next input."""
 
 
 class MergedSource:
@@ -66,14 +66,15 @@ class MergedSource:
         return changed
 
     def facts(self, matches: Callable[[int], Sequence[Styled]]) -> BlockFacts:
-        """Return what the blocks need in addition to the rows. `matches` returns the spans to highlight in a body."""
+        """Return the facts that the blocks need in addition to the rows. `matches` returns the spans to highlight in a
+        body."""
         growing = frozenset(self.document.open_numbers) if isinstance(self.document, LiveDocument) else frozenset()
         problems = RowProblems(self.rows, self.diagnostics)
         is_live = isinstance(self.document, LiveDocument) and not self.document.is_complete
         return BlockFacts(self.calls, problems, matches, folds=self.folds, live=is_live, growing=growing)
 
     def step(self) -> tuple[bool, bool, bool]:
-        """Read a slice. Returns whether it brought something, whether reading restarted, and whether there is more."""
+        """Read a slice. Return whether anything arrived, whether reading restarted, and whether there is more."""
         if self.failure:
             return False, False, False
         try:
@@ -110,7 +111,7 @@ class MergedSource:
         return self._live is not None and self._live.state.state is FollowState.LIVE
 
     def check_for_rewrite(self) -> None:
-        """Notice that a file that is not followed was rewritten."""
+        """Detect that a file that is not followed was rewritten."""
         document = self.document
         if self._live is None and document.is_complete and document.stored.is_rewritten():
             self._is_stale = True
@@ -136,7 +137,7 @@ class MergedSources:
         self.rows = MergedRows(len(self.sources))
         self._clock = clock
         self._round = 0
-        """The time that everything has which arrives before all inputs have caught up again; 0 between rounds."""
+        """The arrival time of everything that arrives before all inputs have caught up again; 0 between rounds."""
         self.show(audience)
 
     def show(self, audience: Audience) -> None:
@@ -147,7 +148,7 @@ class MergedSources:
         self.rows.sort()
 
     def step(self, place: int) -> tuple[bool, bool]:
-        """Read a slice of one input, and return whether it brought something, and whether there is more."""
+        """Read a slice of one input, and return whether anything arrived, and whether there is more."""
         source = self.sources[place]
         self._round = self._round or round(self._clock() * 1000)
         known = source.projection.message_count

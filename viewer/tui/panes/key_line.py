@@ -8,7 +8,7 @@ from viewer.render.style import Line, Part, StyleRole, trusted
 
 
 def key_line(keys: Iterable[tuple[str, str]]) -> Line:
-    """Return each key and what it does."""
+    """Return each key and its action."""
     return tuple(
         part
         for key, does in keys

@@ -178,7 +178,7 @@ class LineList(ScrollView, PlainLines, can_focus=False, inherit_bindings=False):
         super().watch_scroll_y(old_value, new_value)
 
     def render_lines(self, crop: Region) -> list[Strip]:
-        """Draw lines, and compute once what they share."""
+        """Draw lines. Values that they share are computed only once."""
         self._base, self._top = self.rich_style, self.scroll_offset.y
         return super().render_lines(crop)
 
@@ -192,7 +192,7 @@ class LineList(ScrollView, PlainLines, can_focus=False, inherit_bindings=False):
         return self.painter.segments(self._line(row, width) if row < self._count else (), width, base)
 
     def _at(self, line: int) -> tuple[int, int]:
-        """Return the row of a line, and the index of the line among those of an open row; -1 for the row itself."""
+        """Return the row of a line, and the index of the line within an open row; -1 for the row itself."""
         beyond = line - self.cursor
         if not self._opened or beyond <= 0:
             return line, -1
@@ -212,7 +212,7 @@ class LineList(ScrollView, PlainLines, can_focus=False, inherit_bindings=False):
 
 
 def _thumb(bar: ScrollBar, position: float) -> int:
-    """Return where the thumb begins, in the smallest steps that Textual draws, with its arithmetic."""
+    """Return where the thumb begins, in the smallest steps that Textual draws, computed as Textual does."""
     height, rows, seen = bar.size.height, bar.window_virtual_size, bar.window_size
     if not height or rows <= seen:
         return 0

@@ -51,7 +51,7 @@ class OutlineLines:
         in_steps: bool = False,
     ) -> None:
         """`is_settled` returns True once no line can change any more, so that lines can be cached, and one of `tables`
-        can be used again if it is that of these rows. With `in_steps`, a new one is left partial."""
+        can be reused if it belongs to these rows. With `in_steps`, a new one is left partial."""
         self._usages = usages
         self._leak_scores = leak_scores
         self._is_settled = is_settled
@@ -219,14 +219,14 @@ class OutlineLines:
         return self._spread(left, self._text(headline, sign), look, aside, width)
 
     def _leak_parts(self, score: int) -> Line:
-        """Return the score of an answer with hidden text, in the look of the problem that it is."""
+        """Return the score of an answer with hidden text, in the style of its severity."""
         from viewer.insight.leaks import NOTE  # the search for leaks has loaded it
 
         look = _LOOKS["warning"] if score >= NOTE else StyleRole.QUIET
         return (Part(trusted(f"{'#' if self._style.ascii else '≋'} {score}"), look),)
 
     def _text(self, headline: Headline, sign: KindSign) -> SafeText:
-        """Return a few words that say what a message is about."""
+        """Return the few words that describe a message."""
         name = self._style.name
         if not headline.seen:
             return name(headline.role or "(no role)")

@@ -38,7 +38,7 @@ class OutlineRow(Struct, frozen=True, gc=False):
     group: int
     """The index of its turn, from 0."""
     number: int = 0
-    """The message number; for a hidden run or a call, that of its last message; for a turn, that of its first one."""
+    """The message number: for a hidden run or a call, its last message; for a turn, its first one."""
 
 
 _KINDS = {RowKind.HIDDEN: OutlineKind.HIDDEN, RowKind.CALL: OutlineKind.CALL, RowKind.AGENT: OutlineKind.AGENT}

@@ -19,7 +19,7 @@ LONGEST_MATCH = 1024
 """The maximum length, in code points, of a match of a regular expression across a cut inside one line."""
 MOST_IN_WINDOW = 1_000_000
 SECONDS = 2.0
-"""The time limit in seconds of a regular expression for the texts of one request."""
+"""The time limit in seconds of a regular expression for one request."""
 
 TOO_SLOW = "The pattern takes too long. Simplify it."
 
@@ -59,10 +59,10 @@ class Matcher(Protocol):
         begins."""
 
     def start(self, requests: list[MatchRequest]) -> None:
-        """Start to search these texts. Call this only after the matches of the previous texts were returned."""
+        """Start to search these requests. Call this only after the matches of the previous ones were returned."""
 
     def run(self, seconds: float) -> list[Found] | None:
-        """Return the matches in each text; None if they are not found in this time."""
+        """Return the matches of each request; None if they are not found in this time."""
 
     def close(self) -> None:
         """Stop a running search."""
@@ -150,7 +150,7 @@ class RegexMatcher:
         return cut_at_line(text)
 
     def start(self, requests: list[MatchRequest]) -> None:
-        """Search these texts in the background."""
+        """Search these requests in the background."""
         self._deadline = time.monotonic() + self._seconds
         Thread(target=self._search, args=(requests,), name="regex", daemon=True).start()
 
@@ -173,7 +173,7 @@ class RegexMatcher:
         self._is_closed = True
 
     def _search(self, requests: list[MatchRequest]) -> None:
-        """Search the texts of one request, in the thread."""
+        """Search these requests, in the thread."""
         try:
             self._regex = self._regex or Regex(*self._source)
         except RegexError as error:

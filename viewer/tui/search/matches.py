@@ -19,7 +19,7 @@ class Match(Struct, frozen=True, gc=False):
     """One match. Offsets count code points in the text of the projection."""
 
     number: int
-    """The message number in the input; for text outside any message, that of the message before."""
+    """The message number in the input; for text outside any message, the number of the message before it."""
     start: int
     end: int
     row: int
@@ -80,7 +80,7 @@ class _Column:
 
 
 class Matches(Sequence[Match]):
-    """All matches in row order, even though the rows from the cursor on are searched ."""
+    """All matches in row order, even though the rows from the cursor on are searched first."""
 
     def __init__(self, rows: Rows, most: int, find_again: Callable[[int], Found]) -> None:
         self._rows = rows
@@ -136,7 +136,7 @@ class Matches(Sequence[Match]):
         return [rows for column in (self._head, self._tail) for rows in (column.rows, column.counted_rows)]
 
     def add(self, row: int, base: int, found: list[tuple[int, int]], *, in_head: bool) -> None:
-        """Add matches in one row. Their offsets count from `base`. They must come after all known ones of their
+        """Add matches in one row. Their offsets count from `base`. They must come after all known matches of their
         part."""
         column = self._head if in_head else self._tail
         kept = max(0, self._most - len(self))

@@ -134,7 +134,8 @@ def resilient(driver: type[Driver]) -> type[Driver]:
                 self._lose()
 
         def _heed_hangup(self, loop: asyncio.AbstractEventLoop) -> None:
-            """Watch for a hang-up. A program whose shell is gone gets no signal, and would read end of file forever."""
+            """Watch for a hang-up. A program whose shell has exited gets no signal, and would read end of file
+            forever."""
             if hasattr(select, "epoll"):
                 hangup = select.epoll()
                 hangup.register(self.fileno, 0)  # events that are always reported

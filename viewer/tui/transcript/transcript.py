@@ -142,7 +142,7 @@ class Transcript(PlainLines, can_focus=True):
 
     @property
     def text_width(self) -> int:
-        """The width of blocks, which is that of the pane without the minimap."""
+        """The width of blocks: the width of the pane without the minimap."""
         return max(1, self.size.width - 1)
 
     @property

@@ -15,7 +15,7 @@ from viewer.model.messages import Usage
 from viewer.syntax.json_text import JsonKind, JsonNode
 
 Text = str | int | None
-"""A text, the hole with it, or None if there is none."""
+"""A string, the hole that contains it, or None if there is none."""
 
 
 class UsageAt(Struct, frozen=True):
@@ -26,13 +26,13 @@ class UsageAt(Struct, frozen=True):
     start: int
     """Where the value begins in the record from which the shape was made."""
     numbers: tuple[tuple[int, tuple[int, ...]] | None, ...]
-    """For each field of a usage, the sum of the numbers in the shape itself, and the holes with further ones. None if
-    there are none."""
+    """For each field of `Usage`, the sum of the numbers in the shape itself, and the holes with additional numbers.
+    None if there are no numbers."""
     key: Text
     model: Text
 
     def read(self, texts: Sequence[str | None] | Mapping[int, str | None]) -> Usage | None:
-        """Return the usage. `texts` holds the texts in the holes. Return None if one of them is no count."""
+        """Return the usage. `texts` holds the strings in the holes. Return None if one of them is not a count."""
         sums: list[int | None] = []
         for number in self.numbers:
             total = None
@@ -48,7 +48,7 @@ class UsageAt(Struct, frozen=True):
 
     @property
     def holes(self) -> Iterator[int]:
-        """The holes with facts of the usage."""
+        """The holes with facts about token usage."""
         for number in self.numbers:
             yield from number[1] if number is not None else ()
         yield from (each for each in (self.key, self.model) if isinstance(each, int))
@@ -127,7 +127,7 @@ class FactFinder:
         return is_hole or any(map(self._has_object, inner))
 
     def usage(self) -> list[UsageAt] | None:
-        """Return the token usages, or None if they are uncertain."""
+        """Return the token usage, or None if it is uncertain."""
         try:
             found = [self._usage(index, tokens) for index, tokens in enumerate(self._format.usage)]
         except (_UncertainError, Unreadable):

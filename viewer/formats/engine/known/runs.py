@@ -13,7 +13,7 @@ MOST_TOGETHER = 256
 MOST_BYTES = 512 * 1024
 """The maximum number of bytes of these records, except for the last one."""
 _MOST_FOLLOWERS = 8
-"""How many shapes are tried after each other one."""
+"""How many shapes to try after each shape."""
 
 
 class RecordRuns:
@@ -27,7 +27,7 @@ class RecordRuns:
         self._plan = plan
         self._last: Plan | None = None
         self._followers: dict[Plan | None, list[Plan]] = {}
-        """The plans that followed each plan, those of the latest records first."""
+        """The plans that followed each plan, most recent first."""
         self.is_full = False
         """True if more records may follow the last run."""
 

@@ -76,7 +76,7 @@ Mix = str | int | tuple[str | int, ...] | None
 _AS_A_WHOLE = (Coding.LABEL, Coding.OPAQUE, Coding.JSON_VALUE)
 """Codings that cover a string with its quotes, whatever its content."""
 _SIGNS = {byte: chr(byte) if byte in b"{[" else "a" for byte in range(0x21, 0x7F) if byte not in b'"\\'}
-"""For each first byte of a text, what it reveals about the text."""
+"""For each possible first byte of a string, what it reveals about the string."""
 _INDENTED = re.compile(rb'"(?:[ ]|\\[nrtf])*+([!#-\[\]-~]|\\["\\/])')
 """A string up to the first character of its text that is certainly not whitespace."""
 _FACTS = ("call_id", "name", "thread", "key", "part", "text", "role", "channel_word", "intent")
@@ -89,10 +89,10 @@ class _Hole(Struct):
     path: _Path
     is_time: bool = False
     is_read: bool = False
-    """True for a text whose start may be deciding."""
+    """True for a string whose start may be deciding."""
     beginnings: tuple[tuple[str, ...], ...] = ()
     like: int = 0
-    """The number of the first hole with the same text, if a rule compares the texts."""
+    """The number of the first hole with the same string, if a rule compares the strings."""
 
 
 class PieceAt(Struct, frozen=True):
@@ -120,8 +120,8 @@ class Said(Struct, frozen=True):
     problems: tuple[tuple[Rule, str | None, Place, Place, int], ...]
 
     def pieces_in(self, data: bytes | bytearray, base: int, spans: Regs, ends: list[int]) -> list[Piece]:
-        """Return the pieces in a record. `ends` are the offsets of the start of the record and of the ends of its
-        holes."""
+        """Return the pieces in a record. `ends` contains the offset where the record starts, and the offsets where its
+        holes end."""
         pieces: list[Piece] = []
         for piece in self.pieces:
             hole = piece.hole
@@ -156,8 +156,8 @@ class _Check(Struct, frozen=True):
 
 
 class _Alike:
-    """The shapes that have the same pattern. Two things distinguish them: how the texts in the same holes begin, and
-    which of these texts are equal."""
+    """The shapes that have the same pattern. Two things distinguish them: how the strings in the same holes begin, and
+    which of these strings are equal."""
 
     def __init__(self, checks: tuple[_Check, ...], compared: tuple[int | str, ...]) -> None:
         self._checks = checks
@@ -165,7 +165,7 @@ class _Alike:
         self._shapes: dict[tuple[tuple[object, ...], ...], Shape] = {}
 
     def add(self, beginnings: tuple[tuple[object, ...], ...], shape: Shape) -> None:
-        """Add a shape with the beginnings of its texts."""
+        """Add a shape with the beginnings of its strings."""
         self._shapes[beginnings] = shape
 
     def match(self, data: bytes | bytearray, at: int, end: int, spans: Regs) -> Matched | None:
@@ -206,7 +206,7 @@ class Matched(Struct, frozen=True):
     spans: Regs
     """The spans of the holes."""
     texts: dict[int, str]
-    """The texts of holes that have been read."""
+    """The strings in holes that have been read."""
 
     def read(self, data: bytes | bytearray, base: int) -> tuple[LazyNode, RecordReading] | None:
         """Return the record and its reading, or None if it has a value that may be deciding."""
@@ -218,7 +218,7 @@ class Matched(Struct, frozen=True):
         return (self.node(base, texts), reading) if reading is not None else None
 
     def node(self, base: int, texts: list[str | None]) -> LazyNode:
-        """Return the record as an object. `texts` holds the texts in the holes."""
+        """Return the record as an object. `texts` holds the strings in the holes."""
         return known_object(self.raw, base + self.start, self.shape.strings(texts))
 
 
@@ -244,12 +244,12 @@ class Shape:
         self._strings = {at: text for at, text in strings.items() if not isinstance(text, int)}
         self._string_holes = [(at, text) for at, text in strings.items() if isinstance(text, int)]
         self.known = strings
-        """The texts, or the holes with them, that are known to be at some paths."""
+        """The strings, or the holes with them, that are known to be at some paths."""
         self.strict: Parts | None = None
         """The strict pattern of the records, if there is one."""
         self.is_aside = reading.is_aside
         self.usage = usage
-        """The token usages, and where their values begin. None if that differs between records."""
+        """The stated token usage, and where its values begin. None if that differs between records."""
         self.fields = fields
         """The members that are not part of a message, or their holes. None if they are not kept, or must be read."""
         self.done = done
@@ -272,7 +272,8 @@ class Shape:
         self._count = len(holes) + 1
 
     def strict_parts(self, parts: Parts, holes: list[_Hole]) -> Parts | None:
-        """Return the parts of a strict pattern, or None if there is none. `parts` are those of the usual pattern."""
+        """Return the parts of a strict pattern, or None if there is none. `parts` are the parts of the usual
+        pattern."""
         facts = {hole for _, hole in self._string_holes}
         times = {one.time for one in self.said} - {0}
         for one in self.said:
@@ -299,7 +300,7 @@ class Shape:
     def texts(
         self, data: bytes | bytearray, spans: Regs, known: dict[int, str], needed: Iterable[int]
     ) -> list[str | None]:
-        """Return the texts in these holes, by their numbers. `known` are the texts that have been read."""
+        """Return the strings in these holes, by hole number. `known` contains the strings that have been read."""
         texts: list[str | None] = [None] * self._count
         for hole in needed:
             start, stop = spans[hole - 1]
@@ -313,7 +314,7 @@ class Shape:
         return texts
 
     def strings(self, texts: list[str | None]) -> dict[str, str | None]:
-        """Return what is known to be at some paths."""
+        """Return the strings that are known to be at some paths."""
         strings = self._strings
         if self._string_holes:
             strings = dict(strings)
@@ -476,7 +477,7 @@ def _outline(value: Any, depth: int) -> object:
 
 
 def _beginning(text: str, asked: tuple[tuple[str, ...], ...]) -> tuple[object, ...]:
-    """Return what a rule may test at the start of a text: whether it may be JSON, and whether it starts with certain
+    """Return what a rule may test at the start of a string: whether it may be JSON, and whether it starts with certain
     words."""
     if not asked:
         return (_sign(text),)
@@ -485,7 +486,7 @@ def _beginning(text: str, asked: tuple[tuple[str, ...], ...]) -> tuple[object, .
 
 
 def _equal_texts(texts: list[str]) -> tuple[int, ...]:
-    """Return, for each text, the place of the first equal one."""
+    """Return, for each string, the place of the first equal one."""
     places: dict[str, int] = {}
     return tuple([places.setdefault(text, place) for place, text in enumerate(texts)])
 
@@ -502,7 +503,7 @@ def _at(value: Any, at: _Path) -> Any:
 
 
 def mixed(mix: Mix, texts: Sequence[str | None] | Mapping[int, str | None]) -> str:
-    """Return a text with holes, filled with these texts."""
+    """Fill the holes in a string with these strings, and return it."""
     if not isinstance(mix, tuple):
         return mix if isinstance(mix, str) else ""
     return "".join((texts[each] or "") if isinstance(each, int) else each for each in mix)
@@ -516,7 +517,7 @@ def _filled(mix: Mix, texts: Sequence[str | None]) -> str | None:
 
 
 def holes_in(mix: Mix) -> Iterator[int]:
-    """Yield the holes in a text."""
+    """Yield the holes in a string."""
     yield from (each for each in (mix if isinstance(mix, tuple) else (mix,)) if isinstance(each, int))
 
 
@@ -560,8 +561,8 @@ class _Learner:
         self._holes: list[_Hole] = []
 
     def shape(self) -> tuple[Parts, list[_Hole], Shape, tuple[int | str, ...]] | None:
-        """Return the shape with the parts of its pattern, its holes, and the texts and the holes with texts that a rule
-        compares. Return None if the record cannot have one."""
+        """Return the shape with the parts of its pattern, its holes, and the strings and the holes with strings that a
+        rule compares. Return None if the record cannot have one."""
         try:
             self._deciding = deciding(self._format.records, self._tree)
         except Unreadable:
@@ -605,7 +606,8 @@ class _Learner:
         return parts, self._holes, shape, compared
 
     def _note_equal_holes(self) -> tuple[int | str, ...]:
-        """Note which of the compared texts are equal. Return the holes with such texts, and the texts outside holes."""
+        """Note which of the compared strings are equal. Return the holes with such strings, and the strings outside
+        holes."""
         compared: list[int | str] = []
         first: dict[str, int] = {}
         starts = self._deciding.compared
@@ -756,7 +758,7 @@ class _Learner:
         return 0
 
     def _mix(self, text: str | None, probed: str | None, probe: _Probed) -> Mix:
-        """Return a text in which holes replace the marks."""
+        """Return a string in which holes replace the marks."""
         if text is None or probed is None:
             if text is not probed:
                 raise _DiffersError
@@ -889,7 +891,7 @@ class _Probe:
         return json.dumps(mark)
 
     def _split(self, text: str) -> list[str | int]:
-        """Split a text into marks and the text between them."""
+        """Split a string into marks and the text between them."""
         if not self._marks or not ("qZ" in text or "-02-03T04:" in text):
             return [text] if text else []
         return [self._marks.get(part, part) for part in self._splitter.split(text) if part]

@@ -10,7 +10,7 @@ from msgspec import Struct
 from viewer.formats.engine.known.shape_tree import Match, Parts
 
 _INDENT = rb"(?:[ ]|\\[nrtf])*+"
-"""Whitespace before a text, as far as its bytes show it."""
+"""Whitespace at the start of a string, as far as its bytes show it."""
 _NOT_INDENT = rb"\xc2|\xe1|\xe2|\xe3\x80\x80|\xef\xbb\xbf"
 """Bytes that may begin other whitespace."""
 _FACT = rb'"(?![\[{])[!#-\[\]-~]++"'
@@ -21,7 +21,7 @@ _COUNT = rb"(?:0|[1-9][0-9]{0,14}+)(?![0-9.eE])"
 
 
 class StrictHole(Struct, frozen=True):
-    """What the value in a hole must be like."""
+    """The constraints on the value in a hole."""
 
     pattern: bytes
     """The pattern of all values that the hole may have."""
@@ -35,8 +35,8 @@ class StrictHole(Struct, frozen=True):
 def strict_parts(
     parts: Parts, holes: list[StrictHole], facts: set[int], times: set[int], counts: set[int]
 ) -> Parts | None:
-    """Return the parts of a strict pattern, or None if there is none. `facts` holds the holes with short texts, `times`
-    those of them with times, and `counts` the holes with numbers of tokens."""
+    """Return the parts of a strict pattern, or None if there is none. `facts` holds the holes with short strings,
+    `times` the ones among them with times, and `counts` the holes with token counts."""
     found: list[tuple[bytes, bytes]] = []
     for number, (verbatim, _) in enumerate(parts, 1):
         if number > len(holes):
@@ -79,7 +79,7 @@ def _spelled(first: str) -> bytes:
 
 
 def _leading(sign: str) -> bytes:
-    """Return a pattern for the start of a string whose text reveals the same as a text with this sign."""
+    """Return a pattern for the start of a string that reveals the same as a string with this sign."""
     if sign in ("{", "["):
         return rb'(?="' + _INDENT + re.escape(sign.encode()) + rb")"
     return rb'(?="' + _INDENT + rb'(?:\\["\\/]|(?!' + _NOT_INDENT + rb')[^\x00-\x20"\[{\\\x7f]))'

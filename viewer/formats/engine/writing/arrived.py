@@ -16,7 +16,7 @@ _MOST_LOOKS = 64
 
 
 class Arrived:
-    """The pieces of one text, with their bytes."""
+    """The pieces of one message's text, with their bytes."""
 
     def __init__(self) -> None:
         self.pieces: list[Piece] = []

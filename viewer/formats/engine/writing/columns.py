@@ -70,7 +70,7 @@ class _Ready(Struct):
 
 
 class Session(Struct):
-    """What the records around a message depend on."""
+    """The state on which the records around a message depend."""
 
     id: str | None
     """The session of the current transcript."""
@@ -425,7 +425,7 @@ class ColumnWriter:
 
 
 def _listed(texts: Texts, regs: Regs) -> list[str | None]:
-    """Return the texts by the numbers of their holes."""
+    """Return the strings by the numbers of their holes."""
     listed: list[str | None] = [None] * (len(regs) + 1)
     for hole, text in texts.items():
         listed[hole] = text
@@ -457,7 +457,7 @@ def _report(batch: ClosedBatch, said: Said, row: int, ends: list[int]) -> None:
 
 
 def _is_divided(raw: bytes, line: Line) -> bool:
-    """True if a text may be split at its marks."""
+    """True if the text may be split at its marks."""
     if not line.is_one:
         return may_be_divided(raw)
     is_plain = b"\\" not in raw

@@ -50,7 +50,7 @@ class GrowingMessages:
         return not (self._saying or self._growing)
 
     def end_others(self, drafts: list[Draft]) -> None:
-        """End the replies with other keys, and the texts without a key that these drafts interrupt."""
+        """End the replies with other keys, and the text without a key that these drafts interrupt."""
         if not self._saying and not self._keyless:
             return
         keys = {draft.key for draft in drafts if draft.rule.merge}

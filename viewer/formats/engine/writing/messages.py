@@ -40,7 +40,7 @@ class OpenMessage(Struct):
     must_end: bool = False
     """True if the message is incomplete until its last record arrives."""
     draft: Draft | None = None
-    """The newest record of the message, or the first record of a text that arrives in pieces."""
+    """The newest record of the message, or the first record if its text arrives in pieces."""
     arrived: Arrived | None = None
     """The whole text, if it arrives in pieces. `pieces` holds only those that are already shown."""
 
@@ -149,14 +149,14 @@ class DraftMessages:
             self.has_prompt = True
             self._prompts.append(number)
 
-    # Texts with marks of a template.
+    # Text with template marks.
 
     def is_marked(self, draft: Draft) -> bool:
-        """True if a text is split at marks."""
+        """True if the text is split at marks."""
         return bool(self._split(draft, draft.role))
 
     def _marked(self, draft: Draft, role: str) -> list[ContentPart]:
-        """Return the parts of a text with template marks, found while its bytes are available."""
+        """Return the parts of text with template marks, found while its bytes are available."""
         if draft.kind is not Kind.SAID or role not in SPOKEN or draft.is_open:
             return []
         if draft.marked is None:
@@ -169,8 +169,7 @@ class DraftMessages:
         return split_content(draft.pieces, self.read, role)
 
     def _unmarked(self, draft: Draft) -> list[Piece]:
-        """Return the pieces that may already be shown. For a text with marks, that is none until the text is complete
-        and split."""
+        """Return the pieces that may already be shown. Text with marks has none until it is complete and split."""
         return [] if self._marked(draft, draft.role) else draft.pieces
 
     # Messages that stay open.
@@ -278,7 +277,7 @@ class DraftMessages:
 
 
 def is_prompt(header: Header) -> bool:
-    """True for a text that the user typed."""
+    """True for text that the user typed."""
     return header.role == "user" and header.kind is Kind.SAID and not header.thread
 
 

@@ -40,7 +40,7 @@ class Line(Struct):
     draft: Draft
     """A draft with the facts of the message that determine its header."""
     bodies: tuple[int, ...]
-    """The holes with the texts of its body."""
+    """The holes with the text of its body."""
     is_one: bool
     """True if the body is one string."""
     value: int
@@ -74,13 +74,13 @@ class Plan(Struct, eq=False):
     pattern: StrictPattern | None
     lines: tuple[Line, ...]
     bodies: tuple[int, ...]
-    """The holes with the texts of all bodies, in order."""
+    """The holes with the text of all bodies, in order."""
     facts: tuple[int, ...]
     """The holes whose text is needed."""
     strings: tuple[int, ...]
     """Those of these holes that hold strings without escapes, as far as the strict pattern decides."""
     kept: tuple[int, ...]
-    """Those with strings of members that are not part of a message. They may be any text."""
+    """The holes with strings of members that are not part of a message. These strings may be anything."""
     numbers: tuple[int, ...]
     """Those of these holes that hold numbers."""
     looks: bool
@@ -92,7 +92,8 @@ class Plan(Struct, eq=False):
     has_prompt: bool
     """True if a message is a prompt."""
     usage: tuple[tuple[UsageAt, int], ...]
-    """The token usages, each with how many messages of the record follow the one that it belongs to."""
+    """The stated token usage, each item with the number of messages in the record after the message to which it
+    belongs."""
     begins: bool
     """True if a record may begin a transcript."""
     session: Mix
@@ -106,7 +107,7 @@ class Plan(Struct, eq=False):
 
 
 def text_of(mix: Mix, texts: Mapping[int, str | None]) -> str | None:
-    """Return a text in which these texts fill the holes."""
+    """Return a string whose holes are filled with these strings."""
     if type(mix) is int:
         return texts[mix]
     return None if mix is None else mixed(mix, texts)
@@ -272,8 +273,8 @@ def _object_of(said: Said, shape: Shape) -> int:
 
 
 def _messages_after(lines: list[Line], place: Place) -> int:
-    """Return how many messages follow the one that a usage at a place belongs to: the last one around it, or else the
-    last one before it."""
+    """Return how many messages come after the message to which token usage at this place belongs: the last message that
+    contains it, or else the last one before it."""
     spans = sorted((line.said.span, at) for at, line in enumerate(lines))
     if not spans:
         return 0

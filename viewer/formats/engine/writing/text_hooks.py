@@ -1,4 +1,4 @@
-"""Apply the text hooks of a format, which determine the kind of a text or split it into runs of different kinds."""
+"""Apply the text hooks of a format, which determine the kind of text or split it into runs of different kinds."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class TextHooks:
         """True if a disabled plug-in has been reported."""
 
     def classify(self, draft: Draft) -> None:
-        """Set the kind of a text that was said."""
+        """Set the kind of text that was said."""
         if not draft.rule.classify or self._hooks.classify is None or draft.kind is not Kind.SAID:
             return
         kind = self._hooks.classify(draft.text)
@@ -31,19 +31,19 @@ class TextHooks:
 
     @property
     def classifies(self) -> bool:
-        """True if there is a hook that determines the kind of a text."""
+        """True if there is a hook that determines the kind of text."""
         return self._hooks.classify is not None
 
     def is_said(self, text: str) -> bool:
-        """True if a text that was said keeps its kind."""
+        """True if text that was said keeps its kind."""
         return self._hooks.classify is None or self._hooks.classify(text) is Kind.SAID
 
     def splits(self, role: str) -> bool:
-        """True if there is a hook that splits the texts of a speaker."""
+        """True if there is a hook that splits a speaker's text."""
         return self._split_of(role) is not None
 
     def is_whole(self, text: str, role: str) -> bool:
-        """True if a text that was said is not split and keeps its kind."""
+        """True if text that was said is not split and keeps its kind."""
         split = self._split_of(role)
         runs = split(text) if split is not None else None
         return split is None or (runs is not None and _are_whole(text, runs))
@@ -95,10 +95,10 @@ def _run(draft: Draft, body: Body, kind: Kind, start: int, end: int) -> Draft:
 
 
 def _are_whole(text: str, runs: list[tuple[Kind, int, int]]) -> bool:
-    """True if a text is one run that was said."""
+    """True if the text is one run that was said."""
     return len(runs) == 1 and runs[0][0] is Kind.SAID and _is_all(text, runs[0][1], runs[0][2])
 
 
 def _is_all(text: str, start: int, end: int) -> bool:
-    """True if a text has only whitespace outside this part."""
+    """True if the text has only whitespace outside this part."""
     return not text[:start].strip() and not text[end:].strip()

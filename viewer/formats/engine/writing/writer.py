@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from viewer.formats.engine.writing.plans import Plan
 
 MOST_SAID = 256
-"""The number of texts that a later record may repeat."""
+"""The number of recent pieces of text that a later record may repeat."""
 _REPEATING = (Mode.REPEAT, Mode.FINAL)
 _BEFORE = (Kind.INSTRUCTION, Kind.INJECTED, Kind.REPLAYED)
 """Kinds of messages that may precede the first message."""
@@ -62,11 +62,11 @@ class DraftWriter:
         self._growing = GrowingMessages(messages, self._streams.repeats)
         self._usage = UsageLedger(record, format.usage, format.model)
         self._once: set[tuple[Kind, str, str]] = set()
-        """The texts that are written as messages only once."""
+        """Text that is written as a message only once."""
         self._prefill: OpenMessage | None = None
         """The last message, if it may be the start of the next answer."""
         self._said: OrderedDict[tuple[str, str], None] = OrderedDict()
-        """The latest texts of the speakers, if records of the format repeat texts."""
+        """The latest text of each speaker, if records of the format repeat text."""
         self._repeats = any(_repeats(rule) for rule in format.records)
         self._unknown: set[str] = set()
         self._is_begun = False
@@ -248,7 +248,7 @@ class DraftWriter:
         self._once.add(identity)
         return is_known
 
-    # Texts that a later record repeats.
+    # Text that a later record repeats.
 
     def _note_said(self, draft: Draft) -> None:
         if self._repeats and draft.kind is Kind.SAID:
@@ -263,7 +263,7 @@ class DraftWriter:
             self._said.popitem(last=False)
 
     def _repeat(self, draft: Draft) -> None:
-        """Write a text unless it has been said before."""
+        """Write text unless it has been said before."""
         merge = draft.rule.merge
         assert merge is not None
         is_known = any((draft.role, text) in self._said for text in texts_of(draft))

@@ -26,7 +26,7 @@ _SCALARS = (JsonKind.STRING, JsonKind.NUMBER, JsonKind.TRUE, JsonKind.FALSE, Jso
 
 
 class Facts(Struct, frozen=True):
-    """What an object that is a transcript states about the transcript."""
+    """The facts about a transcript that its object states."""
 
     version: str | None = None
     model: str | None = None

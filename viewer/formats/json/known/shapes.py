@@ -85,7 +85,7 @@ _NUMBERS = count()
 
 
 class _Use(Enum):
-    """What the value in a hole is."""
+    """The meaning of the value in a hole."""
 
     TEXT = "text"
     ID = "id"
@@ -300,7 +300,7 @@ def parts_of(said: Said, found: re.Match[bytes], base: int) -> tuple[Piece, ...]
 
 
 def are_divided(data: bytes | bytearray, base: int, pieces: tuple[Piece, ...]) -> bool:
-    """True if a text of several parts may be split at template marks, possibly across parts."""
+    """True if text in several parts may be split at template marks, possibly across parts."""
     body = read_body(pieces, lambda start, end: bytes(memoryview(data)[start - base : end - base]))
     return may_be_split(body.data)
 
@@ -464,7 +464,7 @@ def _are_texts(content: object) -> bool:
 
 
 def _texts_of(node: LazyNode) -> list[LazyNode]:
-    """Return the values with the text of a message: the content, or the texts of its parts."""
+    """Return the values with the text of a message: the content, or the text of its parts."""
     content = node.get("content")
     if content is None:
         return []

@@ -1,4 +1,4 @@
-"""Data files of a site: rows, texts, and shards of the inverted index. Each file assigns one JSON constant."""
+"""Data files of a site: rows, message text, and shards of the inverted index. Each file assigns one JSON constant."""
 
 from __future__ import annotations
 

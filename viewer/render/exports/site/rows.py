@@ -1,4 +1,4 @@
-"""Facts about the transcripts of a site: the row of the index, and the terms and texts for the search."""
+"""Facts about the transcripts of a site: the row of the index, and the terms and text for the search."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _PLAIN = lazy_regex(r"[^A-Za-z0-9._]+")
 
 
 class SiteRow(Struct, frozen=True):
-    """One row of the index. All texts are safe to show."""
+    """One row of the index. All strings are safe to show."""
 
     name: str
     page: str
@@ -59,7 +59,7 @@ def page_name(name: str) -> str:
 
 
 def row_of(projection: Projection, name: str, page: str, modified: str) -> SiteRow:
-    """Return the row of a transcript. If it contains no times, its date is that of the file."""
+    """Return the row of a transcript. If it contains no times, it gets the date of the file."""
     rows, audience = projection.rows(), projection.audience
     transcripts = projection.transcripts()
     problems = Counter(found.code for found in disclosed_problems(projection))
@@ -83,7 +83,7 @@ def _listed(given: list[str]) -> str:
 
 
 def searchable(projection: Projection) -> Searchable:
-    """Collect the terms and texts that this audience sees."""
+    """Collect the terms and the text that this audience sees."""
     terms: dict[str, list[int]] = {}
     texts: dict[int, str] = {}
     for item in projection.items():

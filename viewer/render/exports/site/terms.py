@@ -26,7 +26,7 @@ def normal_text(text: str) -> str:
 
 
 def fold(word: str) -> str:
-    """Fold the case of a word with two functions that JavaScript has too."""
+    """Fold the case of a word with two functions that JavaScript also has."""
     return word.lower() if word.isascii() else word.upper().lower()
 
 

@@ -68,6 +68,7 @@ _SPECIAL = (
         "```json",
         '"tool_calls"',
     ),
+    *("&lt;", "&#60;", "&#x3c;"),
     *("◁", "｜", "\r"),
 )
 """Beginnings of the marks of chat templates, in lower case, apart from those with `<`."""

@@ -12,6 +12,7 @@ FLAGS = frozenset(
         *("is_visually_hidden_from_conversation", "is_user_system_message", "is_system", "isSmallSys"),
         *("isThinking", "is_thinking", "is_thought", "isReasoning", "is_reasoning", "isInternal", "is_internal"),
         *("isInjected", "is_injected", "isSynthesized", "is_synthetic", "is_meta", "isPrivate", "is_private"),
+        "is_summary",
     }
 )
 """Members that hide text unless their value is false or null."""

@@ -18,8 +18,8 @@ from viewer.formats import hiding, tables
 from viewer.formats.tables.model import PartRule, RecordFormat, RecordRule
 from viewer.model.messages import Kind
 
-OF_ANSWERS = {"is_error", "done", "stop", "partial", "error"}
-"""Flags of results and streams. By themselves, they hide nothing."""
+OF_ANSWERS = {"is_error", "done", "stop", "partial", "error", "is_audio"}
+"""Flags of results, streams, and recordings. By themselves, they hide nothing."""
 OF_AUTHORS = {"is_user", "isCreatedByUser"}
 """Flags that tell the user from the assistant."""
 WITHOUT_OBJECTS = {"otel", "rows"}

@@ -1,6 +1,6 @@
 """Wrap lines whose characters take one cell each: break after a space, or inside a word that is too long.
 
-Light: the first page is painted before anything else is imported."""
+It imports little, because the first page is painted before anything else is imported."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 It knows the few spellings of message headers that most transcripts use, and only bodies in which nothing can be hidden,
 reported or drawn in a special way. At anything else it stops: the page ends there, and the app draws the rest. It never
-guesses. Light: no regular expressions, and nothing else that takes milliseconds to import."""
+guesses. It uses no regular expressions, and nothing else that takes milliseconds to import."""
 
 from __future__ import annotations
 

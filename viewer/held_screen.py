@@ -1,7 +1,7 @@
 """`HeldScreen`: the terminal between the first page and the app. Every exit restores it.
 
-Light: the first page is painted before anything else is imported, so this module avoids `signal`, which needs `enum`,
-and similar modules."""
+It imports little: the first page is painted before anything else is imported, so it avoids `signal`, which needs
+`enum`, and similar modules."""
 
 from __future__ import annotations
 

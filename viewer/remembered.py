@@ -1,6 +1,6 @@
 """The key under which the state file remembers a file, and whether it may remember one.
 
-Light: the first page, which is painted before anything else is imported, uses it."""
+It imports little, because the first page, which is painted before anything else is imported, uses it."""
 
 from __future__ import annotations
 

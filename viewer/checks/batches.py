@@ -240,8 +240,8 @@ class _Rows:
     def _judge_arguments(
         self, places: Positions, are_objects: NDArray[np.bool_], values: dict[int, dict[str, object]]
     ) -> NDArray[np.bool_]:
-        """Find the faults in the arguments of the calls in these places. Some of their values are known. Return whether
-        they can have no other problem."""
+        """Find the faults in the arguments of the calls in these places. Some of their values are known. Return a
+        flag for each call: true if it cannot have any other problem."""
         keys, rows = np.unique(self._keys[places], return_inverse=True)
         declared, names = self._checker.tools.declarations, [*map(self._checker.tool_of, keys.tolist())]
         known = np.array([declared.knows(name) for name in names], bool)[rows]

@@ -15,7 +15,7 @@ from viewer.index.calls import CallLedger
 from viewer.scan.blocks import Positions
 
 LEAST = 8
-"""Fewer messages are linked faster one by one."""
+"""Fewer messages than this are faster to link one by one."""
 _MOST_ROUNDS = 8
 """A message that cannot be linked in bulk separates pairs, and their messages in turn separate others. After this many
 rounds, the rest is linked one by one."""

@@ -28,14 +28,14 @@ class KindCode(IntFlag):
     """Facts about the messages of a kind, for columns."""
 
     PLAIN = 1
-    """Messages of the kind have a `PlainKind`."""
+    """Messages of this kind have a `PlainKind`."""
     CALL = 2
     JSON = 4
     CALL_STOP = 8
     HAS_ID = 16
-    """Calls or replies of the kind can be linked in bulk by their ids."""
+    """Calls or replies of this kind can be linked in bulk by their ids."""
     INSTRUCTION = 32
-    """Messages of the kind may declare tools."""
+    """Messages of this kind may declare tools."""
 
 
 class PlainKind(Struct, frozen=True):

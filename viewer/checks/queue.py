@@ -240,7 +240,7 @@ class CheckQueue:
         self._plain_kinds: dict[int, PlainKind | None] = {}
         """The kind for each header key of the current transcript."""
         self._kind_codes: dict[int, int] = {}
-        """The facts about it, as a number."""
+        """The `KindCode` for each header key, as a number."""
         self._runs = bits.runs
         """The check functions for each mask that has occurred."""
         self._has_begun = False

@@ -126,7 +126,7 @@ def command(
 
 
 def _check(safe_only: bool, allow_debug: bool, is_local: bool, bind: str, hosts: tuple[str, ...]) -> None:
-    """Refuse options that do not go together."""
+    """Reject options that cannot be combined."""
     context = click.get_current_context()
     if allow_debug and safe_only:
         raise click.UsageError("--allow-debug and --safe-only exclude each other.", context)

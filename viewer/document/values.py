@@ -270,7 +270,7 @@ class Skipped(Struct, frozen=True):
     codes: frozenset[str] = frozenset()
     """The codes whose diagnostics are no longer kept, because there are too many."""
     transcripts: int = 0
-    """The transcripts before the one in which that part begins, as the audience counts."""
+    """The number of transcripts before the one in which that part begins, as the audience counts them."""
 
 
 NOTHING_SKIPPED = Skipped()

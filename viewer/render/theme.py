@@ -180,13 +180,13 @@ def read_theme(text: str, source: str) -> ThemeFile:
 
 
 class _Reading:
-    """A theme file during reading."""
+    """A theme file while it is being read."""
 
     def __init__(self, file: YamlFile | PlainFile) -> None:
         self._file = file
 
     def theme(self) -> ThemeFile:
-        """Return the whole file."""
+        """Read the whole file, and return it."""
         file = self._file
         keys: dict[str, Any] = dict(file.entries(file.root(), _KEYS))
         return ThemeFile(

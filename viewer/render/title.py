@@ -18,7 +18,7 @@ from viewer.render.width import between, cells, cut, wrap
 TITLE_WIDTH = 60
 """Columns of the title of a transcript."""
 ROOMY = 100
-"""The minimum width with room for more words."""
+"""The minimum width at which there is room for more words."""
 LEAST_NAME = 8
 """The minimum number of columns for the name of the file."""
 
@@ -133,7 +133,7 @@ def screen_title(left: Sequence[Part], right: str, level: str, width: int, style
 
 
 def _free_cells(free: int, level: str, style: Style) -> list[Part]:
-    """Return the filling of free cells: slashes in the debug view, so that it is recognized at a glance."""
+    """Return the fill for unused cells: slashes in the debug view, so that it is recognized at a glance."""
     if level != "debug" or free < 3:
         return [Part(trusted(" " * free))]
     stroke = "/" if style.ascii else "╱"

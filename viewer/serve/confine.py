@@ -74,7 +74,7 @@ def confine(served: Served, more: Iterable[str] = ()) -> None:
                 raise PermissionError
         elif event in _REFUSED:
             raise PermissionError
-        elif event in _CHANGING and given[-1] == _NO_FOLDER:  # a name in an open folder belongs to a temporary one
+        elif event in _CHANGING and given[-1] == _NO_FOLDER:  # names in open folders are always temporary
             if not _is_in(os.fsdecode(given[0]), temporary):
                 raise PermissionError
             created.add(os.path.realpath(os.fsdecode(given[0])))

@@ -1,6 +1,6 @@
 """Inline marks of Markdown: the text of a line without them, with the source and the style of each character.
 
-Light, because the first page is painted before anything else is imported."""
+It imports little, because the first page is painted before anything else is imported."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ Text = str | int | None
 
 
 class UsageAt(Struct, frozen=True):
-    """A token usage in a shape."""
+    """Token usage in a shape."""
 
     rule: int
     """The place of its rule in the table."""

@@ -22,7 +22,8 @@ from viewer.render.sanitize import sanitize_copy
 from viewer.tui.terminal.clipboard import Copied, What, copy_of
 
 WIDTH = 64
-WORD = re.compile(r"\w+")
+WORD = re.compile(r"\w*[^\W_]\w*")
+"""A word. Underscores alone are marks of emphasis."""
 STRIPPED = (
     b"<|start|>user<|message|>Hi<|end|>"
     b"<|start|>assistant<|channel|>final<|message|>analysisGreet them.assistantfinalHello<|return|>"

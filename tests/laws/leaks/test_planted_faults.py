@@ -179,14 +179,14 @@ def test_a_planted_fault_is_found(fault: Fault, monkeypatch: pytest.MonkeyPatch)
 
 @pytest.mark.slow
 async def test_text_that_is_shown_before_it_is_certain_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A8: an incomplete mark is shown, including its attributes."""
+    """A8: a folded element is shown until its summary says that it is a thought."""
     kind = KINDS["openchatml-2.2"]
-    begun = ("a tag that has begun", ANSWER + 'Shown.\n<think note="{c}')
+    begun = ("a summary that has begun", ANSWER + 'Shown.\n<details>\n<summary title="{c}')
     planted = made_of("openchatml-2.2", [("nothing", ""), ("shown", kind.shown[0]), begun], 5)
     escaped, _ = await escaped_from(planted, [], growing=True)
     assert escaped == []
     with monkeypatch.context() as patched:
-        patched.setattr(thoughts, "_unfinished", lambda data: 0)
+        patched.setattr(hidden_spans, "begun", lambda data: 0)
         escaped, _ = await escaped_from(planted, [], growing=True)
     assert escaped
 

@@ -21,12 +21,11 @@ from viewer.tui.host import ScreenPlace
 from viewer.tui.panes.plain_lines import PlainLines
 from viewer.tui.terminal.paint import Painter
 from viewer.tui.transcript.ahead import Ahead
-from viewer.tui.transcript.area import Area
 from viewer.tui.transcript.blocks import Blocks, VisibleLine
 from viewer.tui.transcript.minimap import Minimap
 from viewer.tui.transcript.nodes import line_of_node, next_node
 from viewer.tui.transcript.screen_lines import Content, ScreenLines
-from viewer.tui.transcript.scroller import Scroller
+from viewer.tui.transcript.scroller import Area, Scroller
 from viewer.tui.transcript.selecting import selected_text, with_selection
 
 LINES_A_ROW = 1 << 20

@@ -12,19 +12,27 @@ FLAGS = frozenset(
         *("is_visually_hidden_from_conversation", "is_user_system_message", "is_system", "isSmallSys"),
         *("isThinking", "is_thinking", "is_thought", "isReasoning", "is_reasoning", "isInternal", "is_internal"),
         *("isInjected", "is_injected", "isSynthesized", "is_synthetic", "is_meta", "isPrivate", "is_private"),
-        "is_summary",
+        *("is_summary", "isEphemeral", "is_ephemeral"),
     }
 )
 """Members that hide text unless their value is false or null."""
-WORDS = frozenset({"thought", "synthetic", "ignored", "hidden", "redacted", "summary", "internal", "injected"})
+WORDS = frozenset(
+    {
+        *("thought", "synthetic", "ignored", "hidden", "redacted", "summary", "internal", "injected", "private"),
+        "ephemeral",
+    }
+)
 """Members that hide text if their value is true or a number. Some formats use these names for texts."""
 SHOWN = frozenset(
     {
         *("userVisible", "user_visible", "visible", "isVisible", "is_visible", "showToUser", "show_to_user"),
         *("displayToUser", "display_to_user", "visibleToUser", "visible_to_user"),
+        *("showUser", "show_user"),
     }
 )
 """Members that hide text unless their value is true or null."""
+OFF = frozenset({"display"})
+"""Members that hide text if their value is false."""
 
 STARTERS = frozenset({"parent_tool_use_id", "parentToolUseId", "parentToolUseID", "parentToolCallId"})
 """Members that hide text if their value is a string: the call that started another agent, which wrote the object."""
@@ -36,12 +44,12 @@ RANGES = frozenset({"visibility"})
 """Members that hide text if their value is a word for text that no user sees."""
 _UNSEEN = ("hidden", "internal", "private", "assistant", "model", "agent", "system", "none")
 """The prefixes of such words."""
-_HOLDERS = frozenset({"metadata", "annotations"})
-"""Members that may hold flags, and the audience of a part."""
+HOLDERS = frozenset({"metadata", "annotations", "additional_kwargs"})
+"""Members that may hold flags and the audience."""
 
-HELD = FLAGS | SHOWN | RANGES | (WORDS - {"summary"})
+HELD = FLAGS | SHOWN | OFF | RANGES | (WORDS - {"summary"})
 """Members of holders that may hide text."""
-DECIDING = FLAGS | WORDS | SHOWN | STARTERS | KINDS | RANGES | _HOLDERS
+DECIDING = FLAGS | WORDS | SHOWN | OFF | STARTERS | KINDS | RANGES | HOLDERS | {"audience"}
 """All members that may hide text."""
 
 
@@ -63,8 +71,12 @@ def is_in_hidden_phase(node: JsonNode) -> bool:
 def _hides(name: str, value: JsonNode) -> bool:
     if value.kind is JsonKind.NULL:
         return False
-    if name in _HOLDERS:
+    if name in HOLDERS:
         return value.kind is JsonKind.OBJECT and _holds_flag(value)
+    if name == "audience":
+        return _lacks_user(value)
+    if name in OFF:
+        return value.kind is JsonKind.FALSE
     if name in KINDS:
         return value.kind is JsonKind.STRING and value.text.lower().startswith(_HIDDEN_KINDS)
     if name in RANGES:
@@ -79,6 +91,13 @@ def _hides(name: str, value: JsonNode) -> bool:
 def _holds_flag(holder: JsonNode) -> bool:
     """True if the object has a flag that is set, or an audience without the user."""
     audience = holder.get("audience")
-    if audience is not None and audience.items and all(item.text != "user" for item in audience.items):
+    if audience is not None and _lacks_user(audience):
         return True
     return any(member.key in HELD and _hides(member.key, member.value) for member in holder.members)
+
+
+def _lacks_user(audience: JsonNode) -> bool:
+    """True if an audience names others than the user."""
+    if audience.kind is JsonKind.STRING:
+        return audience.text.lower().startswith(_UNSEEN)
+    return bool(audience.items) and all(item.text != "user" for item in audience.items)

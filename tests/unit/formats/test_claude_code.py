@@ -56,6 +56,7 @@ THOUGHT = {"type": "thinking", "thinking": "SECRET_TH", "signature": "x"}
 
 ROWS: list[tuple[Json, list[str], list[str]]] = [
     (user("SECRET_1", isSidechain=True, agentId="a"), ["subagent"], []),
+    (user("SECRET_1", agentId="a"), ["subagent"], []),
     (user("SECRET_1", isCompactSummary=True), ["replayed"], []),
     (user("SECRET_1", isMeta=True), ["injected"], []),
     (user("SECRET_1", isVisibleInTranscriptOnly=True), ["injected"], []),

@@ -86,6 +86,10 @@ def test_flags_in_metadata_and_other_audiences_hide() -> None:
         {"message_type": "reasoning_message"},
         {"subtype": "thought"},
         {"annotations": {"audience": ["assistant"]}},
+        {"audience": ["assistant"]},
+        {"audience": "internal"},
+        {"additional_kwargs": {"hidden": True}},
+        {"display": False},
         {"parent_tool_use_id": "toolu_1"},
         {"parentToolCallId": 1},
     ]
@@ -94,6 +98,8 @@ def test_flags_in_metadata_and_other_audiences_hide() -> None:
         {"metadata": "hidden"},
         {"annotations": {"audience": ["user", "assistant"]}},
         {"annotations": []},
+        {"audience": "children"},
+        {"display": "block"},
         {"parent_tool_use_id": None},
         {"parentToolUseId": ""},
     ]

@@ -20,8 +20,6 @@ DECIDING_NAMES = (
 """Members whose values are deciding in every format."""
 DECIDING_NUMBERS = WORDS
 """Members whose values are deciding if they are numbers."""
-HOLDERS = frozenset({"metadata", "annotations"})
-"""Members that may contain such members."""
 
 
 class Deciding(Struct):

@@ -50,6 +50,7 @@ _METADATA = (
 
 RECORDS = (
     RecordRule((_SPOKEN, flag("isSidechain")), Kind.SUBAGENT, "@message.role", **_COMMON | _THREAD),
+    RecordRule((_SPOKEN, has("agentId"), lacks("isSidechain")), Kind.SUBAGENT, "@message.role", **_COMMON | _THREAD),
     RecordRule((is_("type", "attachment"), flag("isSidechain")), Kind.SUBAGENT, "user", "attachment", **_THREAD),
     RecordRule((_SPOKEN, flag("isCompactSummary")), Kind.REPLAYED, "@message.role", **_COMMON),
     RecordRule((_SPOKEN, flag("isMeta")), Kind.INJECTED, "@message.role", **_COMMON),

@@ -18,7 +18,7 @@ import msgspec
 from msgspec import Struct
 
 from viewer.formats.engine.conditions import Unreadable, holds
-from viewer.formats.engine.deciding import DECIDING_NAMES, DECIDING_NUMBERS, HOLDERS, Deciding, deciding, inner_names
+from viewer.formats.engine.deciding import DECIDING_NAMES, DECIDING_NUMBERS, Deciding, deciding, inner_names
 from viewer.formats.engine.deltas import all_rules
 from viewer.formats.engine.drafts import Draft, RecordReading, fields_of, read_record
 from viewer.formats.engine.inner import has_inner_strings
@@ -27,6 +27,7 @@ from viewer.formats.engine.known.shape_tree import Parts, Regs, ShapeTree
 from viewer.formats.engine.known.strict import StrictHole, strict_parts
 from viewer.formats.engine.paths import MEMBERS, all_at, names_read, path
 from viewer.formats.engine.usage import Stated
+from viewer.formats.hiding import HOLDERS
 from viewer.formats.json.fields import Source
 from viewer.formats.tables.model import Exchange, RecordFormat, RecordRule
 from viewer.model.diagnostic import Problem, Rule

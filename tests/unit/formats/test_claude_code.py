@@ -21,8 +21,10 @@ from tests.support.record_formats import (
     reading,
     shown,
 )
-from viewer.formats import detect
+from viewer.formats import FORMATS, detect
 from viewer.formats.tables.tags import claude_tags
+from viewer.model.events import Closed, Opened
+from viewer.reading.parser import Parser
 
 Json = dict[str, Any]
 FORMAT = "claude-code"
@@ -357,3 +359,15 @@ def test_the_type_of_a_record_names_the_speaker_if_the_message_does_not() -> Non
         assert shown(lines(*other), FORMAT) == [], role
     for flag in FLAGS:
         assert shown(lines(asked | {flag: True}, answered | {flag: True}), FORMAT) == []
+
+
+@pytest.mark.parametrize(
+    ("reason", "is_ended"), [("end_turn", True), ("max_tokens", True), ("tool_use", False), (None, False)]
+)
+def test_an_answer_ends_with_its_last_record_while_the_file_may_grow(reason: str | None, is_ended: bool) -> None:
+    answer = assistant(text("Done."))
+    answer["message"]["stop_reason"] = reason
+    events = Parser(FORMATS[FORMAT]).feed(lines(user("Hi."), answer))
+    assert [type(event) for event in events if isinstance(event, Opened | Closed)][-1] is (
+        Closed if is_ended else Opened
+    )

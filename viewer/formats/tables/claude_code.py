@@ -41,6 +41,8 @@ STATUS_CODES = {
 _THREAD: dict[str, Any] = {"thread": "agentId|sessionId", "time": "timestamp"}
 _ASIDE: dict[str, Any] = {"time": "timestamp", "aside": True}
 _USER, _ASSISTANT, _SPOKEN = is_("type", "user"), is_("type", "assistant"), is_("type", "user", "assistant")
+_ENDED = is_("message.stop_reason", "end_turn", "stop_sequence", "max_tokens", "refusal")
+"""The last record of an answer. Without it, an answer that is followed would stay open until the next record."""
 _MEASURES = ("turn_duration", "microcompact_boundary", "bridge_status", "agents_killed")
 _METADATA = (
     *("file-history-snapshot", "queue-operation", "custom-title", "ai-title", "pr-link", "agent-name", "tag"),
@@ -74,7 +76,7 @@ RECORDS = (
             Kind.SAID,
             "assistant",
             **_COMMON | {"parts": ASSISTANT_PARTS},
-            merge=Merge(Mode.PARTS, "message.id"),
+            merge=Merge(Mode.PARTS, "message.id", done=_ENDED),
         )
         for role in (is_("message.role", "assistant"), lacks("message.role"))
     ),

@@ -65,6 +65,8 @@ class GrowingMessages:
 
     def end_same(self, rule: RecordRule, key: str | None, end: int = 0) -> None:
         """End the messages of a rule with the same key."""
+        if rule.merge is not None and rule.merge.mode is Mode.PARTS:
+            self._end_said(key or "")
         for one in [*self._same.get((str(id(rule)), key or ""), ())]:
             self._finish(one, end)
 

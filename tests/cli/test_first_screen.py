@@ -141,6 +141,7 @@ def test_the_first_page_has_no_hidden_text_and_no_control_sequence(tmp_path: Pat
     assert foreign(before) == []
 
 
+@pytest.mark.slow
 @pytest.mark.share(quick=9)
 @pytest.mark.parametrize(
     ("number", "key", "code", "module"),

@@ -112,6 +112,7 @@ def chance_filter(chance: random.Random, audience: Audience) -> str:
             return source
 
 
+@pytest.mark.slow
 @pytest.mark.share(quick=20, test=24)
 @pytest.mark.parametrize("seed", range(20))
 @pytest.mark.parametrize("audience", [END_USER, TOOLS, EVERYTHING], ids=["safe", "tools", "all"])

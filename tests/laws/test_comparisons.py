@@ -36,6 +36,7 @@ def test_a_sample_equals_itself(sample: Sample) -> None:
             assert not compared(one, other, audience, spelling).totals().differ
 
 
+@pytest.mark.slow
 @each("sample", samples("valid"), ids=lambda sample: sample.name, quick=60, test=16)
 def test_swapping_the_sides_swaps_the_rows(sample: Sample) -> None:
     one, other = opened(sample), open_document(TOUR)

@@ -38,6 +38,7 @@ HEAVY = {
 MOST_MODULES = 15
 
 
+@pytest.mark.slow
 @pytest.mark.share(quick=3)
 @pytest.mark.parametrize("size", SIZES, ids=str)
 def test_samples_have_the_same_cells(size: tuple[int, int]) -> None:

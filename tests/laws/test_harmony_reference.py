@@ -7,6 +7,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.support.cases import each
 from tests.support.reading import Reading, read, read_cut
 
@@ -59,6 +61,7 @@ def test_no_message_is_lost_that_reading_again_would_find(case: dict[str, Any]) 
         assert message in found
 
 
+@pytest.mark.slow
 @each("case", CASES, ids=lambda case: case["name"], quick=24, test=4)
 def test_cuts_never_change_the_result(case: dict[str, Any]) -> None:
     text = text_of(case)

@@ -489,6 +489,7 @@ OWN_FAULTS: dict[str, tuple[object, str, object]] = {
 }
 
 
+@pytest.mark.slow
 @each("fault", OWN_FAULTS, quick=8, test=2)
 def test_a_fault_in_members_of_messages_is_found(fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(*OWN_FAULTS[fault])

@@ -71,6 +71,7 @@ def test_no_shown_text_of_a_stream_is_withdrawn(data: bytes) -> None:
     assert withdrawn(data, size=3) == []
 
 
+@pytest.mark.slow
 @settings(max_examples=15)
 @given(st.lists(EVENT, max_size=8), st.integers(1, 40))
 def test_no_shown_text_of_any_stream_is_withdrawn(events: list[Json], size: int) -> None:

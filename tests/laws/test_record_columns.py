@@ -191,6 +191,7 @@ def test_texts_that_decide_are_read_as_one_by_one(monkeypatch: pytest.MonkeyPatc
     compare(with_texts(), "rows", Random(1), monkeypatch)
 
 
+@pytest.mark.slow
 @each("fault", FAULTS, quick=6, test=2)
 def test_a_fault_in_columns_is_found(fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(*FAULTS[fault])
@@ -344,6 +345,7 @@ def random_responses(chance: Random) -> bytes:
     return spoiled(data.encode(), chance) if chance.random() < 0.5 else data.encode()
 
 
+@pytest.mark.slow
 def test_random_responses_are_read_as_columns_as_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
     for number in range(6):
         chance = Random(f"responses {number}")
@@ -449,6 +451,7 @@ FAULTS_IN_COPIES: dict[str, tuple[object, str, object]] = {
 }
 
 
+@pytest.mark.slow
 def test_copies_are_read_as_columns_as_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
     for number, data in enumerate(odd_turns()):
         if number % 2:

@@ -31,6 +31,7 @@ async def test_clicks_outside_the_palette_close_it_once(times: int) -> None:
         assert pilot.app.screen is view(pilot)
 
 
+@pytest.mark.slow
 @pytest.mark.share(quick=6)
 @pytest.mark.parametrize("times", QUICKLY)
 async def test_clicks_on_a_theme_choose_it_once(times: int) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from textual.pilot import Pilot
 
 from tests.laws.test_format_examples import NAMES, expected, path_of
@@ -11,6 +12,7 @@ from tests.support.walking import reachable_text
 from viewer.document.rows import RowKind
 
 
+@pytest.mark.slow
 @each("name", NAMES, quick=1080, test=160)
 async def test_the_app_shows_each_text_once_and_nothing_hidden(name: str) -> None:
     async with running(path_of(name), size=SMALL) as pilot:

@@ -207,6 +207,7 @@ async def test_the_calls_open_at_the_call_before_the_message_under_the_cursor() 
         assert calls.list.cursor == 6
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [(80, 24), (160, 48)], ids=str)
 async def test_the_size_of_the_transcript_is_known_before_the_layout(size: tuple[int, int]) -> None:
     async with running(TOUR, size=size) as pilot:

@@ -30,6 +30,7 @@ def expected(text: str, word: str, ignores_case: bool) -> set[int]:
     return {match.start() for match in re.finditer(f"(?={re.escape(word)})", text, flags)}
 
 
+@pytest.mark.slow
 @pytest.mark.share(quick=9, test=2)
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("ignores_case", [True, False])

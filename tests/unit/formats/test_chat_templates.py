@@ -83,6 +83,7 @@ def test_reading_byte_by_byte_equals_reading_whole(case: Turns) -> None:
         assert read_cut(data, case.format, range(step, len(data), step)) == whole
 
 
+@pytest.mark.slow
 @each("case", CASES, ids=lambda case: case.format, quick=600, test=4)
 def test_no_cut_shows_hidden_text(case: Turns) -> None:
     data = case.whole.encode()

@@ -80,6 +80,7 @@ def cases() -> dict[str, tuple[str, list[str]]]:
 CASES = cases()
 
 
+@pytest.mark.slow
 @pytest.mark.share(quick=3)
 @each("case", CASES)
 def test_each_case_reads_the_same_for_any_cut(case: str) -> None:

@@ -160,6 +160,7 @@ def test_the_messages_of_any_api_are_read() -> None:
         assert langfuse(json.dumps(asked, indent=1), json.dumps(answered, indent=1))[0] == ["a", "b"]
 
 
+@pytest.mark.slow
 def test_a_printed_conversation_or_object_is_unknown() -> None:
     for asked in (
         "system: SECRET_1\nuser: a",

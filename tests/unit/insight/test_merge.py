@@ -58,6 +58,7 @@ def test_messages_are_ordered_by_their_times_and_by_file_without_any() -> None:
     assert order([("u", None), ("a", None)], [("u", None)]) == "Am Am Bm"
 
 
+@pytest.mark.slow
 @pytest.mark.share(quick=3)
 @pytest.mark.parametrize("audience", [END_USER, BRIEF, Audience(strict=True)])
 def test_the_order_depends_on_the_times_of_shown_messages_only(audience: Audience) -> None:

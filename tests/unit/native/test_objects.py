@@ -6,6 +6,7 @@ import json
 import random
 
 import numpy as np
+import pytest
 
 from tests.support.cases import each
 from tests.support.native import accelerator, needs_native
@@ -73,6 +74,7 @@ def bodies_for(chance: random.Random, count: int) -> list[bytes]:
     return bodies + [cut(chance, body) for body in bodies]
 
 
+@pytest.mark.slow
 @needs_native
 @each("seed", range(400), quick=12, test=12)
 def test_what_is_accepted_is_a_plain_object(seed: int) -> None:

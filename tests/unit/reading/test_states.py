@@ -75,6 +75,7 @@ def test_every_row_searches_known_tokens(states: Mapping[State, StateRow]) -> No
         assert set(row.tokens) <= set(ALL_TOKENS)
 
 
+@pytest.mark.slow
 @pytest.mark.share(quick=16, test=2)
 @pytest.mark.parametrize("state", CASES)
 def test_any_split_gives_the_same_result_in_every_state(state: State) -> None:

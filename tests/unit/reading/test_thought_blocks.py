@@ -153,6 +153,7 @@ def test_each_block_and_each_quoted_tag_is_reported(written: str, blocks: list[s
     assert [data[start:end] for start, end in quoted_tags(body)] == tags
 
 
+@pytest.mark.slow
 @pytest.mark.share(quick=18, test=3)
 @pytest.mark.parametrize(
     "part", ["<|start_reason|>", "<|end_reflect|>", "<think>", "</think>", "a <think>", "\n[THINK]"]

@@ -54,6 +54,7 @@ def test_wrapping(line: str, width: int, rows: list[str]) -> None:
     assert [row.rstrip(" ") for row in wrap(SafeText(line), width)] == [row.rstrip(" ") for row in rows]
 
 
+@pytest.mark.slow
 @given(st.text(alphabet="ab  é日\u0301" + FAMILY, max_size=60), st.integers(4, 20))
 def test_every_row_fits_and_no_word_is_lost(text: str, width: int) -> None:
     line = plain_line(SafeText(text))

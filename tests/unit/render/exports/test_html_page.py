@@ -39,6 +39,7 @@ HOSTILE = (
 )
 
 
+@pytest.mark.slow
 @each("sample", samples(), ids=lambda sample: sample.name, quick=80, test=40)
 def test_a_page_uses_few_tags_and_its_links_have_targets(sample: Sample) -> None:
     for audience in AUDIENCES.values():

@@ -41,6 +41,7 @@ def foreign(text: str) -> list[str]:
     return found
 
 
+@pytest.mark.slow
 @each("sample", samples(), ids=lambda sample: sample.name, quick=64, test=40)
 def test_a_page_has_only_headings_lists_and_fences(sample: Sample) -> None:
     for audience in AUDIENCES.values():

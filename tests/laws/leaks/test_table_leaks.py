@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -22,8 +23,12 @@ STRICT = Audience(strict=True)
 PLACES = ("start", "end", "line", "column")
 
 
+_STRINGS = re.compile(rb"[ -~]{4,}")
+"""Text among other bytes. Single letters in the bytes of times and sizes would spell pieces of canaries by chance."""
+
+
 def contents(directory: Path) -> str:
-    """Return everything in a directory of tables: names, bytes, decoded rows, and metadata."""
+    """Return everything in a directory of tables: names, strings, decoded rows, and metadata."""
     import pyarrow.parquet as pq  # slow to import
 
     found = []
@@ -34,7 +39,7 @@ def contents(directory: Path) -> str:
             found.append(repr(pq.read_schema(path).metadata))
             found.append(repr(pq.read_metadata(path)))
         if path.is_file():
-            found.append(path.read_bytes().decode("latin-1"))
+            found += [run.decode() for run in _STRINGS.findall(path.read_bytes())]
     return "\n".join(found)
 
 

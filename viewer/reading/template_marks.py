@@ -1,7 +1,7 @@
 """Marks of chat templates inside a body: thought blocks, tool calls, and tool replies.
 
 Every reader hides what these marks enclose, so that safety does not depend on the detected format. Marks are bounded:
-at most `LONGEST_MARK` bytes are held back while a body grows."""
+at most `LONGEST_FOLD` bytes are held back while a body grows."""
 
 from __future__ import annotations
 

@@ -221,7 +221,7 @@ def test_a_longer_duration_leaves_the_state_in_its_column(tmp_path: Path) -> Non
 
 
 def test_a_path_that_does_not_fit_loses_its_beginning(tmp_path: Path) -> None:
-    path = "/home/ana/src/ledger/ledger/deeper/import_csv.py"
+    path = "/data/ana/src/ledger/ledger/deeper/import_csv.py"
     short, long = (json.dumps({"path": path, "words": "x" * count}) for count in (1, 90))
     lines = page(
         tmp_path, USER, *(CALL.format("f", number, text) for number, text in enumerate((long, '{"p": "/a/b"}')))

@@ -589,6 +589,25 @@ def test_almost_all_rows_are_in_batches(monkeypatch: pytest.MonkeyPatch) -> None
     assert max(sizes) >= 190
 
 
+def test_few_records_are_prepared_where_many_need_the_slow_path(monkeypatch: pytest.MonkeyPatch) -> None:
+    prepared: list[int] = []
+    add = columns.ColumnWriter.add
+
+    def counted(self: columns.ColumnWriter, run: list[columns.Item], *given: Any, **more: Any) -> int:
+        prepared.append(len(run))
+        return add(self, run, *given, **more)
+
+    monkeypatch.setattr(lines, "READ_WITH_CARE", 0)
+    monkeypatch.setattr(columns.ColumnWriter, "add", counted)
+    session = replies(turns=60)
+    read_batched(session + session, "claude-code")
+    repeated = session.count(b"\n")
+    assert sum(prepared) < 12 * repeated, "a record that the session has already is no column"
+    prepared.clear()
+    read_batched(session, "claude-code")
+    assert max(prepared) >= 250
+
+
 def test_records_before_the_first_message_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     data = lines_of(*({"type": "file-history-snapshot", "messageId": f"u{at}", "snapshot": {}} for at in range(9)))
     both(data, "claude-code", monkeypatch)

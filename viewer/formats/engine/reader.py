@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -38,6 +39,8 @@ _NOT_IN_JSON = (b"NaN", b"Infinity", b"-Infinity")
 """Numbers that many programs write, although JSON does not have them."""
 MOST_LEFT = 2
 """The maximum number of records that are left over at the end of a run, because the next one decides about them."""
+_FEW = 8
+"""The minimum number of records that are prepared at once as columns."""
 _NO_SOURCE = Source(b"", 0)
 """The source of a record whose members are known."""
 
@@ -58,6 +61,8 @@ class Records:
         self._conversation = Conversation(format.history) if format.history else None
         self._session: str | None = None
         self._spans = SpanCollector(format, self._write_span) if format.spans else None
+        self._most_together = sys.maxsize
+        """How many records of a run to prepare at once as columns."""
         self._read_members = names_read(format) if format.keeps_fields else frozenset()
         self._tree = RecordTree(format.threads) if format.threads else None
         self._deltas = DeltaRuns(format)
@@ -168,7 +173,7 @@ class Records:
 
     def _read_columns(self, data: bytes | bytearray, at: int, base: int, head: bytes, tail: bytes) -> tuple[int, bool]:
         """Read the next records as columns, as far as possible. Return the index after them, and True if the record
-        there has no known shape."""
+        there has no known shape. Where many records need the slow path, few are prepared at once."""
         runs, session = self._runs, self._column_session
         while True:
             run = runs.collect(data, at, head, tail)
@@ -177,12 +182,18 @@ class Records:
             is_full = runs.is_full
             while run and self._takes_columns:
                 session.id = self._session
-                count = self._writer.add_columns(run, data, base, session)
+                some = run[: self._most_together]
+                count = self._writer.add_columns(some, data, base, session)
                 if count:
                     self._step = None
                     at = run[count - 1].regs[0][1] + len(tail)
                 if count == len(run) or (count and is_full and len(run) - count <= MOST_LEFT):
                     break
+                if count and len(some) - count <= MOST_LEFT:
+                    self._most_together = 2 * len(some)
+                    run = run[count:]
+                    continue
+                self._most_together = max(_FEW, 2 * count)
                 matched = run[count].matched(data)
                 if matched is None or not self._read_matched(data, matched, base):
                     return at, True

@@ -53,6 +53,22 @@ def test_harmony_to_2_2_and_back_gives_the_same_text(text: str) -> None:
     assert convert(written, "openchatml-2.2", "harmony")[:2] == (text, [])
 
 
+def test_harmony_from_messages_without_channels_has_no_errors() -> None:
+    call = {"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+    talk = [
+        {"role": "user", "content": "Hi"},
+        {"role": "assistant", "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "c", "content": "1"},
+        {"role": "assistant", "content": "Done."},
+    ]
+    written, _, messages = convert(json.dumps(talk), "json", "harmony")
+    assert written.endswith(
+        "<|start|>functions.f to=assistant<|channel|>commentary<|message|>1<|end|>"
+        "<|start|>assistant<|channel|>final<|message|>Done.<|end|>"
+    )
+    assert count_leaks(written, "harmony", messages) == 0
+
+
 def test_2_2_to_harmony_lists_what_it_drops() -> None:
     text = CALL_2_2 + PREAMBLE_2_2 + "<|start|>user mood=calm name=Eric<|message|>x<|end|>\n"
     written, losses, messages = convert(text, "openchatml-2.2", "harmony")

@@ -59,8 +59,11 @@ class Target(Struct, frozen=True):
     names: bool = True
     keeps_return: bool = True
     """True if any final message may end with `<|return|>`; False if only the last one may."""
+    needs_channels: bool = False
+    """True if each answer and each tool reply needs a channel."""
 
 
+_WITH_CHANNELS = frozenset({"openchatml-2.2", "openchatml-2.0", "openchatml-1.x", "harmony", "harmony-tokens"})
 _TOKEN_2_0 = re.compile(r"<\|(?:start|channel|message|call|return|end)\|>")
 _TOKEN_HARMONY = re.compile(r"<\|(?:start|channel|message|call|return|end|constrain)\|>")
 TO_2_2 = Target(
@@ -85,6 +88,7 @@ TO_HARMONY = Target(
     named_roles=True,
     names=False,
     keeps_return=False,
+    needs_channels=True,
 )
 
 
@@ -103,6 +107,7 @@ class _TextWriter:
     def __init__(self, target: Target, transcripts: Sequence[WritableTranscript]) -> None:
         self._target = target
         self._transcripts = transcripts
+        self._without_channels = {one.number for one in transcripts if one.format not in _WITH_CHANNELS}
         self._lost: Counter[str] = Counter()
         self._needs_version = False
         """True if some text would be read differently in other versions."""
@@ -167,7 +172,10 @@ class _TextWriter:
         if name is not None and _FILE_NAME.fullmatch(name) and self._target.names:
             self._lost["a name was written with `_` in place of its space"] += 1
             name = name.replace(" ", "_")
-        said = {"to": message.recipient, "name": name, "call_id": message.call_id, "intent": message.intent}
+        recipient = message.recipient
+        if recipient is None and message.role == "tool" and self._completes(message):
+            recipient = "assistant"
+        said = {"to": recipient, "name": name, "call_id": message.call_id, "intent": message.intent}
         said["content_type"] = None if self._says_type(message) else message.content_type
         order = ("name", "call_id", "to") if message.role == "tool" else ("to", "call_id", "name")
         words = [self._checked(message, role)]
@@ -204,7 +212,15 @@ class _TextWriter:
 
     def _channel(self, message: Writable) -> str:
         given = message.channel_given
+        if given is None and self._completes(message):
+            given = "commentary" if message.role == "tool" else "final"
         return "" if given is None else f"<|channel|>{self._checked(message, given)}" if given else "<|channel|>"
+
+    def _completes(self, message: Writable) -> bool:
+        """True if the target needs a channel, and the source is in a format without channels."""
+        if not self._target.needs_channels or message.transcript not in self._without_channels:
+            return False
+        return message.role == "tool" or (message.role == "assistant" and message.visible)
 
     def _says_type(self, message: Writable) -> bool:
         """True if the type comes after the channel instead of being an attribute."""

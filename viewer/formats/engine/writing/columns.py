@@ -94,9 +94,11 @@ class ColumnWriter:
         growing: GrowingMessages,
         usage: UsageLedger,
         copies: CopyPairs,
+        end_prefill: Callable[[], None],
         note: Callable[[str, Iterable[str]], None] | None,
     ) -> None:
-        """`note` notes the texts of a speaker, if other records may repeat them."""
+        """`note` notes the texts of a speaker, if other records may repeat them. `end_prefill` ends the message that an
+        answer could have continued."""
         self._record = record
         self._headers = headers
         self._messages = messages
@@ -105,6 +107,7 @@ class ColumnWriter:
         self._usage = usage
         self._copies = copies
         self._note = note
+        self._end_prefill = end_prefill
         self._keeps_model = usage.keeps_model
         self._planner = Planner(format, headers, hooks)
         self._plans: dict[Shape, Plan | None] = {}
@@ -117,9 +120,13 @@ class ColumnWriter:
             self._plans[shape] = self._planner.plan(shape)
         return self._plans[shape]
 
-    def add(self, run: list[Item], data: bytes | bytearray, base: int, session: Session, at: int) -> int:
+    def add(
+        self, run: list[Item], data: bytes | bytearray, base: int, session: Session, at: int, *, is_waiting: bool
+    ) -> int:
         """Write records, of which the first one has this number. Return the place of the first one that needs the slow
-        path."""
+        path. `is_waiting` is true if an answer may continue the last message."""
+        if is_waiting and not run[0].plan.certainly_begins:
+            return 0
         if not run[0].plan.lines and not self._record.last_number:
             return 0  # records before the first message are counted
         first, last = run[0].regs[0][0], run[-1].regs[0][1]
@@ -130,6 +137,7 @@ class ColumnWriter:
         ready = self._ready(run, data, block, signs)
         if not ready:
             return 0
+        self._end_prefill()
         batch = self._record.batch()
         place = 0
         while place < len(ready):
@@ -240,6 +248,8 @@ class ColumnWriter:
             opened = plan.lines[0].draft.kind is Kind.SAID
             if self._growing.knows(*part) or (opened and not self._ends(ready, place + 1, part)):
                 return 0
+        if plan.waits and not _goes_no_further(ready, place + 1):
+            return 0
         if tree is not None and plan.has_prompt and not tree.takes_prompt(parent):
             return 0
         is_new = begins or conversation is not None
@@ -280,8 +290,8 @@ class ColumnWriter:
             self._usage.note_model(text_of(plan.model, texts))
         if plan.shape.usage:
             self._use(plan, texts, number)
-        if opened:
-            batch.opened[first] = len(batch.used)
+        if opened or plan.waits:
+            batch.opened[first if opened else last - 1] = len(batch.used)
         if tree is not None and id is not None:
             start = batch.first + first
             end = start - 1 if plan.shape.is_aside else number
@@ -421,7 +431,19 @@ class ColumnWriter:
             if self._note is not None and line.is_marked and not line.may_be_copied:
                 parts = [whole_text(mix, data, regs).strip() for mix in (line.text, *said.texts)]
                 self._note(line.draft.role, {*parts} - {""})
-            self._messages.note(batch.headers[code][0], batch.first + row, (start, end))
+            if line.may_go_on:
+                batch.opened[row] = len(batch.used)
+            else:
+                self._messages.note(batch.headers[code][0], batch.first + row, (start, end))
+
+
+def _goes_no_further(ready: list[_Ready], place: int) -> bool:
+    """True if the records from a place on certainly do not continue the message before them."""
+    for later in ready[place:]:
+        plan = later.item.plan
+        if plan.certainly_begins or plan.lines:
+            return plan.certainly_begins or not plan.continues
+    return False
 
 
 def _listed(texts: Texts, regs: Regs) -> list[str | None]:

@@ -17,7 +17,7 @@ from viewer.formats.engine.writing.copies import COPIED
 from viewer.formats.engine.writing.headers import SPOKEN, DraftHeaders
 from viewer.formats.engine.writing.messages import ending_of, is_prompt
 from viewer.formats.engine.writing.text_hooks import TextHooks
-from viewer.formats.tables.model import Counting, Exchange, Mode, RecordFormat
+from viewer.formats.tables.model import Counting, Exchange, Mode, Prefill, RecordFormat
 from viewer.model.events import CODINGS
 from viewer.model.messages import Coding, Ending, Header, Kind
 
@@ -61,6 +61,8 @@ class Line(Struct):
     is_reply: bool
     may_be_copied: bool
     """True if other records may repeat the message."""
+    may_go_on: bool
+    """True if an answer may continue the message."""
     hidden: Header | None = None
     """The header that hides it until another record confirms it."""
     header: Header | None = None
@@ -104,6 +106,15 @@ class Plan(Struct, eq=False):
     """The model that the record names, if later records state the usage of its tokens."""
     copied: int
     """The place of the message that other records may repeat; -1 if there is none."""
+    certainly_begins: bool
+    """True if every record begins a transcript."""
+    continues: bool
+    """True if the first message may continue the one before it."""
+
+    @property
+    def waits(self) -> bool:
+        """True if an answer may continue the last message."""
+        return bool(self.lines) and self.lines[-1].may_go_on
 
 
 def text_of(mix: Mix, texts: Mapping[int, str | None]) -> str | None:
@@ -188,6 +199,8 @@ class Planner:
             parent,
             known[model] if model else None,
             copied[0] if copied else -1,
+            shape.starts and not format.session and format.threads is None,
+            bool(lines) and _continues(lines[0].draft),
         )
 
     def _may_have_copies(self, lines: list[Line], shape: Shape) -> bool:
@@ -214,6 +227,7 @@ class Planner:
         is_spoken = kind is Kind.SAID
         if is_spoken and not (is_text and _is_broken_apart(said)):
             return None
+        may_go_on = is_spoken and draft.rule.prefill is Prefill.BEGINS
         own = copy(draft)
         is_classified = is_spoken and draft.rule.classify and self._hooks.classifies
         is_split = is_spoken and draft.rule.split and self._hooks.splits(draft.role)
@@ -238,6 +252,7 @@ class Planner:
             kind is Kind.CALL,
             kind is Kind.REPLY,
             draft.rule.copy is not None and kind in COPIED,
+            may_go_on,
         )
         if _mode(draft) is Mode.PARTS and (line.key is None or not isinstance(line.text, int | str)):
             return None
@@ -285,11 +300,18 @@ def _messages_after(lines: list[Line], place: Place) -> int:
     return len(lines) - 1 - (around[-1] if around else before[-1][1] if before else len(lines) - 1)
 
 
+def _continues(draft: Draft) -> bool:
+    return draft.rule.prefill is Prefill.GOES_ON and draft.kind is Kind.SAID
+
+
 def _is_independent(draft: Draft) -> bool:
-    """True if no later record changes what a message is, except that it may repeat a part of a reply."""
+    """True if no later record changes what a message is, except that it may repeat a part of a reply, or continue an
+    answer."""
     rule = draft.rule
-    is_plain = rule.orphan is None and rule.later is None and rule.prefill is None
+    is_plain = rule.orphan is None and rule.later is None
     is_plain = is_plain and not rule.once and not rule.typed_id
+    if rule.prefill is not None:
+        is_plain = is_plain and rule.merge is None and rule.copy is None and not rule.split
     if rule.merge is not None:
         is_plain = is_plain and rule.merge.mode in _GROWING and rule.copy is None and not rule.split
     return is_plain and not draft.has_unknown_channel

@@ -74,8 +74,9 @@ class DraftWriter:
 
     @property
     def takes_columns(self) -> bool:
-        """True if the next records may be written as columns, because no earlier one waits for more."""
-        if not self._can_be_columns or self._prefill is not None:
+        """True if the next records may be written as columns, because no earlier one waits for more, except that an
+        answer may continue the last message."""
+        if not self._can_be_columns:
             return False
         return self._copies.is_settled and self._growing.is_idle and self._streams.is_idle and self._usage.is_idle
 
@@ -85,7 +86,7 @@ class DraftWriter:
 
         return ColumnWriter(
             *(self._record, self._format, self._headers, self._messages, self._hooks, self._growing, self._usage),
-            *(self._copies, self._note_texts if self._repeats else None),
+            *(self._copies, self._end_prefill, self._note_texts if self._repeats else None),
         )
 
     def plan(self, shape: Shape) -> Plan | None:
@@ -94,7 +95,8 @@ class DraftWriter:
 
     def add_columns(self, run: list[Item], data: bytes | bytearray, base: int, session: Session) -> int:
         """Write records as columns. Return the place of the first one that needs the slow path."""
-        count = self._columns.add(run, data, base, session, self._at + 1)
+        is_waiting = self._prefill is not None
+        count = self._columns.add(run, data, base, session, self._at + 1, is_waiting=is_waiting)
         if count:
             self._at += count
             self._usage.take_none()

@@ -29,6 +29,7 @@ from viewer.formats.engine.paths import MEMBERS, all_at, names_read, path
 from viewer.formats.engine.usage import Stated
 from viewer.formats.hiding import HOLDERS
 from viewer.formats.json.fields import Source
+from viewer.formats.json.known.values import CONTAINER
 from viewer.formats.tables.model import Exchange, RecordFormat, RecordRule
 from viewer.model.diagnostic import Problem, Rule
 from viewer.model.messages import Coding, Piece
@@ -62,11 +63,7 @@ _TEXT = rb'(?!"")' + _STRING
 _PLAIN_TEXT = rb'"(?=[!#-\[\]-~]|\\["\\])' + _STRING[1:]
 """A string that is certainly not blank."""
 _NUMBER = rb"(?:0|[1-9][0-9]*+)(?:\.[0-9]++)?+(?![0-9.eE])"
-_INSIDE = rb'[^"\[\]{}]*+'
-_CONTAINER = rb"[\[{]" + _INSIDE
-for _ in range(5):
-    _CONTAINER = rb"[\[{]" + _INSIDE + rb"(?:(?:" + _STRING + rb"|" + _CONTAINER + rb"[\]}])" + _INSIDE + rb")*+"
-_OBJECT = rb"(?=\{)" + _CONTAINER + rb"[\]}]"
+_OBJECT = rb"(?=\{)" + CONTAINER
 """Text in brackets. Whether it is an object is found out later."""
 _decode_string = msgspec.json.Decoder(str).decode
 _Path = tuple[str | int, ...]

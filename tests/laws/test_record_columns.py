@@ -496,25 +496,42 @@ def ended_messages() -> Iterator[tuple[str, bytes]]:
             {"type": "item.completed", "item": said},
             {"type": "turn.completed", "usage": {"input_tokens": turn, "output_tokens": 7}},
         ]
-    yield "codex-exec", lines_of(*items, *items[1:9])
+    calls = [one for number in range(40, 46) for one in command(number)]
+    crossed = [one for pair in zip(command(50), command(51), strict=True) for one in pair]
+    again = [*command(52), {"type": "item.updated", "item": command(53)[0]["item"]}, command(53)[1], command(54)[0]]
+    yield "codex-exec", lines_of(*items, *items[1:9], *calls, *crossed, *calls[2:4], *again, *command(55), *calls[:1])
+
+
+def command(number: int) -> list[dict[str, Any]]:
+    """Return the records of Codex about a command that begins and ends."""
+    begun = {"id": f"i{number}", "type": "command_execution", "command": f"ls {number}", "aggregated_output": ""}
+    ends = {"aggregated_output": f"Result {number}", "exit_code": 0, "status": "completed"}
+    return [{"type": "item.started", "item": begun}, {"type": "item.completed", "item": begun | ends}]
 
 
 FAULTS_IN_ENDS: dict[str, tuple[object, str, object]] = {
-    "every record ends its message": (shapes._Learner, "_is_ended", lambda learner, rule: True),
+    "every record ends its message": (shapes._Learner, "_ends", lambda learner, rule: True),
+    "every record completes the call before it": (
+        columns.ColumnWriter,
+        "_completion",
+        lambda writer, ready, place, session, at: ready[place + 1] if ready[place + 1 :] else None,
+    ),
     "no key of an end": (shapes, "_filled", lambda mix, texts: ""),
 }
 
 
 def test_ended_messages_are_read_as_columns_as_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
     for number, (format, data) in enumerate(ended_messages()):
-        compare(data, format, Random(number), monkeypatch)
         both(data, format, monkeypatch)
+        compare(data, format, Random(number), monkeypatch)
 
 
 @each("fault", FAULTS_IN_ENDS)
 def test_a_fault_in_columns_of_ended_messages_is_found(fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(*FAULTS_IN_ENDS[fault])
     with pytest.raises(AssertionError):
+        for format, data in ended_messages():
+            both(data, format, monkeypatch)
         for number, (format, data) in enumerate(ended_messages()):
             compare(data, format, Random(number), monkeypatch)
 
@@ -650,6 +667,9 @@ def test_almost_all_rows_are_in_batches(monkeypatch: pytest.MonkeyPatch) -> None
     assert max(sizes) >= 190
     sizes.clear()
     read_batched(lines_of(*map(completion, range(200))), "completions")
+    assert max(sizes) >= 190
+    sizes.clear()
+    read_batched(lines_of(*(one for number in range(100) for one in command(number))), "codex-exec")
     assert max(sizes) >= 190
     for make in (requested, answered):
         sizes.clear()

@@ -254,6 +254,8 @@ class Shape:
         """The rules of messages that end here, and their keys."""
         self.ended: list[RecordRule] = []
         """Those of these rules whose condition is certain for the record as a whole, not only for a part of it."""
+        self.unended: list[RecordRule] = []
+        """The rules of messages that certainly do not end here."""
         facts = {hole for _, hole in self._string_holes}
         facts.update(holes_of(fields))
         self.facts = facts
@@ -600,7 +602,8 @@ class _Learner:
         usage = facts.usage()
         stated = None if usage is None else [(each, self._place_of(each.start)) for each in usage]
         shape = Shape(self._holes, said, self._reading, facts.strings(), stated, self._fields(facts), done)
-        shape.ended = [rule for rule, _ in done if self._is_ended(rule)]
+        shape.ended = [rule for rule, _ in done if self._ends(rule) is True]
+        shape.unended = [draft.rule for draft in self._reading.drafts if self._ends(draft.rule) is False]
         return parts, self._holes, shape, compared
 
     def _note_equal_holes(self) -> tuple[int | str, ...]:
@@ -691,13 +694,13 @@ class _Learner:
             for draft, probed in zip(reading.drafts, other.drafts, strict=True)
         ]
 
-    def _is_ended(self, rule: RecordRule) -> bool:
-        """True if the whole record certainly ends the message of a rule."""
+    def _ends(self, rule: RecordRule) -> bool | None:
+        """Return whether the whole record ends the message of a rule, or None if that is uncertain."""
         done = rule.merge.done if rule.merge is not None else None
-        if done is None or not holds(done, self._tree):
-            return False
         holes = {hole.node.start for hole in self._holes}
-        return not any(value.start in holes for value in all_at(done.path, self._tree))
+        if done is None or any(value.start in holes for value in all_at(done.path, self._tree)):
+            return None
+        return holds(done, self._tree)
 
     def _done(self, probe: _Probed) -> list[tuple[RecordRule, Mix]]:
         """Return the rules of messages that end here, and their keys with the holes in them."""

@@ -24,7 +24,7 @@ from viewer.formats.engine.writing.text_hooks import TextHooks
 from viewer.formats.json.known.shapes import TURN_LEADS, begins_turn, is_divided, may_be_divided
 from viewer.formats.tables.model import RecordFormat
 from viewer.model.events import ClosedBatch, Found
-from viewer.model.messages import Coding, Kind, Piece
+from viewer.model.messages import Coding, Header, Kind, Piece
 from viewer.reading.recorder import Recorder
 from viewer.scan.text_signs import places_with_signs
 from viewer.syntax.json_text import JsonNode, plain_object
@@ -111,6 +111,8 @@ class ColumnWriter:
         self._keeps_model = usage.keeps_model
         self._planner = Planner(format, headers, hooks)
         self._plans: dict[Shape, Plan | None] = {}
+        self._opened: dict[tuple[int, str | None], Header] = {}
+        """The headers of calls that another record ends, without call ids."""
 
     def plan(self, shape: Shape) -> Plan | None:
         """Return how to write the records of a shape, or None if they need the writer of drafts."""
@@ -256,6 +258,12 @@ class ColumnWriter:
         if (is_new and (plan.copied >= 0 or not self._copies.is_idle)) or not self._copies.forget_quietly(at):
             return 0
         count, skipped, twin = 1, -1, None
+        is_open = bool(plan.lines) and plan.lines[0].is_open
+        if is_open:
+            twin = self._completion(ready, place, session, at)
+            if twin is None:
+                return 0
+            count = 2
         if plan.copied >= 0:
             draft = copied_draft(plan, data, base, regs, texts)
             number = takes_copy(self._copies, draft, at, batch.first + len(batch.codes) + plan.copied)
@@ -280,7 +288,9 @@ class ColumnWriter:
             reading = RecordReading(starts=plan.shape.starts, fields=plan.shape.given_fields(known))
             session.id = session.begin(matched.node(base, known), reading)
         first = len(batch.codes)
-        if twin is not None:
+        if is_open and twin is not None:
+            self._append_completed(batch, one, twin, data, base, signs)
+        elif twin is not None:
             self._append_twins(batch, one, twin, data, base, signs)
         else:
             self._append(batch, one, data, base, signs, skipped)
@@ -312,6 +322,44 @@ class ColumnWriter:
             return None
         self._copies.join_twins(draft, other)
         return next
+
+    def _completion(self, ready: list[_Ready], place: int, session: Session, at: int) -> _Ready | None:
+        """Return the next record if it replaces the text of the call of a record, and ends the call."""
+        if place + 1 == len(ready) or session.tree is not None or session.conversation is not None:
+            return None
+        one, next = ready[place], ready[place + 1]
+        if not next.item.plan.lines or next.item.plan.certainly_begins or next.item.plan.begins:
+            return None
+        line, other = one.item.plan.lines[0], next.item.plan.lines[0]
+        key, name = text_of(line.key, one.texts), text_of(other.name, next.texts)
+        is_same = other.draft.rule is line.draft.rule and other.draft.kind is line.draft.kind
+        is_same = is_same and not other.is_open and text_of(other.key, next.texts) == key
+        is_same = is_same and text_of(other.id, next.texts) == text_of(line.id, one.texts)
+        is_plain = one.item.plan.session is None and one.item.plan.model is None and next.item.plan.session is None
+        is_plain = is_plain and next.item.plan.model is None and not next.item.plan.shape.usage and not next.times[0]
+        is_replaced = is_same and is_plain and bool(other.said.pieces) and bool(name) and bool(key)
+        if not is_replaced or line.thread is not None or other.thread is not None:
+            return None
+        return next if self._copies.forget_quietly(at + 1) else None
+
+    def _append_completed(
+        self, batch: ClosedBatch, one: _Ready, next: _Ready, data: bytes | bytearray, base: int, signs: set[int]
+    ) -> None:
+        """Add a call that stays open until the next record replaces its text."""
+        line, row, regs = one.item.plan.lines[0], len(batch.codes), one.item.regs
+        call_id, name = text_of(line.id, one.texts), text_of(line.name, one.texts)
+        header = self._opened.get((line.number, name))
+        if header is None:
+            if len(self._opened) >= _MOST_PLANS:
+                self._opened.clear()
+            draft = line.draft
+            draft.call_id, draft.name, draft.thread = call_id, name, None
+            header = self._opened[line.number, name] = self._headers.of(draft).with_call_id(None)
+        self._append(batch, next, data, base, signs)
+        (hole, shift), _ = line.said.span
+        batch.starts[row] = base + regs[hole][1] + shift if hole else base + regs[0][0] + shift
+        batch.held[row] = header, tuple(line.said.pieces_in(data, base, regs[1:], ends_of(base, regs)))
+        batch.grown.add(row)
 
     def _append_twins(
         self, batch: ClosedBatch, one: _Ready, next: _Ready, data: bytes | bytearray, base: int, signs: set[int]

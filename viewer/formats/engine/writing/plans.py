@@ -63,6 +63,8 @@ class Line(Struct):
     """True if other records may repeat the message."""
     may_go_on: bool
     """True if an answer may continue the message."""
+    is_open: bool
+    """True if the message stays open until another record replaces its text."""
     hidden: Header | None = None
     """The header that hides it until another record confirms it."""
     header: Header | None = None
@@ -217,8 +219,11 @@ class Planner:
         if not _is_independent(draft) or not facts.keys() <= _FACTS:
             return None
         is_ended = any(rule is draft.rule for rule in shape.ended)
-        if _mode(draft) not in (None, Mode.PARTS) and ("part" in facts or draft.part or not is_ended):
-            return None
+        is_open = False
+        if _mode(draft) not in (None, Mode.PARTS):
+            is_open = not is_ended
+            if "part" in facts or draft.part or (is_open and not _may_be_replaced(said, shape)):
+                return None
         if kind is Kind.REPLAYED or (kind is Kind.SAID and draft.role not in SPOKEN):
             return None
         bodies = tuple(piece.hole for piece in said.pieces if piece.hole and piece.coding is Coding.PLAIN)
@@ -253,6 +258,7 @@ class Planner:
             kind is Kind.REPLY,
             draft.rule.copy is not None and kind in COPIED,
             may_go_on,
+            is_open,
         )
         if _mode(draft) is Mode.PARTS and (line.key is None or not isinstance(line.text, int | str)):
             return None
@@ -260,6 +266,16 @@ class Planner:
             line.header = self._headers.of(own)
             line.hidden = self._headers.of_hidden(own) if line.may_be_copied else None
         return line
+
+
+def _may_be_replaced(said: Said, shape: Shape) -> bool:
+    """True if a message is the only one of a record, and another record may replace its text and end it."""
+    rule = said.draft.rule
+    is_alone = len(shape.said) == 1 and not shape.usage and not shape.done
+    is_alone = is_alone and any(each is rule for each in shape.unended)
+    is_plain = is_alone and not said.time and not said.problems and said.outcome_span is None
+    is_call = said.draft.kind is Kind.CALL and _mode(said.draft) is Mode.REPLACE
+    return is_plain and is_call and rule.merge is not None and rule.merge.done is not None
 
 
 def _mode(draft: Draft) -> Mode | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import cache
+from typing import Protocol
 
 from msgspec import Struct, field
 
@@ -117,6 +118,14 @@ class StreamStep(Struct, frozen=True):
     """True for a chunk of the same reply as the one right before it."""
 
 
+class KnownItems(Protocol):
+    """Reads the items of lists that are like earlier ones."""
+
+    def read(self, rule: RecordRule, item: JsonNode) -> list[Draft] | None:
+        """Return the drafts of an item that nothing around it affects, or None if it needs the rules."""
+        ...
+
+
 class RecordReading(Struct):
     """The result of reading one record."""
 
@@ -149,6 +158,7 @@ class RecordReading(Struct):
     """The members of the record that are not part of a message, if they are known and none of them holds messages."""
     stated: list[Stated] | None = None
     """The token usage that the record states, if it is known."""
+    known: KnownItems | None = None
 
     def only_step(self) -> StreamStep | None:
         """Return the step on a reply in blocks, if the record did nothing else."""
@@ -159,9 +169,9 @@ class RecordReading(Struct):
         return self.steps[0] if self.unknown is None else None
 
 
-def read_record(rules: tuple[RecordRule, ...], node: JsonNode) -> RecordReading:
-    """Return the reading of a record."""
-    reading = RecordReading()
+def read_record(rules: tuple[RecordRule, ...], node: JsonNode, known: KnownItems | None = None) -> RecordReading:
+    """Return the reading of a record. `known` reads items that are like earlier ones."""
+    reading = RecordReading(known=known)
     _read(rules, node, None, reading)
     _report_each_time_once(reading)
     return reading
@@ -271,6 +281,12 @@ class _Outer(Struct, frozen=True):
     is_hidden: bool = False
     """True if a flag of the record hides its content."""
 
+    @property
+    def is_neutral(self) -> bool:
+        """True if nested records inherit nothing."""
+        is_plain = self.kind not in _NARROWING and not self.is_unused and not self.is_hidden
+        return is_plain and self.thread is None and self.time_ms is None and self.call_id is None
+
 
 def _apply(rule: RecordRule, node: JsonNode, outer: _Outer | None, reading: RecordReading) -> None:
     if rule.faults:
@@ -296,10 +312,15 @@ def _apply(rule: RecordRule, node: JsonNode, outer: _Outer | None, reading: Reco
         if rule.branches is not None:
             _read_branches(rule, rule.branches, items, node, inner, reading)
             return
+        known = reading.known if rule.lookup is None and inner.is_neutral else None
         for item in items[repeated_length(items, rule.repeats, node) :]:
             if rule.lookup is not None:
                 reading.faults += look_up(item, rule.lookup)
-            _read(rule.rules, item, inner, reading)
+            drafts = known.read(rule, item) if known is not None else None
+            if drafts is None:
+                _read(rule.rules, item, inner, reading)
+            else:
+                reading.drafts += drafts
         return
     if rule.stream is not None:
         reading.steps.append(_step(rule, node, outer))

@@ -10,6 +10,7 @@ from viewer.formats.engine.deltas import DeltaRuns, all_rules
 from viewer.formats.engine.drafts import RecordReading, StreamStep, fields_of, read_record
 from viewer.formats.engine.history import Conversation
 from viewer.formats.engine.inner import has_inner_strings, read_inner_strings
+from viewer.formats.engine.known.items import ItemShapes
 from viewer.formats.engine.known.shapes import Matched, RecordShapes
 from viewer.formats.engine.narrowing import Narrowings
 from viewer.formats.engine.paths import names_read, string_at
@@ -62,6 +63,7 @@ class Records:
         self._tree = RecordTree(format.threads) if format.threads else None
         self._deltas = DeltaRuns(format)
         self._shapes = RecordShapes(format)
+        self._items = ItemShapes(format)
         self._step: StreamStep | None = None
         """The stream step of the last record, if it did nothing else."""
 
@@ -90,7 +92,7 @@ class Records:
         problems: list[Problem] = []
         if source is not None and type(node) is not LazyNode:
             problems = read_inner_strings(self._format.inner, node, source)
-        reading = read_record(self._format.records, node)
+        reading = read_record(self._format.records, node, self._items if source is not None else None)
         if source is not None and not lenient:
             self._shapes.learn(node, reading)
         if node.repeats:

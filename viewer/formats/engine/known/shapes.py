@@ -426,17 +426,28 @@ class RecordShapes:
 
     def learn(self, node: JsonNode, reading: RecordReading) -> None:
         """Make a shape from a record and its reading by the slow path, if similar records have come before."""
-        if type(node) is not LazyNode or self._trials >= MOST_TRIALS or not self._has_shapes or not _is_usual(reading):
-            return
+        if is_usual(reading) and self.is_due(node):
+            assert isinstance(node, LazyNode)
+            self.make(node, reading)
+
+    def is_due(self, node: JsonNode) -> bool:
+        """True if a shape should be made from a record, because similar ones have come before. Each such answer counts
+        as a trial."""
+        if type(node) is not LazyNode or self._trials >= MOST_TRIALS or not self._has_shapes:
+            return False
         if node.end - node.start > LONGEST_LEARNED:
-            return
+            return False
         outline = _outline(node.value, 0)
         count = self._outlines[outline] = self._outlines.get(outline, 0) + 1
         if len(self._outlines) > MOST_OUTLINES:
             self._outlines.clear()
         if count <= SEEN_BEFORE:
-            return
+            return False
         self._trials += 1
+        return True
+
+    def make(self, node: LazyNode, reading: RecordReading) -> None:
+        """Make a shape from a record, which is alone on its line, and its reading by the slow path."""
         known = _Learner(self._format, self._inner_names, node, reading).shape()
         if known is None:
             return
@@ -456,7 +467,7 @@ class RecordShapes:
         alike.add(tuple(beginnings), shape)
 
 
-def _is_usual(reading: RecordReading) -> bool:
+def is_usual(reading: RecordReading) -> bool:
     """True if a reading consists only of drafts, and possibly ends messages."""
     is_more: object = reading.steps or reading.faults or reading.begun or reading.narrows
     is_more = is_more or reading.cancels or reading.begins or reading.left or reading.rewind_turns or reading.rewind_to
@@ -684,7 +695,7 @@ class _Learner:
     def _said(self, probe: _Probed) -> list[Said]:
         """Return the drafts with the holes in them."""
         reading, other = self._reading, probe.reading
-        is_same = _is_usual(other) and other.exchanges == reading.exchanges and other.is_aside is reading.is_aside
+        is_same = is_usual(other) and other.exchanges == reading.exchanges and other.is_aside is reading.is_aside
         is_same = is_same and other.starts is reading.starts
         if not is_same or len(other.drafts) != len(reading.drafts):
             raise _DiffersError

@@ -576,7 +576,7 @@ def odd_answers() -> Iterator[bytes]:
 
 FAULTS_IN_ANSWERS: dict[str, tuple[object, str, object]] = {
     "no answer continues a message": (columns, "_goes_no_further", lambda ready, place: True),
-    "no response may continue a message": (plans, "_continues", lambda draft: False),
+    "no response may continue a message": (plans, "continues", lambda draft: False),
     "every message is complete": (DraftWriter, "_end_prefill", lambda writer: setattr(writer, "_prefill", None)),
 }
 

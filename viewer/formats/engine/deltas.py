@@ -239,7 +239,7 @@ def all_rules(rules: tuple[RecordRule, ...]) -> list[RecordRule]:
 def _names(rules: list[RecordRule]) -> Iterator[str]:
     """Yield the first names of all paths."""
     for rule in rules:
-        for at in _paths(rule):
+        for at in paths_of(rule):
             yield from _first_names(at)
 
 
@@ -253,7 +253,7 @@ def _last_names(at: str) -> Iterator[str]:
         yield from (str(steps[-1]) for steps in path(choice).choices if steps)
 
 
-def _paths(rule: RecordRule) -> Iterator[str]:
+def paths_of(rule: RecordRule) -> Iterator[str]:
     """Yield all paths in a record."""
     yield from (rule.body, rule.each, *rule.then, *rule.repeats)
     yield from _deciding_paths(rule)

@@ -55,7 +55,7 @@ _UNUSED = "unused"
 MOST_TURNS = 1024
 """The maximum number of prompts that one record can supersede."""
 LONGEST_NUMBER = 18
-_NARROWING = frozenset({Kind.SUBAGENT, Kind.REPLAYED, Kind.INJECTED, Kind.NOTICE})
+NARROWING = frozenset({Kind.SUBAGENT, Kind.REPLAYED, Kind.INJECTED, Kind.NOTICE})
 _WHOLE = frozenset({Kind.UNKNOWN, Kind.INJECTED, Kind.REPLAYED, Kind.NOTICE})
 """Kinds of parts that are their own body unless the rule names one."""
 _LIKE_OTHERS = re.compile(r'-?[0-9]|"')
@@ -284,7 +284,7 @@ class _Outer(Struct, frozen=True):
     @property
     def is_neutral(self) -> bool:
         """True if nested records inherit nothing."""
-        is_plain = self.kind not in _NARROWING and not self.is_unused and not self.is_hidden
+        is_plain = self.kind not in NARROWING and not self.is_unused and not self.is_hidden
         return is_plain and self.thread is None and self.time_ms is None and self.call_id is None
 
 
@@ -296,7 +296,7 @@ def _apply(rule: RecordRule, node: JsonNode, outer: _Outer | None, reading: Reco
     if rule.merge and rule.merge.done and holds(rule.merge.done, node):
         reading.done.append((rule, string_at(node, rule.merge.key)))
     if rule.each:
-        kind = rule.kind if rule.kind in _NARROWING else outer.kind if outer else Kind.UNKNOWN
+        kind = rule.kind if rule.kind in NARROWING else outer.kind if outer else Kind.UNKNOWN
         assert kind is not None
         thread = string_at(node, rule.thread) or (outer.thread if outer else None)
         time_ms, time_at = _time(node, rule.time, reading.faults)
@@ -304,7 +304,7 @@ def _apply(rule: RecordRule, node: JsonNode, outer: _Outer | None, reading: Reco
             time_ms, time_at = outer.time_ms, outer.time_at
         calls = path(rule.call_id).all(node) if rule.call_id else []
         is_unused = rule.unused or (outer is not None and outer.is_unused)
-        is_hidden = (outer is not None and outer.is_hidden) or is_flagged(node)
+        is_hidden = (outer is not None and outer.is_hidden) or hides_items(node)
         inner = _Outer(kind, thread, time_ms, time_at, calls[0].text if len(calls) == 1 else None, is_unused, is_hidden)
         items = path(rule.each).all(node)
         if rule.order:
@@ -343,6 +343,11 @@ def _apply(rule: RecordRule, node: JsonNode, outer: _Outer | None, reading: Reco
         reading.drafts += drafts
     for more in holding_each(rule.also, node):
         _apply(more, node, outer, reading)
+
+
+def hides_items(node: JsonNode) -> bool:
+    """True if a record hides the items of its lists."""
+    return is_flagged(node)
 
 
 def _in_order(items: list[JsonNode], at: str) -> list[JsonNode]:
@@ -435,7 +440,7 @@ def _is_on_other_channel(node: JsonNode) -> bool:
 
 def _narrow(draft: Draft, outer: _Outer) -> None:
     """Narrow the kind of a part, so that it never shows more than the record around it."""
-    if outer.kind in _NARROWING and draft.kind is Kind.SAID:
+    if outer.kind in NARROWING and draft.kind is Kind.SAID:
         draft.kind = outer.kind
     if outer.is_hidden and draft.kind is Kind.SAID:
         draft.kind = Kind.UNKNOWN

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from msgspec.structs import replace
 
 from viewer.formats.engine.drafts import Draft, RecordReading, read_record
-from viewer.formats.engine.known.shapes import RecordShapes, is_usual
-from viewer.formats.tables.model import RecordFormat, RecordRule
+from viewer.formats.engine.known.shapes import Matched, RecordShapes, is_usual
+from viewer.formats.tables.model import Inner, RecordFormat, RecordRule
 from viewer.syntax.json_lines import LazyNode, read_regular
 from viewer.syntax.json_text import JsonNode
 
@@ -37,11 +39,16 @@ class ItemShapes:
         reading = shape.reading(data, known.start, base, spans, texts)
         return reading.drafts if reading is not None else None
 
+    def match(self, rule: RecordRule, data: bytes | bytearray, at: int) -> Matched | None:
+        """Return the item of a known shape at an index, or None if it needs the rules."""
+        return self._shapes_of(rule).match(data, at)
+
     def _shapes_of(self, rule: RecordRule) -> RecordShapes:
         known = self._shapes.get(id(rule))
         if known is None:
             facts = {"session": "", "model": "", "version": "", "threads": None, "history": None, "replays": None}
-            format = replace(self._format, records=rule.rules, usage=(), inner=(), keeps_fields=False, **facts)
+            inner = tuple(_inner_of(self._format, rule.each))
+            format = replace(self._format, records=rule.rules, usage=(), inner=inner, keeps_fields=False, **facts)
             known = self._shapes[id(rule)] = rule, RecordShapes(format)
         return known[1]
 
@@ -53,9 +60,29 @@ class ItemShapes:
         base = item.line.base
         alone = read_regular(item.line.data[item.start - base : item.end - base], item.start)
         reading = read_record(rule.rules, alone) if alone is not None else None
-        if alone is not None and reading is not None and is_usual(reading) and _has_only_drafts(reading):
+        if alone is not None and reading is not None and is_usual(reading) and has_only_drafts(reading):
             shapes.make(alone, reading)
 
 
-def _has_only_drafts(reading: RecordReading) -> bool:
+def _inner_of(format: RecordFormat, each: str) -> Iterator[str | Inner]:
+    """Yield the paths of strings that hold JSON in the items of a list."""
+    before = f"{each}."
+    for inner in format.inner:
+        if isinstance(inner, str):
+            choices = [one.removeprefix(before) for one in inner.split("|") if one.startswith(before)]
+            if choices:
+                yield "|".join(choices)
+        elif each in inner.holders.split("|"):
+            yield Inner("", inner.path, inner.when, inner.always)
+        else:
+            holders = [one.removeprefix(before) for one in inner.holders.split("|") if one.startswith(before)]
+            paths = [one.removeprefix(before) for one in inner.path.split("|") if one.startswith(before)]
+            if holders:
+                yield Inner("|".join(holders), inner.path, inner.when, inner.always)
+            elif not inner.holders and paths:
+                yield Inner("", "|".join(paths), (), inner.always)
+
+
+def has_only_drafts(reading: RecordReading) -> bool:
+    """True if the reading of an item changes nothing but the messages."""
     return not (reading.starts or reading.exchanges or reading.is_aside or reading.done)

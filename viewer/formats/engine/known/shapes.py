@@ -153,7 +153,7 @@ class _Check(Struct, frozen=True):
     beginnings: tuple[tuple[str, ...], ...]
 
 
-class _Alike:
+class Alike:
     """The shapes that have the same pattern. Two things distinguish them: how the strings in the same holes begin, and
     which of these strings are equal."""
 
@@ -398,8 +398,8 @@ class RecordShapes:
 
     def __init__(self, format: RecordFormat) -> None:
         self._format = format
-        self._shapes = ShapeTree[_Alike]()
-        self._alike: dict[tuple[Parts, tuple[_Check, ...], tuple[int | str, ...]], _Alike] = {}
+        self._shapes = ShapeTree[Alike]()
+        self._alike: dict[tuple[Parts, tuple[_Check, ...], tuple[int | str, ...]], Alike] = {}
         self._trials = 0
         self._outlines: dict[object, int] = {}
         """The number of occurrences of records with the same members."""
@@ -419,7 +419,7 @@ class RecordShapes:
     def match(self, data: bytes | bytearray, at: int) -> Matched | None:
         """Return the record at an index, or None if it needs the slow path."""
 
-        def take(alike: _Alike, spans: Regs, end: int) -> Matched | None:
+        def take(alike: Alike, spans: Regs, end: int) -> Matched | None:
             return alike.match(data, at, end, spans)
 
         return self._shapes.find(data, at, take)
@@ -437,7 +437,7 @@ class RecordShapes:
             return False
         if node.end - node.start > LONGEST_LEARNED:
             return False
-        outline = _outline(node.value, 0)
+        outline = outline_of(node.value, 0)
         count = self._outlines[outline] = self._outlines.get(outline, 0) + 1
         if len(self._outlines) > MOST_OUTLINES:
             self._outlines.clear()
@@ -453,11 +453,11 @@ class RecordShapes:
             return
         parts, holes, shape, compared = known
         read = [(number, hole) for number, hole in enumerate(holes, 1) if hole.is_read]
-        checks = tuple(_Check(number, hole.beginnings) for number, hole in read)
+        checks = _checks_of(holes)
         shape.strict = None if compared else shape.strict_parts(parts, holes)
         alike = self._alike.get((parts, checks, compared))
         if alike is None:
-            alike = self._alike[parts, checks, compared] = _Alike(checks, compared)
+            alike = self._alike[parts, checks, compared] = Alike(checks, compared)
             self._shapes.add(parts, alike)
         beginnings = [_beginning(hole.node.text, hole.beginnings) for _, hole in read]
         if compared:
@@ -467,6 +467,10 @@ class RecordShapes:
         alike.add(tuple(beginnings), shape)
 
 
+def _checks_of(holes: list[_Hole]) -> tuple[_Check, ...]:
+    return tuple(_Check(number, hole.beginnings) for number, hole in enumerate(holes, 1) if hole.is_read)
+
+
 def is_usual(reading: RecordReading) -> bool:
     """True if a reading consists only of drafts, and possibly ends messages."""
     is_more: object = reading.steps or reading.faults or reading.begun or reading.narrows
@@ -474,16 +478,16 @@ def is_usual(reading: RecordReading) -> bool:
     return not is_more and reading.unknown is None and reading.session is None
 
 
-def _outline(value: Any, depth: int) -> object:
+def outline_of(value: Any, depth: int = 0) -> object:
     """Return the member names in a value, and the words that are deciding."""
     kind = type(value)
     if kind is dict and depth < 4:
         return tuple(
-            (key, each if key in DECIDING_NAMES and type(each) is str else _outline(each, depth + 1))
+            (key, each if key in DECIDING_NAMES and type(each) is str else outline_of(each, depth + 1))
             for key, each in value.items()
         )
     if kind is list and depth < 4:
-        return (len(value), *(_outline(each, depth + 1) for each in value[:MOST_OUTLINED]))
+        return (len(value), *(outline_of(each, depth + 1) for each in value[:MOST_OUTLINED]))
     return kind
 
 
@@ -556,9 +560,19 @@ class _Learner:
     """Makes the shape of one record."""
 
     def __init__(
-        self, format: RecordFormat, inner_names: frozenset[str], node: LazyNode, reading: RecordReading
+        self,
+        format: RecordFormat,
+        inner_names: frozenset[str],
+        node: LazyNode,
+        reading: RecordReading,
+        *,
+        list_at: int = -1,
+        list_name: str = "",
     ) -> None:
+        """`list_at` is where an empty list is that represents one of any length, and `list_name` its name."""
         self._format = format
+        self._list_at = list_at
+        self._list_name = list_name
         self._inner_names = inner_names
         self._data = node.line.data
         self._base = node.start
@@ -637,6 +651,7 @@ class _Learner:
         if not self._format.keeps_fields or not self._reading.starts:
             return None
         fields = fields_of(self._tree, Source(self._data, self._base), self._reading)
+        fields.pop(self._list_name, None)
         return facts.fields(fields, names_read(self._format))
 
     def _place_of(self, start: int) -> Place:
@@ -649,6 +664,9 @@ class _Learner:
 
     def _find_holes(self, node: JsonNode, at: _Path, name: str) -> None:
         """Find the values that may differ. `name` is the name of the nearest member."""
+        if node.start == self._list_at:
+            self._holes.append(_Hole(node, at))
+            return
         if node.start in self._deciding.values or name in DECIDING_NAMES:
             return
         if node.start in self._deciding.times and not parse_decoded_time(_at(self._value, at)):
@@ -828,6 +846,8 @@ def _value(hole: _Hole) -> bytes:
         return _NUMBER
     if hole.node.kind is JsonKind.OBJECT:
         return _OBJECT
+    if hole.node.kind is JsonKind.ARRAY:
+        return rb"\[\]"
     return _TEXT if hole.is_read else _PLAIN_TEXT
 
 
@@ -893,6 +913,8 @@ class _Probe:
             head, point, tail = node.text.partition(".")
             mark = f"{1000 * (1 + is_other) + number}"
             return (head[:-4] + mark if len(head) > 4 else mark) + point + tail
+        if node.kind is JsonKind.ARRAY:
+            return "[]"
         if node.kind is JsonKind.OBJECT:
             return "{}" if is_other else '{"text":"x"}'
         number = hole.like or number
@@ -912,3 +934,22 @@ class _Probe:
     def _splitter(self) -> re.Pattern[str]:
         """A pattern for any mark."""
         return re.compile("(" + "|".join(map(re.escape, self._marks)) + ")")
+
+
+def framed(
+    format: RecordFormat, node: LazyNode, reading: RecordReading, list_at: int, list_name: str
+) -> tuple[Parts, int, Alike] | None:
+    """Return the parts of a record whose empty list represents one of any length, the number of the hole in its place,
+    and the shape. Return None if the record cannot have a shape."""
+    known = _Learner(format, inner_names(format), node, reading, list_at=list_at, list_name=list_name).shape()
+    if known is None:
+        return None
+    parts, holes, shape, compared = known
+    places = [number for number, hole in enumerate(holes, 1) if hole.node.start == list_at]
+    if compared or len(places) != 1:
+        return None
+    (place,) = places
+    alike = Alike(_checks_of(holes), ())
+    alike.add(tuple(_beginning(hole.node.text, hole.beginnings) for hole in holes if hole.is_read), shape)
+    before, after = parts[: place - 1], parts[place:]
+    return (*before, (parts[place - 1][0], b""), *after), place, alike

@@ -6,10 +6,11 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from itertools import pairwise
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from viewer.formats.engine.drafts import Draft, RecordReading
 from viewer.formats.engine.history import Conversation
+from viewer.formats.engine.known.lists import MatchedList
 from viewer.formats.engine.known.shape_tree import Regs
 from viewer.formats.engine.known.shapes import Matched, Said, Shape, decoded_text
 from viewer.formats.engine.tree import RecordTree
@@ -19,7 +20,7 @@ from viewer.formats.engine.writing.copies import CopyPairs
 from viewer.formats.engine.writing.growing import GrowingMessages
 from viewer.formats.engine.writing.headers import DraftHeaders
 from viewer.formats.engine.writing.messages import DraftMessages, outcome_report
-from viewer.formats.engine.writing.plans import PLAIN, STRING, VALUE, Line, Plan, Planner, text_of
+from viewer.formats.engine.writing.plans import PLAIN, STRING, VALUE, Line, Plan, Planner, continues, text_of
 from viewer.formats.engine.writing.text_hooks import TextHooks
 from viewer.formats.json.known.shapes import TURN_LEADS, begins_turn, is_divided, may_be_divided
 from viewer.formats.tables.model import RecordFormat
@@ -110,6 +111,9 @@ class ColumnWriter:
         self._end_prefill = end_prefill
         self._keeps_model = usage.keeps_model
         self._planner = Planner(format, headers, hooks)
+        items = structs.replace(format, usage=(), model="", inner=(), keeps_fields=False)
+        self._item_planner = Planner(items, headers, hooks)
+        self._list_plans: dict[Shape, Plan | None] = {}
         self._plans: dict[Shape, Plan | None] = {}
         self._opened: dict[tuple[int, str | None], Header] = {}
         """The headers of calls that another record ends, without call ids."""
@@ -151,6 +155,62 @@ class ColumnWriter:
             session.conversation.settle()
         self._record.count_batch(batch)
         return place
+
+    # Records with lists of any length.
+
+    def add_list(
+        self,
+        one: MatchedList,
+        data: bytes | bytearray,
+        base: int,
+        session: Session,
+        *,
+        is_last: bool,
+        is_waiting: bool,
+    ) -> bool:
+        """Write a record whose list may have any length. Return False if it needs the slow path.
+
+        `is_last` is true unless another such record follows, and `is_waiting` if an answer may continue the last
+        message."""
+        around = one.around
+        plan = self._list_plan(around.shape)
+        if plan is None or any(hole > one.frame.hole for hole in plan.bodies):
+            return False
+        run = [Item(plan, ((around.start, around.end), *around.spans), around)]
+        for matched in one.items:
+            own = self._list_plan(matched.shape, is_item=True)
+            if own is None:
+                return False
+            run.append(Item(own, ((matched.start, matched.end), *matched.spans), matched))
+        lines = [line for item in run for line in item.plan.lines]
+        if len(lines) == len(plan.lines) or (is_last and lines[-1].may_go_on):
+            return False
+        block = bytes(memoryview(data)[around.start : around.end])
+        signs = _with_signs(block, run, around.start)
+        ready = self._ready(run, data, block, signs)
+        if len(ready) < len(run):
+            return False
+        self._end_prefill()
+        batch = self._record.batch()
+        self._record.count_batch(batch)
+        texts = _listed(ready[0].texts, run[0].regs)
+        reading = RecordReading(starts=True, fields=around.shape.given_fields(texts))
+        session.id = session.begin(around.node(base, texts), reading)
+        for each in ready:
+            self._append(batch, each, data, base, signs)
+        self._record.count_batch(batch)
+        return True
+
+    def _list_plan(self, shape: Shape, *, is_item: bool = False) -> Plan | None:
+        """Return how to write the items of a shape, or what is around them, or None if they need the writer of
+        drafts."""
+        if shape not in self._list_plans:
+            if len(self._list_plans) >= _MOST_PLANS:
+                self._list_plans.clear()
+            plan = self._item_planner.plan(shape) if is_item else self._planner.plan(shape, has_list=True)
+            is_known = plan is not None and _is_simple(plan) and plan.certainly_begins is not is_item
+            self._list_plans[shape] = plan if is_known and plan is not None and plan.begins is not is_item else None
+        return self._list_plans[shape]
 
     # Records whose values exclude nothing.
 
@@ -328,19 +388,7 @@ class ColumnWriter:
         if place + 1 == len(ready) or session.tree is not None or session.conversation is not None:
             return None
         one, next = ready[place], ready[place + 1]
-        if not next.item.plan.lines or next.item.plan.certainly_begins or next.item.plan.begins:
-            return None
-        line, other = one.item.plan.lines[0], next.item.plan.lines[0]
-        key, name = text_of(line.key, one.texts), text_of(other.name, next.texts)
-        is_same = other.draft.rule is line.draft.rule and other.draft.kind is line.draft.kind
-        is_same = is_same and not other.is_open and text_of(other.key, next.texts) == key
-        is_same = is_same and text_of(other.id, next.texts) == text_of(line.id, one.texts)
-        is_plain = one.item.plan.session is None and one.item.plan.model is None and next.item.plan.session is None
-        is_plain = is_plain and next.item.plan.model is None and not next.item.plan.shape.usage and not next.times[0]
-        is_replaced = is_same and is_plain and bool(other.said.pieces) and bool(name) and bool(key)
-        if not is_replaced or line.thread is not None or other.thread is not None:
-            return None
-        return next if self._copies.forget_quietly(at + 1) else None
+        return next if _completes(next, one) and self._copies.forget_quietly(at + 1) else None
 
     def _append_completed(
         self, batch: ClosedBatch, one: _Ready, next: _Ready, data: bytes | bytearray, base: int, signs: set[int]
@@ -483,6 +531,30 @@ class ColumnWriter:
                 batch.opened[row] = len(batch.used)
             else:
                 self._messages.note(batch.headers[code][0], batch.first + row, (start, end))
+
+
+def _completes(next: _Ready, one: _Ready) -> bool:
+    """True if a record replaces the text of the call of another one, and ends the call."""
+    plan, later = one.item.plan, next.item.plan
+    if not later.lines or later.certainly_begins or later.begins or later.shape.usage or next.times[0]:
+        return False
+    if any(each is not None for each in (plan.session, plan.model, later.session, later.model)):
+        return False
+    line, other = plan.lines[0], later.lines[0]
+    if other.draft.rule is not line.draft.rule or other.draft.kind is not line.draft.kind or other.is_open:
+        return False
+    if line.thread is not None or other.thread is not None or not other.said.pieces:
+        return False
+    key, name = text_of(line.key, one.texts), text_of(other.name, next.texts)
+    is_same = text_of(other.key, next.texts) == key and text_of(other.id, next.texts) == text_of(line.id, one.texts)
+    return is_same and bool(key) and bool(name)
+
+
+def _is_simple(plan: Plan) -> bool:
+    """True if the messages of a record do not depend on others, and no later record depends on them, except that it may
+    continue the last one."""
+    is_plain = plan.part is None and plan.copied < 0 and not plan.shape.usage and not plan.shape.done
+    return is_plain and not any(line.is_open or continues(line.draft) for line in plan.lines)
 
 
 def _goes_no_further(ready: list[_Ready], place: int) -> bool:

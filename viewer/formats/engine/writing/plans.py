@@ -134,8 +134,9 @@ class Planner:
         self._headers = headers
         self._hooks = hooks
 
-    def plan(self, shape: Shape) -> Plan | None:
-        """Return how to write the records of a shape, or None if they need the writer of drafts."""
+    def plan(self, shape: Shape, *, has_list: bool = False) -> Plan | None:
+        """Return how to write the records of a shape, or None if they need the writer of drafts. If `has_list` is true,
+        they also have the messages of a list."""
         format = self._format
         keeps = format.keeps_fields and shape.starts
         if (keeps and shape.fields is None) or shape.usage is None:
@@ -144,7 +145,7 @@ class Planner:
             return None
         if shape.exchanges and (shape.starts or format.session or format.threads is not None):
             return None
-        if not shape.said and (shape.starts or format.history is not None):
+        if not shape.said and not has_list and (shape.starts or format.history is not None):
             return None
         if format.replays is not None and (shape.starts or format.session):
             return None
@@ -202,7 +203,7 @@ class Planner:
             known[model] if model else None,
             copied[0] if copied else -1,
             shape.starts and not format.session and format.threads is None,
-            bool(lines) and _continues(lines[0].draft),
+            bool(lines) and continues(lines[0].draft),
         )
 
     def _may_have_copies(self, lines: list[Line], shape: Shape) -> bool:
@@ -316,7 +317,8 @@ def _messages_after(lines: list[Line], place: Place) -> int:
     return len(lines) - 1 - (around[-1] if around else before[-1][1] if before else len(lines) - 1)
 
 
-def _continues(draft: Draft) -> bool:
+def continues(draft: Draft) -> bool:
+    """True if a message may continue the one before it."""
     return draft.rule.prefill is Prefill.GOES_ON and draft.kind is Kind.SAID
 
 

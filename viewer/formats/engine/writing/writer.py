@@ -27,6 +27,7 @@ from viewer.rules.structure import W_RECORD_UNKNOWN
 from viewer.syntax.json_text import JsonKind, JsonNode
 
 if TYPE_CHECKING:
+    from viewer.formats.engine.known.lists import MatchedList
     from viewer.formats.engine.writing.columns import ColumnWriter, Item, Session
     from viewer.formats.engine.writing.plans import Plan
 
@@ -101,6 +102,17 @@ class DraftWriter:
             self._at += count
             self._usage.take_none()
         return count
+
+    def add_lists(self, found: list[MatchedList], data: bytes | bytearray, base: int, session: Session) -> int:
+        """Write records with lists as columns. Return how many were written."""
+        for place, one in enumerate(found):
+            is_last = place + 1 == len(found)
+            is_waiting = self._prefill is not None
+            if not self._columns.add_list(one, data, base, session, is_last=is_last, is_waiting=is_waiting):
+                return place
+            self._at += 1
+            self._usage.take_none()
+        return len(found)
 
     @property
     def has_prompt(self) -> bool:

@@ -21,7 +21,19 @@ TEXTS = (
 )
 DELTA = '{"type":"response.output_text.delta","item_id":"m1",%s"delta":"%s"}'
 CHUNK = '{"id":"c1",%s"object":"chat.completion.chunk","choices":[{"index":0,"delta":{%s"content":"%s"}%s}]}'
+PROBABILITIES = (
+    '{"content":[{"token":"@","logprob":-#.5,"bytes":[#,1],"top_logprobs":[{"token":"@","logprob":-1e-#,"bytes":null}]}]}',
+    *(
+        '{"content":[],"refusal":null}',
+        '{"a":#,"a":#}',
+        '{"thought":#,"channel":"analysis","content":"@"}',
+        "{#,}",
+        "[0#]",
+    ),
+    *('{"a":[[[[[[#]]]]]]}', '[{"a":"#]"}, NaN]', '"#"'),
+)
 OF_DELTA = (
+    *(f'"logprobs":{probabilities},' for probabilities in PROBABILITIES),
     *("", '"sequence_number":#,', '"sequence_number":null,', '"obfuscation":"#",', '"event_id":"#","created":#,'),
     *('"role":"assistant",', '"channel":"final",', '"text":"#",', '"thought":#,', '"phase":"#",', '"output_index":#,'),
     *('"usage":{"output_tokens":#},', '"item_id":"m#",', '"n":[#],', '"sequence_number":0#,'),
@@ -30,6 +42,8 @@ OF_CHUNK = (
     *(("", "", ""), ('"created":#,', "", ""), ('"model":"#",', "", ""), ("", "", ',"finish_reason":null')),
     *(("", '"role":"assistant",', ""), ("", '"reasoning":"#",', ""), ('"usage":{"prompt_tokens":#},', "", "")),
     *(("", '"thought":#,', ""), ("", "", ',"finish_reason":"#"'), ("", '"channel":"analysis",', "")),
+    *(("", "", f',"logprobs":{probabilities}') for probabilities in PROBABILITIES),
+    *(("", '"logprobs":{"role":"tool"},', ""), ('"logprobs":{"n":[#]},', "", ',"logprobs":{"n":[#]}')),
     *(("", '"tool_calls":[{"index":0,"function":{"arguments":"#"}}],', ""), ("", "", ',"channel":"#"')),
 )
 

@@ -186,7 +186,7 @@ def _name(call: dict[str, Any]) -> dict[str, str]:
 
 OWN = (
     *("id", "created_at", "timestamp", "seq", "status", "type", "phase", "parent_id", "thought", "model", "isHidden"),
-    *("metadata", "tags", "annotations"),
+    *("metadata", "tags", "annotations", "channel", "recipient", "intent", "content_type", "constrained", "call_id"),
 )
 """Names of members that the messages of a conversation may have."""
 INNER: tuple[Any, ...] = (
@@ -227,6 +227,11 @@ def own(message: dict[str, Any], at: int, names: list[str], chance: Random, trou
         "metadata": {"a": f"x {at}", "n": at},
         "tags": ["a", at],
         "annotations": [],
+        "channel": "analysis" if at % 4 == 2 else "commentary" if at % 4 == 3 else "final",
+        "recipient": "functions.f" if at % 4 == 3 else "user",
+        "intent": "preamble",
+        "content_type": "json" if at % 4 == 3 else "text",
+        "constrained": at % 4 == 3,
     }
     found: dict[str, Any] = {name: usual.get(name, f"{name}-{at}") for name in names}
     for name in names:

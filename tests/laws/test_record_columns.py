@@ -25,7 +25,7 @@ from viewer.formats.engine.writing import columns, plans
 from viewer.formats.engine.writing.copies import CopyPairs
 from viewer.formats.engine.writing.growing import GrowingMessages
 from viewer.formats.engine.writing.text_hooks import TextHooks
-from viewer.formats.engine.writing.writer import can_be_columns
+from viewer.formats.engine.writing.writer import DraftWriter, can_be_columns
 from viewer.index import messages as index_messages
 from viewer.index.messages import MessageIndex
 from viewer.model.events import ClosedBatch, Started, Used
@@ -496,27 +496,108 @@ def ended_messages() -> Iterator[tuple[str, bytes]]:
             {"type": "item.completed", "item": said},
             {"type": "turn.completed", "usage": {"input_tokens": turn, "output_tokens": 7}},
         ]
-    yield "codex-exec", lines_of(*items, *items[1:9])
+    calls = [one for number in range(40, 46) for one in command(number)]
+    crossed = [one for pair in zip(command(50), command(51), strict=True) for one in pair]
+    again = [*command(52), {"type": "item.updated", "item": command(53)[0]["item"]}, command(53)[1], command(54)[0]]
+    yield "codex-exec", lines_of(*items, *items[1:9], *calls, *crossed, *calls[2:4], *again, *command(55), *calls[:1])
+
+
+def command(number: int) -> list[dict[str, Any]]:
+    """Return the records of Codex about a command that begins and ends."""
+    begun = {"id": f"i{number}", "type": "command_execution", "command": f"ls {number}", "aggregated_output": ""}
+    ends = {"aggregated_output": f"Result {number}", "exit_code": 0, "status": "completed"}
+    return [{"type": "item.started", "item": begun}, {"type": "item.completed", "item": begun | ends}]
 
 
 FAULTS_IN_ENDS: dict[str, tuple[object, str, object]] = {
-    "every record ends its message": (shapes._Learner, "_is_ended", lambda learner, rule: True),
+    "every record ends its message": (shapes._Learner, "_ends", lambda learner, rule: True),
+    "every record completes the call before it": (
+        columns.ColumnWriter,
+        "_completion",
+        lambda writer, ready, place, session, at: ready[place + 1] if ready[place + 1 :] else None,
+    ),
     "no key of an end": (shapes, "_filled", lambda mix, texts: ""),
 }
 
 
 def test_ended_messages_are_read_as_columns_as_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
     for number, (format, data) in enumerate(ended_messages()):
-        compare(data, format, Random(number), monkeypatch)
         both(data, format, monkeypatch)
+        compare(data, format, Random(number), monkeypatch)
 
 
 @each("fault", FAULTS_IN_ENDS)
 def test_a_fault_in_columns_of_ended_messages_is_found(fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(*FAULTS_IN_ENDS[fault])
     with pytest.raises(AssertionError):
+        for format, data in ended_messages():
+            both(data, format, monkeypatch)
         for number, (format, data) in enumerate(ended_messages()):
             compare(data, format, Random(number), monkeypatch)
+
+
+def requested(number: int, *last: dict[str, Any], **more: Any) -> dict[str, Any]:
+    """Return a request of the Messages API, which ends with these messages."""
+    call = {"type": "tool_use", "id": f"u{number}", "name": "find", "input": {"q": f"x{number}"}}
+    result = {"type": "tool_result", "tool_use_id": f"u{number}", "content": f"Result {number}"}
+    talk = [
+        {"role": "user", "content": f"Question {number}"},
+        {"role": "assistant", "content": [{"type": "text", "text": f"I look {number}"}, call]},
+        {"role": "user", "content": [result]},
+    ]
+    return {"model": "m", "max_tokens": 9, "system": "You help.", "messages": [*talk, *last]} | more
+
+
+def answered(number: int, *parts: dict[str, Any], **more: Any) -> dict[str, Any]:
+    """Return a response of the Messages API."""
+    content = [*parts] or [{"type": "text", "text": f"Answer {number}"}]
+    head = {"id": f"m{number}", "type": "message", "role": "assistant", "model": "m", "content": content}
+    return head | {"stop_reason": "end_turn", "usage": {"input_tokens": number, "output_tokens": 3}} | more
+
+
+def odd_answers() -> Iterator[bytes]:
+    """Yield requests and responses, some of which continue the text before them."""
+    begun = [{"role": "assistant", "content": "It is "}]
+    question, parts = {"role": "user", "content": "Why?"}, [{"type": "text", "text": "It is "}]
+    thought = {"type": "thinking", "thinking": "Hm", "signature": "x"}
+    requests = [requested(number, *begun * (number % 2)) for number in range(6)]
+    responses = [answered(number) for number in range(6)]
+    pairs = [each for number in range(6) for each in (requested(number, *begun), answered(number))]
+    plain = [each for number in range(6) for each in (requested(number), answered(number, thought))]
+    marked = requested(9, {"role": "user", "content": "<|im_start|>user\nx<|im_end|>"})
+    odd = answered(9, {"type": "text", "text": "<think>a</think>b"})
+    yield lines_of(*requests, *responses, requested(9, {"role": "assistant", "content": parts}), *responses, *requests)
+    yield lines_of(*pairs, *plain, *requests, *responses)
+    yield lines_of(*responses, odd, *requests, marked, *responses[:3], requested(9, question), odd, *pairs)
+    yield lines_of(*requests, answered(9, thought, *parts), *requests, answered(8, thought), *responses, *requests)
+    fault = {"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}
+    yield lines_of(*responses, *requests, fault, *responses, *requests[:4], {"messages": []}, *responses, *pairs)
+
+
+FAULTS_IN_ANSWERS: dict[str, tuple[object, str, object]] = {
+    "no answer continues a message": (columns, "_goes_no_further", lambda ready, place: True),
+    "no response may continue a message": (plans, "continues", lambda draft: False),
+    "every message is complete": (DraftWriter, "_end_prefill", lambda writer: setattr(writer, "_prefill", None)),
+}
+
+
+@pytest.mark.slow
+def test_answers_that_continue_are_read_as_columns_as_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    for number, data in enumerate(odd_answers()):
+        if number % 2:
+            compare(data, "anthropic", Random(number), monkeypatch)
+        else:
+            both(data, "anthropic", monkeypatch)
+
+
+@pytest.mark.slow
+@each("fault", FAULTS_IN_ANSWERS, quick=3, test=1)
+def test_a_fault_in_columns_of_answers_is_found(fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    known = [events(data, "anthropic") for data in odd_answers()]
+    monkeypatch.setattr(*FAULTS_IN_ANSWERS[fault])
+    monkeypatch.setattr(lines, "READ_WITH_CARE", 0)
+    monkeypatch.setattr(shapes, "SEEN_BEFORE", 0)
+    assert known != [events(data, "anthropic") for data in odd_answers()]
 
 
 def repeated_texts() -> bytes:
@@ -587,6 +668,13 @@ def test_almost_all_rows_are_in_batches(monkeypatch: pytest.MonkeyPatch) -> None
     sizes.clear()
     read_batched(lines_of(*map(completion, range(200))), "completions")
     assert max(sizes) >= 190
+    sizes.clear()
+    read_batched(lines_of(*(one for number in range(100) for one in command(number))), "codex-exec")
+    assert max(sizes) >= 190
+    for make in (requested, answered):
+        sizes.clear()
+        read_batched(lines_of(*map(make, range(100))), "anthropic")
+        assert max(sizes) >= 90
 
 
 def test_few_records_are_prepared_where_many_need_the_slow_path(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,17 +4,23 @@ from __future__ import annotations
 
 import json
 import random
+from collections.abc import Iterable
 from typing import Any
 
 import pytest
 
-from tests.laws.test_fast_records import as_lines, both, events, format_of, mutations, record_samples
+from tests.laws.test_fast_records import as_lines, both, events, format_of, mutations, record_samples, said
+from tests.laws.test_message_batches import conversation, habits, spoiled
+from tests.laws.test_record_columns import compare
 from tests.support.cases import each
 from tests.support.samples import Sample
 from viewer.formats.containers import regular_lines as lines
+from viewer.formats.engine import drafts
 from viewer.formats.engine.drafts import read_record
+from viewer.formats.engine.known import lists as record_lists
 from viewer.formats.engine.known import shapes
 from viewer.formats.engine.known.shapes import RecordShapes
+from viewer.formats.engine.writing import columns
 from viewer.formats.hiding import FLAGS
 from viewer.formats.tables.model import Container, RecordFormat, RecordRule, has
 from viewer.formats.tables.rows import ROWS
@@ -354,3 +360,110 @@ def test_calls_that_a_rule_compares_are_no_holes(monkeypatch: pytest.MonkeyPatch
         return json.dumps({"chosen": lists[0], "rejected": lists[1]}).encode() + b"\n"
 
     both(b"".join([row(1, 1)] * 4 + [row(1, 2), row(2, 2), row(1, 1)] * 4), "rows", monkeypatch)
+
+
+def lists(chance: random.Random, format: str) -> bytes:
+    """Return records with lists of messages, of which hardly any two have the same length."""
+    trouble = chance.choice((0, 0.02, 0.1))
+    usual = habits(chance)
+    rows: list[dict[str, Any]] = []
+    for number in range(chance.randint(8, 24)):
+        talk: list[Any] = conversation(chance, trouble, usual)
+        if chance.random() < trouble:
+            talk.insert(chance.randrange(len(talk)), chance.choice((7, "x", None, [], {}, {"role": "user"})))
+        head: dict[str, Any] = (
+            {"system": f"Help {number}", "max_tokens": 9} if format == "anthropic" else {"label": True}
+        )
+        if chance.random() < 0.15:
+            odd = ({"isHidden": True}, {"type": "thought"}, {"prompt": talk[:1]}, {"rejected": talk}, {"chosen": talk})
+            head |= chance.choice((*odd, {"visible": False}, {"timestamp": "2026-01-02T03:04:05Z"}, {"thread": "t"}))
+        rows.append(head | {"messages": talk})
+    return "".join(json.dumps(row, ensure_ascii=chance.random() < 0.4) + "\n" for row in rows).encode()
+
+
+def compare_lists(numbers: Iterable[int], monkeypatch: pytest.MonkeyPatch) -> None:
+    for number in numbers:
+        for format in ("rows", "anthropic"):
+            chance = random.Random(f"lists {number}")
+            data = lists(chance, format)
+            data = spoiled(data, chance) if chance.random() < 0.3 else data
+            both(data, format, monkeypatch, tuple(range(1, len(data), 3000)) if number % 2 else ())
+            compare(data, format, random.Random(number), monkeypatch)
+
+
+@pytest.mark.slow
+def test_items_of_lists_are_read_as_with_care(monkeypatch: pytest.MonkeyPatch) -> None:
+    chance = random.Random("lists 0")
+    both(lists(chance, "rows"), "rows", monkeypatch)
+
+
+@pytest.mark.lab
+@pytest.mark.parametrize("part", range(4))
+def test_items_of_many_lists_are_read_as_with_care(part: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    compare_lists(range(1 + part, 241, 4), monkeypatch)
+
+
+HEADS: dict[str, dict[str, Any]] = {
+    "hidden": {"isHidden": True},
+    "repeated": {"prompt": [said("user", "Hi")]},
+    "invisible": {"visible": False},
+    "chosen": {"chosen": [said("user", "Hi"), said("assistant", "Yes")]},
+    "rejected": {"rejected": [said("user", "Hi")]},
+    "completion": {"completion": "Yes"},
+    "timed": {"timestamp": "2026-01-02T03:04:05Z"},
+    "audience": {"audience": ["tool"]},
+    "system": {"system": "Help"},
+}
+"""Members around a list whose messages inherit something from them, or repeat them."""
+
+
+def with_head(head: dict[str, Any]) -> bytes:
+    """Return records with lists and these members. What they change does not show in the first of them."""
+    talk = [said("user", "Hi"), said("assistant", "Yes")]
+    hidden = [said("system", "Help"), said("developer", "Do")]
+    rows = [{"messages": talk * at, "tools": []} for at in (1, 2, 3)]
+    rows += [head | {"messages": hidden * at, "tools": []} for at in (1, 2, 3)]
+    rows += [head | {"messages": talk * at, "tools": []} for at in (1, 2, 3)]
+    return b"".join(json.dumps(row).encode() + b"\n" for row in rows)
+
+
+@each("head", HEADS, quick=9, test=3)
+def test_items_that_inherit_something_are_read_as_with_care(head: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    for format in ("rows", "anthropic"):
+        both(with_head(HEADS[head]), format, monkeypatch)
+
+
+@pytest.mark.slow
+def test_a_fault_in_frames_of_lists_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(record_lists.ListShapes, "_is_apart", lambda *_: True)
+    with pytest.raises(AssertionError):
+        both(with_head(HEADS["hidden"]), "rows", monkeypatch)
+
+
+@pytest.mark.slow
+@each("fault", ("items inherit nothing", "no item has its own place"), quick=2, test=1)
+def test_a_fault_in_items_of_lists_is_found(fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    if fault == "items inherit nothing":
+        monkeypatch.setattr(drafts._Outer, "is_neutral", property(lambda outer: True))
+    else:
+        read = shapes.Shape.reading
+        monkeypatch.setattr(shapes.Shape, "reading", lambda own, data, at, base, *more: read(own, data, 0, base, *more))
+    with pytest.raises(AssertionError):
+        for number in range(9):
+            both(lists(random.Random(f"lists {number}"), "rows"), "rows", monkeypatch)
+
+
+def test_most_records_with_lists_have_a_known_frame(monkeypatch: pytest.MonkeyPatch) -> None:
+    found: list[bool] = []
+    add = columns.ColumnWriter.add_list
+
+    def counted(self: columns.ColumnWriter, one: record_lists.MatchedList, *given: Any, **more: Any) -> bool:
+        found.append(add(self, one, *given, **more))
+        return found[-1]
+
+    monkeypatch.setattr(columns.ColumnWriter, "add_list", counted)
+    chance = random.Random(1)
+    talks = [[said("user", "Hi"), said("assistant", "Yes")] * chance.randint(1, 9) for _ in range(20)]
+    rows = b"".join(json.dumps({"messages": talk, "label": True}).encode() + b"\n" for talk in talks)
+    both(rows, "rows", monkeypatch)
+    assert sum(found) > 5

@@ -15,7 +15,7 @@ from viewer.checks.plain_calls import PlainRows
 from viewer.checks.prefilter_block import Block, compile_block
 from viewer.model.events import Found
 from viewer.model.messages import Coding, Piece, Transcript
-from viewer.reading.bodies import Body, read_body, string_data, string_read, verbatim_body
+from viewer.reading.bodies import Body, joined_text, read_body, string_data, string_read, verbatim_body
 from viewer.syntax.utf8 import is_utf8
 
 if TYPE_CHECKING:
@@ -121,20 +121,24 @@ class _Rows:
         answers = [answer_of[kind] for kind in kinds]
         masks = compile_block(checker.checks).masks(answers, self._signed, block, self._text)
         for row in [*self._irregular]:
-            is_opaque = self._is_opaque(row, kinds[row])
-            masks[row] = 0 if is_opaque else checker.every_check
-            if is_opaque:
+            is_plain = self._is_plain(row, kinds[row])
+            masks[row] = 0 if is_plain else checker.every_check
+            if is_plain:
                 self._irregular.remove(row)
         self._rows = [row for row, mask in enumerate(masks) if mask]
         self._masks = [masks[row] for row in self._rows]
         self._plain = self._plain_rows(kinds, firsts)
 
-    def _is_opaque(self, row: int, kind: int) -> bool:
-        """True if a body is only a label in place of data that is never read, and no check concerns the message."""
+    def _is_plain(self, row: int, kind: int) -> bool:
+        """True if a body is the text of its pieces, or only a label in place of data that is never read, and no check
+        concerns the message."""
         checker, number = self._checker, self._first + row
         pieces = checker.index.irregular_pieces(number)
         if len(pieces) != 1 or pieces[0].coding is not Coding.OPAQUE:
-            return False
+            end = self._base + len(self._data)
+            is_here = all(self._base <= piece.start <= piece.end <= end for piece in pieces)
+            text = joined_text(pieces, self._read) if is_here else None
+            return text is not None and not checker.mask_of_text(kind, number, text)
         from viewer.syntax.attachments import opaque_label  # lazy: few inputs have encrypted data
 
         size = pieces[0].end - pieces[0].start - 2
@@ -142,6 +146,9 @@ class _Rows:
         if mask is None:
             mask = self._opaque[kind, size] = checker.mask_of_text(kind, number, opaque_label(size).encode())
         return not mask
+
+    def _read(self, start: int, end: int) -> bytes:
+        return self._data[start - self._base : end - self._base]
 
     def _plain_rows(self, kinds: Column, firsts: list[int]) -> PlainRows:
         """Return the messages that need a check. A message that may need more than a link has no kind."""

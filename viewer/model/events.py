@@ -173,6 +173,8 @@ class ClosedBatch(Struct):
     held: dict[int, tuple[Header, tuple[Piece, ...]]] = field(default_factory=dict)
     """The places of the messages that were hidden until the next record confirmed them, each with the header and the
     pieces that it had until then."""
+    grown: set[int] = field(default_factory=set)
+    """Those of these places whose messages were not hidden, but open until the next record replaced their text."""
     used: list[tuple[int, Used]] = field(default_factory=list)
     """The token usage, each with the place of the message before which it was stated."""
     agents: list[tuple[int, AgentStarted]] = field(default_factory=list)
@@ -183,7 +185,7 @@ class ClosedBatch(Struct):
     def __len__(self) -> int:
         return len(self.codes)
 
-    def one_by_one(self) -> Iterator[Started | AgentStarted | Opened | Closed | Found | Used]:
+    def one_by_one(self) -> Iterator[Started | AgentStarted | Opened | Grew | Closed | Found | Used]:
         """Yield the events of the batch one by one."""
         ids = dict(zip(self.id_rows, self.ids, strict=True))
         values = dict(zip(self.value_rows, self.values, strict=True))
@@ -223,9 +225,12 @@ class ClosedBatch(Struct):
                 yield agents.popleft()[1]
             if row in self.held:
                 own, known = self.held[row]
-                span = start, known[-1].end
+                own = own.with_call_id(ids[row]) if row in self.grown and row in ids else own
+                span = start, known[-1].end if known else start
                 yield Opened(replace(message, header=own, ending=Ending.OPEN, span=span, pieces=known, stop=None))
-                while problems and problems[0][0] == row:
+                if row in self.grown:
+                    yield Grew(message.number, pieces)
+                while row not in self.grown and problems and problems[0][0] == row:
                     yield problems.popleft()[1]
                 yield Closed(message)
             elif row in self.opened:

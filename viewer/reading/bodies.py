@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Container, Mapping
+from collections.abc import Callable, Container, Mapping, Sequence
 from json.decoder import scanstring  # type: ignore[attr-defined]
 from operator import attrgetter
 
 from msgspec import Struct, field
 
 from viewer.cache import lazy_regex
-from viewer.model.messages import Coding, Piece, Span
+from viewer.model.messages import VERBATIM, Coding, Piece, Span
 from viewer.reading.template_marks import ESCAPABLE_MARKS
 from viewer.syntax.json_string import opening_length, string_body, string_units, without_halves
 from viewer.syntax.string_map import NestedMap, StringMap, python_runs, python_text
@@ -163,6 +163,24 @@ def read_body(pieces: tuple[Piece, ...], read: Callable[[int, int], bytes], ids:
         _ADD[piece.coding](joined, piece, read, ids)
     pending = joined.flush()
     return Body(b"".join(joined.parts), joined.runs, pending)
+
+
+def joined_text(pieces: Sequence[Piece], read: Callable[[int, int], bytes]) -> bytes | None:
+    """Return the text of the pieces, or None if only `read_body` can join them."""
+    parts: list[bytes] = []
+    for piece in pieces:
+        text = _BETWEEN.get(piece.coding)
+        if text is None:
+            raw = read(piece.start, piece.end)
+            text = string_data(raw) if piece.coding is Coding.JSON_STRING else raw
+            if text is None or piece.coding not in _PLAINLY_JOINED:
+                return None
+        parts.append(text)
+    return b"".join(parts)
+
+
+_BETWEEN = {Coding.LINE: b"\n", Coding.BREAK: b"\n\n"}
+_PLAINLY_JOINED = (*VERBATIM, Coding.JSON_STRING)
 
 
 class _Joined:

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property, lru_cache
 from itertools import takewhile
 
 from msgspec import Struct
 
 from viewer.formats.engine.paths import path
+from viewer.formats.json.known.values import CONTAINER
 from viewer.formats.tables.model import Outcomes, PartRule, RecordFormat, RecordRule, When
 from viewer.model.messages import Coding, Piece
 from viewer.syntax.json_lines import LazyNode
 from viewer.syntax.json_string import string_body
-from viewer.syntax.json_text import JsonKind, JsonNode
+from viewer.syntax.json_text import JsonKind, JsonNode, plain_object
 from viewer.syntax.utf8 import is_utf8
 
 MOST_PATTERNS = 64
@@ -97,19 +98,28 @@ def key_of(data: bytes, start: int, base: int, piece: Piece) -> str | None:
 
 
 def template_of(
-    data: bytes, start: int, at: int, base: int, node: LazyNode, piece: Piece, is_unread: Callable[[str], bool]
+    data: bytes,
+    start: int,
+    at: int,
+    base: int,
+    node: LazyNode,
+    piece: Piece,
+    is_unread: Callable[[str], bool],
+    opaque: Iterable[JsonNode] = (),
 ) -> tuple[bytes, ...]:
-    """Return the bytes of an event, alternating with markers for its text and for values that nothing reads.
+    """Return the bytes of an event, alternating with markers for its text and for values that nothing reads. Among
+    these, `opaque` are objects and arrays.
 
     `start` is the index of the event in the data, `at` the index after it, and `base` the offset of the data."""
-    holes = [(*_body(base, piece), True)]
+    holes = [(*_body(base, piece), b"text")]
+    holes += [(value.start - base, value.end - base, b"value") for value in opaque]
     for member in node.members:
         value = member.value
         if value.kind not in (JsonKind.OBJECT, JsonKind.ARRAY) and is_unread(member.key):
-            holes.append((value.start - base, value.end - base, False))
+            holes.append((value.start - base, value.end - base, b"other"))
     parts: list[bytes] = []
-    for first, last, is_body in sorted(holes):
-        parts += [data[start:first], b"text" if is_body else b"other"]
+    for first, last, marker in sorted(holes):
+        parts += [data[start:first], marker]
         start = last
     return *parts, data[start:at]
 
@@ -121,9 +131,8 @@ def _body(base: int, piece: Piece) -> tuple[int, int]:
 
 
 def match_event(template: tuple[bytes, ...], data: bytes, at: int) -> re.Match[bytes] | None:
-    """Return the event of this template at an index, with its text as the group, or None if there is none."""
-    first, *others = template
-    return _pattern(len(first), tuple(others)).match(data, at) if data.startswith(first, at) else None
+    """Return the event of this template at an index, with its text as the group `text`, or None if there is none."""
+    return next(_events(template, data, at), None)
 
 
 def begins(template: tuple[bytes, ...], data: bytes, at: int) -> bool:
@@ -139,15 +148,29 @@ def _events(template: tuple[bytes, ...], data: bytes, at: int) -> Iterator[re.Ma
     first, *others = template
     match = _pattern(len(first), tuple(others)).match
     while data.startswith(first, at) and (found := match(data, at)) is not None:
+        if b"value" in others and not _are_values(found):
+            return
         yield found
         at = found.end()
+
+
+def _are_values(found: re.Match[bytes]) -> bool:
+    """True if the objects and arrays that nothing reads are regular values."""
+    values = (value for name, value in found.groupdict().items() if name != "text")
+    return all(plain_object(b'{"":' + value + b"}") is not None for value in values)
 
 
 @lru_cache(MOST_PATTERNS)
 def _pattern(length: int, others: tuple[bytes, ...]) -> re.Pattern[bytes]:
     parts = [re.escape(part) for part in others]
-    parts[::2] = [b"(" + _TEXT + b")" if part == b"text" else _SCALAR for part in others[::2]]
+    parts[::2] = [_hole(marker, place) for place, marker in enumerate(others[::2])]
     return re.compile(b"(?s:.{%d})" % length + b"".join(parts))
+
+
+def _hole(marker: bytes, place: int) -> bytes:
+    if marker == b"text":
+        return b"(?P<text>" + _TEXT + b")"
+    return b"(?P<value%d>" % place + CONTAINER + b")" if marker == b"value" else _SCALAR
 
 
 def read_texts(
@@ -164,7 +187,7 @@ def read_texts(
     found = found[: len(found) - keep]
     if not found:
         return None
-    bounds = [(*each.span(1), *each.span()) for each in found]
+    bounds = [(*each.span("text"), *each.span()) for each in found]
     start, at = found[-1].span()
     if not data[first:at].isascii() and not is_utf8(data[first:at]):
         return None
@@ -216,7 +239,7 @@ def all_rules(rules: tuple[RecordRule, ...]) -> list[RecordRule]:
 def _names(rules: list[RecordRule]) -> Iterator[str]:
     """Yield the first names of all paths."""
     for rule in rules:
-        for at in _paths(rule):
+        for at in paths_of(rule):
             yield from _first_names(at)
 
 
@@ -230,7 +253,7 @@ def _last_names(at: str) -> Iterator[str]:
         yield from (str(steps[-1]) for steps in path(choice).choices if steps)
 
 
-def _paths(rule: RecordRule) -> Iterator[str]:
+def paths_of(rule: RecordRule) -> Iterator[str]:
     """Yield all paths in a record."""
     yield from (rule.body, rule.each, *rule.then, *rule.repeats)
     yield from _deciding_paths(rule)

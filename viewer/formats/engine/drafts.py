@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import cache
+from typing import Protocol
 
 from msgspec import Struct, field
 
@@ -54,7 +55,7 @@ _UNUSED = "unused"
 MOST_TURNS = 1024
 """The maximum number of prompts that one record can supersede."""
 LONGEST_NUMBER = 18
-_NARROWING = frozenset({Kind.SUBAGENT, Kind.REPLAYED, Kind.INJECTED, Kind.NOTICE})
+NARROWING = frozenset({Kind.SUBAGENT, Kind.REPLAYED, Kind.INJECTED, Kind.NOTICE})
 _WHOLE = frozenset({Kind.UNKNOWN, Kind.INJECTED, Kind.REPLAYED, Kind.NOTICE})
 """Kinds of parts that are their own body unless the rule names one."""
 _LIKE_OTHERS = re.compile(r'-?[0-9]|"')
@@ -117,6 +118,14 @@ class StreamStep(Struct, frozen=True):
     """True for a chunk of the same reply as the one right before it."""
 
 
+class KnownItems(Protocol):
+    """Reads the items of lists that are like earlier ones."""
+
+    def read(self, rule: RecordRule, item: JsonNode) -> list[Draft] | None:
+        """Return the drafts of an item that nothing around it affects, or None if it needs the rules."""
+        ...
+
+
 class RecordReading(Struct):
     """The result of reading one record."""
 
@@ -149,6 +158,7 @@ class RecordReading(Struct):
     """The members of the record that are not part of a message, if they are known and none of them holds messages."""
     stated: list[Stated] | None = None
     """The token usage that the record states, if it is known."""
+    known: KnownItems | None = None
 
     def only_step(self) -> StreamStep | None:
         """Return the step on a reply in blocks, if the record did nothing else."""
@@ -159,9 +169,9 @@ class RecordReading(Struct):
         return self.steps[0] if self.unknown is None else None
 
 
-def read_record(rules: tuple[RecordRule, ...], node: JsonNode) -> RecordReading:
-    """Return the reading of a record."""
-    reading = RecordReading()
+def read_record(rules: tuple[RecordRule, ...], node: JsonNode, known: KnownItems | None = None) -> RecordReading:
+    """Return the reading of a record. `known` reads items that are like earlier ones."""
+    reading = RecordReading(known=known)
     _read(rules, node, None, reading)
     _report_each_time_once(reading)
     return reading
@@ -271,6 +281,12 @@ class _Outer(Struct, frozen=True):
     is_hidden: bool = False
     """True if a flag of the record hides its content."""
 
+    @property
+    def is_neutral(self) -> bool:
+        """True if nested records inherit nothing."""
+        is_plain = self.kind not in NARROWING and not self.is_unused and not self.is_hidden
+        return is_plain and self.thread is None and self.time_ms is None and self.call_id is None
+
 
 def _apply(rule: RecordRule, node: JsonNode, outer: _Outer | None, reading: RecordReading) -> None:
     if rule.faults:
@@ -280,7 +296,7 @@ def _apply(rule: RecordRule, node: JsonNode, outer: _Outer | None, reading: Reco
     if rule.merge and rule.merge.done and holds(rule.merge.done, node):
         reading.done.append((rule, string_at(node, rule.merge.key)))
     if rule.each:
-        kind = rule.kind if rule.kind in _NARROWING else outer.kind if outer else Kind.UNKNOWN
+        kind = rule.kind if rule.kind in NARROWING else outer.kind if outer else Kind.UNKNOWN
         assert kind is not None
         thread = string_at(node, rule.thread) or (outer.thread if outer else None)
         time_ms, time_at = _time(node, rule.time, reading.faults)
@@ -288,7 +304,7 @@ def _apply(rule: RecordRule, node: JsonNode, outer: _Outer | None, reading: Reco
             time_ms, time_at = outer.time_ms, outer.time_at
         calls = path(rule.call_id).all(node) if rule.call_id else []
         is_unused = rule.unused or (outer is not None and outer.is_unused)
-        is_hidden = (outer is not None and outer.is_hidden) or is_flagged(node)
+        is_hidden = (outer is not None and outer.is_hidden) or hides_items(node)
         inner = _Outer(kind, thread, time_ms, time_at, calls[0].text if len(calls) == 1 else None, is_unused, is_hidden)
         items = path(rule.each).all(node)
         if rule.order:
@@ -296,10 +312,15 @@ def _apply(rule: RecordRule, node: JsonNode, outer: _Outer | None, reading: Reco
         if rule.branches is not None:
             _read_branches(rule, rule.branches, items, node, inner, reading)
             return
+        known = reading.known if rule.lookup is None and inner.is_neutral else None
         for item in items[repeated_length(items, rule.repeats, node) :]:
             if rule.lookup is not None:
                 reading.faults += look_up(item, rule.lookup)
-            _read(rule.rules, item, inner, reading)
+            drafts = known.read(rule, item) if known is not None else None
+            if drafts is None:
+                _read(rule.rules, item, inner, reading)
+            else:
+                reading.drafts += drafts
         return
     if rule.stream is not None:
         reading.steps.append(_step(rule, node, outer))
@@ -322,6 +343,11 @@ def _apply(rule: RecordRule, node: JsonNode, outer: _Outer | None, reading: Reco
         reading.drafts += drafts
     for more in holding_each(rule.also, node):
         _apply(more, node, outer, reading)
+
+
+def hides_items(node: JsonNode) -> bool:
+    """True if a record hides the items of its lists."""
+    return is_flagged(node)
 
 
 def _in_order(items: list[JsonNode], at: str) -> list[JsonNode]:
@@ -414,7 +440,7 @@ def _is_on_other_channel(node: JsonNode) -> bool:
 
 def _narrow(draft: Draft, outer: _Outer) -> None:
     """Narrow the kind of a part, so that it never shows more than the record around it."""
-    if outer.kind in _NARROWING and draft.kind is Kind.SAID:
+    if outer.kind in NARROWING and draft.kind is Kind.SAID:
         draft.kind = outer.kind
     if outer.is_hidden and draft.kind is Kind.SAID:
         draft.kind = Kind.UNKNOWN

@@ -11,6 +11,8 @@ from viewer.formats.engine.deltas import DeltaRuns, all_rules
 from viewer.formats.engine.drafts import RecordReading, StreamStep, fields_of, read_record
 from viewer.formats.engine.history import Conversation
 from viewer.formats.engine.inner import has_inner_strings, read_inner_strings
+from viewer.formats.engine.known.items import ItemShapes
+from viewer.formats.engine.known.lists import ListShapes, MatchedList
 from viewer.formats.engine.known.shapes import Matched, RecordShapes
 from viewer.formats.engine.narrowing import Narrowings
 from viewer.formats.engine.paths import names_read, string_at
@@ -41,6 +43,8 @@ MOST_LEFT = 2
 """The maximum number of records that are left over at the end of a run, because the next one decides about them."""
 _FEW = 8
 """The minimum number of records that are prepared at once as columns."""
+MOST_LISTS = 32
+"""The maximum number of records with lists that are matched before they are written."""
 _NO_SOURCE = Source(b"", 0)
 """The source of a record whose members are known."""
 
@@ -67,6 +71,8 @@ class Records:
         self._tree = RecordTree(format.threads) if format.threads else None
         self._deltas = DeltaRuns(format)
         self._shapes = RecordShapes(format)
+        self._items = ItemShapes(format)
+        self._lists = ListShapes(format, self._items)
         self._step: StreamStep | None = None
         """The stream step of the last record, if it did nothing else."""
 
@@ -95,9 +101,10 @@ class Records:
         problems: list[Problem] = []
         if source is not None and type(node) is not LazyNode:
             problems = read_inner_strings(self._format.inner, node, source)
-        reading = read_record(self._format.records, node)
+        reading = read_record(self._format.records, node, self._items if source is not None else None)
         if source is not None and not lenient:
             self._shapes.learn(node, reading)
+            self._lists.learn(node, reading)
         if node.repeats:
             starts = {piece.start for draft in reading.drafts for piece in draft.pieces}
             problems += repeated_keys(node, starts)
@@ -162,9 +169,35 @@ class Records:
                 if is_done:
                     return at
             known = self._shapes.match(data, at + len(head)) if not head or data.startswith(head, at) else None
-            if known is None or not data.startswith(tail, known.end) or not self._read_matched(data, known, base):
+            if known is not None and data.startswith(tail, known.end) and self._read_matched(data, known, base):
+                at = known.end + len(tail)
+                continue
+            after = self._read_lists(data, at, base, head, tail)
+            if after == at:
                 return at
-            at = known.end + len(tail)
+            at = after
+
+    def _read_lists(self, data: bytes | bytearray, at: int, base: int, head: bytes, tail: bytes) -> int:
+        """Read the next records that have lists of any length with known items as columns, as far as possible. Return
+        the index after them."""
+        while not self._lists.is_empty and self._takes_columns:
+            found: list[MatchedList] = []
+            place = at
+            while len(found) < MOST_LISTS and data.startswith(head, place):
+                one = self._lists.match(data, place + len(head))
+                if one is None or not data.startswith(tail, one.around.end):
+                    break
+                found.append(one)
+                place = one.around.end + len(tail)
+            session = self._column_session
+            session.id = self._session
+            count = self._writer.add_lists(found, data, base, session) if found else 0
+            if count:
+                self._step = None
+                at = found[count - 1].around.end + len(tail)
+            if count < MOST_LISTS - 1:
+                return at
+        return at
 
     @property
     def _takes_columns(self) -> bool:

@@ -11,7 +11,7 @@ from viewer.formats.events.streams import Streams
 from viewer.model.messages import Coding, Piece
 from viewer.syntax.json_lines import LazyNode
 from viewer.syntax.json_string import string_body
-from viewer.syntax.json_text import JsonNode
+from viewer.syntax.json_text import JsonKind, JsonNode
 from viewer.syntax.utf8 import is_utf8
 
 MOST_MISSES = 32
@@ -24,8 +24,17 @@ MOST_LANE_MISSES = 1000
 """After this many events that no other one of these messages followed, the search for them ends."""
 _UNREAD = frozenset({"obfuscation", "event_id", "created"})
 """Members that do not affect the text that an event adds to an open message."""
+_PROBABILITIES = "logprobs"
 _COUNTED = "sequence_number"
 """A further such member, in events that are known to come from the API."""
+
+
+def _opaque(node: LazyNode) -> list[JsonNode]:
+    """Return the log probabilities of an event, which nothing reads, if they are objects or arrays."""
+    choices = node.get("choices")
+    holders = [node] if choices is None else choices.items
+    values = (holder.get(_PROBABILITIES) for holder in holders)
+    return [value for value in values if value is not None and value.kind in (JsonKind.OBJECT, JsonKind.ARRAY)]
 
 
 class EventRuns:
@@ -53,7 +62,7 @@ class EventRuns:
         if piece.coding not in (Coding.PLAIN, Coding.JSON_STRING):
             return None
         unread = _UNREAD | {_COUNTED} if is_api else _UNREAD
-        template = template_of(data, start, at, base, node, piece, unread.__contains__)
+        template = template_of(data, start, at, base, node, piece, unread.__contains__, _opaque(node))
         if not begins(template, data, at):
             self._misses += 1
             return None
@@ -115,7 +124,7 @@ class InterleavedRuns:
             return at
         assert isinstance(node, LazyNode)
         unread = _UNREAD | {_COUNTED} if is_api else _UNREAD
-        template = template_of(data, start, at, base, node, piece, unread.__contains__)
+        template = template_of(data, start, at, base, node, piece, unread.__contains__, _opaque(node))
         self._lanes[number] = _Lane(number, name, template, node.end - base - at, touch)
         end = self._read(data, at, base) if len(self._lanes) > 1 else at
         self._misses = self._misses + 1 if end == at else 0
@@ -134,11 +143,11 @@ class InterleavedRuns:
                 lane, found = next(((each, match) for each, match in matched if match is not None), (None, None))
             if lane is None or found is None:
                 break
-            end, (low, high) = found.end(), found.span(1)
+            end, (low, high) = found.end(), found.span("text")
             if low == high or end - at > LONGEST_TOGETHER or not (found[0].isascii() or is_utf8(found[0])):
                 break
             if data.find(b"\\", low, high) < 0:
-                piece, text = Piece(base + low, base + high, Coding.PLAIN), found[1].decode()
+                piece, text = Piece(base + low, base + high, Coding.PLAIN), found["text"].decode()
             else:
                 piece = Piece(base + low - 1, base + high + 1, Coding.JSON_STRING)
                 text = string_body(data[low - 1 : high + 1])

@@ -29,6 +29,7 @@ from viewer.formats.engine.paths import MEMBERS, all_at, names_read, path
 from viewer.formats.engine.usage import Stated
 from viewer.formats.hiding import HOLDERS
 from viewer.formats.json.fields import Source
+from viewer.formats.json.known.values import CONTAINER
 from viewer.formats.tables.model import Exchange, RecordFormat, RecordRule
 from viewer.model.diagnostic import Problem, Rule
 from viewer.model.messages import Coding, Piece
@@ -62,11 +63,7 @@ _TEXT = rb'(?!"")' + _STRING
 _PLAIN_TEXT = rb'"(?=[!#-\[\]-~]|\\["\\])' + _STRING[1:]
 """A string that is certainly not blank."""
 _NUMBER = rb"(?:0|[1-9][0-9]*+)(?:\.[0-9]++)?+(?![0-9.eE])"
-_INSIDE = rb'[^"\[\]{}]*+'
-_CONTAINER = rb"[\[{]" + _INSIDE
-for _ in range(5):
-    _CONTAINER = rb"[\[{]" + _INSIDE + rb"(?:(?:" + _STRING + rb"|" + _CONTAINER + rb"[\]}])" + _INSIDE + rb")*+"
-_OBJECT = rb"(?=\{)" + _CONTAINER + rb"[\]}]"
+_OBJECT = rb"(?=\{)" + CONTAINER
 """Text in brackets. Whether it is an object is found out later."""
 _decode_string = msgspec.json.Decoder(str).decode
 _Path = tuple[str | int, ...]
@@ -156,7 +153,7 @@ class _Check(Struct, frozen=True):
     beginnings: tuple[tuple[str, ...], ...]
 
 
-class _Alike:
+class Alike:
     """The shapes that have the same pattern. Two things distinguish them: how the strings in the same holes begin, and
     which of these strings are equal."""
 
@@ -257,6 +254,8 @@ class Shape:
         """The rules of messages that end here, and their keys."""
         self.ended: list[RecordRule] = []
         """Those of these rules whose condition is certain for the record as a whole, not only for a part of it."""
+        self.unended: list[RecordRule] = []
+        """The rules of messages that certainly do not end here."""
         facts = {hole for _, hole in self._string_holes}
         facts.update(holes_of(fields))
         self.facts = facts
@@ -399,8 +398,8 @@ class RecordShapes:
 
     def __init__(self, format: RecordFormat) -> None:
         self._format = format
-        self._shapes = ShapeTree[_Alike]()
-        self._alike: dict[tuple[Parts, tuple[_Check, ...], tuple[int | str, ...]], _Alike] = {}
+        self._shapes = ShapeTree[Alike]()
+        self._alike: dict[tuple[Parts, tuple[_Check, ...], tuple[int | str, ...]], Alike] = {}
         self._trials = 0
         self._outlines: dict[object, int] = {}
         """The number of occurrences of records with the same members."""
@@ -420,34 +419,45 @@ class RecordShapes:
     def match(self, data: bytes | bytearray, at: int) -> Matched | None:
         """Return the record at an index, or None if it needs the slow path."""
 
-        def take(alike: _Alike, spans: Regs, end: int) -> Matched | None:
+        def take(alike: Alike, spans: Regs, end: int) -> Matched | None:
             return alike.match(data, at, end, spans)
 
         return self._shapes.find(data, at, take)
 
     def learn(self, node: JsonNode, reading: RecordReading) -> None:
         """Make a shape from a record and its reading by the slow path, if similar records have come before."""
-        if type(node) is not LazyNode or self._trials >= MOST_TRIALS or not self._has_shapes or not _is_usual(reading):
-            return
+        if is_usual(reading) and self.is_due(node):
+            assert isinstance(node, LazyNode)
+            self.make(node, reading)
+
+    def is_due(self, node: JsonNode) -> bool:
+        """True if a shape should be made from a record, because similar ones have come before. Each such answer counts
+        as a trial."""
+        if type(node) is not LazyNode or self._trials >= MOST_TRIALS or not self._has_shapes:
+            return False
         if node.end - node.start > LONGEST_LEARNED:
-            return
-        outline = _outline(node.value, 0)
+            return False
+        outline = outline_of(node.value, 0)
         count = self._outlines[outline] = self._outlines.get(outline, 0) + 1
         if len(self._outlines) > MOST_OUTLINES:
             self._outlines.clear()
         if count <= SEEN_BEFORE:
-            return
+            return False
         self._trials += 1
+        return True
+
+    def make(self, node: LazyNode, reading: RecordReading) -> None:
+        """Make a shape from a record, which is alone on its line, and its reading by the slow path."""
         known = _Learner(self._format, self._inner_names, node, reading).shape()
         if known is None:
             return
         parts, holes, shape, compared = known
         read = [(number, hole) for number, hole in enumerate(holes, 1) if hole.is_read]
-        checks = tuple(_Check(number, hole.beginnings) for number, hole in read)
+        checks = _checks_of(holes)
         shape.strict = None if compared else shape.strict_parts(parts, holes)
         alike = self._alike.get((parts, checks, compared))
         if alike is None:
-            alike = self._alike[parts, checks, compared] = _Alike(checks, compared)
+            alike = self._alike[parts, checks, compared] = Alike(checks, compared)
             self._shapes.add(parts, alike)
         beginnings = [_beginning(hole.node.text, hole.beginnings) for _, hole in read]
         if compared:
@@ -457,23 +467,27 @@ class RecordShapes:
         alike.add(tuple(beginnings), shape)
 
 
-def _is_usual(reading: RecordReading) -> bool:
+def _checks_of(holes: list[_Hole]) -> tuple[_Check, ...]:
+    return tuple(_Check(number, hole.beginnings) for number, hole in enumerate(holes, 1) if hole.is_read)
+
+
+def is_usual(reading: RecordReading) -> bool:
     """True if a reading consists only of drafts, and possibly ends messages."""
     is_more: object = reading.steps or reading.faults or reading.begun or reading.narrows
     is_more = is_more or reading.cancels or reading.begins or reading.left or reading.rewind_turns or reading.rewind_to
     return not is_more and reading.unknown is None and reading.session is None
 
 
-def _outline(value: Any, depth: int) -> object:
+def outline_of(value: Any, depth: int = 0) -> object:
     """Return the member names in a value, and the words that are deciding."""
     kind = type(value)
     if kind is dict and depth < 4:
         return tuple(
-            (key, each if key in DECIDING_NAMES and type(each) is str else _outline(each, depth + 1))
+            (key, each if key in DECIDING_NAMES and type(each) is str else outline_of(each, depth + 1))
             for key, each in value.items()
         )
     if kind is list and depth < 4:
-        return (len(value), *(_outline(each, depth + 1) for each in value[:MOST_OUTLINED]))
+        return (len(value), *(outline_of(each, depth + 1) for each in value[:MOST_OUTLINED]))
     return kind
 
 
@@ -546,9 +560,19 @@ class _Learner:
     """Makes the shape of one record."""
 
     def __init__(
-        self, format: RecordFormat, inner_names: frozenset[str], node: LazyNode, reading: RecordReading
+        self,
+        format: RecordFormat,
+        inner_names: frozenset[str],
+        node: LazyNode,
+        reading: RecordReading,
+        *,
+        list_at: int = -1,
+        list_name: str = "",
     ) -> None:
+        """`list_at` is where an empty list is that represents one of any length, and `list_name` its name."""
         self._format = format
+        self._list_at = list_at
+        self._list_name = list_name
         self._inner_names = inner_names
         self._data = node.line.data
         self._base = node.start
@@ -603,7 +627,8 @@ class _Learner:
         usage = facts.usage()
         stated = None if usage is None else [(each, self._place_of(each.start)) for each in usage]
         shape = Shape(self._holes, said, self._reading, facts.strings(), stated, self._fields(facts), done)
-        shape.ended = [rule for rule, _ in done if self._is_ended(rule)]
+        shape.ended = [rule for rule, _ in done if self._ends(rule) is True]
+        shape.unended = [draft.rule for draft in self._reading.drafts if self._ends(draft.rule) is False]
         return parts, self._holes, shape, compared
 
     def _note_equal_holes(self) -> tuple[int | str, ...]:
@@ -626,6 +651,7 @@ class _Learner:
         if not self._format.keeps_fields or not self._reading.starts:
             return None
         fields = fields_of(self._tree, Source(self._data, self._base), self._reading)
+        fields.pop(self._list_name, None)
         return facts.fields(fields, names_read(self._format))
 
     def _place_of(self, start: int) -> Place:
@@ -638,6 +664,9 @@ class _Learner:
 
     def _find_holes(self, node: JsonNode, at: _Path, name: str) -> None:
         """Find the values that may differ. `name` is the name of the nearest member."""
+        if node.start == self._list_at:
+            self._holes.append(_Hole(node, at))
+            return
         if node.start in self._deciding.values or name in DECIDING_NAMES:
             return
         if node.start in self._deciding.times and not parse_decoded_time(_at(self._value, at)):
@@ -684,7 +713,7 @@ class _Learner:
     def _said(self, probe: _Probed) -> list[Said]:
         """Return the drafts with the holes in them."""
         reading, other = self._reading, probe.reading
-        is_same = _is_usual(other) and other.exchanges == reading.exchanges and other.is_aside is reading.is_aside
+        is_same = is_usual(other) and other.exchanges == reading.exchanges and other.is_aside is reading.is_aside
         is_same = is_same and other.starts is reading.starts
         if not is_same or len(other.drafts) != len(reading.drafts):
             raise _DiffersError
@@ -694,13 +723,13 @@ class _Learner:
             for draft, probed in zip(reading.drafts, other.drafts, strict=True)
         ]
 
-    def _is_ended(self, rule: RecordRule) -> bool:
-        """True if the whole record certainly ends the message of a rule."""
+    def _ends(self, rule: RecordRule) -> bool | None:
+        """Return whether the whole record ends the message of a rule, or None if that is uncertain."""
         done = rule.merge.done if rule.merge is not None else None
-        if done is None or not holds(done, self._tree):
-            return False
         holes = {hole.node.start for hole in self._holes}
-        return not any(value.start in holes for value in all_at(done.path, self._tree))
+        if done is None or any(value.start in holes for value in all_at(done.path, self._tree)):
+            return None
+        return holds(done, self._tree)
 
     def _done(self, probe: _Probed) -> list[tuple[RecordRule, Mix]]:
         """Return the rules of messages that end here, and their keys with the holes in them."""
@@ -817,6 +846,8 @@ def _value(hole: _Hole) -> bytes:
         return _NUMBER
     if hole.node.kind is JsonKind.OBJECT:
         return _OBJECT
+    if hole.node.kind is JsonKind.ARRAY:
+        return rb"\[\]"
     return _TEXT if hole.is_read else _PLAIN_TEXT
 
 
@@ -882,6 +913,8 @@ class _Probe:
             head, point, tail = node.text.partition(".")
             mark = f"{1000 * (1 + is_other) + number}"
             return (head[:-4] + mark if len(head) > 4 else mark) + point + tail
+        if node.kind is JsonKind.ARRAY:
+            return "[]"
         if node.kind is JsonKind.OBJECT:
             return "{}" if is_other else '{"text":"x"}'
         number = hole.like or number
@@ -901,3 +934,22 @@ class _Probe:
     def _splitter(self) -> re.Pattern[str]:
         """A pattern for any mark."""
         return re.compile("(" + "|".join(map(re.escape, self._marks)) + ")")
+
+
+def framed(
+    format: RecordFormat, node: LazyNode, reading: RecordReading, list_at: int, list_name: str
+) -> tuple[Parts, int, Alike] | None:
+    """Return the parts of a record whose empty list represents one of any length, the number of the hole in its place,
+    and the shape. Return None if the record cannot have a shape."""
+    known = _Learner(format, inner_names(format), node, reading, list_at=list_at, list_name=list_name).shape()
+    if known is None:
+        return None
+    parts, holes, shape, compared = known
+    places = [number for number, hole in enumerate(holes, 1) if hole.node.start == list_at]
+    if compared or len(places) != 1:
+        return None
+    (place,) = places
+    alike = Alike(_checks_of(holes), ())
+    alike.add(tuple(_beginning(hole.node.text, hole.beginnings) for hole in holes if hole.is_read), shape)
+    before, after = parts[: place - 1], parts[place:]
+    return (*before, (parts[place - 1][0], b""), *after), place, alike

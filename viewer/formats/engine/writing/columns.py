@@ -6,10 +6,11 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from itertools import pairwise
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from viewer.formats.engine.drafts import Draft, RecordReading
 from viewer.formats.engine.history import Conversation
+from viewer.formats.engine.known.lists import MatchedList
 from viewer.formats.engine.known.shape_tree import Regs
 from viewer.formats.engine.known.shapes import Matched, Said, Shape, decoded_text
 from viewer.formats.engine.tree import RecordTree
@@ -19,12 +20,12 @@ from viewer.formats.engine.writing.copies import CopyPairs
 from viewer.formats.engine.writing.growing import GrowingMessages
 from viewer.formats.engine.writing.headers import DraftHeaders
 from viewer.formats.engine.writing.messages import DraftMessages, outcome_report
-from viewer.formats.engine.writing.plans import PLAIN, STRING, VALUE, Line, Plan, Planner, text_of
+from viewer.formats.engine.writing.plans import PLAIN, STRING, VALUE, Line, Plan, Planner, continues, text_of
 from viewer.formats.engine.writing.text_hooks import TextHooks
 from viewer.formats.json.known.shapes import TURN_LEADS, begins_turn, is_divided, may_be_divided
 from viewer.formats.tables.model import RecordFormat
 from viewer.model.events import ClosedBatch, Found
-from viewer.model.messages import Coding, Kind, Piece
+from viewer.model.messages import Coding, Header, Kind, Piece
 from viewer.reading.recorder import Recorder
 from viewer.scan.text_signs import places_with_signs
 from viewer.syntax.json_text import JsonNode, plain_object
@@ -94,9 +95,11 @@ class ColumnWriter:
         growing: GrowingMessages,
         usage: UsageLedger,
         copies: CopyPairs,
+        end_prefill: Callable[[], None],
         note: Callable[[str, Iterable[str]], None] | None,
     ) -> None:
-        """`note` notes the texts of a speaker, if other records may repeat them."""
+        """`note` notes the texts of a speaker, if other records may repeat them. `end_prefill` ends the message that an
+        answer could have continued."""
         self._record = record
         self._headers = headers
         self._messages = messages
@@ -105,9 +108,15 @@ class ColumnWriter:
         self._usage = usage
         self._copies = copies
         self._note = note
+        self._end_prefill = end_prefill
         self._keeps_model = usage.keeps_model
         self._planner = Planner(format, headers, hooks)
+        items = structs.replace(format, usage=(), model="", inner=(), keeps_fields=False)
+        self._item_planner = Planner(items, headers, hooks)
+        self._list_plans: dict[Shape, Plan | None] = {}
         self._plans: dict[Shape, Plan | None] = {}
+        self._opened: dict[tuple[int, str | None], Header] = {}
+        """The headers of calls that another record ends, without call ids."""
 
     def plan(self, shape: Shape) -> Plan | None:
         """Return how to write the records of a shape, or None if they need the writer of drafts."""
@@ -117,9 +126,13 @@ class ColumnWriter:
             self._plans[shape] = self._planner.plan(shape)
         return self._plans[shape]
 
-    def add(self, run: list[Item], data: bytes | bytearray, base: int, session: Session, at: int) -> int:
+    def add(
+        self, run: list[Item], data: bytes | bytearray, base: int, session: Session, at: int, *, is_waiting: bool
+    ) -> int:
         """Write records, of which the first one has this number. Return the place of the first one that needs the slow
-        path."""
+        path. `is_waiting` is true if an answer may continue the last message."""
+        if is_waiting and not run[0].plan.certainly_begins:
+            return 0
         if not run[0].plan.lines and not self._record.last_number:
             return 0  # records before the first message are counted
         first, last = run[0].regs[0][0], run[-1].regs[0][1]
@@ -130,6 +143,7 @@ class ColumnWriter:
         ready = self._ready(run, data, block, signs)
         if not ready:
             return 0
+        self._end_prefill()
         batch = self._record.batch()
         place = 0
         while place < len(ready):
@@ -141,6 +155,62 @@ class ColumnWriter:
             session.conversation.settle()
         self._record.count_batch(batch)
         return place
+
+    # Records with lists of any length.
+
+    def add_list(
+        self,
+        one: MatchedList,
+        data: bytes | bytearray,
+        base: int,
+        session: Session,
+        *,
+        is_last: bool,
+        is_waiting: bool,
+    ) -> bool:
+        """Write a record whose list may have any length. Return False if it needs the slow path.
+
+        `is_last` is true unless another such record follows, and `is_waiting` if an answer may continue the last
+        message."""
+        around = one.around
+        plan = self._list_plan(around.shape)
+        if plan is None or any(hole > one.frame.hole for hole in plan.bodies):
+            return False
+        run = [Item(plan, ((around.start, around.end), *around.spans), around)]
+        for matched in one.items:
+            own = self._list_plan(matched.shape, is_item=True)
+            if own is None:
+                return False
+            run.append(Item(own, ((matched.start, matched.end), *matched.spans), matched))
+        lines = [line for item in run for line in item.plan.lines]
+        if len(lines) == len(plan.lines) or (is_last and lines[-1].may_go_on):
+            return False
+        block = bytes(memoryview(data)[around.start : around.end])
+        signs = _with_signs(block, run, around.start)
+        ready = self._ready(run, data, block, signs)
+        if len(ready) < len(run):
+            return False
+        self._end_prefill()
+        batch = self._record.batch()
+        self._record.count_batch(batch)
+        texts = _listed(ready[0].texts, run[0].regs)
+        reading = RecordReading(starts=True, fields=around.shape.given_fields(texts))
+        session.id = session.begin(around.node(base, texts), reading)
+        for each in ready:
+            self._append(batch, each, data, base, signs)
+        self._record.count_batch(batch)
+        return True
+
+    def _list_plan(self, shape: Shape, *, is_item: bool = False) -> Plan | None:
+        """Return how to write the items of a shape, or what is around them, or None if they need the writer of
+        drafts."""
+        if shape not in self._list_plans:
+            if len(self._list_plans) >= _MOST_PLANS:
+                self._list_plans.clear()
+            plan = self._item_planner.plan(shape) if is_item else self._planner.plan(shape, has_list=True)
+            is_known = plan is not None and _is_simple(plan) and plan.certainly_begins is not is_item
+            self._list_plans[shape] = plan if is_known and plan is not None and plan.begins is not is_item else None
+        return self._list_plans[shape]
 
     # Records whose values exclude nothing.
 
@@ -240,12 +310,20 @@ class ColumnWriter:
             opened = plan.lines[0].draft.kind is Kind.SAID
             if self._growing.knows(*part) or (opened and not self._ends(ready, place + 1, part)):
                 return 0
+        if plan.waits and not _goes_no_further(ready, place + 1):
+            return 0
         if tree is not None and plan.has_prompt and not tree.takes_prompt(parent):
             return 0
         is_new = begins or conversation is not None
         if (is_new and (plan.copied >= 0 or not self._copies.is_idle)) or not self._copies.forget_quietly(at):
             return 0
         count, skipped, twin = 1, -1, None
+        is_open = bool(plan.lines) and plan.lines[0].is_open
+        if is_open:
+            twin = self._completion(ready, place, session, at)
+            if twin is None:
+                return 0
+            count = 2
         if plan.copied >= 0:
             draft = copied_draft(plan, data, base, regs, texts)
             number = takes_copy(self._copies, draft, at, batch.first + len(batch.codes) + plan.copied)
@@ -270,7 +348,9 @@ class ColumnWriter:
             reading = RecordReading(starts=plan.shape.starts, fields=plan.shape.given_fields(known))
             session.id = session.begin(matched.node(base, known), reading)
         first = len(batch.codes)
-        if twin is not None:
+        if is_open and twin is not None:
+            self._append_completed(batch, one, twin, data, base, signs)
+        elif twin is not None:
             self._append_twins(batch, one, twin, data, base, signs)
         else:
             self._append(batch, one, data, base, signs, skipped)
@@ -280,8 +360,8 @@ class ColumnWriter:
             self._usage.note_model(text_of(plan.model, texts))
         if plan.shape.usage:
             self._use(plan, texts, number)
-        if opened:
-            batch.opened[first] = len(batch.used)
+        if opened or plan.waits:
+            batch.opened[first if opened else last - 1] = len(batch.used)
         if tree is not None and id is not None:
             start = batch.first + first
             end = start - 1 if plan.shape.is_aside else number
@@ -302,6 +382,32 @@ class ColumnWriter:
             return None
         self._copies.join_twins(draft, other)
         return next
+
+    def _completion(self, ready: list[_Ready], place: int, session: Session, at: int) -> _Ready | None:
+        """Return the next record if it replaces the text of the call of a record, and ends the call."""
+        if place + 1 == len(ready) or session.tree is not None or session.conversation is not None:
+            return None
+        one, next = ready[place], ready[place + 1]
+        return next if _completes(next, one) and self._copies.forget_quietly(at + 1) else None
+
+    def _append_completed(
+        self, batch: ClosedBatch, one: _Ready, next: _Ready, data: bytes | bytearray, base: int, signs: set[int]
+    ) -> None:
+        """Add a call that stays open until the next record replaces its text."""
+        line, row, regs = one.item.plan.lines[0], len(batch.codes), one.item.regs
+        call_id, name = text_of(line.id, one.texts), text_of(line.name, one.texts)
+        header = self._opened.get((line.number, name))
+        if header is None:
+            if len(self._opened) >= _MOST_PLANS:
+                self._opened.clear()
+            draft = line.draft
+            draft.call_id, draft.name, draft.thread = call_id, name, None
+            header = self._opened[line.number, name] = self._headers.of(draft).with_call_id(None)
+        self._append(batch, next, data, base, signs)
+        (hole, shift), _ = line.said.span
+        batch.starts[row] = base + regs[hole][1] + shift if hole else base + regs[0][0] + shift
+        batch.held[row] = header, tuple(line.said.pieces_in(data, base, regs[1:], ends_of(base, regs)))
+        batch.grown.add(row)
 
     def _append_twins(
         self, batch: ClosedBatch, one: _Ready, next: _Ready, data: bytes | bytearray, base: int, signs: set[int]
@@ -421,7 +527,43 @@ class ColumnWriter:
             if self._note is not None and line.is_marked and not line.may_be_copied:
                 parts = [whole_text(mix, data, regs).strip() for mix in (line.text, *said.texts)]
                 self._note(line.draft.role, {*parts} - {""})
-            self._messages.note(batch.headers[code][0], batch.first + row, (start, end))
+            if line.may_go_on:
+                batch.opened[row] = len(batch.used)
+            else:
+                self._messages.note(batch.headers[code][0], batch.first + row, (start, end))
+
+
+def _completes(next: _Ready, one: _Ready) -> bool:
+    """True if a record replaces the text of the call of another one, and ends the call."""
+    plan, later = one.item.plan, next.item.plan
+    if not later.lines or later.certainly_begins or later.begins or later.shape.usage or next.times[0]:
+        return False
+    if any(each is not None for each in (plan.session, plan.model, later.session, later.model)):
+        return False
+    line, other = plan.lines[0], later.lines[0]
+    if other.draft.rule is not line.draft.rule or other.draft.kind is not line.draft.kind or other.is_open:
+        return False
+    if line.thread is not None or other.thread is not None or not other.said.pieces:
+        return False
+    key, name = text_of(line.key, one.texts), text_of(other.name, next.texts)
+    is_same = text_of(other.key, next.texts) == key and text_of(other.id, next.texts) == text_of(line.id, one.texts)
+    return is_same and bool(key) and bool(name)
+
+
+def _is_simple(plan: Plan) -> bool:
+    """True if the messages of a record do not depend on others, and no later record depends on them, except that it may
+    continue the last one."""
+    is_plain = plan.part is None and plan.copied < 0 and not plan.shape.usage and not plan.shape.done
+    return is_plain and not any(line.is_open or continues(line.draft) for line in plan.lines)
+
+
+def _goes_no_further(ready: list[_Ready], place: int) -> bool:
+    """True if the records from a place on certainly do not continue the message before them."""
+    for later in ready[place:]:
+        plan = later.item.plan
+        if plan.certainly_begins or plan.lines:
+            return plan.certainly_begins or not plan.continues
+    return False
 
 
 def _listed(texts: Texts, regs: Regs) -> list[str | None]:

@@ -17,7 +17,7 @@ from viewer.formats.engine.writing.copies import COPIED
 from viewer.formats.engine.writing.headers import SPOKEN, DraftHeaders
 from viewer.formats.engine.writing.messages import ending_of, is_prompt
 from viewer.formats.engine.writing.text_hooks import TextHooks
-from viewer.formats.tables.model import Counting, Exchange, Mode, RecordFormat
+from viewer.formats.tables.model import Counting, Exchange, Mode, Prefill, RecordFormat
 from viewer.model.events import CODINGS
 from viewer.model.messages import Coding, Ending, Header, Kind
 
@@ -61,6 +61,10 @@ class Line(Struct):
     is_reply: bool
     may_be_copied: bool
     """True if other records may repeat the message."""
+    may_go_on: bool
+    """True if an answer may continue the message."""
+    is_open: bool
+    """True if the message stays open until another record replaces its text."""
     hidden: Header | None = None
     """The header that hides it until another record confirms it."""
     header: Header | None = None
@@ -104,6 +108,15 @@ class Plan(Struct, eq=False):
     """The model that the record names, if later records state the usage of its tokens."""
     copied: int
     """The place of the message that other records may repeat; -1 if there is none."""
+    certainly_begins: bool
+    """True if every record begins a transcript."""
+    continues: bool
+    """True if the first message may continue the one before it."""
+
+    @property
+    def waits(self) -> bool:
+        """True if an answer may continue the last message."""
+        return bool(self.lines) and self.lines[-1].may_go_on
 
 
 def text_of(mix: Mix, texts: Mapping[int, str | None]) -> str | None:
@@ -121,8 +134,9 @@ class Planner:
         self._headers = headers
         self._hooks = hooks
 
-    def plan(self, shape: Shape) -> Plan | None:
-        """Return how to write the records of a shape, or None if they need the writer of drafts."""
+    def plan(self, shape: Shape, *, has_list: bool = False) -> Plan | None:
+        """Return how to write the records of a shape, or None if they need the writer of drafts. If `has_list` is true,
+        they also have the messages of a list."""
         format = self._format
         keeps = format.keeps_fields and shape.starts
         if (keeps and shape.fields is None) or shape.usage is None:
@@ -131,7 +145,7 @@ class Planner:
             return None
         if shape.exchanges and (shape.starts or format.session or format.threads is not None):
             return None
-        if not shape.said and (shape.starts or format.history is not None):
+        if not shape.said and not has_list and (shape.starts or format.history is not None):
             return None
         if format.replays is not None and (shape.starts or format.session):
             return None
@@ -188,6 +202,8 @@ class Planner:
             parent,
             known[model] if model else None,
             copied[0] if copied else -1,
+            shape.starts and not format.session and format.threads is None,
+            bool(lines) and continues(lines[0].draft),
         )
 
     def _may_have_copies(self, lines: list[Line], shape: Shape) -> bool:
@@ -204,8 +220,11 @@ class Planner:
         if not _is_independent(draft) or not facts.keys() <= _FACTS:
             return None
         is_ended = any(rule is draft.rule for rule in shape.ended)
-        if _mode(draft) not in (None, Mode.PARTS) and ("part" in facts or draft.part or not is_ended):
-            return None
+        is_open = False
+        if _mode(draft) not in (None, Mode.PARTS):
+            is_open = not is_ended
+            if "part" in facts or draft.part or (is_open and not _may_be_replaced(said, shape)):
+                return None
         if kind is Kind.REPLAYED or (kind is Kind.SAID and draft.role not in SPOKEN):
             return None
         bodies = tuple(piece.hole for piece in said.pieces if piece.hole and piece.coding is Coding.PLAIN)
@@ -214,6 +233,7 @@ class Planner:
         is_spoken = kind is Kind.SAID
         if is_spoken and not (is_text and _is_broken_apart(said)):
             return None
+        may_go_on = is_spoken and draft.rule.prefill is Prefill.BEGINS
         own = copy(draft)
         is_classified = is_spoken and draft.rule.classify and self._hooks.classifies
         is_split = is_spoken and draft.rule.split and self._hooks.splits(draft.role)
@@ -238,6 +258,8 @@ class Planner:
             kind is Kind.CALL,
             kind is Kind.REPLY,
             draft.rule.copy is not None and kind in COPIED,
+            may_go_on,
+            is_open,
         )
         if _mode(draft) is Mode.PARTS and (line.key is None or not isinstance(line.text, int | str)):
             return None
@@ -245,6 +267,16 @@ class Planner:
             line.header = self._headers.of(own)
             line.hidden = self._headers.of_hidden(own) if line.may_be_copied else None
         return line
+
+
+def _may_be_replaced(said: Said, shape: Shape) -> bool:
+    """True if a message is the only one of a record, and another record may replace its text and end it."""
+    rule = said.draft.rule
+    is_alone = len(shape.said) == 1 and not shape.usage and not shape.done
+    is_alone = is_alone and any(each is rule for each in shape.unended)
+    is_plain = is_alone and not said.time and not said.problems and said.outcome_span is None
+    is_call = said.draft.kind is Kind.CALL and _mode(said.draft) is Mode.REPLACE
+    return is_plain and is_call and rule.merge is not None and rule.merge.done is not None
 
 
 def _mode(draft: Draft) -> Mode | None:
@@ -285,11 +317,19 @@ def _messages_after(lines: list[Line], place: Place) -> int:
     return len(lines) - 1 - (around[-1] if around else before[-1][1] if before else len(lines) - 1)
 
 
+def continues(draft: Draft) -> bool:
+    """True if a message may continue the one before it."""
+    return draft.rule.prefill is Prefill.GOES_ON and draft.kind is Kind.SAID
+
+
 def _is_independent(draft: Draft) -> bool:
-    """True if no later record changes what a message is, except that it may repeat a part of a reply."""
+    """True if no later record changes what a message is, except that it may repeat a part of a reply, or continue an
+    answer."""
     rule = draft.rule
-    is_plain = rule.orphan is None and rule.later is None and rule.prefill is None
+    is_plain = rule.orphan is None and rule.later is None
     is_plain = is_plain and not rule.once and not rule.typed_id
+    if rule.prefill is not None:
+        is_plain = is_plain and rule.merge is None and rule.copy is None and not rule.split
     if rule.merge is not None:
         is_plain = is_plain and rule.merge.mode in _GROWING and rule.copy is None and not rule.split
     return is_plain and not draft.has_unknown_channel

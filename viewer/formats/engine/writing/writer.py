@@ -27,6 +27,7 @@ from viewer.rules.structure import W_RECORD_UNKNOWN
 from viewer.syntax.json_text import JsonKind, JsonNode
 
 if TYPE_CHECKING:
+    from viewer.formats.engine.known.lists import MatchedList
     from viewer.formats.engine.writing.columns import ColumnWriter, Item, Session
     from viewer.formats.engine.writing.plans import Plan
 
@@ -74,8 +75,9 @@ class DraftWriter:
 
     @property
     def takes_columns(self) -> bool:
-        """True if the next records may be written as columns, because no earlier one waits for more."""
-        if not self._can_be_columns or self._prefill is not None:
+        """True if the next records may be written as columns, because no earlier one waits for more, except that an
+        answer may continue the last message."""
+        if not self._can_be_columns:
             return False
         return self._copies.is_settled and self._growing.is_idle and self._streams.is_idle and self._usage.is_idle
 
@@ -85,7 +87,7 @@ class DraftWriter:
 
         return ColumnWriter(
             *(self._record, self._format, self._headers, self._messages, self._hooks, self._growing, self._usage),
-            *(self._copies, self._note_texts if self._repeats else None),
+            *(self._copies, self._end_prefill, self._note_texts if self._repeats else None),
         )
 
     def plan(self, shape: Shape) -> Plan | None:
@@ -94,11 +96,23 @@ class DraftWriter:
 
     def add_columns(self, run: list[Item], data: bytes | bytearray, base: int, session: Session) -> int:
         """Write records as columns. Return the place of the first one that needs the slow path."""
-        count = self._columns.add(run, data, base, session, self._at + 1)
+        is_waiting = self._prefill is not None
+        count = self._columns.add(run, data, base, session, self._at + 1, is_waiting=is_waiting)
         if count:
             self._at += count
             self._usage.take_none()
         return count
+
+    def add_lists(self, found: list[MatchedList], data: bytes | bytearray, base: int, session: Session) -> int:
+        """Write records with lists as columns. Return how many were written."""
+        for place, one in enumerate(found):
+            is_last = place + 1 == len(found)
+            is_waiting = self._prefill is not None
+            if not self._columns.add_list(one, data, base, session, is_last=is_last, is_waiting=is_waiting):
+                return place
+            self._at += 1
+            self._usage.take_none()
+        return len(found)
 
     @property
     def has_prompt(self) -> bool:

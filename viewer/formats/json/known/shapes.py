@@ -18,13 +18,13 @@ from msgspec.structs import replace
 from viewer.cache import lazy_regex
 from viewer.formats.hiding import DECIDING, HELD
 from viewer.formats.json.content_parts import may_be_split, split_content
-from viewer.formats.json.fields import TIME_KEYS, is_known_key, piece_of
+from viewer.formats.json.fields import CALL_ID_KEYS, TIME_KEYS, is_known_key, piece_of
 from viewer.formats.json.known.values import NUMBER, STRING, WORDS, nested_pattern
 from viewer.model.diagnostic import Problem, Rule
 from viewer.model.messages import Coding, Ending, Header, Piece, Span
 from viewer.model.time_order import TimePlace
 from viewer.model.visibility import is_header_safe
-from viewer.reading.bodies import read_body
+from viewer.reading.bodies import joined_text, read_body
 from viewer.reading.grammar import ROLES
 from viewer.reading.header import full_tool_name
 from viewer.reading.template_marks import MAY_BE_MARK
@@ -49,12 +49,13 @@ _THOUGHT_KEYS = ("reasoning_content", "reasoning", "thinking")
 """Members with a thought. A shape has text in only one, because text that several have becomes one message."""
 _KEYS = frozenset(
     {
-        *("role", "content", "tool_calls", "tool_call_id", "refusal", "function_call", "audio", "annotations"),
+        *("role", "content", "tool_calls", "tool_call_id", "call_id", "refusal", "function_call", "audio"),
+        "annotations",
         *_THOUGHT_KEYS,
     }
 )
 """The members that a message with a shape may have, besides those that decide nothing."""
-_FIXED_KEYS = frozenset({"type", "phase"})
+_FIXED_KEYS = frozenset({"type", "phase", "channel", "recipient", "intent", "content_type", "constrained"})
 """Further members whose values decide how a message is read. They are part of the pattern."""
 _EXCLUDED_KEYS = (frozenset({"usage", "response", "response_obj", "custom_id", "message", "text"}) | DECIDING) - {
     *("metadata", "annotations")
@@ -301,8 +302,12 @@ def parts_of(said: Said, found: re.Match[bytes], base: int) -> tuple[Piece, ...]
 
 def are_divided(data: bytes | bytearray, base: int, pieces: tuple[Piece, ...]) -> bool:
     """True if text in several parts may be split at template marks, possibly across parts."""
-    body = read_body(pieces, lambda start, end: bytes(memoryview(data)[start - base : end - base]))
-    return may_be_split(body.data)
+
+    def read(start: int, end: int) -> bytes:
+        return bytes(memoryview(data)[start - base : end - base])
+
+    text = joined_text(pieces, read)
+    return may_be_split(read_body(pieces, read).data if text is None else text)
 
 
 def names_of(said: Said, found: re.Match[bytes], tool: str) -> str:
@@ -388,7 +393,11 @@ def _holes(node: LazyNode) -> list[_Hole]:
     found: list[_Hole] = others
     if type(value.get("content")) is list:
         found += [_Hole(text, _Use.TEXT) for text in _texts_of(node)]
-    for key, use in (("content", _Use.TEXT), ("tool_call_id", _Use.ID), *((key, _Use.TEXT) for key in thoughts)):
+    ids = [key for key in CALL_ID_KEYS if value.get(key) is not None]
+    if len(ids) > 1:
+        return []
+    uses = (("content", _Use.TEXT), *((key, _Use.ID) for key in ids), *((key, _Use.TEXT) for key in thoughts))
+    for key, use in uses:
         if type(value.get(key)) is str and value[key]:
             found += _hole(node, key, use)
     name = value.get("name")
@@ -420,11 +429,13 @@ def _other_holes(node: LazyNode) -> list[_Hole] | None:
             return None
         if key in _KEYS or key == "name" or value is None:
             continue
-        if is_known_key(key) and key not in TIME_KEYS:
-            return None
-        if key in _FIXED_KEYS or type(value) is bool:
+        if key in _FIXED_KEYS:
             if type(value) not in (str, bool):
                 return None
+            continue
+        if is_known_key(key) and key not in TIME_KEYS:
+            return None
+        if type(value) is bool:
             continue
         hole = node.get(key)
         assert isinstance(hole, LazyNode)

@@ -48,6 +48,12 @@ SCALAR = rb"(?:" + STRING + rb"|" + _ANY_NUMBER + rb"|true|false|null)"
 """Any value without parts."""
 LIST = rb"\[(?:" + SCALAR + rb"(?:, ?+" + SCALAR + rb")*+)?+\]"
 """A list of such values."""
+_INSIDE = rb'[^"\[\]{}]*+'
+CONTAINER = rb"[\[{]" + _INSIDE
+for _ in range(5):
+    CONTAINER = rb"[\[{]" + _INSIDE + rb"(?:(?:" + STRING + rb"|" + CONTAINER + rb"[\]}])" + _INSIDE + rb")*+"
+CONTAINER += rb"[\]}]"
+"""Text in brackets. Whether it is a value is found out later."""
 _SCALARS = re.compile(SCALAR)
 
 

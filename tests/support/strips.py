@@ -10,7 +10,9 @@ from rich.segment import Segment
 from textual._compositor import Compositor
 from textual._context import active_app, visible_screen_stack
 from textual.app import App
+from textual.screen import ModalScreen
 from textual.strip import Strip
+from textual.widget import Widget
 
 
 class NoCache:
@@ -45,8 +47,7 @@ _render_update = Compositor.render_update
 
 def compose_no_frames() -> None:
     """Draw what changed in each frame of an app without a terminal, but do not cut and join the lines: Textual would
-    drop the result. What a test looks at is composed for it. Only then draw containers, which are blank below their
-    children, unless they have a caption."""
+    drop the result. What a test looks at is composed for it. Blank containers are drawn only then."""
 
     def render_update(self: Compositor, full: bool = False, screen_stack: Any = None, simplify: bool = False) -> Any:
         app: App[Any] | None = active_app.get(None)
@@ -56,7 +57,7 @@ def compose_no_frames() -> None:
         changed = [region.intersection(self.size.region) for region in self._dirty_regions]
         self._dirty_regions.clear()
         for widget, (region, clip) in self.visible_widgets.items() if changed else ():
-            if widget.is_container and not (widget.border_title or widget.border_subtitle):
+            if _is_blank(widget):
                 continue
             part = region.intersection(clip)
             if any(map(part.overlaps, changed)):
@@ -64,6 +65,12 @@ def compose_no_frames() -> None:
         return None
 
     Compositor.render_update = render_update  # type: ignore[method-assign]
+
+
+def _is_blank(widget: Widget) -> bool:
+    """True if a widget draws only empty lines below its children: no caption, and no other screen behind a dialog."""
+    is_plain = widget.is_container and not isinstance(widget, ModalScreen)
+    return is_plain and not (widget.border_title or widget.border_subtitle)
 
 
 @contextmanager

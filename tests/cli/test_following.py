@@ -66,7 +66,7 @@ class TestShow:
 
     @pytest.mark.slow
     def test_a_second_interrupt_ends_it_if_the_reader_is_slow(self, path: Path) -> None:
-        path.write_text(HEAD + said("again and again") * 50_000)
+        path.write_text(HEAD + said("again and again") * 5_000)
         command = [sys.executable, "-m", "viewer", "show", "-f", str(path)]
         with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=ROOT) as process:
             assert process.stdout
@@ -165,13 +165,18 @@ class TestCheck:
         self, text: str, code: int, forms: list[list[str]]
     ) -> None:
         for form in forms:
-            with Live("check", "-f", *form, "-", stdin=subprocess.PIPE) as live:
-                assert live.process.stdin
-                live.process.stdin.write(text.encode())
-                live.process.stdin.close()
-                result = live.ended()
-            once = run("check", *form, "-", stdin=text)
+            result, once = run("check", "-f", *form, "-", stdin=text), run("check", *form, "-", stdin=text)
             assert (result.code, result.out) == (code, once.out) == (once.code, once.out)
+
+    @pytest.mark.slow
+    def test_the_program_ends_with_its_pipe(self) -> None:
+        text = CHAT.replace("final", "finel")
+        with Live("check", "-f", "-", stdin=subprocess.PIPE) as live:
+            assert live.process.stdin
+            live.process.stdin.write(text.encode())
+            live.process.stdin.close()
+            result = live.ended()
+        assert (result.code, result.out) == (1, run("check", "-", stdin=text).out)
 
     @pytest.mark.slow
     @pytest.mark.parametrize("form", ["--json", "--github", "--strict"])
@@ -210,11 +215,8 @@ class TestCheck:
 
     @pytest.mark.slow
     def test_hidden_bodies_of_equal_length_give_the_same_output(self) -> None:
-        outs: set[str] = set()
-        for fruit in ("plums", "limes"):
-            with Live("check", "-f", "--json", "-", stdin=subprocess.PIPE) as live:
-                assert live.process.stdin
-                live.process.stdin.write(CHAT.replace("final", "finel").replace("plums", fruit).encode())
-                live.process.stdin.close()
-                outs.add(live.ended().out)
+        text = CHAT.replace("final", "finel")
+        outs = {
+            run("check", "-f", "--json", "-", stdin=text.replace("plums", fruit)).out for fruit in ("plums", "limes")
+        }
         assert len(outs) == 1

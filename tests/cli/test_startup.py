@@ -30,9 +30,9 @@ raise SystemExit(code)
 
 
 def loaded(*arguments: str) -> set[str]:
-    done = subprocess.run(
-        [sys.executable, "-c", RUN, *arguments], capture_output=True, cwd=ROOT, timeout=60, check=True, text=True
-    )
+    """Return the modules that a command loads for these arguments and a short transcript on standard input."""
+    line = [sys.executable, "-c", RUN, *arguments]
+    done = subprocess.run(line, input=PLAIN, capture_output=True, cwd=ROOT, timeout=60, check=True, text=True)
     return set(done.stderr.split("\n"))
 
 
@@ -106,3 +106,10 @@ def test_a_plain_conversation_loads_nothing_for_rarer_ones(command: str, tmp_pat
 @pytest.mark.parametrize("command", [["--help"], ["show", "samples/tour.ocml"]], ids=" ".join)
 def test_the_code_for_following_is_loaded_only_to_follow(command: list[str]) -> None:
     assert not {name for name in loaded(*command) if "follow" in name}
+
+
+@pytest.mark.slow
+def test_following_loads_no_event_loop() -> None:
+    modules = loaded("show", "-f", "-")
+    assert "viewer.sources.watcher" in modules
+    assert modules & {"asyncio", "watchfiles", "ssl"} == set()

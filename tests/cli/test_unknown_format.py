@@ -144,6 +144,7 @@ def test_a_chosen_format_counts_as_recognized(tmp_path: Path) -> None:
     assert run("show", "--format", "harmony", path).code == 0
 
 
+@pytest.mark.slow
 def test_messages_after_a_long_unknown_beginning_are_shown(tmp_path: Path) -> None:
     path = written(tmp_path, b"a note\n" * 20_000 + b"<|start|>user<|message|>Hello there<|end|>\n")
     assert "Hello there" in run("show", path).out

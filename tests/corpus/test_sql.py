@@ -99,6 +99,7 @@ def test_the_output_has_four_forms(tables: Path, monkeypatch: pytest.MonkeyPatch
     )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_a_mistake_is_explained(tables: Path) -> None:
     wrong = sql(tables, "select 1 frm x")
     assert (wrong.code, wrong.err) == (

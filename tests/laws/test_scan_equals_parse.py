@@ -302,6 +302,7 @@ CALL_IDS = [
 ]
 
 
+@pytest.mark.share(quick=4)
 @both_ways
 @pytest.mark.parametrize("format", TEXT)
 def test_a_header_is_read_for_each_call_id_even_after_one_of_the_same_words(format: str) -> None:

@@ -303,6 +303,7 @@ class TestPrompt:
             await pilot.press("2", "enter")
             assert bars(pilot).heard == [("Changed", ":", "L12"), ("Submitted", ":", "L12")]
 
+    @pytest.mark.share(quick=2)
     @pytest.mark.parametrize("width", [80, 40])
     async def test_a_fault_in_a_pattern_is_shown_while_typing_and_keeps_it_open(self, width: int) -> None:
         async with BarsApp().run_test(size=(width, 6)) as pilot:

@@ -15,6 +15,7 @@ from textual.message_pump import MessagePump
 from textual.pilot import Pilot
 from textual.strip import Strip
 
+from tests.support.dispatching import find_handlers_once
 from tests.support.strips import compose_no_frames, make_lines_without_caches
 from tests.support.stylesheets import share_parsed_rules
 from tests.support.watching import FakeWatcher
@@ -35,6 +36,7 @@ MOST_ROUNDS = 30_000
 share_parsed_rules()
 make_lines_without_caches()
 compose_no_frames()
+find_handlers_once()
 
 
 @asynccontextmanager

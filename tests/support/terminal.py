@@ -59,6 +59,8 @@ class Terminal:
         self._stream = pyte.ByteStream(self._screen)
         self._obeyed = 0
         """The number of bytes that the emulated screen has processed. The others wait, because emulation is slow."""
+        self._shown = (-1, "")
+        """The text of the screen after this number of bytes."""
         command = [sys.executable, *(["-c", script] if script else ["-m", "viewer"]), *map(str, arguments)]
         environment = {**os.environ, "TERM": "xterm-256color", "COLORTERM": "truecolor", "LANG": "en_US.UTF-8"}
         environment["PYTHONPATH"] = str(Path(__file__).parents[2])
@@ -138,7 +140,10 @@ class Terminal:
 
     def text(self) -> str:
         """Return the text of the screen."""
-        return "\n".join(line.rstrip() for line in self.screen.display)
+        screen = self.screen
+        if self._shown[0] != self._obeyed:
+            self._shown = self._obeyed, "\n".join(line.rstrip() for line in screen.display)
+        return self._shown[1]
 
 
 def unfinished(data: bytes) -> bytes:

@@ -4,7 +4,6 @@ Polling must be enough by itself: network and container mounts send no events, a
 
 from __future__ import annotations
 
-import asyncio
 import os
 import threading
 import time
@@ -43,6 +42,8 @@ class Polling:
         return False
 
     async def wait_async(self, timeout: float) -> bool:
+        import asyncio  # loaded wherever there is an event loop; a command that follows has none
+
         await asyncio.sleep(timeout)
         return False
 
@@ -68,6 +69,8 @@ class FolderWatcher:
         return happened
 
     async def wait_async(self, timeout: float) -> bool:
+        import asyncio
+
         return await asyncio.to_thread(self.wait, timeout)
 
     def close(self) -> None:

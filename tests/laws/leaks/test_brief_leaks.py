@@ -46,7 +46,7 @@ def test_no_command_prints_more_of_a_call_than_its_name_state_and_time(format: s
         assert leaks(planted, tools, result.out) == [], line
         assert leaks(planted, tools, result.err) == [], line
     for kind in ([], ["--json"]):
-        followed = run("show", *kind, "-f", "--level", "brief", "-", stdin=planted.data, LANG="C.UTF-8")
+        followed = run("show", *kind, "-f", "--level", "brief", "-", stdin=planted.data)
         assert followed.out
         assert leaks(planted, tools, followed.out + followed.err) == []
 

@@ -73,7 +73,7 @@ def test_the_table_is_complete() -> None:
         assert Finder().find(text), kind.name
 
 
-@pytest.mark.share(quick=3)
+@pytest.mark.share(quick=6)
 @pytest.mark.parametrize("way", WAYS)
 def test_generated_secrets_are_found_in_every_spelling(way: str) -> None:
     shapes, spell = WAYS[way]

@@ -137,7 +137,7 @@ def test_the_cost_of_many_lines_is_linear(line: bytes) -> None:
 HI = [delta("Hel"), delta("lo"), done("response.done")]
 
 
-@pytest.mark.share(quick=3)
+@pytest.mark.share(quick=6)
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
 @pytest.mark.parametrize("indent", [None, 0, 2])
 def test_events_may_be_an_array_or_objects_over_several_lines(indent: int | None, end: str) -> None:

@@ -30,6 +30,7 @@ def shown(comparison: Comparison) -> list[tuple[int | None, int | None, str]]:
     return [(*comparison.numbers(row), comparison.kind(row).value) for row in comparison.rows]
 
 
+@pytest.mark.share(quick=3)
 @pytest.mark.parametrize("rate", [0.1, 0.3, 0.6])
 def test_the_true_pairs_are_found_at_every_rate_of_edits(rate: float) -> None:
     found = [precision_and_recall(rate, seed, turns=30) for seed in (11, 12)]

@@ -41,7 +41,7 @@ def schema(chance: random.Random, depth: int = 0) -> Schema:
 
 
 @needs_native
-@each("seed", range(400), quick=10, test=10)
+@each("seed", range(400), quick=20, test=10)
 def test_the_faults_are_those_of_the_walk(seed: int) -> None:
     chance = random.Random(seed)
     assert sum(assert_faults(bodies_for(chance, 12), schema(chance)) for _ in range(6)) > 9

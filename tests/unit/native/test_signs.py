@@ -70,6 +70,7 @@ def test_messages_that_are_not_in_order_have_no_signs() -> None:
         assert accelerator().signs(b"abc", good, *damaged) == (b"", b"")
 
 
+@pytest.mark.share(quick=4)
 @pytest.mark.parametrize("way", WAYS)
 def test_a_batch_finds_the_bytes_of_any_set(way: str) -> None:
     chance = random.Random(4)

@@ -45,6 +45,8 @@ _FEW = 8
 """The minimum number of records that are prepared at once as columns."""
 MOST_LISTS = 32
 """The maximum number of records with lists that are matched before they are written."""
+_FEW_LISTS = 4
+"""The minimum number of them."""
 _NO_SOURCE = Source(b"", 0)
 """The source of a record whose members are known."""
 
@@ -67,6 +69,8 @@ class Records:
         self._spans = SpanCollector(format, self._write_span) if format.spans else None
         self._most_together = sys.maxsize
         """How many records of a run to prepare at once as columns."""
+        self._most_lists = MOST_LISTS
+        """How many records with lists to match before they are written."""
         self._read_members = names_read(format) if format.keeps_fields else frozenset()
         self._tree = RecordTree(format.threads) if format.threads else None
         self._deltas = DeltaRuns(format)
@@ -179,11 +183,11 @@ class Records:
 
     def _read_lists(self, data: bytes | bytearray, at: int, base: int, head: bytes, tail: bytes) -> int:
         """Read the next records that have lists of any length with known items as columns, as far as possible. Return
-        the index after them."""
+        the index after them. Where many records need the slow path, few are matched at once."""
         while not self._lists.is_empty and self._takes_columns:
             found: list[MatchedList] = []
-            place = at
-            while len(found) < MOST_LISTS and data.startswith(head, place):
+            place, most = at, self._most_lists
+            while len(found) < most and data.startswith(head, place):
                 one = self._lists.match(data, place + len(head))
                 if one is None or not data.startswith(tail, one.around.end):
                     break
@@ -195,7 +199,11 @@ class Records:
             if count:
                 self._step = None
                 at = found[count - 1].around.end + len(tail)
-            if count < MOST_LISTS - 1:
+            if count < len(found) - 1:
+                self._most_lists = max(_FEW_LISTS, 2 * count)
+            elif len(found) == most:
+                self._most_lists = min(2 * most, MOST_LISTS)
+            if count < most - 1:
                 return at
         return at
 

@@ -76,7 +76,7 @@ _SPECIAL = (
         "```json",
         '"tool_calls"',
     ),
-    *("&lt;", "&#60;", "&#x3c;", "u003c", ":::"),
+    *("&lt;", "&#60;", "&#x3c;", "003c", ":::"),
     *("◁", "＜", "﹤", "【", "〔", "〖", "⟨", "｜", "\r"),
 )
 """Beginnings of the marks of chat templates, in lower case, apart from those with `<`."""

@@ -199,7 +199,7 @@ THINK_SIGNS = (
     *(f"{opening}{head}".encode() for opening in _TAG_OPENS for head in _HEADS),
     *(f"{bracket}{word}".encode() for bracket in ("[", "[/") for word in _BRACKETED),
     *(opening.encode() for opening in WIDE_OPENS),
-    *(b"&lt;", b"&#60;", b"&#x3c;", b"u003c", b":::"),
+    *(b"&lt;", b"&#60;", b"&#x3c;", b"003c", b":::"),
 )
 """Every tag around a thought, and every other spelling of one, starts with one of these, ignoring case."""
 _UNDECIDED = lazy_regex(

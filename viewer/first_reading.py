@@ -58,6 +58,14 @@ _SPECIAL = (
         "[end_",
         "[{",
         "[think",
+        "[thought",
+        "[reason",
+        "[scratch",
+        "[cot]",
+        "[inner",
+        "[chain",
+        "[analys",
+        "[reflect",
         "[/",
         "[tool",
         "[inst",
@@ -68,11 +76,11 @@ _SPECIAL = (
         "```json",
         '"tool_calls"',
     ),
-    *("&lt;", "&#60;", "&#x3c;"),
-    *("◁", "｜", "\r"),
+    *("&lt;", "&#60;", "&#x3c;", "003c", ":::"),
+    *("◁", "＜", "﹤", "【", "〔", "〖", "⟨", "｜", "\r"),
 )
 """Beginnings of the marks of chat templates, in lower case, apart from those with `<`."""
-_AFTER_LESS = " =-0123456789"
+_AFTER_LESS = "=-0123456789"
 """The characters that may follow a `<`. Any other might turn it into a tag."""
 _STRIPPED = ("analysis", "commentary", "final", "assistant")
 """The words that begin a body whose control tokens were dropped."""

@@ -68,7 +68,7 @@ RECORD_FORMATS = (
     Entry("open-webui", "tables.open_webui", "OPEN_WEBUI", "Open WebUI chat export"),
     Entry("librechat", "tables.librechat", "LIBRECHAT", "LibreChat conversation"),
     Entry("sillytavern", "tables.sillytavern", "SILLYTAVERN", "SillyTavern chat"),
-    Entry("grok", "tables.grok", "GROK", "Grok data export"),
+    Entry("grok", "tables.grok", "GROK", "Grok data export, Grok Build"),
     Entry("zed", "tables.zed", "ZED", "Zed thread"),
     Entry("crush", "tables.crush", "CRUSH", "Crush session"),
     Entry("tau2", "tables.tau2", "TAU2", "tau2-bench results"),

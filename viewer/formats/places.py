@@ -58,6 +58,7 @@ PLACES = (
         ("*/*.jsonl", "*/sessions/*.jsonl"),
         names_folder=True,
     ),
+    Place("grok", ("~/.grok/sessions",), ("*/*/chat_history.jsonl",)),
     Place("droid", ("~/.factory/sessions",), ("*.jsonl", "*/*.jsonl")),
     Place("continue", ("$CONTINUE_GLOBAL_DIR/sessions", "~/.continue/sessions"), ("*-*.json",)),
     Place(

@@ -11,7 +11,7 @@ from enum import Enum
 
 from msgspec import Struct
 
-from viewer.cache import lazy_regex
+from viewer.cache import bounded_cache, lazy_regex
 from viewer.model.messages import Span
 
 
@@ -40,12 +40,35 @@ class MarkPair(Struct, frozen=True):
     """The number of bytes at the end of an opening mark that already belong to the content."""
 
 
-THINK_TAGS = (
-    *("think", "thinking", "thought", "reasoning", "reason", "reflection", "scratchpad", "antthinking"),
-    *("seed:think", "longcat_think", "inner_monologue", "thoughts", "reflect", "scratch_pad", "thinking_process"),
-    *("thought_process", "reasoning_process", "inner_thought", "inner_thoughts", "internal_thoughts"),
-    *("internal_reasoning", "internal_monologue", "chain_of_thought", "cot", "antml:thinking", "antml:reasoning"),
+_PARTS = ("process", "content", "block", "step", "steps", "trace")
+_TAG_WORDS = (
+    *("think", "thinking", "thought", "thoughts", "reasoning", "reason", "reflection", "reflect", "scratchpad"),
+    *("antthinking", "antml:thinking", "antml:reasoning", "seed:think", "cot", "analysis", "monologue"),
+    *("思考", "思考过程", "思维链", "思维过程", "推理过程"),
     "thinking-content-7bbeb8e1441453ad999a0bbba8a46d4b",  # Aider
+)
+_TAG_PAIRS = (
+    (
+        ("inner", "internal", "private", "hidden"),
+        ("monologue", "thought", "thoughts", "thinking", "reasoning", "reflection", "dialogue", "voice", "scratchpad"),
+    ),
+    (("think", "thinking", "thought", "reasoning"), _PARTS),
+    (("deep", "redacted"), ("think", "thinking", "thought", "reasoning")),
+    (("longcat", "deep"), ("think",)),
+    (("self",), ("reflection", "reflect")),
+    (("scratch", "think"), ("pad",)),
+    (("chain_of", "chain-of", "chainof"), ("thought", "thoughts", "reasoning")),
+)
+"""Words that together name a tag, with `_`, `-`, or nothing between them."""
+THINK_TAGS = (
+    *_TAG_WORDS,
+    *(
+        f"{one}{edge}{two}"
+        for first, second in _TAG_PAIRS
+        for one in first
+        for two in second
+        for edge in ("_", "-", "")
+    ),
 )
 """The names of tags around thoughts, in lower case: those that models write, and those that chat programs collapse."""
 
@@ -140,9 +163,11 @@ attributes."""
 THINK_PAIRS = MARK_PAIRS[:2]
 """The pairs that `viewer/reading/thoughts.py` reads in a body. Readers of frames treat them like all others."""
 
-THINK_TAG = b"(?i:" + b"|".join(sorted((tag.encode() for tag in THINK_TAGS), reverse=True)) + b")"
+_PAIR_PATTERNS = (f"(?:{'|'.join(first)})[_-]?(?:{'|'.join(second)})" for first, second in _TAG_PAIRS)
+THINK_TAG = b"(?i:" + "|".join((*_TAG_WORDS, *_PAIR_PATTERNS)).encode() + b")"
 """A pattern for the name of any of these tags, ignoring case."""
 _THINK_MARK = rb"(?<=<)(?:/%s\s?>|%s(?=[\s>]))" % (THINK_TAG, THINK_TAG)
+"""Other spellings of these tags have a meaning only inside a body: see `viewer/reading/thoughts.py`."""
 
 LONGEST_ATTRIBUTES = 4096
 """The maximum length in bytes of the attributes of a tag."""
@@ -162,6 +187,21 @@ FOLDED = rb"(?:%s|%s|(?=[\s/])(?!%s)|%s)" % (_CALL_TYPE, _NAMED, _PLAIN_TAG, _SU
 """A pattern for what follows the name of a folded element that hides its content, ignoring case. It has a type, or its
 attributes or its summary speak of thoughts, or its tag is incomplete or has odd quotes, so that nobody can tell."""
 _FOLD_MARK = rb"(?<=<)(?i:/details\s?>|details(?:%s|[\s/>]))" % FOLDED
+_HEADS = tuple(dict.fromkeys(tag[: 4 if tag.isascii() else 1] for tag in THINK_TAGS))
+"""The first letters of all names of tags."""
+_BRACKETED = ("think", "thought", "reason", "scratch", "cot]", "inner", "chain", "analys", "reflect")
+"""The first letters of words that mark a thought in square brackets."""
+WIDE_OPENS = ("＜", "﹤", "【", "〔", "〖", "⟨", "◁")
+WIDE_ENDS = ("＞", "﹥", "】", "〕", "〗", "⟩", "▷")
+"""Other brackets around the names of tags. Brackets in which some languages quote titles are not among them."""
+_TAG_OPENS = ("<", "</", "< ", "</ ", "< /", "< / ")
+THINK_SIGNS = (
+    *(f"{opening}{head}".encode() for opening in _TAG_OPENS for head in _HEADS),
+    *(f"{bracket}{word}".encode() for bracket in ("[", "[/") for word in _BRACKETED),
+    *(opening.encode() for opening in WIDE_OPENS),
+    *(b"&lt;", b"&#60;", b"&#x3c;", b"003c", b":::"),
+)
+"""Every tag around a thought, and every other spelling of one, starts with one of these, ignoring case."""
 _UNDECIDED = lazy_regex(
     rb"<details(?:[\s/]%s|(?:[\s/]%s)?>\s{0,64}(?:<[a-z]{0,7}|<summary(?:\s[^<>]{0,256})?(?:>[\s\S]{0,%d})?)?)"
     % (_ATTRIBUTES, _ATTRIBUTES, _LONGEST_SUMMARY)
@@ -173,10 +213,6 @@ _FOLD_PAIRS = tuple(pair for pair in MARK_PAIRS if pair.name in ("details", "det
 _SPELLINGS = tuple(spelling.encode() for pair in _SPELLED for spelling in (*pair.opens, *pair.closes))
 ESCAPABLE_MARKS = tuple(dict.fromkeys(spelling for spelling in _SPELLINGS if spelling.startswith(b"<|")))
 """Marks that OpenChatML 2.2 escapes with a doubled `<`."""
-_BEGUN = (
-    *(f"<{tag}".encode() for tag in (*THINK_TAGS, "details")),
-    *(f"</{tag}{space}".encode() for tag in (*THINK_TAGS, "details") for space in " \t\r\n"),
-)
 
 
 def any_of(spellings: Iterable[bytes], *others: bytes) -> bytes:
@@ -195,29 +231,35 @@ def _tree(endings: set[bytes]) -> bytes:
     rests: dict[bytes, set[bytes]] = {}
     for ending in sorted(endings - {b""}):
         rests.setdefault(ending[:1], set()).add(ending[1:])
-    branches = [re.escape(first) + _tree(rest) for first, rest in rests.items()]
+    branches = [
+        re.escape(first) + (_tree(rest) if len(rest) > 1 else re.escape(*rest)) for first, rest in rests.items()
+    ]
     if len(branches) == 1 and b"" not in endings:
         return branches[0]
     return b"(?:" + b"|".join(branches) + (b")?" if b"" in endings else b")") if branches else b""
 
 
-MARK = lazy_regex(any_of(_SPELLINGS, _THINK_MARK, _FOLD_MARK), signs=(*_SPELLINGS, *map(bytes.rstrip, _BEGUN)))
+MARK = lazy_regex(
+    any_of(_SPELLINGS, _THINK_MARK, _FOLD_MARK), signs=(*_SPELLINGS, *THINK_SIGNS, b"<details", b"</details")
+)
 """A pattern for a mark. At the end of a text that goes on, what it matches may change: see `begun`."""
 LONGEST_MARK = max(map(len, _SPELLINGS))
-_BEGINNINGS = frozenset(
-    [spelling[:length] for spelling in _SPELLINGS for length in range(1, len(spelling))]
-    + [tag[:length] for tag in _BEGUN for length in range(1, len(tag) + 1)]
-)
-_LONGEST_BEGINNING = max(map(len, _BEGINNINGS))
-_FIRST_BYTES = frozenset(byte for mark in _BEGINNINGS for byte in (mark[:1] + mark[:1].upper()))
 
-THINK_SIGNS = (
-    *(b"<think", b"</think", b"<thought", b"</thought", b"<reas", b"</reas", b"<refl", b"</refl", b"<scratchp"),
-    *(b"</scratchp", b"<antthink", b"</antthink", b"<seed:", b"</seed:", b"<longcat_", b"</longcat_", b"<inner_"),
-    *(b"</inner_", b"<internal_", b"</internal_", b"<scratch_", b"</scratch_", b"<chain_of", b"</chain_of"),
-    *(b"<cot", b"</cot", b"<antml:", b"</antml:", b"&lt;", b"&#60;", b"&#x3c;"),
-)
-"""Every tag around a thought starts with one of these, ignoring case."""
+
+@bounded_cache(1)
+def _beginnings() -> frozenset[bytes]:
+    """Return all beginnings of marks, in lower case if letters do not matter."""
+    names = (*THINK_TAGS, "details")
+    tags = (f"<{name}" for name in names), (f"</{name}{space}" for name in names for space in " \t\r\n")
+    return frozenset(
+        [spelling[:length] for spelling in _SPELLINGS for length in range(1, len(spelling))]
+        + [tag[:length] for each in tags for tag in map(str.encode, each) for length in range(1, len(tag) + 1)]
+    )
+
+
+_LONGEST_BEGINNING = max(LONGEST_MARK, len("</ ") + max(len(tag.encode()) for tag in THINK_TAGS))
+_FIRST_BYTES = frozenset(byte for mark in (*_SPELLINGS, b"<") for byte in (mark[:1] + mark[:1].upper()))
+
 MARK_SIGNS = (
     *THINK_SIGNS,
     *(
@@ -232,7 +274,7 @@ MARK_SIGNS = (
         b"[{",
     ),
     *(b"<|", b"<tool_", b"</tool_", b"<func", b"</func", b"<minimax:", b"</minimax:"),
-    *("<｜".encode(), "</｜".encode(), b"<channel", b"[THINK", b"[/THINK", b"[TOOL_", b"[/TOOL_", "◁".encode()),
+    *("<｜".encode(), "</｜".encode(), b"<channel", b"[TOOL_", b"[/TOOL_"),
 )
 """Every mark contains one of these, ignoring case."""
 TOKEN_SIGNS = (
@@ -328,6 +370,6 @@ def begun(data: bytes) -> int:
         return len(folded) - at
     tail = data[-_LONGEST_BEGINNING:]
     for at, first in enumerate(tail):
-        if first in _FIRST_BYTES and (tail[at:] in _BEGINNINGS or tail[at:].lower() in _BEGINNINGS):
+        if first in _FIRST_BYTES and (tail[at:] in _beginnings() or tail[at:].lower() in _beginnings()):
             return len(tail) - at
     return 0

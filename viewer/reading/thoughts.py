@@ -10,22 +10,38 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from viewer.cache import lazy_regex
+from viewer.cache import bounded_cache, lazy_regex
 from viewer.model.messages import Span
 from viewer.reading.bodies import THOUGHT_KINDS, Body
-from viewer.reading.template_marks import LONGEST_ATTRIBUTES, THINK_SIGNS, THINK_TAG, THINK_TAGS, any_of
+from viewer.reading.template_marks import (
+    LONGEST_ATTRIBUTES,
+    THINK_SIGNS,
+    THINK_TAG,
+    THINK_TAGS,
+    WIDE_ENDS,
+    WIDE_OPENS,
+    any_of,
+)
 
 _REST = rb"[^<>]{0,%d}+" % LONGEST_ATTRIBUTES
-_ESCAPED = rb"(?:&lt;|&#60;|&#[xX]3[cC];)"
-_ESCAPED_END = rb"(?:&gt;|&#62;|&#[xX]3[eE];)"
-_ESCAPED_REST = rb"(?:[^<>&]|&(?:quot|apos|amp|#39|#34|#[xX]27);){0,%d}" % LONGEST_ATTRIBUTES
+_ESCAPED = rb"(?:&lt;|&#60;|&#[xX]3[cC];|\\u003[cC])"
+_ESCAPED_END = rb"(?:&gt;|&#62;|&#[xX]3[eE];|\\u003[eE])"
+_ESCAPED_REST = rb"(?:[^<>&\\]|&(?:quot|apos|amp|#39|#34|#[xX]27);|\\[\"'nt]){0,%d}" % LONGEST_ATTRIBUTES
+_NAMES = "think(?:ing)?|thoughts?|reasoning|scratchpad|cot|inner[_ ]monologue|chain[_ ]of[_ ]thought"
+_LABELS = "analysis|reflection"
+_LINK = rb"(?:\([^\s()]{1,300}\)|\[[^\[\]\r\n]{0,80}\]|:[ \t]{0,8}(?:<|https?:|[./#]))"
 _MARK = lazy_regex(
     rb"<\|(?P<edge>start|end)_(?P<kind>%(kinds)s)\|>"
     rb"|<(?P<tag>%(tags)s)(?:>|\s%(rest)s(?:(?<!/)>|(?!>)))"
     rb"|</(?P<closing>%(tags)s)(?:\s%(rest)s)?(?<!/)>"
+    rb"|<(?=[ ]|/[ ]) ?(?P<gap>/?) ?(?P<spaced>%(tags)s)\s?(?<!/)>"
     rb"|%(escaped)s(?P<slash>/?)(?P<spelled>%(tags)s)(?:\s%(escaped_rest)s+)?%(escaped_end)s"
     rb"|%(escaped)s(?P<folded>(?i:details))(?=\s%(escaped_rest)s?(?i:type\s{0,8}=|think|thought|reason))"
     rb"|\[(?P<stroke>/?)(?P<bracket>(?i:THINK(?:ING)?))\]"
+    rb"|\[(?P<line>/)?(?P<word>%(words)s)\](?(line)|(?!%(link)s))"
+    rb"|%(wide)s(?P<bar>(?:/|%(bars)s)?) ?(?P<wide>%(tags)s) ?%(wide_ends)s"
+    rb"|(?m:^)[ \t]{0,8}:{3,}[ \t]{0,4}\{?\.?(?P<fence>(?i:%(names)s))\b"
+    rb"|(?m:^)[ \t]{0,8}(?P<fenced>:{3,})(?=[ \t]*(?:[\r\n]|\Z))"
     % {
         b"kinds": "|".join(THOUGHT_KINDS).encode(),
         b"tags": THINK_TAG,
@@ -33,28 +49,36 @@ _MARK = lazy_regex(
         b"escaped": _ESCAPED,
         b"escaped_end": _ESCAPED_END,
         b"escaped_rest": _ESCAPED_REST,
+        b"names": f"(?i:{_NAMES})".encode(),
+        b"words": f"(?i:{_NAMES}|{_LABELS})".encode(),
+        b"link": _LINK,
+        b"wide": b"(?:%s)" % "|".join(WIDE_OPENS).encode(),
+        b"wide_ends": b"(?:%s)" % "|".join(WIDE_ENDS).encode(),
+        b"bars": "／".encode(),
     }
 )
 """A pattern for a mark. An opening tag needs no end: what follows odd or very long attributes may be a thought, too.
 Programs that escape a whole text for HTML spell tags with entities. Such a folded element hides the rest of the text,
-because nothing shows where it ends."""
-SIGNS = (b"<|start_", b"<|end_", b"[think", b"[/think", *THINK_SIGNS)
+because nothing shows where it ends. Words in brackets that are links are text."""
+_FENCE = b":::"
+SIGNS = (b"<|start_", b"<|end_", *THINK_SIGNS)
 """Every mark contains one of these, ignoring case."""
 MAY_BE_MARK = lazy_regex(any_of(SIGNS), re.IGNORECASE, SIGNS)
 """A pattern that matches every body that has a mark. It is used by prefilters."""
-_EDGES = ("lt", "#60", "#x3c")
-_FIXED_MARKS = (
-    *(b"<|%s_%s|>" % (edge, kind.encode()) for edge in (b"start", b"end") for kind in THOUGHT_KINDS),
-    *(f"<{slash}{tag}>".encode() for slash in ("", "/") for tag in THINK_TAGS),
-    *(f"{bracket}{name}]".encode() for bracket in ("[", "[/") for name in ("think", "thinking", "THINK", "THINKING")),
-    *(f"&{edge};{slash}{tag}&".encode() for edge in _EDGES for slash in ("", "/") for tag in (*THINK_TAGS, "details")),
-)
+_FIXED_MARKS = (b"<|%s_%s|>" % (edge, kind.encode()) for edge in (b"start", b"end") for kind in THOUGHT_KINDS)
 _BEGINNINGS = {mark[:length] for mark in _FIXED_MARKS for length in range(1, len(mark))}
+_BEGUN_NAME = lazy_regex(
+    rb"&[#a-zA-Z0-9]{0,5}|\\(?:u0{0,2}3?)?|(?:(?:<|</|%s/?)[ ]?/?[ ]?|(?:%s)(?:/|%s)? ?|\[/?|:+[ \t]*\{?\.?)"
+    rb"(?P<name>[^\x00-\x1f<>&\[\]\\]{0,60}?)\s?(?P<end>&[#a-zA-Z0-9]{0,5}|\\(?:u0{0,2}3?)?|[\xe2-\xef][\x80-\xbf]?)?"
+    % (_ESCAPED, "|".join(WIDE_OPENS).encode(), "／".encode())
+)
+"""A pattern for what may begin a mark if it ends in the beginning of a name."""
 _UNFINISHED_TAG = lazy_regex(
     rb"</?%s\s[^<>]{0,%d}|%s/?(?:%s|(?i:details))(?:\s%s)?(?:&[#a-zA-Z0-9]{0,8})?"
     % (THINK_TAG, LONGEST_ATTRIBUTES, _ESCAPED, THINK_TAG, _ESCAPED_REST)
 )
-_LAST_BEGINNING = lazy_regex(rb"[\s\S]*(?=%s)" % _ESCAPED, signs=(b"&",))
+_LAST_OPENING = lazy_regex(rb"[\s\S]*(?=%s|%s)" % (_ESCAPED, "|".join(WIDE_OPENS).encode()))
+_LAST_COLONS = lazy_regex(rb"(?:\A|[\s\S]*\n)[ \t]*(?=:[^\n]{0,80}\Z)", signs=(b":",))
 _LONGEST_BEGINNING = LONGEST_ATTRIBUTES + len("&#x3c;/ ") + len("&#x3e;") + max(map(len, THINK_TAGS))
 _BLANK = lazy_regex(
     rb"(?:[\x00-\x20\x7f]|\xc2[\x80-\xa0\xad]|\xcd\x8f|\xe1\x9a\x80|\xe1\xa0\x8e|\xe2\x80[\x80-\x8f\xa8-\xaf]"
@@ -106,6 +130,8 @@ class _Mark(Struct, frozen=True, gc=False):
     begins: bool
     """True if the mark may begin a block. Tags do so only at the start of a line or after a mark, other marks
     anywhere."""
+    is_loose: bool
+    """True for an opening mark that is text unless it is closed, such as a heading in brackets."""
 
 
 class _Reading(Struct, frozen=True):
@@ -116,12 +142,15 @@ class _Reading(Struct, frozen=True):
 
 
 def _read(body: Body) -> _Reading:
-    if b"<" not in body.data and b"[" not in body.data and b"&" not in body.data:
+    if MAY_BE_MARK.search(body.data) is None:
         return _Reading([], [], None)
     blocks = _Blocks()
     held = _Held()
-    for mark in _marks(body):
-        blocks.take(mark)
+    marks = list(_marks(body))
+    last = {mark.kind: mark.start for mark in marks if not mark.opens}
+    for mark in marks:
+        if not mark.is_loose or last.get(mark.kind, -1) > mark.start:
+            blocks.take(mark)
         held.take(mark)
     spans, quoted = blocks.finish(len(body.data))
     return _Reading(spans, quoted, held.start)
@@ -133,18 +162,33 @@ def _marks(body: Body) -> Iterator[_Mark]:
         start, end = found.span()
         if not body.is_live(start, end):
             continue
-        edge = found["edge"]
-        opens = edge == b"start" or bool(found["tag"] or found["folded"]) or b"" in (found["slash"], found["stroke"])
-        yield _Mark(start, end, _kind(found), opens, edge is not None or _begins_line(body.data[before:start]))
+        edge, kind = found["edge"], _kind(found)
+        opens = edge == b"start" or not (edge or found["closing"] or any(map(found.group, _SLASHES)) or found["fenced"])
+        begins = edge is not None or _begins_line(body.data[before:start])
+        yield _Mark(start, end, kind, opens, begins, opens and _is_loose(found))
         before = end
 
 
+_SLASHES = ("gap", "slash", "stroke", "line", "bar")
+_KINDS = (
+    *((b"&", "spelled"), (b"&", "folded"), (b"[", "bracket"), (b"[", "word"), (b"(", "wide")),
+    *((b"", "kind"), (b"", "tag"), (b"", "closing"), (b"", "spaced")),
+)
+"""The groups with the name in a mark, and what distinguishes marks with equal names. An escaped tag never closes
+another one."""
+
+
 def _kind(found: re.Match[bytes]) -> bytes:
-    """Return what an opening and a closing mark have in common. An escaped tag never closes another one."""
-    for before, name in ((b"&", found["spelled"]), (b"&", found["folded"]), (b"[", found["bracket"])):
-        if name is not None:
-            return before + bytes(name.lower())
-    return bytes(found["kind"] or (found["tag"] or found["closing"]).lower())
+    """Return what an opening and a closing mark have in common."""
+    for before, name in _KINDS:
+        if found[name] is not None:
+            return before + bytes(found[name].lower())
+    return _FENCE
+
+
+def _is_loose(found: re.Match[bytes]) -> bool:
+    name = found["word"] or found["wide"]
+    return name is not None and (name.lower() in (b"analysis", b"reflection") or not (name.isupper() or name.islower()))
 
 
 def _begins_line(gap: bytes) -> bool:
@@ -228,7 +272,7 @@ class _Blocks:
             return
         closed = self._in_line.close(mark.kind)
         self._quoted += [(tag.start, tag.end) for tag in closed]
-        if not closed:
+        if not closed and mark.kind != _FENCE:
             after_last = self._blocks[-1][1] if self._blocks else 0
             self._in_line.forget_from(after_last)
             self._blocks.append((after_last, mark.end))
@@ -278,11 +322,23 @@ def _decoded_so_far(data: bytes) -> str:
 def _unfinished(data: bytes) -> int:
     """Return the number of bytes at the end that may begin a mark."""
     tail = data[-_LONGEST_BEGINNING:]
-    escaped = _LAST_BEGINNING.search(tail)
-    longest = 0
-    for at in (tail.rfind(b"<"), tail.rfind(b"["), tail.rfind(b"&"), escaped.end() if escaped else -1):
-        beginning = tail[at:]
-        is_begun = beginning in _BEGINNINGS or beginning.lower() in _BEGINNINGS or _UNFINISHED_TAG.fullmatch(beginning)
-        if at >= 0 and is_begun:
-            longest = max(longest, len(beginning))
-    return longest
+    last = (pattern.match(tail) for pattern in (_LAST_OPENING, _LAST_COLONS))
+    starts = (*(tail.rfind(sign) for sign in (b"<", b"[", b"&", b"\\")), *(each.end() for each in last if each))
+    return max((len(tail) - at for at in starts if at >= 0 and _is_begun(tail[at:])), default=0)
+
+
+def _is_begun(beginning: bytes) -> bool:
+    if beginning in _BEGINNINGS or _UNFINISHED_TAG.fullmatch(beginning):
+        return True
+    found = _BEGUN_NAME.fullmatch(beginning)
+    name = (found["name"] or b"").lower() if found else b""
+    if found is None or not name:
+        return found is not None
+    whole = name + (found["end"] or b"")
+    return name in _names() or any(each.startswith(whole) for each in _names())
+
+
+@bounded_cache(1)
+def _names() -> frozenset[bytes]:
+    """Return the names in marks that are no control tokens, in lower case."""
+    return frozenset(name.encode() for name in (*THINK_TAGS, "details", "inner monologue", "chain of thought"))

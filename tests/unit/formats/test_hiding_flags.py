@@ -92,6 +92,18 @@ def test_flags_in_metadata_and_other_audiences_hide() -> None:
         {"display": False},
         {"parent_tool_use_id": "toolu_1"},
         {"parentToolCallId": 1},
+        {"status": "hidden"},
+        {"state": "Internal"},
+        {"for": "model"},
+        {"for": ["assistant"]},
+        {"visible_to": ["model", "tools"]},
+        {"show": False},
+        {"stage": "analysis"},
+        {"phase": "thinking"},
+        {"message_kind": "thought"},
+        {"meta": {"hidden": True}},
+        {"extra": {"visible": False}},
+        {"flags": ["edited", "hidden"]},
     ]
     open_values: list[dict[str, object]] = [
         {"metadata": {"userVisible": True, "summary": True}},
@@ -100,6 +112,15 @@ def test_flags_in_metadata_and_other_audiences_hide() -> None:
         {"annotations": []},
         {"audience": "children"},
         {"display": "block"},
+        {"status": "completed"},
+        {"state": {"hidden": 1}},
+        {"for": "everyone"},
+        {"for": ["user", "model"]},
+        {"show": "all"},
+        {"stage": "production"},
+        {"meta": True},
+        {"extra": {"hidden": False}},
+        {"flags": ["edited"]},
         {"parent_tool_use_id": None},
         {"parentToolUseId": ""},
     ]
@@ -118,6 +139,24 @@ def test_a_phase_that_a_table_does_not_read_hides() -> None:
         record = {"prompt": [{"role": "user", "content": "Hi.", "phase": phase}], "completion": []}
         assert shown_in(read(json.dumps(record), "rows")) == bodies, phase
         assert shown_in(read(json.dumps(record["prompt"]), "json")) == bodies, phase
+
+
+def test_a_part_for_another_channel_or_a_message_of_the_system_is_hidden() -> None:
+    for value in ({"channel": "analysis"}, {"channel": "thinking"}, {"phase": "commentary"}):
+        part = {"role": "assistant", "content": [{"type": "text", "text": "Hi.", **value}]}
+        assert shown_in(read(json.dumps(part), "json")) == [], value
+    for type in ("system", "developer"):
+        for role in ("user", "assistant"):
+            assert shown_in(read(json.dumps({"role": role, "type": type, "content": "Hi."}), "json")) == []
+
+
+def test_a_flag_after_messages_of_the_same_shape_hides() -> None:
+    for flag in ({"status": "hidden"}, {"for": "model"}, {"meta": {"hidden": True}}, {"extra": {"show": False}}):
+        name, value = next(iter(flag.items()))
+        plain = {"role": "user", "content": "Hi.", name: {} if isinstance(value, dict) else "open"}
+        messages = [plain] * 6 + [{"role": "user", "content": "No.", **flag}] + [plain] * 2
+        assert shown_in(read(json.dumps(messages), "json")) == ["Hi."] * 8, flag
+        assert shown_in(read("\n".join(map(json.dumps, messages)), "json")) == ["Hi."] * 8, flag
 
 
 @each("name", [*sorted(TABLES.keys() - WITHOUT_OBJECTS), "json"])

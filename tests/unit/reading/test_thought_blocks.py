@@ -19,6 +19,7 @@ from viewer.document.values import ShownMessage
 from viewer.model.messages import Coding, Piece
 from viewer.model.visibility import END_USER
 from viewer.reading.bodies import Body, read_body
+from viewer.reading.template_marks import THINK_TAGS
 from viewer.reading.thoughts import MAY_BE_MARK, quoted_tags, thought_blocks, without_thoughts, without_thoughts_so_far
 from viewer.sources.files import open_source
 
@@ -132,9 +133,34 @@ NESTED = [
 ]
 
 
+NESTED += [
+    ("< think >x</ think >b", "b"),
+    ("x< / THINK >b", "b"),
+    ("[REASONING]x", ""),
+    ("a\n[Thought]x[/Thought]b", "a\nb"),
+    ("[Analysis]\nSales rise.", "[Analysis]\nSales rise."),
+    ("[Analysis]\n<think>x</think>b", "[Analysis]\nb"),
+    ("[reasoning](https://example.com/a) b", "[reasoning](https://example.com/a) b"),
+    ("[reasoning][1] b\n\n[reasoning]: https://example.com", "[reasoning][1] b\n\n[reasoning]: https://example.com"),
+    ("x[/reasoning]b", "b"),
+    ("＜think＞x＜／think＞b", "b"),
+    ("【Analysis】a 《Reflection》", "【Analysis】a 《Reflection》"),
+    (":::thinking\nx\n:::\nb", "\nb"),
+    (":::thinking\nx :::\ny", ""),
+    (":::note\na\n:::\nb", ":::note\na\n:::\nb"),
+    ("a < b, < think > and < /think >", "a < b, < think > and < /think >"),
+]
+
+
 @each("written, left", NESTED)
 def test_nested_and_unmatched_marks(written: str, left: str) -> None:
     assert shown(written) == left
+
+
+@each("tag", THINK_TAGS, batch=100)
+def test_each_tag_hides_in_every_bracket(tag: str) -> None:
+    for written in ("<%s>x</%s>b", "< %s >x< /%s >b", "&lt;%s&gt;x&lt;/%s&gt;b", "＜%s＞x＜/%s＞b", "⟨%s⟩x⟨/%s⟩b"):
+        assert shown(written % (tag, tag)) == "b", written
 
 
 @pytest.mark.parametrize(

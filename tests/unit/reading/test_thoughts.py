@@ -34,6 +34,15 @@ def body_of(data: bytes) -> Body:
         ("x</think>b", "b"),
         ("a<|start_reason|>x<|end_reason|>b<", "ab"),
         ("a<|start_reason|>x<|end_rea", "a"),
+        ("a\n[REASO", "a\n"),
+        ("a\n[Analysis]\nx", "a\n"),
+        ("a\n< th", "a\n"),
+        ("a＜thin", "a"),
+        ("a\n:::thin", "a\n"),
+        ("a\n:", "a\n"),
+        ("a:", "a:"),
+        ("a\\u003cth", "a"),
+        ("a 【新", "a 【新"),
     ],
 )
 def test_only_certain_text_is_shown(written: str, shown: str) -> None:

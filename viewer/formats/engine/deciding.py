@@ -10,12 +10,19 @@ from msgspec import Struct, field
 from viewer.formats.engine.conditions import all_hold
 from viewer.formats.engine.paths import all_at, path
 from viewer.formats.engine.repeats import compared_values
-from viewer.formats.hiding import FLAGS, KINDS, RANGES, SHOWN, STARTERS, WORDS
+from viewer.formats.hiding import FLAGS, KINDS, OFF, RANGES, SHOWN, STARTERS, STATES, WORDS
 from viewer.formats.tables.model import Outcomes, PartRule, RecordFormat, RecordRule, When, Words
 from viewer.syntax.json_text import JsonKind, JsonNode
 
 DECIDING_NAMES = (
-    FLAGS | SHOWN | STARTERS | KINDS | RANGES | {"audience", "channel", "phase", "role", "status", "subtype", "type"}
+    FLAGS
+    | SHOWN
+    | OFF
+    | STARTERS
+    | KINDS
+    | RANGES
+    | STATES
+    | {"audience", "channel", "flags", "phase", "role", "status", "subtype", "type"}
 )
 """Members whose values are deciding in every format."""
 DECIDING_NUMBERS = WORDS

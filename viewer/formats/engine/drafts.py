@@ -15,7 +15,7 @@ from viewer.formats.engine.paths import Path, path, string_at
 from viewer.formats.engine.repeats import is_repeated, repeated_length
 from viewer.formats.engine.tree import branch_order
 from viewer.formats.engine.usage import Stated
-from viewer.formats.hiding import is_flagged, is_in_hidden_phase
+from viewer.formats.hiding import is_flagged, is_in_hidden_phase, is_on_other_channel
 from viewer.formats.json.content_parts import ContentPart
 from viewer.formats.json.fields import Source, header_value, is_empty, piece_of
 from viewer.formats.json.parts import is_hidden_type
@@ -416,7 +416,7 @@ def _is_hidden_elsewhere(rule: RecordRule, node: JsonNode) -> bool:
     reads_phase = isinstance(rule.channel, Words) and not reads_channel
     for at in _holder_paths(rule.body):
         for holder in path(at).all(node):
-            if is_flagged(holder) or (not reads_channel and _is_on_other_channel(holder)):
+            if is_flagged(holder) or (not reads_channel and is_on_other_channel(holder)):
                 return True
             if not reads_phase and is_in_hidden_phase(holder):
                 return True
@@ -428,14 +428,6 @@ def _holder_paths(body: str) -> tuple[str, ...]:
     """Return the paths of the record itself and of the object that holds its text."""
     holder = body.rpartition(".")[0]
     return ("", holder) if holder and "|" not in holder and "&" not in holder else ("",)
-
-
-def _is_on_other_channel(node: JsonNode) -> bool:
-    """True if an object names a channel other than the final one. For tables that do not read channels."""
-    if type(node) is LazyNode and (type(node.value) is not dict or "channel" not in node.value):
-        return False
-    channel = node.get("channel")
-    return channel is not None and channel.kind is not JsonKind.NULL and channel.text != "final"
 
 
 def _narrow(draft: Draft, outer: _Outer) -> None:
@@ -710,7 +702,7 @@ class _PartReader:
             self._found.append(self._part(rule.reply, part))
 
     def _add_said(self, rule: PartRule, part: JsonNode) -> None:
-        if is_flagged(part) or _is_on_other_channel(part) or is_in_hidden_phase(part):
+        if is_flagged(part) or is_on_other_channel(part) or is_in_hidden_phase(part):
             self._add_unknown(part)
             return
         if rule.label:

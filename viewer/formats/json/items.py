@@ -44,6 +44,8 @@ _CALL_NAMES = frozenset(
     }
 )
 """Members of a call that end up in its header, or that may be empty."""
+_INSTRUCTIONS = ("system", "developer")
+"""Types of messages that no user typed and no model answered, whatever their role is."""
 
 
 class Part(Struct, frozen=True):
@@ -117,9 +119,10 @@ class MessageObjects:
         """Add the messages of one object. `problems` holds the problems of its text."""
         node = with_text_as_content(with_inner_message(node))
         said = read_object_header(node, source)
-        given = node.get("type")
-        if given is not None and given.kind is JsonKind.STRING and is_hidden_type(given.text):
-            if is_header_safe(said.header):
+        given, is_safe = node.get("type"), is_header_safe(said.header)
+        type = given.text if given is not None and given.kind is JsonKind.STRING else ""
+        if given is not None and (is_hidden_type(type) or (is_safe and type in _INSTRUCTIONS)):
+            if is_safe:
                 problems = [*problems, Problem(W_RECORD_UNKNOWN, None, given.start, given.end)]
             kind = Kind.UNKNOWN
         said.header = replace(said.header, kind=kind)

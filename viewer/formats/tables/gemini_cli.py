@@ -18,6 +18,7 @@ from viewer.formats.tables.model import (
     Signature,
     Threads,
     When,
+    flag,
     has,
     is_,
     is_not,
@@ -106,6 +107,61 @@ _MESSAGES = (
     ),
 )
 
+# The output of `gemini --output-format stream-json`.
+
+_SPEAKER = is_("type", "message")
+_EVENTS = (
+    RecordRule((is_("type", "init"), has("session_id")), None, starts=True, session="session_id"),
+    RecordRule((_SPEAKER, is_("role", "user")), Kind.SAID, "user", "content", PARTS, time="timestamp", split=True),
+    RecordRule(
+        (_SPEAKER, is_("role", "assistant"), flag("delta")),
+        Kind.SAID,
+        "assistant",
+        "content",
+        PARTS,
+        time="timestamp",
+        merge=Merge(Mode.APPEND),
+    ),
+    RecordRule((_SPEAKER, is_("role", "assistant")), Kind.SAID, "assistant", "content", PARTS, time="timestamp"),
+    RecordRule((_SPEAKER,), Kind.UNKNOWN, "@role", "content", PARTS, time="timestamp"),
+    RecordRule(
+        (is_("type", "tool_use"), has("tool_id")),
+        Kind.CALL,
+        "assistant",
+        "parameters",
+        call_id="tool_id",
+        name="tool_name",
+        time="timestamp",
+    ),
+    RecordRule(
+        (is_("type", "tool_result"), has("tool_id")),
+        Kind.REPLY,
+        "tool",
+        "output|error.message",
+        call_id="tool_id",
+        time="timestamp",
+        outcome=Outcomes(ok=("status=success",), failed=("status=error",)),
+    ),
+    RecordRule(
+        (is_("type", "error"), has("message")),
+        Kind.NOTICE,
+        "system",
+        "message",
+        time="timestamp",
+        faults=(Fault("severity=error", default=(W_RUN_ERROR, "unknown")),),
+    ),
+    RecordRule(
+        (is_("type", "result"), is_("status", "error")),
+        Kind.NOTICE,
+        "system",
+        "error.message|error",
+        time="timestamp",
+        faults=(Fault("error.type|status", default=(W_RUN_ERROR, "unknown")),),
+    ),
+    RecordRule((is_("type", "result"), has("status")), None),
+)
+_OF_OTHERS = ("uuid", "sessionId", "message", "subtype")
+
 _HEAD = (has("sessionId"), lacks("type"))
 _SUBAGENT = Narrowing(Kind.SUBAGENT)
 _OTHER_AGENT = (has("kind"), is_not("kind", "main"))
@@ -120,6 +176,12 @@ GEMINI_CLI = RecordFormat(
         Signature(88, ("sessionId", "projectHash", "startTime"), {}, ("type",)),
         Signature(86, ("id", "timestamp", "content"), _TYPES, ("uuid", "message", "data", "source", "role")),
         Signature(92, ("sessionId", "messageId", "message"), {"type": frozenset({"user"})}, ("uuid", "role")),
+        Signature(
+            93, ("session_id", "model", "timestamp"), {"type": frozenset({"init"})}, (*_OF_OTHERS, "cwd"), decides=True
+        ),
+        Signature(
+            93, ("tool_id", "tool_name", "timestamp"), {"type": frozenset({"tool_use"})}, _OF_OTHERS, decides=True
+        ),
         Signature(86, ("$set",)),
         Signature(86, ("$rewindTo",)),
     ),
@@ -145,6 +207,7 @@ GEMINI_CLI = RecordFormat(
             "message",
             time="timestamp",
         ),
+        *_EVENTS,
         *_MESSAGES,
     ),
     usage=(gemini_cli(""), gemini_cli("messages[]")),

@@ -1,4 +1,4 @@
-"""Grok: the conversations of an account, as xAI exports them."""
+"""Grok: the conversations of an account, as xAI exports them, and the sessions of its command line, Grok Build."""
 
 from __future__ import annotations
 
@@ -8,12 +8,16 @@ from viewer.formats.tables.model import (
     Branches,
     Container,
     Fault,
+    Hooks,
+    PartRule,
     RecordFormat,
     RecordRule,
     Signature,
     has,
     is_,
+    lacks,
 )
+from viewer.formats.tables.tags import cursor_tags
 from viewer.model.messages import Kind
 from viewer.rules.run import W_RUN_ERROR
 
@@ -74,16 +78,66 @@ _CONVERSATION = RecordRule(
     session="conversation.id",
 )
 
+
+# The file `chat_history.jsonl` of Grok Build.
+
+_PARTS = (
+    PartRule((is_("type", "text"),), Kind.SAID, "text"),
+    PartRule((is_("type", "image"),), Kind.SAID, label=True),
+)
+_USER = is_("type", "user"), lacks("response")
+_CALLS = (RecordRule((), Kind.CALL, "assistant", "arguments", call_id="id", name="name"),)
+_HISTORY = (
+    RecordRule((is_("type", "system"), has("content")), Kind.INSTRUCTION, "system", "content", _PARTS),
+    RecordRule((*_USER, has("synthetic_reason")), Kind.INJECTED, "user", "content", _PARTS),
+    RecordRule((*_USER, has("prompt_index")), Kind.SAID, "user", "content", _PARTS, split=True),
+    RecordRule(_USER, Kind.UNKNOWN, "user", "content", _PARTS),
+    RecordRule((is_("type", "reasoning"), has("summary[0]")), Kind.THOUGHT, "assistant", "summary[].text"),
+    RecordRule((is_("type", "reasoning"),), None),
+    RecordRule(
+        (is_("type", "assistant"), has("content")),
+        Kind.SAID,
+        "assistant",
+        "content",
+        _PARTS,
+        also=(RecordRule((has("tool_calls[0]"),), each="tool_calls[]", rules=_CALLS),),
+    ),
+    RecordRule((is_("type", "assistant"), has("tool_calls[0]")), each="tool_calls[]", rules=_CALLS),
+    RecordRule((is_("type", "tool_result"),), Kind.REPLY, "tool", "content", call_id="tool_call_id"),
+    RecordRule(
+        (is_("type", "backend_tool_call"),),
+        Kind.CALL,
+        "assistant",
+        "kind.action",
+        call_id="kind.id",
+        name="kind.tool_type",
+        default_name="tool",
+        also=(
+            RecordRule(
+                (is_("kind.status", "completed"),), Kind.REPLY, "tool", "", call_id="kind.id", name="kind.tool_type"
+            ),
+        ),
+    ),
+)
+"""Only a prompt with an index was typed by the user. The program adds the others, most of them with a reason."""
+
+_OF_OTHERS = ("uuid", "role", "session_id", "sessionId", "message", "id")
+
 GROK = RecordFormat(
     name="grok",
-    title="Grok data export",
+    title="Grok data export, Grok Build",
     container=Container.JSON,
     signatures=(
         Signature(95, ("conversations[].conversation", "conversations[].responses[].response")),
         Signature(94, ("conversation.id", "responses[].response.sender")),
+        Signature(94, ("content", "prompt_index"), {"type": frozenset({"user"})}, _OF_OTHERS, decides=True),
+        Signature(94, ("content", "synthetic_reason"), {"type": frozenset({"user"})}, _OF_OTHERS, decides=True),
+        Signature(94, ("content", "model_fingerprint"), {"type": frozenset({"assistant"})}, _OF_OTHERS, decides=True),
     ),
     records=(
         RecordRule((has("conversations"),), each="conversations[]", rules=(_CONVERSATION,)),
         _CONVERSATION,
+        *_HISTORY,
     ),
+    hooks=Hooks(split=cursor_tags),
 )

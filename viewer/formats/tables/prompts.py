@@ -16,7 +16,7 @@ _PRINTED = lazy_regex(
     r"(?m:^)(?i:system|developer)(?:[ _-]?(?i:prompt|message))?:|\A\s*(?:"
     r"(?i:human|user|assistant|ai|tool|function)(?:[ _-]?(?i:message))?:.*\n(?s:.*\n)?"
     r"(?i:human|user|assistant|ai|tool|function)(?:[ _-]?(?i:message))?:"
-    r"|[\[({]+ *[\[{(\"']|(?:role|content)=[\"']|(?:\w*Message|Content)\()"
+    r"|[\[({]+\s*[\[{(\"']|(?:role|content)=[\"']|(?:\w*Message|Content)\()"
 )
 """A pattern that matches conversations and objects that a program printed: lines that name a speaker, and the text of
 an object."""

@@ -74,6 +74,10 @@ def _answer(names: tuple[str, ...], conditions: tuple[When, ...], *, unused: boo
     return tuple(rules)
 
 
+_MOST_TURNS = 4
+_CHOICES = (RecordRule((has("turns"),), Kind.UNKNOWN, "assistant", "turns"),)
+"""Other answers of a model to the turns of a question of MT-Bench. Another file holds the questions."""
+
 _ROW = (
     RecordRule((has("system|system_prompt"),), Kind.INSTRUCTION, "system", "system|system_prompt"),
     RecordRule((has("tools"),), Kind.INSTRUCTION, "system", "tools"),
@@ -129,6 +133,13 @@ _ROW = (
         RecordRule((has(name),), Kind.THOUGHT, "assistant", name)
         for name in ("thinking", "reasoning", "cot", "rationale", "chain_of_thought")
     ),
+    *(
+        RecordRule(
+            (has("answer_id"), has(f"choices[0].turns[{turn}]")), Kind.SAID, "assistant", f"choices[0].turns[{turn}]"
+        )
+        for turn in range(_MOST_TURNS)
+    ),
+    RecordRule((has("answer_id"), has("choices[1]")), each="choices[1:]", rules=_CHOICES, unused=True),
     *_answer(_ANSWERS_WITHOUT_LIST, _NO_LIST),
     *(rule for name in _LISTS for rule in _answer(_WITH_LIST, (has(name),))),
     RecordRule(
@@ -162,6 +173,7 @@ _SHAPES = (
     *((has(name),) for name in (*_LISTS, *_WHOLE, "input.messages")),
     *((When("prompt", kind=kind),) for kind in (JsonKind.ARRAY, JsonKind.OBJECT)),
     (_ASKED, _ANSWERED),
+    (has("answer_id"), has("choices[0].turns[0]")),
 )
 
 _ROWS = (
@@ -193,6 +205,7 @@ ROWS = RecordFormat(
         Signature(88, ("conversations[].role",)),
         Signature(88, ("conversation[].role",)),
         Signature(88, ("chosen", "rejected")),
+        Signature(88, ("question_id", "answer_id", "choices[].turns")),
         Signature(88, ("chosen_messages",)),
         Signature(88, ("preferred_output",)),
         Signature(88, ("instruction", "output")),

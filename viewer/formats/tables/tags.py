@@ -133,7 +133,7 @@ def _typed_in(name: str, text: str) -> Runs:
             at = stop
     _add_injected(runs, text, at, len(text))
     has_query = any(kind is Kind.SAID for kind, _, _ in runs) or f"<{name}" in text
-    return runs if has_query or text.lstrip().startswith("<") else [(Kind.SAID, 0, len(text))]
+    return runs if has_query or text.lstrip().startswith("<") else claude_tags(text)
 
 
 def cline_tags(text: str) -> Runs:

@@ -16,7 +16,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from viewer.cache import lazy_regex
-from viewer.formats.hiding import DECIDING, HELD
+from viewer.formats.hiding import DECIDING, HELD, HOLDERS
 from viewer.formats.json.content_parts import may_be_split, split_content
 from viewer.formats.json.fields import CALL_ID_KEYS, TIME_KEYS, is_known_key, piece_of
 from viewer.formats.json.known.values import NUMBER, STRING, WORDS, nested_pattern
@@ -58,11 +58,11 @@ _KEYS = frozenset(
 _FIXED_KEYS = frozenset({"type", "phase", "channel", "recipient", "intent", "content_type", "constrained"})
 """Further members whose values decide how a message is read. They are part of the pattern."""
 _EXCLUDED_KEYS = (frozenset({"usage", "response", "response_obj", "custom_id", "message", "text"}) | DECIDING) - {
-    *("metadata", "annotations")
+    *("metadata", "annotations", "meta", "extra")
 }
 """Members whose effect goes beyond the header of a message, or depends on more than its shape."""
 _METADATA_KEYS = HELD | {"audience"}
-"""Members of `metadata` that may hide the message."""
+"""Members of `metadata` and its kin that may hide the message."""
 _TEXT_TYPES = ("text", "input_text", "output_text")
 _EMPTY_KEYS = ("refusal", "function_call", "audio", "annotations")
 """Members that must be empty, because the patterns of shapes cover no text in them."""
@@ -451,7 +451,7 @@ def _is_open(key: str, value: object, node: LazyNode) -> bool:
         return re.fullmatch(WORDS, value.encode("utf-8", "replace")) is not None
     if type(value) is JsonNumber:
         return re.fullmatch(NUMBER, value.encode()) is not None
-    if key in TIME_KEYS or (key == "metadata" and (type(value) is not dict or not _METADATA_KEYS.isdisjoint(value))):
+    if key in TIME_KEYS or (key in HOLDERS and (type(value) is not dict or not _METADATA_KEYS.isdisjoint(value))):
         return False
     return _nested(node) is not None
 

@@ -73,6 +73,7 @@ RECORD_FORMATS = (
     Entry("crush", "tables.crush", "CRUSH", "Crush session"),
     Entry("tau2", "tables.tau2", "TAU2", "tau2-bench results"),
     Entry("lm-eval", "tables.lm_eval", "LM_EVAL", "lm-evaluation-harness samples"),
+    Entry("smolagents", "tables.smolagents", "SMOLAGENTS", "smolagents run"),
     Entry("promptfoo", "tables.promptfoo", "PROMPTFOO", "promptfoo results"),
 )
 """The formats that are defined by tables, in the order of detection."""

@@ -1,0 +1,80 @@
+"""Formats of agent libraries: samples, cuts, other values, drift."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.support.agent_records import as_document, assert_drift_is_hidden, assert_others_are_hidden, kinds, shown
+from tests.support.record_samples import assert_cuts_show_nothing_hidden, assert_read_as_expected, samples_of
+from tests.support.samples import Sample
+
+NAMES = ("smolagents",)
+SAMPLES = [sample for name in NAMES for sample in samples_of(name)]
+
+
+@pytest.mark.surfaces
+@pytest.mark.share(quick=45, test=8)
+@pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: sample.name)
+def test_a_sample_shows_what_its_expectation_says(sample: Sample) -> None:
+    assert_read_as_expected(sample)
+
+
+@pytest.mark.slow
+def test_an_input_that_is_cut_anywhere_shows_nothing_hidden() -> None:
+    for sample in SAMPLES:
+        assert_cuts_show_nothing_hidden(sample)
+
+
+RICH = {"smolagents": "run-result"}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", NAMES)
+def test_other_values_and_other_formats_show_nothing_hidden(name: str) -> None:
+    assert_others_are_hidden(name)
+    sample = next(each for each in samples_of(name) if each.base == RICH[name])
+    is_lines = sample.ending == ".jsonl"
+    records = [json.loads(line) for line in sample.text.splitlines()] if is_lines else [json.loads(sample.text)]
+    assert_drift_is_hidden(records, name, lines=is_lines)
+
+
+def test_a_task_of_smolagents_ends_where_the_program_added_arguments() -> None:
+    for added in ("additional arguments, that you can", "initial arguments:", "additional arguments"):
+        step = {"task": f"Sum up.\n\n  You have been provided with these {added} {{}}"}
+        assert shown(as_document([step]), "smolagents") == ["Sum up."], added
+    quoted = {"task": "Who says 'You have been provided with these additional arguments'?"}
+    assert shown(as_document([quoted]), "smolagents") == [quoted["task"]]
+    assert shown(as_document([{**quoted, "role": "system"}]), "smolagents") == []
+
+
+def test_only_a_final_step_of_smolagents_answers() -> None:
+    step = {"step_number": 1, "action_output": "x"}
+    final = {"tool_calls": [{"id": "c", "function": {"name": "final_answer", "arguments": {}}}]}
+    for others, texts in (
+        ({}, []),
+        ({"is_final_answer": True}, ["x"]),
+        ({"is_final_answer": False}, []),
+        ({"is_final_answer": False, **final}, []),
+        ({"is_final_answer": 1}, []),
+        (final, ["x"]),
+        ({**final, "error": {"type": "AgentError"}}, []),
+        ({"tool_calls": final["tool_calls"] * 2}, []),
+        ({"error": {"type": "AgentMaxStepsError"}}, ["x"]),
+        ({"is_final_answer": True, "action_output": 7}, []),
+    ):
+        assert shown(as_document([{**step, **others}]), "smolagents") == texts, others
+
+
+def test_the_output_of_a_run_of_smolagents_is_shown_once() -> None:
+    steps = [{"task": "a"}, {"step_number": 1, "action_output": "b", "is_final_answer": True}]
+    for state, output, texts in (
+        ("success", "b", ["a", "b"]),
+        ("success", "c", ["a", "b", "c"]),
+        ("x", "c", ["a", "b"]),
+    ):
+        run: dict[str, object] = {"output": output, "state": state, "steps": steps}
+        assert shown(as_document(run), "smolagents") == texts, (state, output)
+    run = {"output": 3, "state": "success", "steps": steps}
+    assert ("unknown", "3") in kinds(as_document(run), "smolagents")

@@ -74,6 +74,7 @@ RECORD_FORMATS = (
     Entry("tau2", "tables.tau2", "TAU2", "tau2-bench results"),
     Entry("lm-eval", "tables.lm_eval", "LM_EVAL", "lm-evaluation-harness samples"),
     Entry("smolagents", "tables.smolagents", "SMOLAGENTS", "smolagents run"),
+    Entry("letta", "tables.letta", "LETTA", "Letta messages"),
     Entry("promptfoo", "tables.promptfoo", "PROMPTFOO", "promptfoo results"),
 )
 """The formats that are defined by tables, in the order of detection."""

@@ -10,7 +10,7 @@ from tests.support.agent_records import as_document, assert_drift_is_hidden, ass
 from tests.support.record_samples import assert_cuts_show_nothing_hidden, assert_read_as_expected, samples_of
 from tests.support.samples import Sample
 
-NAMES = ("smolagents",)
+NAMES = ("smolagents", "letta")
 SAMPLES = [sample for name in NAMES for sample in samples_of(name)]
 
 
@@ -27,7 +27,7 @@ def test_an_input_that_is_cut_anywhere_shows_nothing_hidden() -> None:
         assert_cuts_show_nothing_hidden(sample)
 
 
-RICH = {"smolagents": "run-result"}
+RICH = {"smolagents": "run-result", "letta": "agent-file"}
 
 
 @pytest.mark.slow
@@ -78,3 +78,32 @@ def test_the_output_of_a_run_of_smolagents_is_shown_once() -> None:
         assert shown(as_document(run), "smolagents") == texts, (state, output)
     run = {"output": 3, "state": "success", "steps": steps}
     assert ("unknown", "3") in kinds(as_document(run), "smolagents")
+
+
+def test_only_a_plain_package_of_letta_holds_what_the_user_typed() -> None:
+    for content, texts in (
+        ('{"type": "user_message", "message": "a", "time": "t"}', ["a"]),
+        ('{\n  "type": "user_message",\n  "message": "a", "name": "n", "location": "l"}', ["a"]),
+        ('{"type": "user_message", "message": "a", "note": "b"}', []),
+        ('{"type": "user_message", "message": ["a"]}', []),
+        ('{"type": "heartbeat", "message": "a"}', []),
+        ('{"type": "user_message" "message": "a"}', []),
+        ('{"a": "b"}', ['{"a": "b"}']),
+    ):
+        listed = {"message_type": "user_message", "content": content}
+        part = {"message_type": "user_message", "content": [{"type": "text", "text": content}]}
+        for message in (listed, part):
+            assert shown(as_document([message]), "letta") == texts, message
+
+
+def test_the_type_of_an_agent_of_letta_decides_where_it_answers() -> None:
+    text = {"role": "assistant", "content": [{"type": "text", "text": "a"}]}
+    for kind, sees in (
+        ("letta_v1_agent", ["a"]),
+        ("memgpt_agent", []),
+        ("sleeptime_agent", []),
+        ("other", []),
+        (7, []),
+    ):
+        file = {"agents": [{"agent_type": kind, "messages": [text]}]}
+        assert shown(as_document(file), "letta") == sees, kind

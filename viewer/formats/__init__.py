@@ -75,6 +75,8 @@ RECORD_FORMATS = (
     Entry("lm-eval", "tables.lm_eval", "LM_EVAL", "lm-evaluation-harness samples"),
     Entry("smolagents", "tables.smolagents", "SMOLAGENTS", "smolagents run"),
     Entry("letta", "tables.letta", "LETTA", "Letta messages"),
+    Entry("strands", "tables.strands", "STRANDS", "Strands Agents session"),
+    Entry("semantic-kernel", "tables.semantic_kernel", "SEMANTIC_KERNEL", "Semantic Kernel chat history"),
     Entry("promptfoo", "tables.promptfoo", "PROMPTFOO", "promptfoo results"),
 )
 """The formats that are defined by tables, in the order of detection."""

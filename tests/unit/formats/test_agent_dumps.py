@@ -10,7 +10,7 @@ from tests.support.agent_records import as_document, assert_drift_is_hidden, ass
 from tests.support.record_samples import assert_cuts_show_nothing_hidden, assert_read_as_expected, samples_of
 from tests.support.samples import Sample
 
-NAMES = ("smolagents", "letta")
+NAMES = ("smolagents", "letta", "strands", "semantic-kernel")
 SAMPLES = [sample for name in NAMES for sample in samples_of(name)]
 
 
@@ -27,7 +27,7 @@ def test_an_input_that_is_cut_anywhere_shows_nothing_hidden() -> None:
         assert_cuts_show_nothing_hidden(sample)
 
 
-RICH = {"smolagents": "run-result", "letta": "agent-file"}
+RICH = {"smolagents": "run-result", "letta": "agent-file", "strands": "session", "semantic-kernel": "history"}
 
 
 @pytest.mark.slow
@@ -107,3 +107,25 @@ def test_the_type_of_an_agent_of_letta_decides_where_it_answers() -> None:
     ):
         file = {"agents": [{"agent_type": kind, "messages": [text]}]}
         assert shown(as_document(file), "letta") == sees, kind
+
+
+def test_a_redacted_message_of_strands_replaces_the_original() -> None:
+    def stored(**members: object) -> bytes:
+        return as_document({"message": {"role": "user", "content": [{"text": "a"}]}, "message_id": 0, **members})
+
+    assert shown(stored(redact_message=None), "strands") == ["a"]
+    assert shown(stored(redact_message={"role": "user", "content": [{"text": "b"}]}), "strands") == ["b"]
+    others: tuple[object, ...] = ({}, "b", 7, True, [], {"role": "user"})
+    for other in others:
+        assert shown(stored(redact_message=other), "strands") == [], other
+
+
+def test_a_message_of_semantic_kernel_needs_a_known_role() -> None:
+    def message(role: object) -> bytes:
+        return as_document([{"Role": role, "Items": [{"$type": "TextContent", "Text": "a"}]}])
+
+    for role in ({"Label": "user"}, "user"):
+        assert shown(message(role), "semantic-kernel") == ["a"], role
+    others: tuple[object, ...] = ({"Label": "User"}, {"Name": "user"}, ["user"], None)
+    for other in others:
+        assert [kind for kind, _ in kinds(message(other), "semantic-kernel")] == ["unknown"], other

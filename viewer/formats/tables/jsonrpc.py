@@ -172,7 +172,7 @@ _STATES = {
 }
 _ARTIFACT = RecordRule((), Kind.SAID, "assistant", "parts", _A2A_PARTS)
 _HISTORY = (
-    RecordRule((is_("role", "user"),), Kind.SAID, "user", "parts", _A2A_PARTS, merge=Merge(Mode.REPEAT)),
+    RecordRule((is_("role", "user"),), Kind.SAID, "user", "parts", _A2A_PARTS, merge=Merge(Mode.REPEAT), once=True),
     RecordRule((), Kind.REPLAYED, "assistant", "parts"),
 )
 """The messages of a task. What the user sent may be in an earlier record."""

@@ -77,6 +77,8 @@ RECORD_FORMATS = (
     Entry("letta", "tables.letta", "LETTA", "Letta messages"),
     Entry("strands", "tables.strands", "STRANDS", "Strands Agents session"),
     Entry("semantic-kernel", "tables.semantic_kernel", "SEMANTIC_KERNEL", "Semantic Kernel chat history"),
+    Entry("har", "tables.har", "HAR", "HAR file"),
+    Entry("call-log", "tables.call_log", "CALL_LOG", "Log of model calls"),
     Entry("promptfoo", "tables.promptfoo", "PROMPTFOO", "promptfoo results"),
 )
 """The formats that are defined by tables, in the order of detection."""

@@ -1,16 +1,24 @@
-"""Formats of agent libraries: samples, cuts, other values, drift."""
+"""Formats of agent libraries and logs of model calls: samples, cuts, other values, drift."""
 
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 
-from tests.support.agent_records import as_document, assert_drift_is_hidden, assert_others_are_hidden, kinds, shown
+from tests.support.agent_records import (
+    as_document,
+    assert_drift_is_hidden,
+    assert_others_are_hidden,
+    kinds,
+    shown,
+)
+from tests.support.reading import read
 from tests.support.record_samples import assert_cuts_show_nothing_hidden, assert_read_as_expected, samples_of
 from tests.support.samples import Sample
 
-NAMES = ("smolagents", "letta", "strands", "semantic-kernel")
+NAMES = ("smolagents", "letta", "strands", "semantic-kernel", "har", "call-log")
 SAMPLES = [sample for name in NAMES for sample in samples_of(name)]
 
 
@@ -27,7 +35,14 @@ def test_an_input_that_is_cut_anywhere_shows_nothing_hidden() -> None:
         assert_cuts_show_nothing_hidden(sample)
 
 
-RICH = {"smolagents": "run-result", "letta": "agent-file", "strands": "session", "semantic-kernel": "history"}
+RICH = {
+    "smolagents": "run-result",
+    "letta": "agent-file",
+    "strands": "session",
+    "semantic-kernel": "history",
+    "har": "streamed-messages",
+    "call-log": "proxy-streamed",
+}
 
 
 @pytest.mark.slow
@@ -129,3 +144,67 @@ def test_a_message_of_semantic_kernel_needs_a_known_role() -> None:
     others: tuple[object, ...] = ({"Label": "User"}, {"Name": "user"}, ["user"], None)
     for other in others:
         assert [kind for kind, _ in kinds(message(other), "semantic-kernel")] == ["unknown"], other
+
+
+def recorded(answer: str, **members: object) -> bytes:
+    """Return a HAR file with one call whose answer has this text."""
+    asked = json.dumps({"model": "m", "messages": [{"role": "user", "content": "a"}]})
+    content = {"mimeType": "text/event-stream", "text": answer, **members}
+    entry = {"request": {"postData": {"text": asked}}, "response": {"status": 200, "content": content}}
+    return as_document({"log": {"version": "1.2", "creator": {"name": "x"}, "entries": [entry]}})
+
+
+def chunk(text: str) -> str:
+    return json.dumps({"choices": [{"index": 0, "delta": {"content": text}}]}, ensure_ascii=False)
+
+
+def test_events_in_a_string_are_read_exactly_or_hidden() -> None:
+    first, second = chunk('"ß\n'), chunk("b")
+    for answer, texts in (
+        (f"data: {first}\n\ndata: {second}\n\ndata: [DONE]\n\n", ['"ß\nb']),
+        (f"data:{first}\r\n\r\ndata:{second}\r\n\r\n", ['"ß\nb']),
+        (f": note\nid: 1\nevent: x\nretry: 5\ndata: {second}", ["b"]),
+        (f"data: {first}\ndata: {second}\n\n", []),
+        (f"data: {second}\n\nother: {second}\n\n", []),
+        (f"data: {second}\n\nnothing\n\n", []),
+        (f"data: {second} {second}\n\n", []),
+        (f"data: {second}\n\ndata: {second[:-9]}", []),
+        (f"{second}\n{second}\n", []),
+        ("data: 7\n\n", []),
+    ):
+        assert shown(recorded(answer), "har") == ["a", *texts], answer
+
+
+def test_a_piece_of_an_event_in_a_string_has_its_place_in_the_file() -> None:
+    data = recorded(f"data: {chunk('x' * 9)}\n\ndata: {chunk('y' * 9)}\n\n")
+    messages: list[Any] = list(read(data, "har").messages)
+    message = next(each for each in messages if each.header.role == "assistant")
+    places = [data[piece.start : piece.end] for piece in message.pieces]
+    assert places == [b"x" * 9, b"y" * 9]
+
+
+def test_an_answer_after_an_open_thought_is_hidden() -> None:
+    for prompt, texts in (("a", ["b"]), ("a <think>\n", [])):
+        sample = {"run_id": "r", "event_id": 0, "sample_id": "s", "type": "sampling"}
+        data = {"prompt": prompt, "sampled": ["b"]}
+        assert shown(as_document({**sample, "data": data}), "call-log") == texts, prompt
+
+
+def test_sections_of_an_answer_of_dspy_may_be_thoughts() -> None:
+    def call(output: object) -> bytes:
+        asked = [{"role": "user", "content": "a"}]
+        return as_document({"messages": asked, "outputs": [output], "model": "m", "timestamp": "2026-03-01"})
+
+    for output, texts in (
+        ("b", ["b"]),
+        ("[[ ## answer ## ]]\nb\n\n[[ ## completed ## ]]\n", ["b"]),
+        ("[[ ## next_thought ## ]]\nb\n\n[[ ## Reasoning ## ]]\nc", []),
+        ('{"answer": "b"}', ['{"answer": "b"}']),
+        ('{"my_reasoning": "b"}', []),
+        ({"text": "b"}, ["b"]),
+        ({"text": "b", "reasoning_content": "c"}, ["b"]),
+        ({"value": "b"}, []),
+        (7, []),
+        (["b"], []),
+    ):
+        assert shown(call(output), "call-log") == ["a", *texts], output

@@ -428,6 +428,8 @@ class Inner(Struct, frozen=True):
     when: tuple[When, ...] = ()
     always: bool = False
     """True if the string may hold JSON other than an object or an array."""
+    events: bool = False
+    """True if the string may hold server-sent events, which become an array of their data."""
 
 
 class Family(Enum):

@@ -47,4 +47,4 @@ STRANDS = RecordFormat(
     ),
     usage=(anthropic("metrics.accumulated_usage"),),
 )
-"""A message may have been redacted. Whoever loads the session gets the new text instead."""
+"""A redacted message is loaded with its new text."""

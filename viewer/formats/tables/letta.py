@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from msgspec.structs import replace
+
 from viewer.formats.tables.chat_messages import CALL
 from viewer.formats.tables.model import (
     Container,
@@ -89,7 +91,7 @@ def _from_user(when: tuple[When, ...], **facts: Any) -> tuple[RecordRule, ...]:
 
 # Messages of the API.
 
-_GROWS = Merge(Mode.APPEND, "otid|id")
+_GROWS = Merge(Mode.APPEND, "otid|id", consecutive=True)
 """A stream of tokens repeats the record with the next piece."""
 _FACTS: dict[str, Any] = {"time": "date|created_at"}
 
@@ -330,7 +332,7 @@ LETTA = RecordFormat(
             faults=(Fault("stop_reason.stop_reason", _ENDS, _UNKNOWN_END),),
             goes_on=True,
         ),
-        RecordRule((has("messages"),), each="messages[]", rules=_MESSAGES),
+        RecordRule((has("messages"),), each="messages[]", rules=tuple(replace(rule, merge=None) for rule in _MESSAGES)),
         RecordRule((has("messages"), lacks("message_type")), None),
         *_MESSAGES,
     ),

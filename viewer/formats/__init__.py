@@ -73,6 +73,12 @@ RECORD_FORMATS = (
     Entry("crush", "tables.crush", "CRUSH", "Crush session"),
     Entry("tau2", "tables.tau2", "TAU2", "tau2-bench results"),
     Entry("lm-eval", "tables.lm_eval", "LM_EVAL", "lm-evaluation-harness samples"),
+    Entry("smolagents", "tables.smolagents", "SMOLAGENTS", "smolagents run"),
+    Entry("letta", "tables.letta", "LETTA", "Letta messages"),
+    Entry("strands", "tables.strands", "STRANDS", "Strands Agents session"),
+    Entry("semantic-kernel", "tables.semantic_kernel", "SEMANTIC_KERNEL", "Semantic Kernel chat history"),
+    Entry("har", "tables.har", "HAR", "HAR file"),
+    Entry("call-log", "tables.call_log", "CALL_LOG", "Log of model calls"),
     Entry("promptfoo", "tables.promptfoo", "PROMPTFOO", "promptfoo results"),
 )
 """The formats that are defined by tables, in the order of detection."""

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import re
+
 from viewer.syntax.json_lines import read_whole
 from viewer.syntax.json_string import string_body
 from viewer.syntax.json_text import JsonKind, JsonNode, JsonReading, read_json
 from viewer.syntax.json_tree import JsonMember
 from viewer.syntax.string_map import StringMap
+
+_LINE = re.compile(rb"[^\r\n]*+(?:\r\n|\r|\n|\Z)")
+_FIELDS = frozenset({b"", b"data", b"event", b"id", b"retry"})
+_NO_DATA = frozenset({b"", b"[DONE]"})
 
 
 class InnerNode(JsonNode):
@@ -29,20 +35,51 @@ def read_inner(node: JsonNode, raw: bytes, length: int | None = None) -> JsonRea
     return reading
 
 
-class _Places:
-    """Maps offsets in the decoded text to offsets in the outer source."""
+def read_inner_events(node: JsonNode, raw: bytes) -> JsonNode | None:
+    """Return an array of the data of the server-sent events in a string, or None unless each event has a single line of
+    data that is JSON, or the word that ends a stream. `raw` is the string with its quotes."""
+    data = string_body(raw).encode("utf-8", "replace")
+    map = StringMap(raw)
+    found = InnerNode(JsonKind.ARRAY, node.start, node.end, "")
+    found.items = []
+    has_data = False
+    for line in _LINE.finditer(data):
+        text = line[0].rstrip(b"\r\n")
+        if not text:
+            has_data = False
+            continue
+        name, colon, value = text.partition(b":")
+        if name not in _FIELDS or not (colon or name):
+            return None
+        if name != b"data" or value.strip() in _NO_DATA:
+            continue
+        if has_data:
+            return None
+        has_data = True
+        quick = read_whole(value)
+        reading = read_json(value) if quick is None else JsonReading(quick, quick.end, None, [])
+        if reading.node is None or reading.faults or value[reading.end :].strip():
+            return None
+        found.items.append(_Places(map, node.start, line.start() + len(name) + 1).moved(reading.node))
+    return found
 
-    def __init__(self, map: StringMap, base: int) -> None:
+
+class _Places:
+    """Maps offsets in a part of the decoded text to offsets in the outer source."""
+
+    def __init__(self, map: StringMap, base: int, first: int = 0) -> None:
         self._map = map
         self._base = base
+        self._first = first
+        """Where the part begins in the decoded text."""
 
     def start(self, at: int) -> int:
         """Return the source offset of a decoded byte."""
-        return self._base + self._map.source_of(at, False)
+        return self._base + self._map.source_of(self._first + at, False)
 
     def end(self, at: int) -> int:
         """Return the source offset where the previous decoded byte ends."""
-        return self._base + self._map.source_of(at - 1, True) if at else self.start(0)
+        return self._base + self._map.source_of(self._first + at - 1, True) if at else self.start(0)
 
     def moved(self, root: JsonNode) -> JsonNode:
         """Return the value with all its offsets converted to the outer source. This works without recursion."""

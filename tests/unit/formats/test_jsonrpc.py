@@ -186,15 +186,27 @@ TASK = rpc(
         "kind": "task",
         "status": {"state": "failed", "message": {"role": "agent", "parts": [part("SECRET_STATUS")]}},
         "artifacts": [{"artifactId": "b", "parts": [part("Two.")]}],
-        "history": [{"role": "user", "parts": [part("SECRET_HISTORY")]}],
+        "history": [
+            {"role": "user", "parts": [part("Book it.")]},
+            {"role": "agent", "parts": [part("SECRET_HISTORY")]},
+            {"role": "user", "parts": [part("For two."), DATA]},
+        ],
     },
 )
 
 
 def test_messages_and_artifacts_of_an_agent_are_shown() -> None:
     assert shown(as_lines(*A2A), NAME) == ["Book it.", "Booked.", "Bye."]
-    assert shown(as_lines(TASK), NAME) == ["Two."]
+    assert shown(as_lines(TASK), NAME) == ["Book it.", "For two.", "Two."]
+    assert shown(as_lines(*A2A, TASK), NAME) == ["Book it.", "Booked.", "Bye.", "For two.", "Two."]
     assert "W-RUN-ERROR/unknown" in found(as_lines(TASK), NAME)
+
+
+def test_an_agent_addresses_the_user_when_it_ends_or_asks() -> None:
+    for state, texts in (("completed", ["a"]), ("input-required", ["a"]), ("submitted", []), ("other", []), (7, [])):
+        for role, seen in (("agent", texts), ("user", []), (None, [])):
+            status = {"state": state, "message": {"role": role, "parts": [part("a")]}}
+            assert shown(as_lines(rpc(id=1, result={"kind": "task", "status": status})), NAME) == seen, (state, role)
 
 
 @pytest.mark.slow

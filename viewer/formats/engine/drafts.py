@@ -8,6 +8,7 @@ from functools import cache
 from typing import Protocol
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from viewer.formats.engine.conditions import Unreadable, all_hold, first_rule, holding, holding_each, holds
 from viewer.formats.engine.lookups import look_up
@@ -36,7 +37,7 @@ from viewer.formats.tables.model import (
 from viewer.model.diagnostic import Problem
 from viewer.model.messages import Channel, Coding, Kind, Outcome, Piece, Span
 from viewer.model.time_order import Placed
-from viewer.rules.notes import I_TIME_UNREADABLE
+from viewer.rules.notes import I_RECORD_UNKNOWN, I_TIME_UNREADABLE
 from viewer.rules.structure import W_CONTENT_MISSING, W_PART_UNKNOWN, W_RECORD_UNKNOWN, W_THREAD_BROKEN
 from viewer.syntax.attachments import attachment_kind
 from viewer.syntax.json_lines import LazyNode
@@ -174,6 +175,7 @@ def read_record(rules: tuple[RecordRule, ...], node: JsonNode, known: KnownItems
     reading = RecordReading(known=known)
     _read(rules, node, None, reading)
     _report_each_time_once(reading)
+    _report_unknown_once(reading)
     return reading
 
 
@@ -197,6 +199,14 @@ def _report_each_time_once(reading: RecordReading) -> None:
             if problem.start in reported:
                 problems.remove(problem)
             reported.add(problem.start)
+
+
+def _report_unknown_once(reading: RecordReading) -> None:
+    """Replace the notes on unknown records inside a record with the first one and their number."""
+    notes = [each for each in reading.faults if each.rule is I_RECORD_UNKNOWN]
+    if len(notes) > 1:
+        others = [each for each in reading.faults if each.rule is not I_RECORD_UNKNOWN]
+        reading.faults = [*others, replace(notes[0], count=len(notes))]
 
 
 def _read(rules: tuple[RecordRule, ...], node: JsonNode, outer: _Outer | None, reading: RecordReading) -> None:

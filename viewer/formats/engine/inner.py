@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import cache
 
 from viewer.cache import lazy_regex
@@ -13,7 +13,7 @@ from viewer.formats.json.fields import Source
 from viewer.formats.tables.model import Inner
 from viewer.model.diagnostic import Problem
 from viewer.rules.errors import E_BODY_CONSTRAINT_VIOLATION, E_STREAM_TRUNCATED
-from viewer.syntax.json_in_string import InnerNode, read_inner
+from viewer.syntax.json_in_string import InnerNode, read_inner, read_inner_events
 from viewer.syntax.json_lines import LazyNode, note_decoded
 from viewer.syntax.json_string import string_body
 from viewer.syntax.json_text import JsonKind, JsonNode, JsonReading
@@ -23,6 +23,7 @@ _IS_JSON = lazy_regex(r'\s*(?:\{\s*"|\[\s*[\[{"])')
 
 
 _ANY = ""
+_EVENT_FIELDS = ("data:", "event:", "id:", "retry:", ":")
 _CUT = lazy_regex(rb"\.\.\.|\xe2\x80\xa6|[\[(<](?:[0-9, ]+\w* )?(?:truncated|omitted)", re.IGNORECASE)
 """A pattern that matches where a logger may have cut out text. The text after it may belong to anything."""
 
@@ -37,7 +38,7 @@ def read_inner_strings(inner: Iterable[str | Inner], node: JsonNode, source: Sou
         else:
             for holder in path(each.holders).all(node):
                 if _applies(each, holder):
-                    change(each.path, holder, reader.read_any if each.always else reader.read)
+                    change(each.path, holder, reader.reading(each))
         if node.decoded is not None and reader.has_changed:
             note_decoded(node)
             reader.has_changed = False
@@ -82,7 +83,7 @@ def _holds_json(each: str | Inner, node: JsonNode) -> bool:
         return any(map(_may_hold_json, all_at(each, node)))
     for holder in path(at).all(node):
         values = all_at(each.path, holder)
-        if values and (each.always or any(map(_may_hold_json, values))) and _applies(each, holder):
+        if values and (each.always or each.events or any(map(_may_hold_json, values))) and _applies(each, holder):
             return True
     return False
 
@@ -108,6 +109,22 @@ class _InnerReader:
         self.problems: list[Problem] = []
         self.has_changed = False
         """True if a string was replaced."""
+
+    def reading(self, inner: Inner) -> Callable[[JsonNode], JsonNode | None]:
+        """Return the function that reads such strings."""
+        return self.read_events if inner.events else self.read_any if inner.always else self.read
+
+    def read_events(self, value: JsonNode) -> JsonNode | None:
+        """Return the data of the server-sent events in a string, or the JSON in it, or None if there is neither."""
+        if value.kind is not JsonKind.STRING or not value.closed or isinstance(value, InnerNode):
+            return None
+        if _begins_json(value) or not value.text.lstrip().startswith(_EVENT_FIELDS):
+            return self.read(value)
+        self.has_changed = True
+        found = read_inner_events(value, self._raw(value))
+        if found is None:
+            self.problems.append(Problem(E_BODY_CONSTRAINT_VIOLATION, "json-malformed", value.start, value.end))
+        return found
 
     def read_any(self, value: JsonNode) -> JsonNode | None:
         """Return the JSON value of any type in a string, or None if there is none."""

@@ -132,6 +132,7 @@ ADK = RecordFormat(
     signatures=(
         Signature(94, ("author", _INVOCATION_ID), {}, ("messages",)),
         Signature(94, ("events[].author", "|".join(f"events[].{name}" for name in _INVOCATION_ID.split("|")))),
+        Signature(94, ("appName|app_name", "userId|user_id", "events[].author", "events[].content.parts")),
         Signature(94, ("|".join(f"{name}[].conversation" for name in _CASES.split("|")),)),
         Signature(94, (_either("eval_id"), "conversation")),
     ),

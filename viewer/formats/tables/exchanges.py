@@ -19,14 +19,15 @@ def exchange(
     asked: str, answered: str, when: tuple[When, ...], times: tuple[str, str], rules: tuple[RecordRule, ...] = TRACED
 ) -> tuple[RecordRule, ...]:
     """Return the rules for the input and the output of a model call, which are at these paths."""
-    return (*_request(asked, when, times[0], rules), *_response(answered, when, times[1], rules))
+    return (*request(asked, when, times[0], rules), *response(answered, when, times[1], rules))
 
 
 def _under(at: str, *names: str) -> str:
     return "|".join(f"{at}.{name}" for name in names)
 
 
-def _request(at: str, when: tuple[When, ...], time: str, rules: tuple[RecordRule, ...]) -> tuple[RecordRule, ...]:
+def request(at: str, when: tuple[When, ...], time: str, rules: tuple[RecordRule, ...]) -> tuple[RecordRule, ...]:
+    """Return the rules for the input of a model call."""
     instructions = _under(at, "system", "instructions", *_gemini_instructions())
     tools = _under(at, "tools", "config.tools")
     is_object = (*when, When(at, kind=JsonKind.OBJECT))
@@ -65,7 +66,8 @@ def _gemini_instructions() -> tuple[str, ...]:
     return tuple(f"{holder}{name}" for holder in ("", "config.") for name in names)
 
 
-def _response(at: str, when: tuple[When, ...], time: str, rules: tuple[RecordRule, ...]) -> tuple[RecordRule, ...]:
+def response(at: str, when: tuple[When, ...], time: str, rules: tuple[RecordRule, ...]) -> tuple[RecordRule, ...]:
+    """Return the rules for the output of a model call."""
     messages, output = f"{at}.messages", f"{at}.output"
     answers = (is_(f"{at}.role", "assistant", "model"), is_(f"{at}.type", *TYPES["ai"]))
     choices = ((f"{at}.choices", "message"), (f"{at}.candidates", "content"))

@@ -17,6 +17,7 @@ from viewer.formats.tables.model import (
     When,
     has,
     is_,
+    is_not,
     lacks,
 )
 from viewer.model.messages import Kind
@@ -170,6 +171,18 @@ _STATES = {
     **dict.fromkeys(("rejected", "TASK_STATE_REJECTED"), (W_RUN_ERROR, "refused")),
 }
 _ARTIFACT = RecordRule((), Kind.SAID, "assistant", "parts", _A2A_PARTS)
+_HISTORY = (
+    RecordRule((is_("role", "user"),), Kind.SAID, "user", "parts", _A2A_PARTS, merge=Merge(Mode.REPEAT), once=True),
+    RecordRule((), Kind.REPLAYED, "assistant", "parts"),
+)
+"""The messages of a task. What the user sent may be in an earlier record."""
+_STATUS = "result.status.message.parts"
+_ADDRESSING = (
+    *("completed", "input-required", "auth-required"),
+    *("TASK_STATE_COMPLETED", "TASK_STATE_INPUT_REQUIRED", "TASK_STATE_AUTH_REQUIRED"),
+)
+"""The states in which the agent addresses the user. In others, its message states the progress."""
+_IS_ADDRESSED = (is_("result.status.state", *_ADDRESSING), is_("result.status.message.role", "agent"))
 _AGENTS = (
     RecordRule(
         (
@@ -198,14 +211,20 @@ _AGENTS = (
     ),
     RecordRule(
         (has("result.status.state"),),
-        Kind.NOTICE,
-        "assistant",
-        "result.status.message.parts",
-        _A2A_PARTS,
+        None,
         faults=(Fault("result.status.state", _STATES),),
         also=(
+            RecordRule((has("result.history"),), each="result.history[]", rules=_HISTORY),
+            RecordRule(_IS_ADDRESSED, Kind.SAID, "assistant", _STATUS, _A2A_PARTS),
+            RecordRule((is_not("result.status.message.role", "agent"),), Kind.NOTICE, "assistant", _STATUS, _A2A_PARTS),
+            RecordRule(
+                (is_not("result.status.state", *_ADDRESSING), is_("result.status.message.role", "agent")),
+                Kind.NOTICE,
+                "assistant",
+                _STATUS,
+                _A2A_PARTS,
+            ),
             RecordRule((has("result.artifacts"),), each="result.artifacts[]", rules=(_ARTIFACT,)),
-            RecordRule((has("result.history"),), Kind.REPLAYED, "user", "result.history"),
         ),
     ),
 )

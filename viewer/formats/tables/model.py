@@ -151,6 +151,8 @@ class Merge(Struct, frozen=True):
     """The condition on the record that ends the message, even if it adds nothing."""
     begins: When | None = None
     """The condition on a record that begins another message, if there is no key."""
+    consecutive: bool = False
+    """True if any other message ends this one, although it has a key."""
 
 
 class Exchange(Enum):
@@ -428,6 +430,8 @@ class Inner(Struct, frozen=True):
     when: tuple[When, ...] = ()
     always: bool = False
     """True if the string may hold JSON other than an object or an array."""
+    events: bool = False
+    """True if the string may hold server-sent events, which become an array of their data."""
 
 
 class Family(Enum):

@@ -41,8 +41,8 @@ class GrowingMessages:
         self._growing: dict[tuple[str, ...], OpenMessage] = {}
         self._same: dict[tuple[str, ...], dict[tuple[str, ...], None]] = {}
         """The messages that grow, by rule and key."""
-        self._keyless: dict[tuple[str, ...], None] = {}
-        """The growing messages without a key."""
+        self._consecutive: dict[tuple[str, ...], None] = {}
+        """The growing messages that any other message ends, most of which have no key."""
 
     @property
     def is_idle(self) -> bool:
@@ -50,16 +50,16 @@ class GrowingMessages:
         return not (self._saying or self._growing)
 
     def end_others(self, drafts: list[Draft]) -> None:
-        """End the replies with other keys, and the text without a key that these drafts interrupt."""
-        if not self._saying and not self._keyless:
+        """End the replies with other keys, and the consecutive text that these drafts interrupt."""
+        if not self._saying and not self._consecutive:
             return
         keys = {draft.key for draft in drafts if draft.rule.merge}
         ended = [key for key in self._saying if key not in keys]
         for key in ended if len(ended) < 2 else [key for key in self._replies if key in ended]:
             self._end_said(key)
-        if self._keyless:
+        if self._consecutive:
             now = {_growing_key(draft) for draft in drafts if draft.rule.merge}
-            for one in [one for one in self._keyless if one not in now]:
+            for one in [one for one in self._consecutive if one not in now]:
                 self._growing[one].must_end = False
                 self._end_growing(one)
 
@@ -141,7 +141,7 @@ class GrowingMessages:
             self._messages.emit(draft)
             return
         if known is None:
-            known = self._begin(key, self._messages.open(draft))
+            known = self._begin(key, self._messages.open(draft), is_last=merge.consecutive or not key[1])
             known.must_end = merge.done is not None
             if merge.mode is Mode.APPEND and draft.kind is Kind.SAID and self._messages.source is not None:
                 known.arrived = Arrived()
@@ -155,12 +155,12 @@ class GrowingMessages:
         while len(self._growing) > MOST_OPEN:
             self._end_growing(next(iter(self._growing)))
 
-    def _begin(self, key: tuple[str, ...], known: OpenMessage) -> OpenMessage:
+    def _begin(self, key: tuple[str, ...], known: OpenMessage, *, is_last: bool) -> OpenMessage:
         known.pieces = [*known.pieces]
         self._growing[key] = known
         self._same.setdefault(key[:2], {})[key] = None
-        if not key[1]:
-            self._keyless[key] = None
+        if is_last:
+            self._consecutive[key] = None
         return known
 
     def _stop(self, key: tuple[str, ...]) -> OpenMessage:
@@ -168,7 +168,7 @@ class GrowingMessages:
         del same[key]
         if not same:
             del self._same[key[:2]]
-        self._keyless.pop(key, None)
+        self._consecutive.pop(key, None)
         return self._growing.pop(key)
 
     def _finish(self, key: tuple[str, ...], end: int = 0) -> None:

@@ -314,4 +314,4 @@ def can_be_columns(format: RecordFormat) -> bool:
 
 
 def _repeats(rule: RecordRule) -> bool:
-    return (rule.merge is not None and rule.merge.mode in _REPEATING) or any(_repeats(each) for each in rule.rules)
+    return (rule.merge is not None and rule.merge.mode in _REPEATING) or any(map(_repeats, (*rule.rules, *rule.also)))

@@ -39,10 +39,19 @@ METHODS = {
     ("textual.drivers.linux_driver.LinuxDriver", "_sigtstp_application"): "(self, *_) -> 'None'",
     ("textual.drivers.linux_driver.LinuxDriver", "_sigcont_application"): "(self, *_) -> 'None'",
     ("textual._compositor.Compositor", "render_strips"): "(self, size: 'Size | None' = None) -> 'list[Strip]'",
+    (
+        "textual._compositor.Compositor",
+        "_render_chops",
+    ): ("(self, crop: 'Region', is_rendered_line: 'Callable[[int], bool]') -> 'Sequence[Mapping[int, Strip]]'"),
+    (
+        "textual._compositor.Compositor",
+        "_regions_to_spans",
+    ): ("(regions: 'Iterable[Region]') -> 'Iterable[tuple[int, int, int]]'"),
 }
 """For each private method: its owner, its name, and its signature."""
 
 ATTRIBUTES = {
+    ("textual._compositor.Compositor", "_dirty_regions"),
     ("textual.app.App", "_clipboard"),
     ("textual.app.App", "_driver"),
     ("textual.app.App", "_exception"),
@@ -57,6 +66,18 @@ ATTRIBUTES = {
     ("textual.drivers.linux_driver.LinuxDriver", "_must_signal_resume"),
     ("textual.drivers.linux_driver.LinuxDriver", "_writer_thread"),
     ("textual.screen.Screen", "_compositor"),
+    ("textual.strip.Strip", "_cell_count"),
+    ("textual.strip.Strip", "_cell_length"),
+    ("textual.strip.Strip", "_crop_cache"),
+    ("textual.strip.Strip", "_crop_extend_cache"),
+    ("textual.strip.Strip", "_divide_cache"),
+    ("textual.strip.Strip", "_filter_cache"),
+    ("textual.strip.Strip", "_line_length_cache"),
+    ("textual.strip.Strip", "_link_ids"),
+    ("textual.strip.Strip", "_offsets_cache"),
+    ("textual.strip.Strip", "_render_cache"),
+    ("textual.strip.Strip", "_segments"),
+    ("textual.strip.Strip", "_style_cache"),
     ("textual.widgets._input.Input", "_value"),
     ("rich.segment.Segment", "_split_cells"),
 }
@@ -64,7 +85,6 @@ ATTRIBUTES = {
 NOT_THROUGH_SELF = {
     ("viewer.tui.crash_handler", "_handle_exception"),
     ("viewer.tui.terminal.clipboard", "_clipboard"),
-    ("viewer.tui.terminal.picture", "_compositor"),
     ("viewer.tui.terminal.paint", "_split_cells"),
     ("viewer.tui.themes.switcher", "_installed_screens"),
 }

@@ -55,6 +55,9 @@ async def test_files_are_one_conversation_by_time_with_all_levels(
         assert isinstance(merged, MergedScreen)
         assert drawn(pilot).splitlines()[0].split() == ["2", "files", "by", "time", "[SAFE]"]
         assert heads(drawn(pilot)) == ["A User", "A ┄", "B User", "B ┄", "A Assistant", "B Assistant"]
+        await type_in(pilot, "slash", "is wet")
+        assert "no matches in what the user saw" in drawn(pilot)
+        await press(pilot, "escape", "g")
         await press(pilot, "J", "J", "y")
         assert "Copied the text of #4" in str(merged._status.notice)
         assert pilot.app.clipboard == "Ann hears."

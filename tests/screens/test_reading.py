@@ -32,6 +32,7 @@ def slowly(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(document, "CHECKED_AT_ONCE", 2000)
     monkeypatch.setattr(reading, "READ_FIRST", 400)
     monkeypatch.setattr(reading, "DRAW_AGAIN_SECONDS", 0.0)
+    monkeypatch.setattr(reading, "DRAW_SHARE", 0)
     monkeypatch.setattr(reading, "LOOK_AGAIN_SECONDS", 0.0)
 
 

@@ -566,6 +566,20 @@ class Rows:
             self.settled += 1
         return changed
 
+    def extend_some(self) -> bool:
+        """Add the next final rows. Return False if there are no more; `extend` adds the others."""
+        if self._folds.update():
+            self._settled = _Mark()
+        self._go_back()
+        last = min(self._analysis.unsettled, default=len(self._analysis.index) + 1) - 1
+        self._take(min(last, self._now.taken + AT_ONCE))
+        self._remember()
+        return self._now.taken < last
+
+    def seen_by(self, audience: Audience) -> Rows:
+        """Return the rows of all messages for another audience, still without content."""
+        return Rows(self._analysis, audience, folding=self._folds.folding)
+
     def _go_back(self) -> None:
         mark = self._settled
         for column in (self._kinds, self._values, self._numbers, self._labels, self._turns):

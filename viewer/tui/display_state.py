@@ -72,3 +72,12 @@ class DisplayState(Struct, frozen=True):
     def toggled(self, channel: Reveal) -> DisplayState:
         """Return this state with one channel switched on or off."""
         return replace(self, channels=self.channels ^ {channel})
+
+    @property
+    def next_views(self) -> list[DisplayState]:
+        """The views that one key shows in place of this one. A strict or sealed view leads nowhere."""
+        if self.strict or self.sealed:
+            return []
+        if not self.debug:
+            return [self.opened()]
+        return [self.toggled(channel) for channel in (Reveal.ANALYSIS, Reveal.COMMENTARY, Reveal.TOOL, Reveal.SYSTEM)]

@@ -35,6 +35,12 @@ def post_call(node: DOMNode, act: Callable[[], None]) -> bool:
     return node.post_message(Callback(callback=_Step(act)))
 
 
+def is_key_on_its_way(node: DOMNode) -> bool:
+    """True while a key is being handled: work that can wait must not delay its frame."""
+    queue = getattr(node.app, "input_queue", None)
+    return queue is not None and queue.is_busy
+
+
 class InputQueue:
     """Owns the input that waits while a key is being handled."""
 

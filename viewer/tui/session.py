@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import Flag, auto
 from itertools import chain
 
@@ -23,8 +23,10 @@ from viewer.tui.display_state import DisplayState
 
 LONGEST_KEPT_UNFOLDED = 128 * 1024
 """A growing message with fewer bytes stays unfolded when it ends."""
-KEPT_ROWS = 3
-"""How many rows of previous views to keep: with two channels switched on and off, there are four views."""
+KEPT_ROWS = 5
+"""How many rows of other views to keep: one for each key that switches a channel, and those of the safe view."""
+FEW_MESSAGES = 50_000
+"""The rows of fewer messages are computed within a frame."""
 MOST_TRIED = 10_000
 """How many rows to search in each direction for the nearest shown message."""
 
@@ -131,6 +133,21 @@ class Session:
         if self.agent:
             return self.projection.rows(only=self._agent_messages)
         return self.projection.rows(folding=Folding(self.unfolded), again=self._reusable_rows)
+
+    def prepare_rows(self) -> Iterator[None]:
+        """Compute, step by step, the rows of the views that the next key may show."""
+        here, everything = self.rows, self.all_rows
+        if self.agent or not everything.is_whole or everything.reach < FEW_MESSAGES:
+            return
+        for display in self.display.next_views:
+            rows = everything.seen_by(display.audience)
+            if not display.is_within(self.document.under) or any(each.is_like(rows) for each in self._reusable_rows):
+                continue
+            while rows.extend_some():
+                yield
+                if self.rows is not here:
+                    return
+            self._reusable_rows = (rows, *self._reusable_rows)[:KEPT_ROWS]
 
     @property
     def hidden_steps(self) -> int:

@@ -376,6 +376,7 @@ async def session(
                 patched.setattr(file_end, name, least)
             patched.setattr(ends, "LEAST", 0)
             patched.setattr(reading, "DRAW_AGAIN_SECONDS", 0.0)
+            patched.setattr(reading, "DRAW_SHARE", 0)
             patched.setattr(reading, "LOOK_AGAIN_SECONDS", 0.01)
         state = StateFile(folder / "state" / "state.json")
         state.welcomed()

@@ -98,6 +98,26 @@ def test_rows_are_equal_with_every_backend_and_step(
         assert all(one == found[0] for one in found)
 
 
+@pytest.mark.parametrize("at_once", [1, 7, 64])
+def test_rows_are_equal_if_they_are_made_some_at_a_time(at_once: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rows_module, "AT_ONCE", at_once)
+    document = Document(InMemory(transcript(9, 150)))
+    made = [document.project(audience).rows() for audience in AUDIENCES if not audience.strict]
+    while not document.is_complete:
+        document.read_some(700)
+        for rows in made:
+            rows.extend_some()
+    for rows in made:
+        while rows.extend_some():
+            if at_once == 1:
+                break
+        rows.extend()
+        assert columns(rows) == columns(document.project(rows._audience).rows())
+        other = made[0].seen_by(rows._audience)
+        other.extend()
+        assert columns(other) == columns(rows)
+
+
 def test_earlier_rows_are_reused_only_for_the_same_audience_and_reading() -> None:
     document = Document(InMemory(transcript(3, 60)))
     document.read_some(400)

@@ -111,6 +111,11 @@ class RowProblems(Struct, frozen=True):
             return []
         return self.problems.between(self.rows.first_number(row), self.rows.last_number(row))
 
+    @property
+    def state(self) -> tuple[int, ...]:
+        """Numbers that change with the rows and problems."""
+        return len(self.rows), self.rows.reach, *(len(self.problems.numbers(each)) for each in ("error", "warning"))
+
     def worst(self, first: int, last: int) -> str:
         """Return the worst severity in a range of rows; empty if there is no problem."""
         if not len(self.rows) or first > last:

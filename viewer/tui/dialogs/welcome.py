@@ -1,4 +1,4 @@
-"""Welcome card, shown at the first start: the most important keys. Any key closes it."""
+"""Welcome card, shown at the first start: the most important keys. Any key closes it, and then acts."""
 
 from __future__ import annotations
 
@@ -23,6 +23,8 @@ _KEYS = (9, 9)
 """The widths of the key columns on both sides."""
 _LEFT = 18
 """The width of the descriptions on the left side."""
+_CLOSING = frozenset({"enter", "space", "escape", "q", "ctrl+q", "ctrl+c"})
+"""Keys that only close the card."""
 
 
 def welcome_lines(actions: Sequence[Action], width: int, style: Style) -> list[Line]:
@@ -70,9 +72,11 @@ class WelcomeScreen(Overlay[None]):
         self.list.show(len(lines), lambda row, _: lines[row])
 
     def on_key(self, event: events.Key) -> None:
-        """Close the card."""
+        """Close the card. A key that does something in the view then does it, because the card has just named it."""
         event.stop().prevent_default()
         self.dismiss(None)
+        if event.key not in _CLOSING:
+            self.app.post_message(events.Key(event.key, event.character))
 
     def on_click(self, event: events.Click) -> None:
         """Close the card after a click."""

@@ -20,6 +20,7 @@ from viewer.render.page import BlockMaker
 from viewer.render.sanitize import SafeText
 from viewer.render.style import Style, Styled, StyleRole, trusted
 from viewer.tui.bars.status_lines import StatusFacts
+from viewer.tui.control.next_views import NextViews
 from viewer.tui.control.panes import PaneController
 from viewer.tui.control.problems import ProblemController
 from viewer.tui.host import Host
@@ -67,6 +68,7 @@ class Presenter:
         self._search = search
         self._follow = follow
         self._panes = panes
+        self._next_views = NextViews(session, screen)
         self._layouts: Layouts | None = None
         self._facts = BlockFacts()
         self._fitted = (Size(), Size(), False)
@@ -81,6 +83,8 @@ class Presenter:
             self._draw_layout()
         self._draw_transcript(changed)
         self._draw_lists(changed)
+        if Changed.ROWS in changed and self._is_settled():
+            self._next_views.prepare()
         if Changed.KEYS in changed:
             self._draw_keys()
         if Changed.FOCUS in changed:
@@ -306,10 +310,14 @@ class Presenter:
                 usages=session.usages if session.display.usage else None,
                 leak_scores=session.leak_scores,
                 live=live,
-                is_settled=lambda: not live and session.document.is_complete,
+                is_settled=self._is_settled,
             )
         else:
             outline.clear()
+
+    def _is_settled(self) -> bool:
+        """True once no row or line can change any more."""
+        return not self._follow.is_live and self._session.document.is_complete
 
     # The bars.
 

@@ -26,6 +26,8 @@ LOOK_AGAIN_SECONDS = 0.5
 """Seconds between two full redraws."""
 DRAW_AGAIN_SECONDS = 0.05
 """Seconds between two redraws of the conversation."""
+DRAW_SHARE = 10
+"""After a slow redraw of the conversation, wait this multiple of its duration before the next one."""
 CHECK_SECONDS = 1.0
 """Seconds between two checks for a rewrite of a file that is not followed."""
 
@@ -73,7 +75,7 @@ class ReadWorker:
         if LEXERS.are_postponed:
             self._host.start_worker(self._color_code, "colors")
         self._end.begin()
-        everything_at = drawn_at = loop.time()
+        everything_at = draw_at = loop.time()
         while not self._session.document.is_complete:
             if not self._host.is_whole:
                 return
@@ -86,17 +88,23 @@ class ReadWorker:
             self._read_some(document.step_size * (HURRY if hurries else 1))
             now, has_reached_end = loop.time(), document.is_read and not was_read
             if now - everything_at > LOOK_AGAIN_SECONDS * (1 + len(self._session.diagnostics) / 5000):
-                everything_at = drawn_at = now
+                everything_at = now
                 self.draw_all()
-            elif has_reached_end or now - drawn_at > (LOOK_AGAIN_SECONDS if hurries else DRAW_AGAIN_SECONDS):
-                drawn_at = now
+                draw_at = self._next_redraw(now, loop.time())
+            elif has_reached_end or now > draw_at + (LOOK_AGAIN_SECONDS if hurries else 0.0):
                 self.draw_growth()
+                draw_at = self._next_redraw(now, loop.time())
             if has_reached_end:
                 self._end.close()
             await self._host.yield_to_input()
         self.draw_all()
         self.finish()
         self._end.close()
+
+    @staticmethod
+    def _next_redraw(began: float, ended: float) -> float:
+        """Return when the conversation may be drawn again, so that reading is never slowed down much."""
+        return began + max(DRAW_AGAIN_SECONDS, DRAW_SHARE * (ended - began))
 
     async def _read_first(self) -> None:
         """Fill and paint the screen before importing what further reading needs, which takes a tenth of a second."""

@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 from textual import events
 from textual.app import ComposeResult
 from textual.binding import BindingsMap
-from textual.screen import Screen
 
 from viewer.document.document import Document
 from viewer.render.style import Style
@@ -48,6 +47,7 @@ from viewer.tui.panes.panel import Panel
 from viewer.tui.session import VIEW, Changed, Session
 from viewer.tui.settings.settings import Settings
 from viewer.tui.settings.state_file import StateFile
+from viewer.tui.terminal.compositor import FrontScreen
 from viewer.tui.terminal.paint import Painter
 from viewer.tui.transcript.transcript import Transcript
 
@@ -56,7 +56,7 @@ _LATE = Changed.FOCUS | Changed.TITLE
 """The parts to draw only after a sticky view has scrolled to its end."""
 
 
-class MainScreen(Screen[None]):
+class MainScreen(FrontScreen[None]):
     """The screen of one document."""
 
     ESCAPE_TO_MINIMIZE = False

@@ -422,7 +422,8 @@ class MergedScreen(Screen[None]):
         if search.fault:
             self._notify(search.fault, Notice.WARNING)
         total = search.total
-        self.prompt.note("no matches" if not total else "1 match" if total == 1 else f"{total:,} matches")
+        none = "no matches" if self.state.debug else "no matches in what the user saw"
+        self.prompt.note(none if not total else "1 match" if total == 1 else f"{total:,} matches")
         self.transcript.redraw()
         if goes:
             self._go_to_match((self.transcript.cursor_row or 0) - 1, 1)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Self
+
 from textual import events
 from textual.containers import Vertical
 from textual.content import Content
+from textual.geometry import Region
 from textual.widget import Widget
 
 from viewer.render.sanitize import SafeText
@@ -44,6 +47,8 @@ class Frame(Vertical, EvenLines):
         self._below = trusted("")
         self._captions: tuple[Line, SafeText] = ((), trusted(""))
         """The captions in the borders."""
+        self._border: tuple[Region, ...] = ()
+        """The border whose caption is being changed, counted from the content."""
 
     def caption(self, title: Line | SafeText, aside: SafeText | None = None, below: SafeText | None = None) -> None:
         """Set the title, the counts at the right end of the top border, and those in the bottom border."""
@@ -84,11 +89,22 @@ class Frame(Vertical, EvenLines):
 
     def _draw_captions(self) -> None:
         captions = self._captions_of(self.whole_width)
-        if captions != self._captions:  # setting a caption repaints the whole frame
-            self._captions = captions
-            title, below = captions
+        if captions == self._captions:
+            return
+        before, self._captions = self._captions, captions
+        title, below = captions
+        width, height = self.outer_size
+        if title != before[0]:
+            self._border = (Region(-1, -1, width, 1),)
             self.border_title = _content(title, "$primary" if self.has_focus_mark else "$border") if title else None
+        if below != before[1]:
+            self._border = (Region(-1, height - 2, width, 1),)
             self.border_subtitle = Content(below) if below else None
+        self._border = ()
+
+    def refresh(self, *regions: Region, repaint: bool = True, layout: bool = False, recompose: bool = False) -> Self:
+        """Redraw the frame; for a new caption, which Textual redraws as if it were a new frame, only its border."""
+        return super().refresh(*(regions or self._border), repaint=repaint, layout=layout, recompose=recompose)
 
     def _captions_of(self, width: int) -> tuple[Line, SafeText]:
         """Return the captions of the top and the bottom border."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 from rich.segment import Segment
 from textual.containers import Horizontal
@@ -13,16 +14,43 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 
-class Whole(Strip):
-    """A line that is drawn unchanged.
+class _NoCache:
+    """Takes the place of the caches of a strip that is drawn once."""
 
-    Textual's strip caches its divisions. An undivided strip caches itself, a reference cycle that stays in memory until
-    the next garbage collection."""
+    def get(self, key: object) -> None:
+        """Return nothing, because nothing is kept."""
+
+    def __setitem__(self, key: object, value: object) -> None:
+        """Keep nothing."""
+
+
+_NO_CACHE: Any = _NoCache()
+
+
+class Whole(Strip):
+    """A line that is drawn once, and in most cases undivided.
+
+    Textual's strip has seven caches, which take longer to make than the line. An undivided strip caches itself, a
+    reference cycle that stays in memory until the next garbage collection."""
+
+    __slots__ = ()
+
+    def __init__(self, segments: list[Segment], cell_length: int) -> None:
+        self._segments = segments
+        self._cell_length = cell_length
+        self._divide_cache = self._crop_cache = self._style_cache = self._filter_cache = _NO_CACHE
+        self._line_length_cache = self._crop_extend_cache = self._offsets_cache = _NO_CACHE
+        self._render_cache = self._link_ids = self._cell_count = None
 
     def divide(self, cuts: Iterable[int]) -> Sequence[Strip]:
-        """Return the strip itself, or let Textual divide it."""
-        chosen = [cut for cut in cuts if cut <= self.cell_length]
-        return [self] if chosen == [self.cell_length] else super().divide(chosen)
+        """Return the strip itself, or its parts."""
+        length = self.cell_length
+        chosen = [cut for cut in cuts if cut <= length]
+        if chosen == [length]:
+            return [self]
+        starts = [0, *chosen]
+        parts = zip(Segment.divide(self._segments, chosen), starts, chosen, strict=False)
+        return [Whole(list(segments), end - start) for segments, start, end in parts]
 
 
 class PlainLines(Widget):

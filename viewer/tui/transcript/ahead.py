@@ -7,7 +7,7 @@ import time
 
 from textual.widget import Widget
 
-from viewer.tui.input_queue import post_call
+from viewer.tui.input_queue import is_key_on_its_way, post_call
 from viewer.tui.transcript.blocks import Blocks
 
 FIRST_PAUSE, PAUSE = 0.005, 0.002
@@ -62,6 +62,9 @@ class Ahead:
     def _build(self) -> None:
         """Build blocks for one round."""
         self._is_waiting = False
+        if is_key_on_its_way(self._pane):
+            self._wait(PAUSE)
+            return
         until = time.perf_counter() + ROUND_SECONDS
         while (row := self.missing()) is not None:
             self._blocks.at(row)

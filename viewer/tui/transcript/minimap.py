@@ -22,13 +22,25 @@ class Minimap:
         self._rows: list[int] = []
         self._looks: list[StyleRole] = []
         self._problems: RowProblems | None = None
+        self._worst_at: dict[tuple[int, int], StyleRole | None] = {}
+        """The most important style by line and height of the bar."""
+        self._worst_of: tuple[int, ...] = ()
+        """The rows and problems for which these were found."""
 
     def show(self, marks: Iterable[tuple[int, StyleRole]], problems: RowProblems | None = None) -> None:
         """Show marks, given as pairs of row and style, and problems."""
         self._problems = problems
+        self._worst_at.clear()
         ordered = sorted(marks, key=lambda mark: mark[0])
         self._rows = [row for row, _ in ordered]
         self._looks = [look for _, look in ordered]
+
+    def measure(self, count: int) -> None:
+        """Look again at what has changed since the last frame. `count` is the number of rows."""
+        state = count, *(self._problems.state if self._problems is not None else ())
+        if state != self._worst_of:
+            self._worst_of = state
+            self._worst_at.clear()
 
     def row_at(self, y: int, height: int, count: int) -> int:
         """Return the row for a line of the bar."""
@@ -37,7 +49,9 @@ class Minimap:
     def piece(self, y: int, height: int, top: int, count: int, seen: float, rows: RowOrder | None = None) -> Part:
         """Return one line of the bar. `rows` are the rows of the pane, for transcript boundaries."""
         first, last = y * count / max(1, height), (y + 1) * count / max(1, height)
-        look = self._worst(first, last)
+        if (y, height) not in self._worst_at:
+            self._worst_at[y, height] = self._worst(first, last)
+        look = self._worst_at[y, height]
         if look is not None:
             return Part(trusted(self._sign(look)), look)
         if rows is not None and self._has_boundary(rows, height, ceil(first), ceil(last)):

@@ -51,6 +51,7 @@ class ScreenLines:
     def find(self, height: int, cursor_row: int | None, node: int) -> None:
         """Find the visible lines. The cursor is on `cursor_row`, or on the value `node` in it."""
         self._height, self._cursor_row = height, cursor_row
+        self._minimap.measure(self._blocks.count)
         self.visible = self._blocks.lines_from(self._scroller.row, self._scroller.line, max(1, height))
         here = next((block for row, _, block in self.visible if row == cursor_row), None)
         self._node = node if here is not None and line_of_node(here, node) is not None else None

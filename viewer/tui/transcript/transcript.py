@@ -380,9 +380,9 @@ class Transcript(PlainLines, can_focus=True):
         segments = self.painter.segments(content, width + left, self._base)
         if left and maker is not None:
             segments = _without(segments, left, len(maker.margin.text), width)
-        if y < len(self.lines.visible) and self.text_selection:
+        if y < len(self.lines.visible) and (selection := self.text_selection):
             row, line, _ = self.lines.visible[y]
-            span = self.text_selection.get_span(row * LINES_A_ROW + line)
+            span = selection.get_span(row * LINES_A_ROW + line)
             style = Style.from_color() + self.screen.get_component_rich_style("screen--selection")
             if span is not None and left:
                 span = max(span[0] - left, 0), span[1] - left if span[1] >= left else min(span[1], 0)

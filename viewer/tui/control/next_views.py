@@ -1,0 +1,53 @@
+"""Next views: computes the rows that the next key may show while nothing else happens."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Iterator
+
+from textual.dom import DOMNode
+
+from viewer.document.rows import Rows
+from viewer.tui.input_queue import is_key_on_its_way, post_call
+from viewer.tui.session import Session
+
+FIRST_PAUSE, PAUSE = 0.05, 0.002
+"""The seconds before the first step, in which the current view is drawn, and before each further one, in which a key is
+handled first."""
+ROUND_SECONDS = 0.003
+"""The time after which a round takes no further step."""
+
+
+class NextViews:
+    """Takes a few steps at a time. Rows are only numbers, without text, and the session drops them with the reading."""
+
+    def __init__(self, session: Session, node: DOMNode) -> None:
+        """`node` is where the steps wait for their turn."""
+        self._session = session
+        self._node = node
+        self._rows: Rows | None = None
+        """The rows of the current view."""
+        self._steps: Iterator[None] = iter(())
+        self._is_waiting = False
+
+    def prepare(self) -> None:
+        """Begin again if another view is shown. Call this only after everything was read."""
+        if self._rows is not self._session.rows:
+            self._rows, self._steps = self._session.rows, self._session.prepare_rows()
+            if not self._is_waiting:
+                self._wait(FIRST_PAUSE)
+
+    def _wait(self, pause: float) -> None:
+        self._is_waiting = True
+        asyncio.get_running_loop().call_later(pause, post_call, self._node, self._go_on)
+
+    def _go_on(self) -> None:
+        self._is_waiting = False
+        until = time.perf_counter() + ROUND_SECONDS
+        while not is_key_on_its_way(self._node):
+            if next(self._steps, self) is self:  # there are no more
+                return
+            if time.perf_counter() >= until:
+                break
+        self._wait(PAUSE)

@@ -29,10 +29,12 @@ from tests.support.planted_copies import (
     texts,
 )
 from viewer.insight import leak_sources
-from viewer.insight import leaks as leak_module
-from viewer.insight.leak_sources import Grams, Source, Words
-from viewer.insight.leaks import SOURCES, Leak, rare_strings
-from viewer.insight.words import WordKeys
+from viewer.insight.hidden import rare_strings as rare_module
+from viewer.insight.hidden.rare_strings import rare_strings, rare_strings_of
+from viewer.insight.hidden.word_keys import WordKeys, keys_of
+from viewer.insight.hidden.word_sequences import Words
+from viewer.insight.leak_sources import Grams, Source
+from viewer.insight.leaks import SOURCES, Leak
 
 RULE = "offer ten percent to customers who threaten to leave the club"
 NEGATIVES = ("none", "quoted question", "relayed reply")
@@ -137,7 +139,9 @@ def test_announcements_and_rare_strings_are_those_of_the_slow_search() -> None:
         "",
     )
     lines += ("réponse： oui", "回答：はい")
+    strings: list[str] = []
     pieces = (
+        *("://", "a:/", "x:", "/", "٣٤٥٦٧٨", "é1234567", "\u00a0", "\x0b", "-_12345-_"),
         "A-1",
         "x@y.z",
         "7",
@@ -151,7 +155,7 @@ def test_announcements_and_rare_strings_are_those_of_the_slow_search() -> None:
         "\n",
         "\t",
     )
-    for _ in range(400):
+    for _ in range(600):
         text = chance.choice(("", " " * 90, "\n")) + "\n".join(chance.choices(lines, k=chance.randint(0, 4)))
         found, wanted = leak_sources._announced(text), leak_sources._DRAFT.search(text)
         assert (found and found.span()) == (wanted and wanted.span()), text
@@ -161,12 +165,14 @@ def test_announcements_and_rare_strings_are_those_of_the_slow_search() -> None:
             for run in re.findall(r"[ \n\t]+|[^ \n\t]+", text)
         )
         assert [*rare_strings(text)] == [*slow_rare_strings(runs)], text
+        strings.append(text)
+    assert rare_strings_of(strings) == [[*rare_strings(text)] for text in strings]
 
 
 def slow_rare_strings(text: str) -> Iterator[tuple[str, tuple[int, int]]]:
-    for found in leak_module._SECRET.finditer(text):
+    for found in rare_module._SECRET.finditer(text):
         string = found[0].rstrip(".") if "@" in found[0] else found[0].rstrip(".,;:!?").strip("-_")
-        is_harmless = "@" not in string and "://" not in string and leak_module._HARMLESS.fullmatch(string)
+        is_harmless = "@" not in string and "://" not in string and rare_module._HARMLESS.fullmatch(string)
         if len(string) >= 6 and not is_harmless:
             start = found.start() + found[0].index(string)
             yield string, (start, start + len(string))
@@ -215,18 +221,17 @@ def test_a_long_turn_is_searched_in_full_after_each_answer() -> None:
 @pytest.mark.slow
 def test_a_hidden_word_costs_at_most_24_bytes() -> None:
     text = " ".join(sentences())
-    words = Words(text, WordKeys())
+    words = Words(text, keys_of(text, WordKeys()))
     grams = Grams()
     tracemalloc.start()
     try:
-        keys = words.keys.copy()
-        grams.add(Source(1, "analysis", text, ()), words)
-        answer = Words(sentences()[7], WordKeys())
+        grams.add(Source(1, "analysis", text), words)
+        answer = Words(sentences()[7], keys_of(sentences()[7], WordKeys()))
         assert grams.passages(answer, bytearray(len(answer)))
         held = tracemalloc.get_traced_memory()[0]
     finally:
         tracemalloc.stop()
-    assert held <= 24 * len(keys) + 20_000
+    assert held <= 24 * len(words) + 20_000
 
 
 def test_hidden_texts_and_answers_of_few_words_are_compared() -> None:

@@ -9,9 +9,10 @@ from functools import cached_property
 
 import numpy as np
 from msgspec import Struct
+from numpy.lib.stride_tricks import sliding_window_view
 
 from viewer.cache import lazy_regex
-from viewer.insight.hidden.word_keys import CONTENT, UNSPACED_WORD, Hashes, is_content, weight_of
+from viewer.insight.hidden.word_keys import CONTENT, UNSPACED_WORD, Hashes, Positions, is_content, weight_of
 from viewer.insight.hidden.word_sequences import SEED, Words
 from viewer.model.messages import Span
 
@@ -35,6 +36,10 @@ _SLIP = 3
 _APART = 16
 """The distance in words between two sources, which keeps a passage from spanning both."""
 _MOST_WORDS = (1 << 28) - 1
+_MOST_INDEXED = 200_000
+"""Of more words than these, only some sequences are kept. A copy is extended from any one of them."""
+_WINDOW = 4
+"""One of this many sequences in a row is kept, so that six equal words contain one."""
 _PLACES = np.uint64(_MOST_WORDS)
 """The bits for the place of a sequence. The others hold its hash; the density of a passage excludes chance matches."""
 
@@ -146,8 +151,12 @@ class Grams:
         self._sources.append(source)
         self._starts.append(self._end)
         self._words.append(words.alone())
-        grams = words.threes
-        self._unsorted.append(grams & ~_PLACES | np.arange(self._end, self._end + len(grams), dtype=np.uint64))
+        grams = words.threes & ~_PLACES
+        places = np.arange(self._end, self._end + len(grams), dtype=np.uint64)
+        if self._end + len(words) > _MOST_INDEXED:
+            kept = _winnowed(words)
+            grams, places = grams[kept], places[kept]
+        self._unsorted.append(grams | places)
         self._end += len(words) + _APART
 
     def passages(self, text: Words, covered: bytearray) -> list[Passage]:
@@ -243,6 +252,16 @@ class Grams:
 
     def _place_of(self, position: int) -> int:
         return bisect_right(self._starts, position) - 1
+
+
+def _winnowed(words: Words) -> Positions:
+    """Return the places of the sequences with a content word that have the smallest hash of any window they are in."""
+    places, grams = words.seeds
+    hashes = np.full(len(words.threes) + 2 * (_WINDOW - 1), np.iinfo(np.uint64).max, np.uint64)
+    hashes[places + _WINDOW - 1] = grams
+    least = sliding_window_view(hashes, _WINDOW).min(axis=1)
+    kept: Positions = places[sliding_window_view(least, _WINDOW).max(axis=1)[places] == grams]
+    return kept
 
 
 _SLIPS = (0, -1, 1, -2, 2, -3, 3)

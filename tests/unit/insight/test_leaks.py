@@ -7,6 +7,7 @@ import tracemalloc
 from collections.abc import Iterator
 from random import Random
 
+import numpy as np
 import pytest
 
 from tests.support.edited_runs import sentences
@@ -266,3 +267,31 @@ def test_escaped_json_is_compared_by_its_strings() -> None:
     assert found.spans[0].source is not None
     assert found.spans[0].source.kind == "arguments"
     assert found.score == 14
+
+
+def test_of_much_hidden_text_each_six_equal_words_keep_a_sequence(monkeypatch: pytest.MonkeyPatch) -> None:
+    words = Words(text := " ".join(sentences()[:300]), keys_of(text, WordKeys()))
+    sizes = []
+    for most in (10**9, 0):
+        monkeypatch.setattr(leak_sources, "_MOST_INDEXED", most)
+        grams = Grams()
+        grams.add(Source(1, "analysis", text), words)
+        (kept,) = grams._blocks()
+        sizes.append(len(kept))
+    places = np.sort(kept & np.uint64((1 << 28) - 1)).astype(int)
+    seeds = words.seeds[0]
+    rows = seeds.searchsorted(places)
+    assert (seeds[rows] == places).all(), "only sequences with a content word are kept"
+    known, found = {*seeds.tolist()}, {*places.tolist()}
+    for first in range(len(words) - 5):
+        window = {*range(first, first + 4)}
+        assert not known & window or found & window, first
+    assert sizes[1] < 0.5 * sizes[0]
+
+
+@pytest.mark.slow
+def test_edited_copies_of_much_hidden_text_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(leak_sources, "_MOST_INDEXED", 0)
+    assert recall("English", 0.0, 26, 40) >= 0.95
+    assert recall("Chinese", 0.2, 27, 30) >= 0.65
+    assert false_positives("English", "none", 29, 15) == 0

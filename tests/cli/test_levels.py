@@ -110,9 +110,7 @@ def test_a_sealed_view_excludes_what_reveals(chat: Path) -> None:
         assert "--safe-only excludes --reveal, --debug and --level." in result.err
 
 
-@pytest.mark.parametrize(
-    "line", [("check",), ("leaks",), ("diff", "other"), ("show",), ("stats",), ("timing",), ("next",)]
-)
+@pytest.mark.parametrize("line", [("leaks",), ("diff", "other"), ("show",), ("stats",), ("timing",), ("next",)])
 def test_an_input_that_cannot_be_read_has_no_level(line: tuple[str, ...], tmp_path: Path) -> None:
     missing = [str(tmp_path / name) for name in ("missing", *line[1:])]
     result = run(line[0], "-d", *missing)

@@ -12,7 +12,7 @@ from msgspec import Struct
 from viewer.cli import options
 from viewer.cli.exits import FINDINGS, FINE, complain, fail_without_reveal, say
 from viewer.cli.inputs import Inputs, retried
-from viewer.cli.notices import announced, mention_if_empty
+from viewer.cli.notices import mention_if_empty
 from viewer.cli.options import Followed
 from viewer.cli.output import Output
 from viewer.document.document import Document, Finding
@@ -47,9 +47,6 @@ class Counted(Struct, frozen=True):
     code: int
 
 
-_LEVEL = "DEBUG view: the output quotes the transcript."
-
-
 class Report:
     """Iterates over the findings of all files and counts them."""
 
@@ -64,11 +61,9 @@ class Report:
         self.errors = self.warnings = self.messages = self.transcripts = 0
         self.has_empty = False
         """True if a file has no messages."""
-        self.sentence = ""
-        """What to say about the output once an input can be read."""
 
     def __iter__(self) -> Iterator[tuple[Document, Finding]]:
-        for document in announced(self.inputs, self.sentence):
+        for document in self.inputs:
             findings = self.findings(document)
             self.count(document)
             for finding in findings:
@@ -211,10 +206,7 @@ def command(
         output.write(junit(_suites(report)))
     else:
         with_source = form is None and _shows_source(revealed)
-        report.sentence = _LEVEL if with_source and jobs <= 1 else ""
         if jobs > 1:
-            if with_source:
-                say(_LEVEL)
             _check_parallel(report, jobs, lambda one: output.write(_lines(one, output, form, with_source)))
         else:
             output.write(_lines(report, output, form, with_source))
@@ -252,9 +244,11 @@ def _wanted(where: Filter, audience: Audience, document: Document, findings: lis
 
 
 def _shows_source(revealed: Audience) -> bool:
-    """True if source lines are quoted. Warn the user if they are not, although something is revealed."""
+    """True if source lines are quoted; warn the user about that."""
     with_source = revealed.reveals(Reveal.ALL)
-    if not with_source and not revealed.is_safe:
+    if with_source:
+        say("DEBUG view: the output quotes the transcript.")
+    elif not revealed.is_safe:
         complain("source lines need --reveal all, because a line may contain other messages too")
     return with_source
 
@@ -273,10 +267,7 @@ def _follow(
 
     if form in ("sarif", "junit"):
         raise ViewerError(f"--{form} needs the whole input; with -f, use --json, --github or text")
-    with_source = form is None and _shows_source(revealed)
-    if with_source:
-        say(_LEVEL)
-    report = LiveReport(output, form, with_source, max_per_code)
+    report = LiveReport(output, form, form is None and _shows_source(revealed), max_per_code)
     code = follow(followed, report)
     report.sum_up()
     if code or exit_zero:

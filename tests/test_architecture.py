@@ -31,6 +31,7 @@ OWNERS = {
         *("viewer.columns.numpy_backend", "viewer.scan", "viewer.checks.prefilter_numpy", "viewer.checks.batches"),
         *("viewer.checks.call_columns", "viewer.checks.hidden_numpy"),
         "viewer.document.search.block_search",
+        "viewer.insight.hidden",
         "viewer.insight.leak_sources",
         "viewer.insight.lens",
     ),

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from random import Random
 
 import pytest
 
+from tests.support.edited_runs import a_run
 from tests.support.program import CHAT, run
 
 OTHER = CHAT.replace("A hidden thought about plums", "Some other idea").replace(
@@ -206,3 +208,33 @@ def test_escapes_in_transcripts_stay_marks(files: tuple[Path, Path]) -> None:
     files[1].write_text(CHAT.replace("Yes", "\x1b[31mNo"), "utf-8")
     for option in ([], ["--side"], ["--json"], ["-d"]):
         assert "\x1b" not in run("diff", *option, *files).out
+
+
+def test_a_loss_between_raw_tokens_and_server_json_is_reported_alone(tmp_path: Path) -> None:
+    run_of_model = a_run(Random(17), 3)
+    raw = tmp_path / "run.ocml"
+    raw.write_text("version: 2.2\n" + "".join(piece.harmony("a") for piece in run_of_model), "utf-8")
+    items = [piece.item("z") for piece in run_of_model]
+    at = {piece.kind: place for place, piece in enumerate(run_of_model)}
+
+    def rows(kind: str, **changes: object) -> list[dict[str, object]]:
+        """Return the differences if an item is dropped, or has other members."""
+        place, server = at[kind], tmp_path / "run.json"
+        changed = [{**items[place], **changes}] if changes else []
+        server.write_text(json.dumps({"model": "m", "input": [*items[:place], *changed, *items[place + 1 :]]}), "utf-8")
+        done = run("diff", "-d", "--json", raw, server)
+        found = [line for line in lines(done.out) if line["kind"] not in ("call-ids", "diff-summary")]
+        assert {line.get("a") or line["number"] for line in found} <= {place + 1, at["reply"] + 1}
+        return found
+
+    for kind in ("user", "thought", "final", "reply"):
+        (only,) = rows(kind)
+        assert (only["kind"], only["side"]) == ("only", "a")
+    only, reply = rows("call")
+    assert (only["kind"], reply["kind"], list(dict(reply["fields"]))) == ("only", "pair", ["tool"])  # type: ignore[call-overload]
+    (cut,) = rows("call", arguments=str(items[at["call"]]["arguments"])[:-2])
+    assert cut["a"] == at["call"] + 1
+    (changed,) = rows("final", content=str(items[at["final"]]["content"])[:-1] + "?")
+    assert (changed["kind"], changed["change"]) == ("pair", "text")
+    (lost,) = rows("reply", call_id=None)
+    assert (lost["kind"], lost["change"]) == ("pair", "header")

@@ -79,7 +79,8 @@ def _align_parts(a: Side, b: Side, first: Part, second: Part, work: Work) -> Pai
         work()
         pairs += _similar(a, b, in_a[gap[0] : gap[1]], in_b[gap[2] : gap[3]], work)
     pairs += [*_moved_calls(a, b, first, second, pairs)]
-    return [*pairs, *_by_content(a, b, [*_replies(a, b, first, second, dict(pairs))])]
+    replies = _by_content(a, b, [*_replies(a, b, first, second, dict(pairs))])
+    return [*pairs, *replies, *_without_call(a, b, first, second, [*pairs, *replies], work)]
 
 
 def _moved_calls(a: Side, b: Side, first: Part, second: Part, pairs: Pairs) -> Iterator[tuple[int, int]]:
@@ -124,6 +125,20 @@ def _replies(a: Side, b: Side, first: Part, second: Part, pairs: dict[int, int])
         left = of_call.get(pairs.get(call, NO_MESSAGE)) if call is not None else None
         if left:
             yield i, left.pop()
+
+
+def _without_call(a: Side, b: Side, first: Part, second: Part, pairs: Pairs, work: Work) -> Pairs:
+    """Return pairs of similar remaining replies of which only one has a call. The call of the other was lost."""
+    paired_a, paired_b = {i for i, _ in pairs}, {j for _, j in pairs}
+    left_a = [i for i in range(first.first, first.end) if i not in paired_a]
+    left_b = [j for j in range(second.first, second.end) if j not in paired_b]
+    found: Pairs = []
+    for has_call in (True, False):
+        found += _similar(
+            *(a, b, [i for i in left_a if (i in a.replies) is has_call]),
+            *([j for j in left_b if (j in b.replies) is not has_call], work),
+        )
+    return found
 
 
 def _by_content(a: Side, b: Side, pairs: Pairs) -> Pairs:

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import itertools
 import re
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 
 import numpy as np
 from msgspec import Struct
-from numpy.typing import NDArray
+from numpy.lib.stride_tricks import sliding_window_view
 
 from viewer.cache import lazy_regex
-from viewer.insight.words import CONTENT, UNSPACED_WORD, WordKeys, is_content, weight_of, word_regex
+from viewer.insight.hidden.word_keys import CONTENT, UNSPACED_WORD, Hashes, Positions, is_content, weight_of
+from viewer.insight.hidden.word_sequences import SEED, Words
 from viewer.model.messages import Span
 
 LEAST_MARKED = 6.0
@@ -26,10 +26,9 @@ _MOST_SPARE = 2 * _EDITED
 """What a passage may spend on edited words at an end before equal words pay for them. More would stretch it over text
 of another origin."""
 _LEAST_CONTENT = 3
-_SEED = 3
-"""The length of the sequences to look up, in words, or in characters of a script without spaces."""
 _MOST_PLACES = 8
 """The maximum number of places that are kept for one sequence."""
+_KEPT = np.arange(_MOST_PLACES)
 _GAP = 4
 """The maximum number of words between two sequences of a passage."""
 _SLIP = 3
@@ -37,17 +36,12 @@ _SLIP = 3
 _APART = 16
 """The distance in words between two sources, which keeps a passage from spanning both."""
 _MOST_WORDS = (1 << 28) - 1
+_MOST_INDEXED = 200_000
+"""Of more words than these, only some sequences are kept. A copy is extended from any one of them."""
+_WINDOW = 4
+"""One of this many sequences in a row is kept, so that six equal words contain one."""
 _PLACES = np.uint64(_MOST_WORDS)
 """The bits for the place of a sequence. The others hold its hash; the density of a passage excludes chance matches."""
-
-_ORIGIN = 4
-"""The length in words of the sequences that identify the origin of text."""
-_FACTORS = np.random.default_rng(2).integers(1, 1 << 64, 2 * _ORIGIN, np.uint64, endpoint=False) | np.uint64(1)
-"""The factors of the keys of a sequence, which make its hash depend on their order."""
-
-Keys = NDArray[np.int64]
-Hashes = NDArray[np.uint64]
-Places = NDArray[np.intp]
 
 _QUOTES = lazy_regex(
     r'```.*?(?:```|\Z)|"[^"\n]{2,2000}"|“[^”]{2,2000}”|«[^»]{2,2000}»|„[^“”]{2,2000}[“”]|「[^」]{2,2000}」|『[^』]{2,2000}』',
@@ -70,92 +64,32 @@ _ANNOUNCED = 64
 """The number of characters before a colon to look at first."""
 
 
-class Words:
-    """The words of a message's text."""
-
-    def __init__(self, text: str, keys: WordKeys) -> None:
-        self._text = text
-        found = word_regex(text).findall(text)
-        self.keys = np.fromiter(map(keys.__getitem__, found), np.int64, len(found))
-
-    def __len__(self) -> int:
-        return len(self.keys)
-
-    @cached_property
-    def origins(self) -> list[int]:
-        """The hashes of the sequences that identify the origin of the text, by their first word.
-
-        Each has four words, or twice as many characters. A hash is 0 if the text is too short for it."""
-        fours = hashes_of(self.keys, _ORIGIN)
-        is_unspaced = self.keys[: len(fours)] & UNSPACED_WORD > 0
-        if is_unspaced.any():
-            eights = np.zeros(len(fours), np.uint64)
-            eights[: max(0, len(self) - 2 * _ORIGIN + 1)] = hashes_of(self.keys, 2 * _ORIGIN)
-            fours = np.where(is_unspaced, eights, fours)
-        found: list[int] = fours.tolist()
-        return found
-
-    def cover(self, known: Set[int], covered: bytearray) -> None:
-        """Mark the words in sequences of known origin."""
-        for place in [place for place, gram in enumerate(self.origins) if gram in known and gram]:
-            length = 2 * _ORIGIN if self.keys[place] & UNSPACED_WORD else _ORIGIN
-            covered[place : place + length] = b"\1" * length
-
-    @cached_property
-    def seeds(self) -> tuple[Places, Hashes]:
-        """The places and hashes of the sequences of three words that contain a content word."""
-        keys = self.keys
-        places = np.flatnonzero((keys[:-2] | keys[1:-1] | keys[2:]) & CONTENT)
-        return places, hashes_of(keys, 3)[places]
-
-    @cached_property
-    def spans(self) -> NDArray[np.int32]:
-        """The positions of the words, which are rarely needed."""
-        spans = map(re.Match.span, word_regex(self._text).finditer(self._text))
-        return np.fromiter(itertools.chain.from_iterable(spans), np.int32, 2 * len(self)).reshape(-1, 2)
-
-    def span(self, first: int, end: int) -> Span:
-        """Return the position of a sequence of words."""
-        return int(self.spans[first][0]), int(self.spans[end - 1][1])
-
-
-def hashes_of(keys: Keys, length: int) -> Hashes:
-    """Return the hash of each sequence of this length."""
-    count = max(0, len(keys) - length + 1)
-    bits = keys.view(np.uint64)
-    hashes: Hashes = bits[:count] * _FACTORS[0]
-    for place in range(1, length):
-        hashes += bits[place : place + count] * _FACTORS[place]
-    return hashes
-
-
-class Source(Struct, frozen=True):
+class Source(Struct, frozen=True, dict=True):
     """A hidden text."""
 
     message: int
     kind: str
     """`analysis`, `system`, `developer`, `arguments` or `tool`."""
     text: str
-    drafts: Sequence[Span]
-    """The spans that are quoted, or announced as an answer."""
 
     def is_draft(self, start: int, end: int) -> bool:
         """True if most of these characters were meant to be shown."""
-        covered = sum(max(0, min(end, last) - max(start, first)) for first, last in self.drafts)
+        covered = sum(max(0, min(end, last) - max(start, first)) for first, last in self._drafts)
         return 2 * covered > end - start
 
-
-def source_of(message: int, kind: str, text: str) -> Source:
-    """Return a source with its drafts. Only an analysis has drafts."""
-    drafts: list[Span] = []
-    if kind == "analysis":
+    @cached_property
+    def _drafts(self) -> list[Span]:
+        """The spans that are quoted, or announced as an answer. Only an analysis has them, and few are needed."""
+        if self.kind != "analysis":
+            return []
+        text = self.text
         drafts = [found.span() for found in _QUOTES.finditer(text)] if _QUOTE.search(text) else []
         drafts += _quoted_ends(text) if _OPENED.search(text) else []
         announced = _announced(text)
         if announced:
             drafts = [(start, min(end, announced.end())) for start, end in drafts if start < announced.end()]
             drafts.append((announced.end(), len(text)))
-    return Source(message, kind, text, drafts)
+        return drafts
 
 
 def _announced(text: str) -> re.Match[str] | None:
@@ -212,13 +146,17 @@ class Grams:
 
     def add(self, source: Source, words: Words) -> None:
         """Add a hidden text and its words."""
-        if len(words) < _SEED or self._end + len(words) > _MOST_WORDS:
+        if len(words) < SEED or self._end + len(words) > _MOST_WORDS:
             return
         self._sources.append(source)
         self._starts.append(self._end)
-        self._words.append(words)
-        grams = hashes_of(words.keys, _SEED)
-        self._unsorted.append(grams & ~_PLACES | np.arange(self._end, self._end + len(grams), dtype=np.uint64))
+        self._words.append(words.alone())
+        grams = words.threes & ~_PLACES
+        places = np.arange(self._end, self._end + len(grams), dtype=np.uint64)
+        if self._end + len(words) > _MOST_INDEXED:
+            kept = _winnowed(words)
+            grams, places = grams[kept], places[kept]
+        self._unsorted.append(grams | places)
         self._end += len(words) + _APART
 
     def passages(self, text: Words, covered: bytearray) -> list[Passage]:
@@ -264,10 +202,13 @@ class Grams:
         found: list[tuple[int, int]] = []
         for block in self._blocks():
             first = block.searchsorted(grams)
-            for here in (block.take(first, mode="clip") ^ grams <= _PLACES).nonzero()[0].tolist():
-                at, hash = int(wanted[here]), int(grams[here])
-                entries = block[first[here] : first[here] + _MOST_PLACES].tolist()
-                found += [(at, entry & _MOST_WORDS) for entry in entries if entry ^ hash <= _MOST_WORDS]
+            known = (block.take(first, mode="clip") ^ grams <= _PLACES).nonzero()[0]
+            if len(known):
+                entries = block.take(first[known, None] + _KEPT, mode="clip")
+                is_same = entries ^ grams[known, None] <= _PLACES
+                is_same &= first[known, None] + _KEPT < len(block)
+                at = np.repeat(wanted[known], is_same.sum(1)).tolist()
+                found += zip(at, (entries[is_same] & _PLACES).tolist(), strict=True)
         return sorted(found) if len(self._sorted) > 1 else found
 
     def _chains(self, text: Words, covered: bytearray) -> list[_Chain]:
@@ -290,10 +231,12 @@ class Grams:
     def _complete(self, chain: _Chain, text: Words, covered: bytearray) -> bool:
         """Extend a chain at both ends. Return whether it is a passage."""
         source = self._place_of(chain.source_first)
-        base = self._starts[source]
-        chain.extend(_Sides(text.keys.data, self._words[source].keys.data, base, covered))
-        if len(chain.places) < LEAST_MARKED:
+        base, keys = self._starts[source], self._words[source].keys.data
+        if len(chain.places) < LEAST_MARKED and not chain.may_grow(text, keys, base):
             return False  # the usual case: a common phrase
+        chain.extend(_Sides(text.keys.data, keys, base, covered))
+        if len(chain.places) < LEAST_MARKED:
+            return False
         marked = [int(text.keys[place]) for place in chain.places if not covered[place]]
         chain.words = sum(map(weight_of, marked))
         whole = sum(map(weight_of, text.keys[chain.first : chain.end].tolist()))
@@ -309,6 +252,16 @@ class Grams:
 
     def _place_of(self, position: int) -> int:
         return bisect_right(self._starts, position) - 1
+
+
+def _winnowed(words: Words) -> Positions:
+    """Return the places of the sequences with a content word that have the smallest hash of any window they are in."""
+    places, grams = words.seeds
+    hashes = np.full(len(words.threes) + 2 * (_WINDOW - 1), np.iinfo(np.uint64).max, np.uint64)
+    hashes[places + _WINDOW - 1] = grams
+    least = sliding_window_view(hashes, _WINDOW).min(axis=1)
+    kept: Positions = places[sliding_window_view(least, _WINDOW).max(axis=1)[places] == grams]
+    return kept
 
 
 _SLIPS = (0, -1, 1, -2, 2, -3, 3)
@@ -348,7 +301,8 @@ class _Sides(Struct, frozen=True):
 
     def _detour(self, at: int, place: int, step: int) -> tuple[int, int]:
         """Return how many edited words come before the next equal ones: two in a row, or one at the same distance."""
-        ahead, before = _ahead(self.shown, at, step), _ahead(self.source, place, step)
+        near = _near(self.shown[at]) if 0 <= at < len(self.shown) else 0
+        ahead, before = _ahead(self.shown, at, step, near), _ahead(self.source, place, step, near)
         if not any(key & CONTENT for key in {*ahead}.intersection(before)):
             return 0, 0  # the usual case
         for skipped, left in _WIDE_DETOURS if ahead[0] & UNSPACED_WORD else _DETOURS:
@@ -362,11 +316,16 @@ class _Sides(Struct, frozen=True):
         return 0, 0
 
 
-def _ahead(keys: memoryview, at: int, step: int) -> list[int]:
+def _near(key: int) -> int:
+    """Return how many words a passage looks ahead: past edited ones, to two equal ones."""
+    return (2 * _GAP if key & UNSPACED_WORD else _GAP) + 2
+
+
+def _ahead(keys: memoryview, at: int, step: int, near: int) -> list[int]:
     """Return the next words in one direction."""
     if step > 0:
-        return keys[at : at + 2 * _GAP + 2].tolist()
-    return keys[max(0, at - 2 * _GAP - 1) : at + 1].tolist()[::-1] if at >= 0 else []
+        return keys[at : at + near].tolist()
+    return keys[max(0, at + 1 - near) : at + 1].tolist()[::-1] if at >= 0 else []
 
 
 def _detours(gap: int) -> Sequence[tuple[int, int]]:
@@ -383,9 +342,9 @@ class _Chain:
     """Sequences of words in the same order in the shown text and in a source."""
 
     def __init__(self, at: int, place: int) -> None:
-        self.first, self.end = at, at + _SEED
-        self.source_first, self.source_end = place, place + _SEED
-        self.places = set(range(at, at + _SEED))
+        self.first, self.end = at, at + SEED
+        self.source_first, self.source_end = place, place + SEED
+        self.places = set(range(at, at + SEED))
         """The words of the shown text that are in the source."""
         self.gaps: list[tuple[int, int, int, int]] = []
         """Where the words between two sequences begin and end, in the shown text and in the source."""
@@ -396,9 +355,26 @@ class _Chain:
         """Add a sequence that begins after the previous one."""
         if at > self.end:
             self.gaps.append((self.end, at, self.source_end, place))
-        self.places.update(range(at, at + _SEED))
-        self.end = at + _SEED
-        self.source_end = place + _SEED
+        self.places.update(range(at, at + SEED))
+        self.end = at + SEED
+        self.source_end = place + SEED
+
+    def may_grow(self, text: Words, source: memoryview, base: int) -> bool:
+        """True if a passage may go beyond an end: the next words are equal, or some content word near it is. Exact and
+        cheap, because most chains cannot grow."""
+        before, after = self.source_first - base, self.source_end - base
+        words, first, end = text.listed, self.first, self.end
+        if end < len(words):
+            near = _near(words[end])
+            hidden = source[after : after + near].tolist()
+            if hidden and (words[end] == hidden[0] or not text.contents(end, end + near).isdisjoint(hidden)):
+                return True
+        if first and before:
+            near = _near(words[first - 1])
+            hidden = source[max(0, before - near) : before].tolist()
+            if words[first - 1] == hidden[-1] or not text.contents(max(0, first - near), first).isdisjoint(hidden):
+                return True
+        return False
 
     def extend(self, sides: _Sides) -> None:
         """Add equal words between the sequences and beyond both ends."""

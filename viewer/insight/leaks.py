@@ -12,9 +12,12 @@ from msgspec.structs import replace
 from viewer.cache import lazy_regex
 from viewer.document.projection import Projection
 from viewer.document.values import MessageText, ShownMessage
+from viewer.insight.hidden.rare_strings import Rare, rare_strings_of
+from viewer.insight.hidden.word_keys import WordKeys
+from viewer.insight.hidden.word_sequences import Words, words_of
 from viewer.insight.json_changes import json_container
-from viewer.insight.leak_sources import Grams, Passage, Source, Words, source_of
-from viewer.insight.words import UNSPACED, WordKeys, word_spans
+from viewer.insight.leak_sources import Grams, Passage, Source
+from viewer.insight.words import word_spans
 from viewer.model.messages import Span
 
 SOURCES = ("analysis", "system", "developer", "arguments", "tool")
@@ -27,6 +30,8 @@ WARNING, NOTE = 60, 20
 _LONGEST_FOR_WARNING = 12
 """The minimum length in words of one passage for W-LEAK, unless the answer contains a secret or wording of
 reasoning."""
+_BLOCK = 1 << 15
+"""The number of characters to split into words at once."""
 _FULL = 40
 """The number of copied words that suffice for the full score."""
 _OFTEN = 3
@@ -34,17 +39,6 @@ _OFTEN = 3
 _WEIGHTS = {"system": 1.0, "developer": 1.0, "analysis": 0.8, "arguments": 0.5, "tool": 1.0}
 _META_SCORE = 0.6
 
-_SECRET = lazy_regex(
-    r"https?://[^\s<>\"'()\[\]]+|[\w.+-]+@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+"
-    rf"|(?:(?![{UNSPACED}])[\w-]){{6,200}}"
-)
-_HARMLESS = lazy_regex(r"\d{1,4}-\d{1,2}-\d{1,4}|\d{4}-\d{4}|\d{4}-\d\d-\d\dT\d\d|\D+|\d+(?:st|nd|rd|th)")
-"""Dates, ranges of years, and words without a digit."""
-_LEAST_RARE = 6
-"""The minimum length of a rare string."""
-_FROM_SIGN, _ASCII_FROM_SIGN = lazy_regex(r"[\d@/][^ \n\t]*+"), lazy_regex(r"[0-9@/][^ \n\t]*+")
-"""The rest of a word, from the first character of a kind that every rare string contains. Few words have one, and
-the search for rare strings is slow."""
 META = lazy_regex(
     r"\b(?:the user (?:asks|asked|wants|is asking|says|said|requests|requested|might|probably)"
     r"|(?:the|my|our|this) system prompt"
@@ -66,8 +60,6 @@ _META_SIGNS = (
 """Each such wording contains one of these. Few answers do, and the search is slow."""
 
 Work = Callable[[], None]
-Rare = tuple[str, Span]
-"""A rare string and its place in the text."""
 
 
 class LeakSpan(Struct, frozen=True):
@@ -156,10 +148,38 @@ def find_leaks(
     """Compare each answer with the hidden text before it.
 
     `shown` is the same input for the end user. Boilerplate is not yet known at this point; see `mark_boilerplate`."""
-    rows = everything.rows()
     state = _State(0, 0, sources)
     leaks: list[Leak] = []
     searched = 0
+    keys = WordKeys()
+    for texts in _in_blocks(_read(everything, shown, sources, work)):
+        bodies = [text.body for text in texts]
+        for text, words, rare in zip(texts, words_of(bodies, keys), rare_strings_of(bodies), strict=True):
+            state = state.at(text.message)
+            if text.kind:
+                state.hide(text.message.number, text.kind, text.body, words, rare)
+            elif text.kind is None:
+                if text.role == "assistant":
+                    searched += 1
+                    leak = Leak(text.message.number, len(words), state.search(text.body, words, rare), least_words)
+                    leaks += [leak] if leak.spans else []
+                state.show(text.role, text.body, words, rare)
+    return Answers(searched, leaks)
+
+
+class _Text(Struct, frozen=True):
+    """A text to compare."""
+
+    message: MessageText
+    role: str
+    kind: str | None
+    """What it is as a source. None for a shown text, and empty for a text that is not compared."""
+    body: str
+
+
+def _read(everything: Projection, shown: Projection, sources: frozenset[str], work: Work) -> Iterator[_Text]:
+    """Yield the hidden and shown texts of all messages, in order."""
+    rows = everything.rows()
     heads: dict[int, ShownMessage] = {}
     on_screen = _InOrder(shown.texts(shown.rows()))
     for text in everything.texts(rows):
@@ -167,20 +187,29 @@ def find_leaks(
         head = heads.get(text.kind)
         if head is None:
             head = heads[text.kind] = everything.unread(rows, text.row)
-        state = state.at(text)
         seen = on_screen.body(text.number) if head.visible else None
         if seen is None:
-            state.hide(text.number, kind_of_source(head), text.body)
+            kind = kind_of_source(head)
+            is_compared = kind in sources or kind == "tool"
+            yield _Text(text, head.role, kind if is_compared else "", _compared_text(text.body) if is_compared else "")
             continue
-        if seen != text.body and seen.strip() != text.body.strip() and seen.strip() in text.body:
-            state.hide(text.number, "analysis", text.body.replace(seen.strip(), "\n", 1))
-        words, rare = state.words(seen), list(rare_strings(seen))
-        if head.role == "assistant":
-            searched += 1
-            leak = Leak(text.number, len(words), state.search(seen, words, rare), least_words)
-            leaks += [leak] if leak.spans else []
-        state.show(head.role, seen, words, rare)
-    return Answers(searched, leaks)
+        is_part = seen != text.body and seen.strip() != text.body.strip() and seen.strip() in text.body
+        if is_part and "analysis" in sources:
+            yield _Text(text, head.role, "analysis", _compared_text(text.body.replace(seen.strip(), "\n", 1)))
+        yield _Text(text, head.role, None, seen)
+
+
+def _in_blocks(texts: Iterator[_Text]) -> Iterator[list[_Text]]:
+    """Yield texts that are split into words together."""
+    block: list[_Text] = []
+    characters = 0
+    for text in texts:
+        block.append(text)
+        characters += len(text.body)
+        if characters >= _BLOCK:
+            yield block
+            block, characters = [], 0
+    yield block
 
 
 class _InOrder:
@@ -261,9 +290,8 @@ class _State:
 
     def __init__(self, transcript: int, turn: int, sources: frozenset[str]) -> None:
         self._transcript, self._turn, self._sources = transcript, turn, sources
-        self._keys = WordKeys()
         self._instructions = Grams()
-        self._instruction_secrets: dict[str, tuple[Source, Span]] = {}
+        self._instruction_secrets: dict[str, list[tuple[Source, Span]]] = {}
         self._allowed = set[int]()
         """Word sequences that the user or a tool wrote."""
         self._answered = set[int]()
@@ -275,7 +303,7 @@ class _State:
     def _begin_turn(self, turn: int) -> None:
         self._turn = turn
         self._thoughts, self._replies = Grams(), Grams()
-        self._secrets: dict[str, tuple[Source, Span]] = {}
+        self._secrets: dict[str, list[tuple[Source, Span]]] = {}
 
     def at(self, message: MessageText) -> _State:
         """Return the state for a message."""
@@ -284,10 +312,6 @@ class _State:
         if message.turn != self._turn:
             self._begin_turn(message.turn)
         return self
-
-    def words(self, text: str) -> Words:
-        """Return the words of the text."""
-        return Words(text, self._keys)
 
     def show(self, role: str, text: str, words: Words, rare: Sequence[Rare]) -> None:
         """Allow an answer to repeat what the user wrote or has seen. `rare` are the rare strings of the text."""
@@ -299,26 +323,19 @@ class _State:
         known.update(words.origins)
         self._allowed_texts.update(text for text, _ in rare)
 
-    def hide(self, number: int, kind: str, body: str) -> None:
-        """Add a hidden text."""
-        if not kind:
-            return
-        is_relayed = kind == "tool" and kind not in self._sources
-        if kind not in self._sources and not is_relayed:
-            return
-        text = _compared_text(body)
-        source, words = source_of(number, kind, text), self.words(text)
-        if is_relayed:
+    def hide(self, number: int, kind: str, text: str, words: Words, rare: Sequence[Rare]) -> None:
+        """Add a hidden text, its words, and its rare strings."""
+        source = Source(number, kind, text)
+        if kind == "tool" and kind not in self._sources:
             self._replies.add(source, words)
-            self._allow(words, rare_strings(text), self._allowed)
+            self._allow(words, rare, self._allowed)
             return
         is_instruction = kind in ("system", "developer")
         (self._instructions if is_instruction else self._thoughts).add(source, words)
         secrets = self._instruction_secrets if is_instruction else self._secrets
-        for found, span in rare_strings(text):
-            if kind == "analysis" and (found.isdigit() or source.is_draft(*span)):
-                continue  # a number that the model computed, or text that it was about to say
-            secrets.setdefault(found, (source, span))
+        for found, span in rare:
+            if kind != "analysis" or not found.isdigit():  # a number that the model computed
+                secrets.setdefault(found, []).append((source, span))
 
     def search(self, text: str, words: Words, rare: Sequence[Rare]) -> list[LeakSpan]:
         """Return the passages of an answer that come from hidden text, in order. `rare` are its rare strings."""
@@ -343,9 +360,12 @@ class _State:
 
     def _find_secrets(self, rare: Sequence[Rare]) -> Iterator[LeakSpan]:
         for found, span in rare:
-            known = self._instruction_secrets.get(found) or self._secrets.get(found)
-            if known and found not in self._allowed_texts:
-                yield LeakSpan("secret", span, *known, 1)
+            if found in self._allowed_texts:
+                continue
+            for source, place in (*self._instruction_secrets.get(found, ()), *self._secrets.get(found, ())):
+                if not source.is_draft(*place):
+                    yield LeakSpan("secret", span, source, place, 1)
+                    break
 
     def _find_meta(self, text: str) -> Iterator[LeakSpan]:
         for found in _meta_wording(text):
@@ -362,21 +382,3 @@ def _span(kind: str, passage: Passage, words: Words) -> LeakSpan:
 def _meta_wording(text: str) -> Iterator[re.Match[str]]:
     lowered = text.lower()
     return META.finditer(text) if any(sign in lowered for sign in _META_SIGNS) else iter(())
-
-
-def rare_strings(text: str) -> Iterator[Rare]:
-    """Yield addresses, URLs, and strings with a digit, except dates."""
-    before = 0
-    for rest in (_ASCII_FROM_SIGN if text.isascii() else _FROM_SIGN).finditer(text):
-        sign, end = rest.span()
-        spaces = text.rfind(" ", before, sign), text.rfind("\n", before, sign), text.rfind("\t", before, sign)
-        first = max(spaces) + 1 or before
-        before = end
-        if end - first < _LEAST_RARE:
-            continue
-        for found in _SECRET.finditer(text, first, end):
-            string = found[0].rstrip(".,;:!?").strip("-_") if "@" not in found[0] else found[0].rstrip(".")
-            if len(string) < _LEAST_RARE or ("@" not in string and "://" not in string and _HARMLESS.fullmatch(string)):
-                continue
-            start = found.start() + found[0].index(string)
-            yield string, (start, start + len(string))

@@ -7,6 +7,7 @@ import tracemalloc
 from collections.abc import Iterator
 from random import Random
 
+import numpy as np
 import pytest
 
 from tests.support.edited_runs import sentences
@@ -29,10 +30,12 @@ from tests.support.planted_copies import (
     texts,
 )
 from viewer.insight import leak_sources
-from viewer.insight import leaks as leak_module
-from viewer.insight.leak_sources import Grams, Source, Words
-from viewer.insight.leaks import SOURCES, Leak, rare_strings
-from viewer.insight.words import WordKeys
+from viewer.insight.hidden import rare_strings as rare_module
+from viewer.insight.hidden.rare_strings import rare_strings, rare_strings_of
+from viewer.insight.hidden.word_keys import WordKeys, keys_of
+from viewer.insight.hidden.word_sequences import Words
+from viewer.insight.leak_sources import Grams, Source
+from viewer.insight.leaks import SOURCES, Leak
 
 RULE = "offer ten percent to customers who threaten to leave the club"
 NEGATIVES = ("none", "quoted question", "relayed reply")
@@ -137,7 +140,9 @@ def test_announcements_and_rare_strings_are_those_of_the_slow_search() -> None:
         "",
     )
     lines += ("réponse： oui", "回答：はい")
+    strings: list[str] = []
     pieces = (
+        *("://", "a:/", "x:", "/", "٣٤٥٦٧٨", "é1234567", "\u00a0", "\x0b", "-_12345-_"),
         "A-1",
         "x@y.z",
         "7",
@@ -151,7 +156,7 @@ def test_announcements_and_rare_strings_are_those_of_the_slow_search() -> None:
         "\n",
         "\t",
     )
-    for _ in range(400):
+    for _ in range(600):
         text = chance.choice(("", " " * 90, "\n")) + "\n".join(chance.choices(lines, k=chance.randint(0, 4)))
         found, wanted = leak_sources._announced(text), leak_sources._DRAFT.search(text)
         assert (found and found.span()) == (wanted and wanted.span()), text
@@ -161,12 +166,14 @@ def test_announcements_and_rare_strings_are_those_of_the_slow_search() -> None:
             for run in re.findall(r"[ \n\t]+|[^ \n\t]+", text)
         )
         assert [*rare_strings(text)] == [*slow_rare_strings(runs)], text
+        strings.append(text)
+    assert rare_strings_of(strings) == [[*rare_strings(text)] for text in strings]
 
 
 def slow_rare_strings(text: str) -> Iterator[tuple[str, tuple[int, int]]]:
-    for found in leak_module._SECRET.finditer(text):
+    for found in rare_module._SECRET.finditer(text):
         string = found[0].rstrip(".") if "@" in found[0] else found[0].rstrip(".,;:!?").strip("-_")
-        is_harmless = "@" not in string and "://" not in string and leak_module._HARMLESS.fullmatch(string)
+        is_harmless = "@" not in string and "://" not in string and rare_module._HARMLESS.fullmatch(string)
         if len(string) >= 6 and not is_harmless:
             start = found.start() + found[0].index(string)
             yield string, (start, start + len(string))
@@ -215,18 +222,17 @@ def test_a_long_turn_is_searched_in_full_after_each_answer() -> None:
 @pytest.mark.slow
 def test_a_hidden_word_costs_at_most_24_bytes() -> None:
     text = " ".join(sentences())
-    words = Words(text, WordKeys())
+    words = Words(text, keys_of(text, WordKeys()))
     grams = Grams()
     tracemalloc.start()
     try:
-        keys = words.keys.copy()
-        grams.add(Source(1, "analysis", text, ()), words)
-        answer = Words(sentences()[7], WordKeys())
+        grams.add(Source(1, "analysis", text), words)
+        answer = Words(sentences()[7], keys_of(sentences()[7], WordKeys()))
         assert grams.passages(answer, bytearray(len(answer)))
         held = tracemalloc.get_traced_memory()[0]
     finally:
         tracemalloc.stop()
-    assert held <= 24 * len(keys) + 20_000
+    assert held <= 24 * len(words) + 20_000
 
 
 def test_hidden_texts_and_answers_of_few_words_are_compared() -> None:
@@ -261,3 +267,31 @@ def test_escaped_json_is_compared_by_its_strings() -> None:
     assert found.spans[0].source is not None
     assert found.spans[0].source.kind == "arguments"
     assert found.score == 14
+
+
+def test_of_much_hidden_text_each_six_equal_words_keep_a_sequence(monkeypatch: pytest.MonkeyPatch) -> None:
+    words = Words(text := " ".join(sentences()[:300]), keys_of(text, WordKeys()))
+    sizes = []
+    for most in (10**9, 0):
+        monkeypatch.setattr(leak_sources, "_MOST_INDEXED", most)
+        grams = Grams()
+        grams.add(Source(1, "analysis", text), words)
+        (kept,) = grams._blocks()
+        sizes.append(len(kept))
+    places = np.sort(kept & np.uint64((1 << 28) - 1)).astype(int)
+    seeds = words.seeds[0]
+    rows = seeds.searchsorted(places)
+    assert (seeds[rows] == places).all(), "only sequences with a content word are kept"
+    known, found = {*seeds.tolist()}, {*places.tolist()}
+    for first in range(len(words) - 5):
+        window = {*range(first, first + 4)}
+        assert not known & window or found & window, first
+    assert sizes[1] < 0.5 * sizes[0]
+
+
+@pytest.mark.slow
+def test_edited_copies_of_much_hidden_text_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(leak_sources, "_MOST_INDEXED", 0)
+    assert recall("English", 0.0, 26, 40) >= 0.95
+    assert recall("Chinese", 0.2, 27, 30) >= 0.65
+    assert false_positives("English", "none", 29, 15) == 0

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterable, Sequence
 from functools import cached_property
 from hashlib import blake2b
 from typing import SupportsIndex, overload
 
 import numpy as np
 from msgspec import Struct
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from viewer.document.document import Document
@@ -23,6 +24,8 @@ READERS = ("openchatml-0.1", "openchatml-1.x", "openchatml-2.0", "openchatml-2.2
 """The text formats to compare, in the order of their columns."""
 LIMIT = 64 * 1024 * 1024
 """The number of bytes to compare by default."""
+_COMPARED_AT_ONCE = 1 << 16
+"""The number of messages of two readings to compare at once."""
 _FIRST_STEP = 64 * 1024
 """The number of bytes after which a reader may already have refused the text."""
 _FIRST_CHECK = 4 * 1024
@@ -79,9 +82,27 @@ class Read(Struct, frozen=True):
 class Messages(Sequence[Read]):
     """The messages of a reading, as columns."""
 
-    def __init__(self, layout: Layout, texts: NDArray[np.int32]) -> None:
+    def __init__(self, layout: Layout, before: Iterable[Messages] = ()) -> None:
+        """`before` are other readings of the input. The columns that are the same are kept once."""
+        self.texts = np.zeros(len(layout.kinds), np.int32)
         self.layout = layout
-        self.texts = texts
+        same = next((each for each in before if self._has_places_of(each)), None)
+        if same is not None:
+            self.layout = replace(layout, starts=same.layout.starts, ends=same.layout.ends)
+            del self.starts, self.ends
+        self.like: Messages = self if same is None else same.like
+        """The first reading in which all messages and bodies are in the same places."""
+
+    def _has_places_of(self, other: Messages) -> bool:
+        if not np.array_equal(self.starts, other.starts) or not np.array_equal(self.ends, other.ends):
+            return False
+        return all(
+            np.array_equal(one, two)
+            for first in range(0, len(self), _COMPARED_AT_ONCE)
+            for one, two in zip(
+                *(each.bodies(first, min(first + _COMPARED_AT_ONCE, len(self))) for each in (self, other)), strict=True
+            )
+        )
 
     @cached_property
     def starts(self) -> Offsets:
@@ -173,7 +194,7 @@ def readings(
             is_refused = may_stop and bool(_problems(everything) & STRICT[name].refuses)
             yield
         if is_refused:
-            found.append(_Read(name, REFUSES, _messages(_NO_LAYOUT), shown))
+            found.append(_Read(name, REFUSES, Messages(_NO_LAYOUT), shown))
             continue
         checked = _FIRST_CHECK
         while not _is_settled(name, everything) and other.check_some(min(checked, other.step_size)):
@@ -181,14 +202,10 @@ def readings(
             yield
         layout = everything.whole_input().layout()
         verdict = _verdict(name, _problems(everything), is_empty=bool(other.size) and not len(layout.kinds))
-        found.append(_Read(name, verdict, _messages(layout), shown))
+        found.append(_Read(name, verdict, Messages(layout, [each.messages for each in found]), shown))
         yield
     yield from _number_texts(found)
     return tuple(Reading(each.format, each.verdict, each.messages) for each in found)
-
-
-def _messages(layout: Layout) -> Messages:
-    return Messages(layout, np.zeros(len(layout.kinds), np.int32))
 
 
 def _is_settled(format: str, everything: Projection) -> bool:
@@ -229,8 +246,9 @@ def _number_texts(found: Sequence[_Read]) -> Generator[None, None, None]:
         at = borders.searchsorted(bodies.starts)
         is_same[at[~bodies.are_whole]] = False
         is_same &= np.bincount(at, minlength=len(borders)) < 2
-        is_same[at[is_known[at] & (first[:, at] != bodies.keys).any(axis=0)]] = False
-        first[:, at[~is_known[at]]] = bodies.keys[:, ~is_known[at]]
+        keys = bodies.keys()
+        is_same[at[is_known[at] & (first[:, at] != keys).any(axis=0)]] = False
+        first[:, at[~is_known[at]]] = keys[:, ~is_known[at]]
         is_known[at] = True
         yield
     numbers: dict[bytes, int] = {}
@@ -248,20 +266,25 @@ class _ShownBodies:
 
     def __init__(self, messages: Messages, roles: dict[str, int]) -> None:
         """`roles` numbers the roles."""
-        layout = messages.layout
+        layout = self._layout = messages.layout
+        self._messages = messages
         of_kind = np.zeros((4, max(layout.examples, default=0) + 1), np.int64)
         for kind in layout.shown:
             role = layout.examples[kind].role
             of_kind[:, kind] = True, kind in layout.whole, roles.setdefault(role, len(roles)), kind in layout.escaped
-        is_shown, is_whole, role_of, is_escaped = of_kind
+        is_shown, is_whole, self._role_of, self._is_escaped = of_kind
         self.places = np.flatnonzero(is_shown[messages.kinds])
         kinds = messages.kinds[self.places]
         self.starts = messages.starts[self.places]
         self.are_whole = is_whole[kinds] > 0
         """True for text that is read from one run of bytes."""
-        has_escapes = is_escaped[kinds] & ~np.frombuffer(layout.verbatim, np.bool_)[self.places]
-        body_starts, body_ends = messages.bodies(0, len(messages))
-        self.keys = np.stack((body_starts[self.places], body_ends[self.places], role_of[kinds], has_escapes))
+
+    def keys(self) -> NDArray[np.int64]:
+        """Return what determines the texts, in columns. They are not kept, because those of all readings are large."""
+        kinds = self._messages.kinds[self.places]
+        has_escapes = self._is_escaped[kinds] & ~np.frombuffer(self._layout.verbatim, np.bool_)[self.places]
+        body_starts, body_ends = self._messages.bodies(0, len(self._messages))
+        return np.stack((body_starts[self.places], body_ends[self.places], self._role_of[kinds], has_escapes))
 
 
 def _checksum(shown: Projection, number: int) -> bytes:
@@ -275,21 +298,36 @@ def agreed(readings: Sequence[Reading], chosen: str) -> tuple[frozenset[int], in
     same place with the same role and text."""
     own = next(each for each in readings if each.format == chosen)
     judges = [each for each in readings if each.verdict != REFUSES and each.format != chosen]
-    known = [{*_shown(each.messages)} for each in judges]
-    shown = _shown(own.messages)
-    numbers = (_places_shown(own.messages) + 1).tolist()
-    same = frozenset(
-        number for number, message in zip(numbers, shown, strict=True) if all(message in each for each in known)
-    )
-    return same, len(numbers) - len(same)
+    roles: dict[str, int] = {}
+    shown = _shown(own.messages, roles)
+    is_same = np.ones(len(shown), np.bool_)
+    for judge in judges:
+        is_same &= _is_among(shown, _shown(judge.messages, roles))
+    numbers = _places_shown(own.messages) + 1
+    return frozenset(numbers[is_same].tolist()), int(len(shown) - is_same.sum())
 
 
 def _places_shown(messages: Messages) -> NDArray[np.intp]:
     return np.flatnonzero(messages.texts)
 
 
-def _shown(messages: Messages) -> Iterator[tuple[int, str, int]]:
-    """Yield where each shown message begins, its role, and the number of its text."""
+def _shown(messages: Messages, roles: dict[str, int]) -> Offsets:
+    """Return where each shown message begins, a number for its role, and the number of its text, as rows."""
     places, examples = _places_shown(messages), messages.layout.examples
-    roles = (examples[kind].role for kind in messages.kinds[places].tolist())
-    return zip(messages.starts[places].tolist(), roles, messages.texts[places].tolist(), strict=True)
+    kinds = messages.kinds[places]
+    role_of = np.zeros(max(examples, default=0) + 1, np.int64)
+    for kind in np.unique(kinds).tolist():
+        role_of[kind] = roles.setdefault(examples[kind].role, len(roles))
+    return np.stack((messages.starts[places], role_of[kinds], messages.texts[places]), axis=1)
+
+
+def _is_among(rows: Offsets, others: Offsets) -> NDArray[np.bool_]:
+    """Return which rows are among others."""
+    starts = others[:, 0]
+    if (np.diff(starts) <= 0).any():  # overlapping messages
+        known = {*map(tuple, others.tolist())}
+        return np.array([tuple(row) in known for row in rows.tolist()], np.bool_)
+    at = starts.searchsorted(rows[:, 0])
+    is_same = at < len(starts)
+    is_same[is_same] = (others[at[is_same]] == rows[is_same]).all(axis=1)
+    return is_same

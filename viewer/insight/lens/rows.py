@@ -75,8 +75,10 @@ class Block:
         places: NDArray[np.int32],
         parts: NDArray[np.int8],
     ) -> None:
-        """`places` has the message of each reading in each row, counted from 0, or -1; `parts` the part of it."""
+        """`places` has the message of each reading in each row, counted from 0, or -1; `parts` the part of it. Readings
+        with messages in the same places share them."""
         self._readings = readings
+        self._shared = _shared(readings)
         self._spans, self._ranks, self._places, self._parts = spans, ranks, places, parts
 
     def __len__(self) -> int:
@@ -97,7 +99,10 @@ class Block:
         columns = [
             list(_cells(each.messages, at, part))
             for each, at, part in zip(
-                self._readings, self._places[:, first:end], self._parts[:, first:end], strict=True
+                self._readings,
+                self._places[self._shared, first:end],
+                self._parts[self._shared, first:end],
+                strict=True,
             )
         ]
         spans, ranks = self._spans[:, first:end].T.tolist(), self._ranks[first:end].tolist()
@@ -168,7 +173,9 @@ def _cells(messages: Messages, places: NDArray[np.int32], parts: NDArray[np.int8
 def blocks(readings: Sequence[Reading]) -> Iterator[Block]:
     """Yield the runs of bytes that each reader reads in a single way, in blocks of rows."""
     tables: _Tables = ({}, {}, {})
-    columns = [_Columns(each.messages, tables) for each in readings]
+    shared = _shared(readings)
+    columns = [_Columns(readings[shared.index(each)].messages) for each in range(len({*shared}))]
+    heads = [_heads(each.messages, tables) for each in readings]
     judges = [place for place, each in enumerate(readings) if each.verdict != REFUSES]
     waiting: Block | None = None
     last: Offsets = np.zeros(0, np.int64)
@@ -177,14 +184,15 @@ def blocks(readings: Sequence[Reading]) -> Iterator[Block]:
         if not len(borders):
             continue
         last = borders[-1:]
-        cells = [each.cells(borders[:-1]) for each in columns]
+        places = [each.places(borders[:-1]) for each in columns]
+        cells = [_cells_of(readings[at].messages, heads[at], places[shared[at]]) for at in judges]
         found = (
             Block(
                 readings,
                 np.stack((borders[:-1], borders[1:])),
-                _ranks([cells[place] for place in judges], len(borders) - 1),
-                np.stack([each.places for each in cells]),
-                np.stack([each.parts for each in cells]),
+                _ranks(cells, len(borders) - 1),
+                np.stack([each.places for each in places]),
+                np.stack([each.parts for each in places]),
             )
             .covered()
             .merged(waiting)
@@ -268,35 +276,67 @@ def _distinct(borders: Sequence[Offsets]) -> Offsets:
     return found[np.flatnonzero(np.diff(found, prepend=-1))]
 
 
-class _Cells(Struct, frozen=True):
-    """The content of a reading at some offsets: nothing, or part of a message. Missing values are -1 or 0."""
+def _shared(readings: Sequence[Reading]) -> list[int]:
+    """Number the readings. Equal numbers mean that all messages are in the same places."""
+    numbers: dict[int, int] = {}
+    return [numbers.setdefault(id(each.messages.like), len(numbers)) for each in readings]
+
+
+class _Places(Struct, frozen=True):
+    """The messages, and the parts of them, at some offsets. Missing values are -1."""
 
     places: NDArray[np.int32]
     parts: NDArray[np.int8]
     borders: tuple[Offsets, Offsets]
+
+
+class _Cells(Struct, frozen=True):
+    """The content of a reading at some offsets: nothing, or part of a message. Missing values are -1 or 0."""
+
+    places: _Places
     shown_as: NDArray[np.int32]
     recipients: NDArray[np.int32]
     texts: NDArray[np.int32]
     labels: NDArray[np.int32]
 
 
-class _Columns:
-    """The messages of a reading, for lookups by ascending offsets."""
+def _heads(messages: Messages, tables: _Tables) -> NDArray[np.int32]:
+    """Return numbers for the role under which each kind of message is shown, for its recipient, and for its label."""
+    layout = messages.layout
+    heads = np.zeros((3, max(layout.examples, default=0) + 1), np.int32)
+    for kind, header in layout.examples.items():
+        shown_as = header.role if kind in layout.shown else ""
+        values = shown_as or None, header.recipient, (header.role, header.channel_given)
+        heads[:, kind] = [
+            0 if value is None else numbers.setdefault(value, len(numbers) + 1)
+            for numbers, value in zip(tables, values, strict=True)
+        ]
+    return heads
 
-    def __init__(self, messages: Messages, tables: _Tables) -> None:
+
+def _cells_of(messages: Messages, heads: NDArray[np.int32], places: _Places) -> _Cells:
+    """Return the content of a reading at some offsets."""
+    is_there = places.places >= 0
+    at = places.places[is_there]
+    shown_as, recipients, labels = heads[:, messages.kinds[at]]
+    texts = np.where(places.parts[is_there] == _BODY, messages.texts[at], 0)
+
+    def placed(values: NDArray[Any], missing: int) -> NDArray[Any]:
+        column = np.full(len(is_there), missing, np.int32)
+        column[is_there] = values
+        return column
+
+    return _Cells(places, placed(shown_as, 0), placed(recipients, 0), placed(texts, 0), placed(labels, -1))
+
+
+class _Columns:
+    """The places of messages of a reading, for lookups by ascending offsets."""
+
+    def __init__(self, messages: Messages) -> None:
         self._messages = messages
         self.starts, self.ends = messages.starts, messages.ends
-        self._reach = np.maximum.accumulate(self.ends)
         self.is_in_order = self._is_in_order()
-        layout = messages.layout
-        self._heads = np.zeros((3, max(layout.examples, default=0) + 1), np.int32)
-        for kind, header in layout.examples.items():
-            shown_as = header.role if kind in layout.shown else ""
-            values = shown_as or None, header.recipient, (header.role, header.channel_given)
-            self._heads[:, kind] = [
-                0 if value is None else numbers.setdefault(value, len(numbers) + 1)
-                for numbers, value in zip(tables, values, strict=True)
-            ]
+        self._reach = self.ends if self.is_in_order else np.maximum.accumulate(self.ends)
 
     def _is_in_order(self) -> bool:
         """True if no message overlaps another one, and each body is inside its message."""
@@ -320,8 +360,8 @@ class _Columns:
         found = np.maximum.accumulate(self._flat(first, after)) if first < after else np.zeros(0, np.int64)
         return found[found.searchsorted(start) : found.searchsorted(end)]
 
-    def cells(self, offsets: Offsets) -> _Cells:
-        """Return the content at these offsets."""
+    def places(self, offsets: Offsets) -> _Places:
+        """Return the messages at these offsets."""
         places = self._reach.searchsorted(offsets, "right")
         is_there = places < len(self.starts)
         is_there[is_there] = self.starts[places[is_there]] <= offsets[is_there]
@@ -330,20 +370,14 @@ class _Columns:
         body_starts, body_ends = self._messages.bodies(low, high)
         part_of = (offsets[is_there] >= body_starts[at - low]).astype(np.int8)
         part_of += offsets[is_there] >= np.maximum(body_starts, body_ends)[at - low]
-        shown_as, recipients, labels = self._heads[:, self._messages.kinds[at]]
-        texts = np.where(part_of == _BODY, self._messages.texts[at], 0)
 
-        def placed(values: NDArray[Any], missing: int, dtype: type[np.signedinteger[Any]] = np.int32) -> NDArray[Any]:
-            column = np.full(len(offsets), missing, dtype)
+        def placed(values: NDArray[Any], dtype: type[np.signedinteger[Any]]) -> NDArray[Any]:
+            column = np.full(len(offsets), -1, dtype)
             column[is_there] = values
             return column
 
-        return _Cells(
-            placed(at, -1),
-            placed(part_of, -1, np.int8),
-            (placed(self.starts[at], -1, np.int64), placed(self.ends[at], -1, np.int64)),
-            *(placed(shown_as, 0), placed(recipients, 0), placed(texts, 0), placed(labels, -1)),
-        )
+        borders = placed(self.starts[at], np.int64), placed(self.ends[at], np.int64)
+        return _Places(placed(at, np.int32), placed(part_of, np.int8), borders)
 
 
 def _ranks(judges: Sequence[_Cells], count: int) -> NDArray[np.int8]:
@@ -353,11 +387,12 @@ def _ranks(judges: Sequence[_Cells], count: int) -> NDArray[np.int8]:
         (Rank.LABEL, lambda each: [each.labels]),
         (Rank.TEXT, lambda each: [each.texts]),
         (Rank.CALL, lambda each: [each.recipients]),
-        (Rank.BOUNDARY, lambda each: [*each.borders, each.parts]),
+        (Rank.BOUNDARY, lambda each: [*each.places.borders, each.places.parts]),
         (Rank.VISIBILITY, lambda each: [each.shown_as]),
     )
     for rank, columns_of in tests:
         for other in judges[1:]:
             for one, column in zip(columns_of(judges[0]), columns_of(other), strict=True):
-                found[one != column] = rank
+                if one is not column:
+                    found[one != column] = rank
     return found

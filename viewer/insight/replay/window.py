@@ -27,8 +27,8 @@ MOST_SCREENS = 16
 """The minimum number of screens after a smaller window differed from the whole document."""
 _BYTES_PER_CELL = 3
 """The maximum number of bytes of text that take one cell, except in rare cases."""
-LEAST = 2 * HEAD
-"""An offset before this one is always reached from the first byte, because the format may not be certain yet."""
+LEAST = HEAD
+"""An offset before this one is always reached from the first byte, because the format is not certain yet."""
 MOST_TURNS_BACK = 8
 """A window begins at most this many turns earlier so that no call in it is answered from outside."""
 MOST_MESSAGES_BACK = 64

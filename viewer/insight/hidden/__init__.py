@@ -1,0 +1,1 @@
+"""Words and rare strings of hidden text and answers, in NumPy."""

@@ -22,7 +22,7 @@ WORDS = frozenset(
         "ephemeral",
     }
 )
-"""Members that hide text if their value is true or a number. Some formats use these names for texts."""
+"""Members that hide text if their value is true or a number. Some formats use these names for strings."""
 SHOWN = frozenset(
     {
         *("userVisible", "user_visible", "visible", "isVisible", "is_visible", "showToUser", "show_to_user"),
@@ -45,7 +45,7 @@ RANGES = frozenset({"visibility"})
 _UNSEEN = ("hidden", "internal", "private", "assistant", "model", "agent", "system", "none")
 """The prefixes of such words."""
 HOLDERS = frozenset({"metadata", "annotations", "additional_kwargs"})
-"""Members that may hold flags and the audience."""
+"""Members that may contain flags and the audience."""
 
 HELD = FLAGS | SHOWN | OFF | RANGES | (WORDS - {"summary"})
 """Members of holders that may hide text."""

@@ -21,7 +21,7 @@ LEAST_MARKED = 6.0
 _LEAST_DENSE = 0.6
 """The minimum share of words of a passage that are in the source."""
 _EQUAL, _EDITED = 2, 3
-"""What an equal and an edited word count where a passage is extended, so that it stays as dense."""
+"""The weights of equal and edited words where a passage is extended, so that it stays equally dense."""
 _MOST_SPARE = 2 * _EDITED
 """What a passage may spend on edited words at an end before equal words pay for them. More would stretch it over text
 of another origin."""
@@ -38,7 +38,7 @@ _APART = 16
 """The distance in words between two sources, which keeps a passage from spanning both."""
 _MOST_WORDS = (1 << 28) - 1
 _PLACES = np.uint64(_MOST_WORDS)
-"""The bits for the place of a sequence. The others hold its hash; the density of a passage excludes chance matches."""
+"""The bits for the position of a sequence. The others contain its hash; the density of a passage rules out chance."""
 
 _ORIGIN = 4
 """The length in words of the sequences that identify the origin of text."""
@@ -134,7 +134,7 @@ class Source(Struct, frozen=True):
 
     message: int
     kind: str
-    """`analysis`, `system`, `developer`, `arguments` or `tool`."""
+    """`analysis`, `system`, `developer`, `arguments`, or `tool`."""
     text: str
     drafts: Sequence[Span]
     """The spans that are quoted, or announced as an answer."""
@@ -243,7 +243,7 @@ class Grams:
         return kept
 
     def _blocks(self) -> list[Hashes]:
-        """Sort what was added. Each block is merged with the blocks before it that are not much longer, so that each
+        """Sort what was added. Each block is merged with the blocks before it that are not much longer, so each
         hash is sorted only a few times."""
         if self._unsorted:
             block = np.sort(np.concatenate(self._unsorted))

@@ -34,7 +34,7 @@ from viewer.syntax.utf8 import is_utf8
 _MOST_PLANS = 1024
 
 Begin = Callable[[JsonNode, RecordReading], "str | None"]
-"""A function that begins a transcript if a record needs one. It returns the id of the current session."""
+"""A function that begins a transcript if a record needs one. It returns the ID of the current session."""
 Texts = Mapping[int, "str | None"]
 Part = tuple[str, tuple[str, "str | int"]]
 """The key of a reply, and what identifies a part of it."""
@@ -96,7 +96,7 @@ class ColumnWriter:
         copies: CopyPairs,
         note: Callable[[str, Iterable[str]], None] | None,
     ) -> None:
-        """`note` notes the texts of a speaker, if other records may repeat them."""
+        """`note` notes what a speaker said, if other records may repeat them."""
         self._record = record
         self._headers = headers
         self._messages = messages

@@ -47,7 +47,7 @@ class Outcome(Struct, frozen=True):
     cut: int = 0
     """The number of the message before which analysis is dropped."""
     why: dict[int, str] = field(default_factory=dict)
-    """Why messages are dropped, if for a reason other than the policy's."""
+    """Reasons other than the policy's for which messages are dropped."""
     changed: tuple[Change, ...] = ()
     refused: Refusal | None = None
     bytes: int | None = None

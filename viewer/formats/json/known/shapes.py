@@ -334,7 +334,7 @@ def stated_ms(shape: Shape, found: re.Match[bytes]) -> int | None:
 
 
 def time_span(shape: Shape, found: re.Match[bytes]) -> Span:
-    """Return where the time of an object is stated."""
+    """Return where an object gives its time."""
     start, end = found.span(shape.time)
     return start - shape.time_quotes, end + shape.time_quotes
 

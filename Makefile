@@ -16,7 +16,7 @@ demo: $(INSTALLED)          ## show the bundled tour
 test: $(INSTALLED)          ## all tests except the long campaigns
 	@$(BIN)/python -m pytest --processes 4 -m "not lab"
 
-check: $(INSTALLED)         ## format, lint, types and the quick tests
+check: $(INSTALLED)         ## format, lint, types, and the quick tests
 	@$(BIN)/ruff format --quiet --check .
 	@$(BIN)/ruff check --quiet .
 	@$(BIN)/mypy & types=$$!; nice -n 5 $(BIN)/python -m pytest --processes 4 -m "not slow and not lab"; tests=$$?; \

@@ -37,7 +37,7 @@ def build(folder: Path, *arguments: str, environment: Mapping[str, str] | None =
 
 @pytest.fixture(scope="module")
 def program(dist: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The command, installed from the wheel. Dependencies come from the environment, so that no network is needed."""
+    """The command, installed from the wheel. Dependencies come from the environment, so no network is needed."""
     home = tmp_path_factory.mktemp("fresh")
     make = [sys.executable, "-m", "venv", *(["--without-pip"] if HAS_PIP else []), str(home / "venv")]
     if subprocess.run(make, capture_output=True, check=False).returncode:

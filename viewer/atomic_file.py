@@ -57,7 +57,7 @@ class AtomicFile:
         self.size += len(data)
 
     def sync(self) -> None:
-        """Sync the written text to disk early, so that leaving the context takes less time."""
+        """Sync the written text to disk early so that leaving the context takes less time."""
         assert self._file is not None
         try:
             self._file.flush()
@@ -84,7 +84,7 @@ class AtomicFile:
         target = self.path
         if target.exists():
             if target.is_dir():
-                raise ViewerError(f"{target} is a directory; name a file in it")
+                raise ViewerError(f"{target} is a directory; specify a file in it")
             if not stat.S_ISREG(target.stat().st_mode):
                 self._file = target.open("wb")
                 return

@@ -21,7 +21,7 @@ def has_one_cell_each(text: str) -> bool:
     if text.isascii():
         return text.isprintable()
     if not _matchers:
-        import re  # takes 5 ms to import; an ASCII first page does without
+        import re  # takes 5 ms to import; an ASCII first page does not need it
 
         _matchers.append(re.compile(_ONE_CELL_EACH).fullmatch)
     return _matchers[0](text) is not None

@@ -25,7 +25,7 @@ class RefusedError(ViewerError):
 
 
 class FileRewrittenError(ViewerError):
-    """The input no longer holds the bytes that were indexed, so nothing may be shown with the old index."""
+    """The input no longer contains the bytes that were indexed, so nothing may be shown with the old index."""
 
     def __init__(self, name: str) -> None:
         super().__init__(f"{name}: the file was rewritten")

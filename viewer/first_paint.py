@@ -7,7 +7,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 NARROWEST, LOWEST = 60, 20
-"""The smallest screen for a first page: on a smaller one, the app leaves parts out."""
+"""The smallest screen for a first page: on a smaller one, the app omits parts."""
 LARGEST = 400
 """The maximum width and height in cells."""
 

@@ -1,8 +1,8 @@
 """Read the beginning of a transcript with a whitelist, for the page that is painted before anything else is imported.
 
 It knows the few spellings of message headers that most transcripts use, and only bodies in which nothing can be hidden,
-reported or drawn in a special way. At anything else it stops: the page ends there, and the app draws the rest. It never
-guesses. It uses no regular expressions, and nothing else that takes milliseconds to import."""
+reported, or drawn in a special way. At anything else it stops: the page ends there, and the app draws the rest. It
+never guesses. It uses no regular expressions, and nothing else that takes milliseconds to import."""
 
 from __future__ import annotations
 
@@ -224,7 +224,7 @@ def _message(data: bytes, at: int, headers: dict[bytes, str], messages: list[tup
 
 
 def _may_begin_transcript(data: bytes, at: int) -> bool:
-    """True if the rest may hold an event, or another transcript, which would change the page from its first line."""
+    """True if the rest may contain an event, or another transcript, which would change the page from its first line."""
     begin = max(at - 1, 0)
     if data.startswith(_START, at):  # an unfinished message, whose body holds neither unless a mark ends it
         body = data.find(_MESSAGE, at)
@@ -234,7 +234,7 @@ def _may_begin_transcript(data: bytes, at: int) -> bool:
 
 
 def hides_nothing(body: bytes) -> bool:
-    """True if nothing in the body of a hidden message can be a problem, so that the message only needs to be
+    """True if nothing in the body of a hidden message can be a problem, so the message only needs to be
     counted."""
     text = _text(body)
     return text is not None and all(map(has_one_cell_each, text.replace("\t", " ").split("\n")))

@@ -24,7 +24,7 @@ _OTHER_DEFAULTS = (
 )  # fmt: skip
 """Signals that cannot be caught, or that are not fatal by default."""
 _IGNORED = ("SIGPIPE", "SIGXFSZ")
-"""Signals that Python ignores, so that a write fails instead."""
+"""Signals that Python ignores, so a write fails instead."""
 
 
 def _fatal_signals() -> tuple[int, ...]:
@@ -46,7 +46,7 @@ class HeldScreen:
 
     def __init__(self) -> None:
         self.is_complete = False
-        """True if the page on the screen is whole, so that the app needs no other one."""
+        """True if the page on the screen is whole, so the app needs no other one."""
         self._is_held = False
         self._is_ours = False
         self._attributes: list[Any] = []

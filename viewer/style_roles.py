@@ -39,7 +39,7 @@ class StyleRole(Enum):
     JSON_NUMBER = "json-number"
     JSON_WORD = "json-word"
     CODE_KEY = "code-key"
-    """In code with a known language: names that are defined, tags and attributes."""
+    """In code with a known language: names that are defined, tags, and attributes."""
     CODE_TEXT = "code-text"
     CODE_NUMBER = "code-number"
     CODE_WORD = "code-word"

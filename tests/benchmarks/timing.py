@@ -52,7 +52,7 @@ def used(command: Sequence[str | Path]) -> tuple[float, int]:
 
 
 def in_turns(rounds: int, measures: Mapping[str, Callable[[], float]]) -> dict[str, float]:
-    """Return the median of each measure. The measures are taken in turn, so that a busy moment affects all of them."""
+    """Return the median of each measure. The measures are taken in turn, so a busy moment affects all of them."""
     times: dict[str, list[float]] = {name: [] for name in measures}
     for _ in range(rounds):
         for name, measure in measures.items():

@@ -152,7 +152,7 @@ class TestConvert:
         assert result.code == 0
         assert "Yes, it is." in result.out
         assert not [secret for secret in SECRETS if secret in result.out + result.err]
-        assert "4 of 6 messages are hidden and left out" in result.err
+        assert "4 of 6 messages are hidden and were omitted" in result.err
 
     def test_everything_is_written_if_revealed(self, chat: Path) -> None:
         result = run("convert", "--to", "openchatml-2.2", "-d", chat)
@@ -160,7 +160,7 @@ class TestConvert:
 
     def test_convert_says_how_many_messages_of_a_superseded_branch_it_drops(self) -> None:
         rewound = Path(__file__).parents[2] / "samples" / "valid" / "codex" / "rolled-back.jsonl"
-        sentence = "2 messages are on a superseded branch and left out; see --threads all.\n"
+        sentence = "2 messages are on a superseded branch and were omitted; see --threads all.\n"
         assert sentence in run("convert", "--to", "openchatml-2.2", rewound).err
         assert "superseded" not in run("convert", "--to", "openchatml-2.2", "--threads", "all", rewound).err
 

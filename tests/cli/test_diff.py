@@ -192,7 +192,7 @@ def test_a_mistake_is_one_sentence_and_2(files: tuple[Path, Path], tmp_path: Pat
 def test_the_viewer_compares_two_files_on_a_terminal_only(files: tuple[Path, Path]) -> None:
     for words, sentence in (
         ([*files], "ocmlview: --diff needs a terminal; `ocmlview diff` prints the differences\n"),
-        ([files[0]], "--diff needs two files, and no -f. Try 'ocmlview view --help'."),
+        ([files[0]], "--diff needs two files and cannot be used with -f. Try 'ocmlview view --help'."),
     ):
         done = run("view", "--diff", *words)
         assert (done.code, done.out) == (2, "")

@@ -226,7 +226,7 @@ def test_an_interrupt_exits_with_130() -> None:
 
 
 class Interrupted:
-    """An object whose destructor is interrupted by a signal, so that Python drops the exception of the handler."""
+    """An object whose destructor is interrupted by a signal, so Python drops the exception of the handler."""
 
     def __init__(self, error: BaseException) -> None:
         self._error = error

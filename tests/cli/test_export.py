@@ -42,7 +42,7 @@ def test_a_safe_export_is_written_next_to_the_input_under_its_name(chat: Path, f
     assert (result.code, result.out) == (0, "")
     assert (
         result.err
-        == f"Exported {name}: SAFE view. What the end user saw: user messages, final answers and flagged preambles.\n"
+        == f"Exported {name}: SAFE view. What the end user saw: user messages, final answers, and flagged preambles.\n"
     )
     made = Path(name).read_text("utf-8")
     assert "Yes, it is." in made
@@ -119,7 +119,7 @@ def test_mistakes_exit_with_2(chat: Path) -> None:
     refused(run("export", "--to", "pdf", chat), "pdf")
     refused(run("export", chat, chat), "One file or folder at a time")
     refused(run("export", "nowhere.ocml"), "nowhere.ocml")
-    refused(run("export", "--strict-safe", "-d", chat), "exclude each other")
+    refused(run("export", "--strict-safe", "-d", chat), "cannot be used together")
 
 
 def test_help_names_every_form() -> None:

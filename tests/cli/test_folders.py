@@ -100,7 +100,7 @@ def test_a_folder_and_a_file_can_be_mixed(folder: Path, tmp_path: Path) -> None:
     [
         (["--theme", "lihgt"], "unknown theme lihgt. Did you mean light?"),
         (["--theme", "../dark"], "unknown theme ../dark"),
-        (["--goto", "nowhere"], "invalid place nowhere: expected a message (12)"),
+        (["--goto", "nowhere"], "invalid position nowhere: expected a message (12)"),
         (["--format", "nonsense"], "unknown format nonsense; known formats: "),
         (["--stall-after", "3"], "--stall-after needs -f."),
         (["--color", "pink"], "'pink' is not one of"),
@@ -173,7 +173,8 @@ def test_transcripts_with_the_same_name_do_not_overwrite_each_other(command: str
     result = run(*words, "--force", "-o", folder / "out", folder)
     assert result.code == 2
     assert (
-        f"{folder / 'b9.ocml'} was not written: {folder / 'out' / f'b9{ending}'} holds another transcript" in result.err
+        f"{folder / 'b9.ocml'} was not written: {folder / 'out' / f'b9{ending}'} contains another transcript"
+        in result.err
     )
 
 

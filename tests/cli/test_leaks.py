@@ -52,7 +52,7 @@ def test_a_leak_is_printed_with_its_sources(file: Path) -> None:
         f"{file}: #3  leak 100  W-LEAK secret, copied  9 words copied, longest 9, 50% of #3",
         "  secret      #1 developer    ZX-4471",
         "  copied      #1 developer    offer ten percent to customers who threaten to leave",
-        "1 answer searched: 1 W-LEAK, 0 I-LEAK. A paraphrase is not found.",
+        "1 answer searched: 1 W-LEAK, 0 I-LEAK. Paraphrases are not found.",
     ]
     assert run("leaks", "-d", "--exit-code", file).code == 1
 
@@ -81,7 +81,7 @@ def test_check_reports_leaks_at_their_place_in_the_answer(file: Path) -> None:
     assert "W-LEAK" in run("check", "--leaks", "-d", "--junit", file).out
     assert "LEAK" not in run("check", "-d", file).out
     done = run("check", "--leaks", "-d", "-f", file)
-    assert (done.code, done.err) == (2, "ocmlview: --leaks needs the whole input; leave out -f\n")
+    assert (done.code, done.err) == (2, "ocmlview: --leaks needs the whole input; omit -f\n")
 
 
 def test_boilerplate_is_recognized_across_the_files_of_a_folder(file: Path, tmp_path: Path) -> None:

@@ -86,7 +86,7 @@ def test_nothing_is_said_about_messages_that_were_not_compared(tmp_path: Path, m
     monkeypatch.setattr(lens, "LIMIT", in_second_answer)
     cut = run("lens", path)
     assert (cut.code, cut.out) == (0, "User\nHi\n\nAssistant\nYes\n\nUser\nHi\n\n")
-    assert cut.err == f"{path}: compared the first {in_second_answer} B; --all compares everything.\n"
+    assert cut.err == f"{path}: compared the first {in_second_answer} bytes; --all compares everything.\n"
     summary, *more = run("lens", "--json", path).out.splitlines()
     assert (json.loads(summary)["visibility"], more) == (0, [])
     whole = run("lens", "--all", path)
@@ -135,4 +135,4 @@ def test_check_warns_where_a_plausible_reader_shows_something_else(forged: Path)
     assert run("check", "--lens", "--strict", "-", stdin=OTHER_READER).code == 0
     assert run("check", "--lens", "--strict", "-", stdin=W_FORMAT_DIFFERS.example).code == 1
     assert "W-FORMAT-DIFFERS" in run("check", "--lens", "-", stdin=W_FORMAT_DIFFERS.example).out
-    assert run("check", "--lens", "-f", forged).err == "ocmlview: --lens needs the whole input; leave out -f\n"
+    assert run("check", "--lens", "-f", forged).err == "ocmlview: --lens needs the whole input; omit -f\n"

@@ -65,12 +65,12 @@ def test_following_prints_the_same_lines(chat: Path, kind: tuple[str, ...]) -> N
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        (["--reveal", "brief,tool"], "--reveal brief excludes all other kinds."),
-        (["--reveal", "brief", "-d"], "--reveal brief excludes all other kinds."),
-        (["--reveal", "brief", "--strict-safe"], "--strict-safe and --reveal exclude each other."),
-        (["--level", "brief", "--strict-safe"], "--strict-safe and --reveal exclude each other."),
-        (["--level", "brief", "-d"], "--level and --reveal exclude each other."),
-        (["--level", "safe", "--reveal", "tool"], "--level and --reveal exclude each other."),
+        (["--reveal", "brief,tool"], "--reveal brief cannot be combined with other kinds."),
+        (["--reveal", "brief", "-d"], "--reveal brief cannot be combined with other kinds."),
+        (["--reveal", "brief", "--strict-safe"], "--strict-safe and --reveal cannot be used together."),
+        (["--level", "brief", "--strict-safe"], "--strict-safe and --reveal cannot be used together."),
+        (["--level", "brief", "-d"], "--level and --reveal cannot be used together."),
+        (["--level", "safe", "--reveal", "tool"], "--level and --reveal cannot be used together."),
         (["--level", "all"], "'all' is not one of 'safe', 'brief', 'debug'"),
     ],
 )
@@ -107,7 +107,7 @@ def test_a_sealed_view_excludes_what_reveals(chat: Path) -> None:
     for options in (["--reveal", "tool"], ["-d"], ["--level", "brief"], ["--reveal", "brief"]):
         result = run("view", "--safe-only", *options, chat)
         assert (result.code, result.out) == (2, "")
-        assert "--safe-only excludes --reveal, --debug and --level." in result.err
+        assert "--safe-only cannot be used with --reveal, --debug, or --level." in result.err
 
 
 @pytest.mark.parametrize("line", [("leaks",), ("diff", "other"), ("show",), ("stats",), ("timing",), ("next",)])

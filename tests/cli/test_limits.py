@@ -112,7 +112,7 @@ def test_a_damaged_compressed_file_makes_check_exit_with_1(command: list[str], f
 
 DAMAGE = {
     "compressed-damaged": "The compressed file is damaged. Reading stopped here.",
-    "compressed-truncated": "The compressed file is truncated. What it contains is shown.",
+    "compressed-truncated": "The compressed file is truncated. The content up to that point is shown.",
 }
 
 

@@ -134,7 +134,7 @@ def test_what_cannot_be_asked_for_is_one_sentence(chat: Path, tmp_path: Path) ->
         assert result.err.count("\n") == 1
     result = run("next", "-d", "--policy", "keep", "--text", tmp_path / "two.ocml")
     assert (result.code, result.out) == (2, "")
-    assert "has 2 transcripts; name one" in result.err
+    assert "has 2 transcripts; choose one" in result.err
     assert run("next", "-d", "--policy", "keep", "--text", f"{tmp_path / 'two.ocml'}:2").out.count("Ho") == 1
 
 
@@ -163,4 +163,4 @@ def test_a_vocabulary_must_be_one_and_needs_its_package(chat: Path) -> None:
     if importlib.util.find_spec("tiktoken") is None:
         assert result.err == "ocmlview: --vocab needs: pip install 'ocmlview[tokens]'\n"
     else:
-        assert result.err == f"ocmlview: {chat} is not a vocabulary: each line must be a token in base64 and its id\n"
+        assert result.err == f"ocmlview: {chat} is not a vocabulary: each line must be a token in base64 and its ID\n"

@@ -30,11 +30,11 @@ def chat(tmp_path: Path) -> Path:
         (["--bind", "0.0.0.0", "--allow-host", "x", "--allow-debug"], "--allow-debug needs a loopback address."),
         (["--bind", "localhost"], "use an IP address such as 127.0.0.1."),
         (["--allow-host", "x/y"], "use a host name such as notes.example."),
-        (["--allow-debug", "--safe-only"], "--allow-debug and --safe-only exclude each other."),
+        (["--allow-debug", "--safe-only"], "--allow-debug and --safe-only cannot be used together."),
         (["--allow-debug"], "--allow-debug needs an interactive terminal"),
-        (["--idle", "0m"], "use a duration such as 30m, 90s or 2h."),
-        (["--idle", "soon"], "use a duration such as 30m, 90s or 2h."),
-        (["--goto", "nowhere"], "invalid place nowhere"),
+        (["--idle", "0m"], "use a duration such as 30m, 90s, or 2h."),
+        (["--idle", "soon"], "use a duration such as 30m, 90s, or 2h."),
+        (["--goto", "nowhere"], "invalid position nowhere"),
         (["-"], "standard input cannot be served"),
         (["missing.ocml"], "missing.ocml"),
         (["-d"], "No such option"),
@@ -79,5 +79,5 @@ def test_it_prints_the_link_and_ends_with_ctrl_c(chat: Path) -> None:
         process.send_signal(signal.SIGINT)
         assert process.wait() == 0
         assert process.stdout.read() + process.stderr.read() == ""
-    form = r"Serving 3 files \(safe view only\) at http://127\.0\.0\.1:\d+/\?token=[\w-]{32}   Ctrl\+C stops\n"
+    form = r"Serving 3 files \(safe view only\) at http://127\.0\.0\.1:\d+/\?token=[\w-]{32}   Ctrl-C stops\n"
     assert re.fullmatch(form, line)

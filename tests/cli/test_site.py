@@ -51,7 +51,7 @@ def files(out: Path) -> dict[str, bytes]:
 def test_a_site_has_an_index_a_search_and_one_page_for_each_transcript(folder: Path) -> None:
     result = run("export", "--to", "site", "in", "-o", "out")
     assert (result.code, result.out) == (0, "")
-    assert "in/notes.txt is not a transcript; it is left out" in result.err
+    assert "in/notes.txt is not a transcript; it was omitted" in result.err
     assert "Exported out: 4 transcripts. SAFE view." in result.err
     made = files(folder / "out")
     manifest = json.loads(made["site.json"])
@@ -192,9 +192,9 @@ def test_a_file_that_cannot_be_read_does_not_stop_the_others(folder: Path) -> No
 
 def test_limits_are_refused_before_a_site_gets_its_name(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(site, "LARGEST_SITE", 1000)
-    assert "a site takes at most 1.0 kB" in run("export", "--to", "site", "in", "-o", "out").err
+    assert "a site can hold at most 1.0 kB" in run("export", "--to", "site", "in", "-o", "out").err
     monkeypatch.setattr(site, "MOST_TRANSCRIPTS", 3)
-    assert "4 transcripts: a site has at most 3" in run("export", "--to", "site", "in", "-o", "out").err
+    assert "4 transcripts: a site can hold at most 3" in run("export", "--to", "site", "in", "-o", "out").err
     assert not Path("out").exists() and not Path("out.tmp").exists()
 
 

@@ -141,7 +141,7 @@ def test_mistakes_are_one_sentence(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as used:
         port = used.getsockname()[1]
         for words, sentence in (
-            (("tap", "--to", "http://u:SECRET@h"), "--to takes no user or password"),
+            (("tap", "--to", "http://u:SECRET@h"), "--to must not contain a user name or password"),
             ((*to, "--listen", "0.0.0.0:1"), "add --expose"),
             (("tap", "--to", "http://127.0.0.1:9", "-o", str(tmp_path)), "Is a directory"),
             ((*to, "--listen", f"127.0.0.1:{port}"), "cannot listen on"),

@@ -134,8 +134,8 @@ def test_a_filter_that_the_tables_cannot_answer_is_refused(tmp_path: Path) -> No
     assert listed.out == f"path\tmessage\tturn\trole\tchannel\n{tmp_path}/chat.ocml\t1\t1\tuser\tfinal\n"
     for source, sentence in (
         ("tool:x", '"tool" needs --reveal tool'),
-        ("hello", "these tables hold no text; scan with --text"),
-        ("/hello", "these tables hold no text; scan with --text"),
+        ("hello", "these tables contain no text; scan again with --text"),
+        ("/hello", "these tables contain no text; scan again with --text"),
         ("rolle:x", 'unknown field "rolle"; did you mean "role"?'),
     ):
         refused = run("sql", "--where", source, tmp_path / "out")

@@ -250,11 +250,11 @@ def test_an_estimate_writes_nothing(tmp_path: Path) -> None:
 
 
 def test_a_mistake_is_one_sentence(runs: Path, tmp_path: Path) -> None:
-    assert "Name the directory of the tables: --to DIR" in refusal(runs)
+    assert "Specify a directory for the tables: --to DIR" in refusal(runs)
     assert "no such file" in refusal(tmp_path / "missing", "--to", tmp_path / "out")
-    assert "is not empty and holds no tables" in refusal(runs, "--to", runs)
+    assert "is not empty and contains no tables" in refusal(runs, "--to", runs)
     assert "--address needs --engine ray" in refusal(runs, "--to", tmp_path / "out", "--address", "a:1")
-    assert "exclude each other" in refusal(runs, "--to", tmp_path / "out", "--resume", "--again")
+    assert "cannot be used together" in refusal(runs, "--to", tmp_path / "out", "--resume", "--again")
     assert "is not a size" in refusal(runs, "--to", tmp_path / "out", "--max-size", "much")
     assert "scan has no brief level" in refusal(runs, "--to", tmp_path / "out", "--reveal", "brief")
     assert "cannot be opened" in refusal(runs, "--to", "nowhere://out")

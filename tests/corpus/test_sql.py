@@ -115,7 +115,7 @@ def test_a_mistake_is_explained(tables: Path) -> None:
         result = sql(tables, query, *options)
         assert (result.code, result.out) == (2, "")
         assert sentence in result.err
-    assert "holds no tables" in run("sql", "select 1", tables).err
+    assert "contains no `ocmlview scan` tables" in run("sql", "select 1", tables).err
     assert "does not exist" in run("sql", "select 1", tables / "nowhere").err
     refused = run("sql", "select 1", tables / "all.DEBUG")
     assert (refused.code, "add -d to read it" in refused.err) == (2, True)

@@ -92,7 +92,7 @@ def _rule(rule: Rule) -> str:
     ]
     if rule.example:
         fence = "`" * max(3, 1 + max(map(len, re.findall("`+", rule.example)), default=0))
-        lines += [f"{fence}text", rule.example.rstrip("\n"), fence, ""]
+        lines += [f"{fence}text", rule.example.rstrip("\n").replace("\0", "\\0"), fence, ""]
     return "\n".join(lines)
 
 

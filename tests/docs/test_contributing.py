@@ -37,6 +37,7 @@ PROGRAMS = {
     "ocmlview": 'exec "{python}" -m viewer "$@"',
     "pytest": '[ -z "$OCML_UPDATE" ] || echo "$@" >>"{updates}"',
     "make": "case $1 in docs|check) ;; *) exit 1;; esac",
+    "ruff": '[ "$*" = "format ." ]',
 }
 """Programs for the copy, which has no `.venv`. Pages and screens are generated once, and all checks and tests run once,
 at the end."""
@@ -169,7 +170,7 @@ def test_every_step_can_be_followed() -> None:
     for heading in HEADINGS:
         steps = steps_of(PAGE, heading)
         assert len(steps) >= 5
-        assert steps[-1].block == "make docs\nmake check\n"
+        assert steps[-1].block == "ruff format .\nmake docs\nmake check\n"
         for step in steps:
             assert re.match("(In|Write) `|Run ", step.sentence), step.sentence
             exists = step.names and (ROOT / step.names[0]).exists()

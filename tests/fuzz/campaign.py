@@ -50,7 +50,7 @@ def try_one(name: str, data: bytes, seed: int) -> float:
 
 @contextmanager
 def _no_longer_than(seconds: float, name: str) -> Iterator[None]:
-    """End runs that take too long. CPU time is measured, so that a busy machine does not look like a hang."""
+    """End runs that take too long. CPU time is measured, so a busy machine does not look like a hang."""
 
     def stop(number: int, frame: FrameType | None) -> None:
         raise HangError(f"{name} took more than {seconds} s")

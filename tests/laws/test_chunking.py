@@ -20,9 +20,9 @@ SMALL = 4096
 """A sample of up to this size is cut at every byte."""
 NEAR = 32
 SHARE = 400
-"""The maximum number of cuts per test, so that processes can share the work."""
+"""The maximum number of cuts per test, so processes can share the work."""
 BATCH = 20_000
-"""The number of documents generated between two resets, so that memory stays bounded."""
+"""The number of documents generated between two resets, so memory stays bounded."""
 
 _TOKEN = re.compile(rb"<\|[a-z_0-9]+\|>|\[[BE]OS\]")
 

@@ -210,7 +210,7 @@ TOOLS = "<|start|>system<|message|>namespace functions {{ type look = () => any;
 
 
 OFTEN_WHOLE = {"claude-code"}
-"""Formats whose records name the record before them, so that a window can begin only with a turn."""
+"""Formats whose records name the record before them, so a window can begin only with a turn."""
 
 
 def of_event_stream(turn: int) -> list[object]:

@@ -164,9 +164,9 @@ class TestStatus:
     def test_the_safe_view_counts_hidden_steps(self) -> None:
         facts = StatusFacts(hidden_steps=3, place="16 of 33")
         assert self.line(facts, 80) == (
-            " ⚠ 3 background steps had problems · e shows the next one              16 of 33 "
+            " ⚠ 3 hidden messages had problems · e shows the next one               16 of 33 "
         )
-        assert "1 background step had" in self.line(StatusFacts(hidden_steps=1), 80)
+        assert "1 hidden message had" in self.line(StatusFacts(hidden_steps=1), 80)
 
     def test_a_search_and_a_filter_have_their_counts(self) -> None:
         bar = StatusLine(PAINTER)

@@ -31,11 +31,11 @@ async def test_commands_and_mistakes() -> None:
     async with running() as pilot:
         for typed, answer in (
             ("explain", ":explain needs an argument: CODE."),
-            ("exprot", "Unknown command or place: exprot. Did you mean :export?"),
+            ("exprot", "Unknown command or position: exprot. Did you mean :export?"),
             ("explain X", "Unknown code: X."),
             ("theme nope", "Unknown theme: nope."),
-            ("level all", "Unknown level: use safe, brief or debug."),
-            ("zzzz", "Unknown command or place: zzzz. Type a message (12)"),
+            ("level all", "Unknown level: use safe, brief, or debug."),
+            ("zzzz", "Unknown command or position: zzzz. Type a message (12)"),
         ):
             await type_in(pilot, ":", typed)
             assert said(pilot).startswith(answer), typed
@@ -56,7 +56,7 @@ async def test_only_the_level_reveals() -> None:
     async with running() as pilot:
         await type_in(pilot, ":", "debug")
         assert not view(pilot).session.display.debug
-        assert said(pilot).startswith("Unknown command or place: debug.")
+        assert said(pilot).startswith("Unknown command or position: debug.")
 
 
 @pytest.mark.slow
@@ -144,7 +144,7 @@ async def test_the_key_of_errors_goes_to_warnings_if_there_are_no_errors(tmp_pat
     question = "<|start|>user<|message|>Does it work?<|end|>\n"
     path.write_text(f"version: 2.2\n{question}{call}{reply}{question}")
     async with running(path, size=SMALL) as pilot:
-        assert "1 background step had problems · e shows the next one" in drawn(pilot)
+        assert "1 hidden message had problems · e shows the next one" in drawn(pilot)
         await press(pilot, "e")
         assert "⚠ 1/1 #3" in drawn(pilot) and view(pilot).navigator.cursor.number == 3
         await press(pilot, "d", "g", "E")

@@ -366,7 +366,7 @@ async def test_the_timeline() -> None:
 async def test_jumps() -> None:
     async with running() as pilot:
         await press(pilot, "ctrl+o")
-        assert said(pilot) == "No earlier place."
+        assert said(pilot) == "No earlier position."
         for place in ("11", "26"):
             await type_in(pilot, ":", place)
         await press(pilot, "ctrl+o")
@@ -374,7 +374,7 @@ async def test_jumps() -> None:
         await press(pilot, "ctrl+n")
         assert view(pilot).navigator.focused_number == 26
         await press(pilot, "ctrl+n")
-        assert said(pilot) == "No later place."
+        assert said(pilot) == "No later position."
 
 
 @pytest.mark.slow

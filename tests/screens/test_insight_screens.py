@@ -206,7 +206,7 @@ async def test_a_transcript_without_leaks_says_so(files: tuple[Path, Path]) -> N
         await press(pilot, "L")
         await done(pilot)
         assert "No leaks in 1 answer." in drawn(pilot)
-        assert "A paraphrase is not found." in drawn(pilot)
+        assert "Paraphrases are not found." in drawn(pilot)
         await press(pilot, "L")
         assert view(pilot).host.is_current
 

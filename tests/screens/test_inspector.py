@@ -198,9 +198,8 @@ def test_problems_come_with_section_and_advice() -> None:
         "   E-BODY-CONSTRAINT-VIOLATION/json-malformed",
         "   Invalid JSON.",
         "   OpenChatML 2.2 sections 14, 6",
-        "   Fix the body at the marked place, or remove",
-        "   the constraint if the body is not of this",
-        "   type.",
+        "   Fix the marked part of the body, or remove the",
+        "   constraint if the body has another type.",
     ]
     assert tab_of(9, Tab.PROBLEMS) == [" no problems"]
 

@@ -74,7 +74,7 @@ async def test_the_places_of_the_debug_view_are_forgotten_with_it() -> None:
     async with running(keys=["d"]) as pilot:
         await type_in(pilot, ":", "12")
         await press(pilot, "e", "d", "ctrl+o")
-        assert said(pilot) == "No earlier place."
+        assert said(pilot) == "No earlier position."
 
 
 @pytest.mark.slow

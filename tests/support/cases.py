@@ -25,7 +25,7 @@ def targets_of(names: Sequence[str], quick: int, test: int) -> dict[str, str]:
     """Return the smallest target that runs each case, if `make check` runs one in `quick` and `make test` one in
     `test`.
 
-    A stable hash of the name decides, so that a new case does not move any other. 0 selects none. Otherwise, at least
+    A stable hash of the name decides, so a new case does not move any other. 0 selects none. Otherwise, at least
     the case with the smallest hash is selected."""
     hashes = {name: crc32(name.encode()) for name in names}
     targets = dict.fromkeys(names, LAB)
@@ -124,7 +124,7 @@ def _looping(function: Callable[..., Any], names: list[str]) -> Callable[..., An
 
 
 def _fresh(arguments: Mapping[str, Any], place: int) -> dict[str, Any]:
-    """Return fresh fixtures, so that a case does not inherit those of the previous one."""
+    """Return fresh fixtures so that a case does not inherit those of the previous one."""
     fresh: dict[str, Any] = {}
     if "tmp_path" in arguments:
         fresh["tmp_path"] = folder = Path(arguments["tmp_path"]) / str(place)

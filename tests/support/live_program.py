@@ -19,7 +19,7 @@ LONGEST_WAIT = 120.0
 NO_EVENTS = (
     "import watchfiles; watchfiles.watch = None\nimport os\nwatchfiles.watch = lambda *a, **k: os.stat('/nowhere')\n"
 )
-"""Code that runs before the program. It disables file system events, so that only polling finds changes."""
+"""Code that runs before the program. It disables file system events, so only polling finds changes."""
 _COUNT_POLLS = """
 import os, viewer.sources.follow as _follow
 def _poll(self, _poll=_follow.FollowSource.poll):

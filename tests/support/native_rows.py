@@ -70,7 +70,7 @@ def defined(data: bytes, before: int, escapes: bool) -> list[Row]:
 
 
 def exactly(data: bytes | memoryview) -> memoryview:
-    """Return a copy with no byte after it, so that a sanitizer detects reads beyond the end."""
+    """Return a copy with no byte after it so that a sanitizer detects reads beyond the end."""
     return np.frombuffer(data, np.uint8).copy().data
 
 

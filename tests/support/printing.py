@@ -74,7 +74,7 @@ ALL = os.environ.get("OCML_SURFACES") == "all"
 
 
 def some(lines: Sequence[list[str]], case: str, one_in: int = 3) -> list[list[str]]:
-    """Return one in `one_in` surfaces for a case, by a stable hash, so that the cases of a test together cover all of
+    """Return one in `one_in` surfaces for a case, by a stable hash so that the cases of a test together cover all of
     them.
 
     Mark the test with `surfaces`: `make lab` repeats it with all surfaces for each case."""

@@ -73,7 +73,7 @@ def in_files(items: Sequence[pytest.Item]) -> list[list[pytest.Item]]:
     """Return the tests of each file, in the order in which files are started.
 
     Files with slow tests are first, because the last ones determine how long some processes wait for others. Apart from
-    that, a hash decides, so that tests of one kind, such as those that wait for a process, do not all run at once. The
+    that, a hash decides, so tests of one kind, such as those that wait for a process, do not all run at once. The
     tests of the project itself count as one file, because they share its syntax trees."""
     files = [
         list(group) for _, group in groupby(items, key=lambda item: TESTS if item.path.parent == TESTS else item.path)

@@ -1,4 +1,4 @@
-"""Projections built by hand, so that tests of printing need no parser."""
+"""Projections built by hand, so tests of printing need no parser."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ QUIET, BETWEEN_KEYS = 0.15, 0.04
 LONGEST = 60.0
 """The longest wait in seconds, even on a busy machine."""
 ESCAPE = "\x1b[27u"
-"""The escape key as a separate sequence, so that the next key is not read as a key with alt."""
+"""The escape key as a separate sequence, so the next key is not read as a key with alt."""
 KEYS = {"enter": "\r", "escape": "\x1b", "tab": "\t", "ctrl+c": "\x03", "end": "\x1b[F", "space": " ", "ctrl+p": "\x10"}
 
 _SEQUENCE = re.compile(

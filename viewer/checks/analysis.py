@@ -1,4 +1,4 @@
-"""`Analysis` of one input: apply events, and keep the index, diagnostics and calls up to date."""
+"""`Analysis` of one input: apply events, and keep the index, diagnostics, and calls up to date."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ class Analysis:
     def apply(self, events: Iterable[Event]) -> None:
         """Apply the next events of the parser. An open message is not checked before it closes."""
         opened: Message | None = None
-        """An open message that is left out if the next event closes it."""
+        """An open message that is omitted if the next event closes it."""
         for event in events:
             if opened is not None:
                 if not (isinstance(event, Closed) and event.message.number == opened.number):

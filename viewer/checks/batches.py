@@ -164,7 +164,7 @@ class _Rows:
     def _check_together(self, first: int, end: int) -> None:
         """Check the messages in these places, and link calls and replies in bulk where possible.
 
-        The ledger does not see the other messages, so that they may be checked after the calls around them."""
+        The ledger does not see the other messages, so they may be checked after the calls around them."""
         tools, at = self._checker.tools, first
         places = first + np.flatnonzero(self._masks[first:end] & self._checker.of_calls)
         for run in linked_runs(self._columns(places), self._checker.calls):

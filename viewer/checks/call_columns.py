@@ -1,4 +1,4 @@
-"""Columns of calls and replies: find all pairs among many messages at once, so that the ledger links them in bulk."""
+"""Columns of calls and replies: find all pairs among many messages at once so that the ledger links them in bulk."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class CallColumns(Struct, frozen=True):
     turns: Positions
     ids: list[str | None]
     is_plain: _Flags
-    """True for a call or a reply whose bytes prove that only its id can be a problem."""
+    """True for a call or a reply whose bytes prove that only its ID can be a problem."""
     is_call: _Flags
     has_ok: _Flags
     """True for a reply that is an object with `ok`."""
@@ -38,7 +38,7 @@ class CallColumns(Struct, frozen=True):
 
 
 class LinkedRun(Struct, frozen=True):
-    """Consecutive calls and replies that belong together: every call has a reply in its turn and an id that is new."""
+    """Consecutive calls and replies that belong together: every call has a reply in its turn and an ID that is new."""
 
     first: int
     end: int
@@ -62,7 +62,7 @@ class LinkedRun(Struct, frozen=True):
 def linked_runs(rows: CallColumns, ledger: CallLedger) -> Iterator[LinkedRun]:
     """Yield the runs of calls and replies that the ledger can link in bulk.
 
-    A run is valid as long as the ledger has seen no message after it, because earlier ones share no call id with it."""
+    A run is valid as long as the ledger has seen no message after it, because earlier ones share no call ID with it."""
     calls, replies = _pairs(rows, ledger)
     calls, replies, is_in = _whole(calls, replies, len(rows.numbers))
     if not len(calls):
@@ -78,7 +78,7 @@ def linked_runs(rows: CallColumns, ledger: CallLedger) -> Iterator[LinkedRun]:
 def _pairs(rows: CallColumns, ledger: CallLedger) -> tuple[Positions, Positions]:
     """Return the places of calls and of their replies, in the order of the calls.
 
-    The id of a pair belongs to no other message here, plain or not, and to no earlier call."""
+    The ID of a pair belongs to no other message here, plain or not, and to no earlier call."""
     none = np.zeros(0, np.int64)
     places = np.flatnonzero([call_id is not None for call_id in rows.ids])
     if len(places) < LEAST:

@@ -111,7 +111,7 @@ class ToolChecks:
         text: bytes,
         case: Callable[[], CheckContext],
     ) -> bool:
-        """Link a call or a reply whose only problem can be its id. If it may have others, change nothing and return
+        """Link a call or a reply whose only problem can be its ID. If it may have others, change nothing and return
         False.
 
         Only for messages without a time, or without deadlines, because these are never late."""
@@ -356,7 +356,7 @@ class ToolChecks:
         yield from self._look_at_time(case, row)
 
     def _take_outcome(self, case: CheckContext, row: int) -> None:
-        """Set the outcome that the reply states. The parser reports it as a diagnostic."""
+        """Set the outcome that the reply gives. The parser reports it as a diagnostic."""
         state = _STATES.get(case.message.header.outcome or Outcome.OK)
         if state is not None and self._ledger.state(row) is CallState.OK:
             self._ledger.set_state(row, state)
@@ -488,7 +488,7 @@ def _tool_place(case: CheckContext, recipient: str) -> Span:
 
 
 def _id_place(case: CheckContext) -> Span:
-    """Return the span of the call id, or the place where it belongs: after the words that follow `<|start|>`."""
+    """Return the span of the call ID, or the place where it belongs: after the words that follow `<|start|>`."""
     call_id = case.message.header.call_id
     if call_id is not None:
         return case.place(f"call_id={call_id}", f'"{call_id}"')
@@ -503,7 +503,7 @@ def _may_concern_tools(message: Message, _: TranscriptFacts) -> bool:
 
 
 def check_calls(case: CheckContext) -> Iterator[Diagnostic]:
-    """Check declarations, calls and replies in order."""
+    """Check declarations, calls, and replies in order."""
     assert case.tools is not None
     yield from case.tools.apply(case)
 

@@ -39,7 +39,7 @@ class Always(Struct, frozen=True):
 
 
 class HeaderIs(Struct, frozen=True):
-    """True if the predicate is true. It may use only the ending of a message and its header, without the call id."""
+    """True if the predicate is true. It may use only the ending of a message and its header, without the call ID."""
 
     predicate: Predicate
 

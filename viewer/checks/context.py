@@ -102,7 +102,7 @@ class CheckContext:
         return Diagnostic(rule, reason, self.message.number, *span, count)
 
     def diagnose_body(self, rule: Rule, reason: str | None, start: int, end: int, count: int = 1) -> Diagnostic:
-        """Create a diagnostic at these bytes of the decoded body."""
+        """Create a diagnostic for these bytes of the decoded body."""
         return self.diagnose(rule, reason, self.body.source_span(start, end), count)
 
     def mark_cut(self) -> None:

@@ -16,7 +16,7 @@ from viewer.reading.header import full_tool_name, is_tool
 from viewer.syntax.json_string import string_body
 
 BEFORE_ID = (b"<|channel|>", b"<|constrain|>", b"<|message|>")
-"""A call id belongs before the first of these marks."""
+"""A call ID belongs before the first of these marks."""
 DEADLINE = b'"deadline_ms"'
 """Text of a call that may set a deadline for its tool."""
 IS_OBJECT, HAS_OK, FAILS, FITS, MISFITS = 1, 2, 4, 8, 16
@@ -33,7 +33,7 @@ class KindCode(IntFlag):
     JSON = 4
     CALL_STOP = 8
     HAS_ID = 16
-    """Calls or replies of this kind can be linked in bulk by their ids."""
+    """Calls or replies of this kind can be linked in bulk by their IDs."""
     INSTRUCTION = 32
     """Messages of this kind may declare tools."""
 
@@ -42,14 +42,14 @@ class PlainKind(Struct, frozen=True):
     """A kind of call or reply whose bytes can prove that it has no problem."""
 
     header: Header
-    """The header, without the call id."""
+    """The header, without the call ID."""
     format: FormatTraits
     is_call: bool
     is_json: bool
     has_call_stop: bool
     may_lack_id: bool
     notes_inferred: bool
-    """True if a reply without an id is reported."""
+    """True if a reply without an ID is reported."""
     tool: str
     """The full name of the tool of a call."""
     bare_tool: str
@@ -92,7 +92,7 @@ class PlainRows(Struct, frozen=True):
         return string_body(source).encode("utf-8", "replace") if text is None else text
 
     def id_place(self, number: int) -> Span:
-        """Return the empty span where the call id of one of these messages is missing."""
+        """Return the empty span where the call ID of one of these messages is missing."""
         place = bisect_left(self.numbers, number)
         start = self.headers[place]
         words = self.data[start : min(self.starts[place], start + LONGEST_HEADER)]
@@ -128,7 +128,7 @@ def plain_kind(message: Message, transcript: TranscriptFacts) -> PlainKind | Non
 
 
 def kind_code(kind: PlainKind | None, header: Header) -> KindCode:
-    """Return the facts about messages with this kind and header."""
+    """Return the data about messages with this kind and header."""
     if kind is None:
         return KindCode.INSTRUCTION if header.role in ("system", "developer") else KindCode(0)
     code = KindCode.PLAIN

@@ -183,7 +183,7 @@ class PlainPrefilter:
 
 
 class Joined:
-    """JSON strings and other bodies, joined with spaces, so that one search for a pattern covers all of them."""
+    """JSON strings and other bodies, joined with spaces, so one search for a pattern covers all of them."""
 
     def __init__(self, sources: Sequence[bytes]) -> None:
         self.sources = sources

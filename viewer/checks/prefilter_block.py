@@ -1,4 +1,4 @@
-"""Prefilter for blocks of JSON strings: search the whole block for each trigger, so that most bodies need no test."""
+"""Prefilter for blocks of JSON strings: search the whole block for each trigger so that most bodies need no test."""
 
 from __future__ import annotations
 

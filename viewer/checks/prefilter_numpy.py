@@ -56,7 +56,7 @@ _Word: TypeAlias = tuple[np.uint32, np.uint32]
 class Batch:
     """The messages of a batch: their bytes, and the start and end of each message and body in them.
 
-    A stop token follows every body, so that eight bytes can be read from any byte of a body."""
+    A stop token follows every body, so eight bytes can be read from any byte of a body."""
 
     def __init__(self, data: bytes, starts: Positions, body_starts: Positions, body_ends: Positions) -> None:
         self.data = data

@@ -162,7 +162,7 @@ class _BlockReader:
 
 
 class _Bits(Struct, frozen=True):
-    """Values that depend only on the table of checks, so that all documents share them."""
+    """Values that depend only on the table of checks, so all documents share them."""
 
     predicates: tuple[Predicate, ...]
     of_message: int
@@ -477,7 +477,7 @@ class CheckQueue:
             self.checked_to = max(self.checked_to, end)
 
     def _is_linked(self, message: Message, text: _Text | Body) -> bool:
-        """Link a call or reply whose only possible problem is its id. Return False if it needs its checks."""
+        """Link a call or reply whose only possible problem is its ID. Return False if it needs its checks."""
         number, call_id = message.number, message.header.call_id
         kind = self.plain_kind(self.index.header_key(number))
         if kind is None or message.ending is Ending.OPEN or _CONSTRAINT in text.data:

@@ -47,13 +47,13 @@ COMMANDS = {
     "show": Entry("viewer.cli.show", "Print the conversation."),
     "check": Entry("viewer.cli.check", "Report problems with exact locations."),
     "explain": Entry("viewer.cli.explain", "Explain problem codes.", reads_input=False),
-    "export": Entry("viewer.cli.export", "Write the conversation to HTML, Markdown, text, JSON or SVG."),
+    "export": Entry("viewer.cli.export", "Write the conversation as HTML, Markdown, text, JSON Lines, or SVG."),
     "convert": Entry("viewer.cli.convert", "Convert to another format."),
-    "stats": Entry("viewer.cli.stats", "Count messages, bytes, tokens and calls."),
+    "stats": Entry("viewer.cli.stats", "Count messages, bytes, tokens, and calls."),
     "diff": Entry("viewer.cli.diff", "Compare two transcripts."),
     "leaks": Entry("viewer.cli.leaks", "Find hidden text that reached the user."),
     "replay": Entry("viewer.cli.replay", "Play a transcript as it was written."),
-    "timing": Entry("viewer.cli.timing", "Report stalls, rates and retracted text."),
+    "timing": Entry("viewer.cli.timing", "Report stalls, rates, and retracted text."),
     "serve": Entry("viewer.cli.serve", "Serve the viewer to a browser on this machine."),
     "scan": Entry("viewer.cli.scan", "Scan many transcripts into tables."),
     "sql": Entry("viewer.cli.sql", "Query the tables of a scan.", reads_input=False),
@@ -94,7 +94,7 @@ def main() -> NoReturn:
 
 
 def _occupy_standard_descriptors() -> None:
-    """Open the null device on closed standard descriptors, so that no file gets their numbers."""
+    """Open the null device on closed standard descriptors so that no file gets their numbers."""
     for descriptor in range(3):
         try:
             os.fstat(descriptor)
@@ -193,7 +193,7 @@ class _Program(click.Group):
 
 _program = _Program(
     "ocmlview",
-    help="Read, check and follow LLM transcripts. Shows what the end user saw.",
+    help="Read, check, and follow LLM transcripts. Shows what the end user saw.",
     epilog=_EPILOG,
     subcommand_metavar="[COMMAND] [OPTIONS] [FILE...]",
     options_metavar="",

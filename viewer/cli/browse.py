@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 @click.argument("place", metavar="DIR")
 @options.where
 @click.option("--root", default="", metavar="DIR", help="Resolve relative paths in the tables against DIR.")
-@click.option("-d", "--debug", is_flag=True, help="Read a .DEBUG directory, which holds revealed facts.")
+@click.option("-d", "--debug", is_flag=True, help="Read a .DEBUG directory, which contains revealed data.")
 def command(place: str, where: Filter | None, root: str, debug: bool) -> int:
     """Browse the tables of a scan: problems by code, the files with each problem, and the message behind it, always in
     the safe view. Press & to filter, s to sort, and @ to list the ready-made queries."""

@@ -145,14 +145,14 @@ def _code(errors: int, warnings: int, strict: bool) -> int:
     type=click.IntRange(min=0),
     default=MOST_PER_CODE,
     metavar="N",
-    help=f"Keep N problems per file and code; default {MOST_PER_CODE}, 0 for all.",
+    help=f"Keep at most N problems per file and code; default: {MOST_PER_CODE}; 0 keeps all.",
 )
 @click.option("--strict", is_flag=True, help="Fail on warnings too.")
 @click.option("--lens", is_flag=True, help="Also report where formats disagree on visibility.")
 @click.option("--leaks", is_flag=True, help="Also report hidden text that reached the user; requires -d.")
 @click.option("--require-messages", is_flag=True, help="Fail if there are no messages.")
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 even if problems are found.")
-@click.option("--jobs", type=click.IntRange(min=1), default=1, metavar="N", help="Check N files at a time; default 1.")
+@click.option("--jobs", type=click.IntRange(min=1), default=1, metavar="N", help="Check N files at a time; default: 1.")
 def command(
     files: tuple[str, ...],
     format: str | None,
@@ -190,7 +190,7 @@ def command(
         adds.append(add_difference)
     if options.is_followed(follow, files, stall_after):
         if adds:
-            raise ViewerError(f"--{'leaks' if leaks else 'lens'} needs the whole input; leave out -f")
+            raise ViewerError(f"--{'leaks' if leaks else 'lens'} needs the whole input; omit -f")
         followed = options.followed_of(files, format, preambles, stall_after, row_order=strict)
         report_to = options.output_of(color, ascii_only)
         return _follow(followed, revealed, report_to, form, max_per_code, strict, require_messages, exit_zero)
@@ -266,7 +266,7 @@ def _follow(
     from viewer.cli.following import follow
 
     if form in ("sarif", "junit"):
-        raise ViewerError(f"--{form} needs the whole input; with -f, use --json, --github or text")
+        raise ViewerError(f"--{form} needs the whole input; with -f, use --json, --github, or text")
     report = LiveReport(output, form, form is None and _shows_source(revealed), max_per_code)
     code = follow(followed, report)
     report.sum_up()

@@ -26,7 +26,7 @@ VARIABLE = "_OCMLVIEW_COMPLETE"
 @click.argument("shell", type=click.Choice(SHELLS))
 @click.pass_context
 def command(context: click.Context, shell: str) -> int:
-    """Print a shell completion script. It completes commands, options, files and values.
+    """Print a shell completion script. It completes commands, options, files, and values.
 
     bash: eval "$(ocmlview completion bash)" in ~/.bashrc; zsh: the same with zsh in ~/.zshrc, after compinit;
     fish: ocmlview completion fish > ~/.config/fish/completions/ocmlview.fish"""

@@ -106,12 +106,12 @@ def _convert(document: Document, projection: Projection, target: str, path: Path
         say(f"Converted {document.name} to {path}.")
     hidden = projection.omissions.messages
     if hidden:
-        say(f"{hidden:,} of {document.message_count:,} messages are hidden and left out; see --reveal.")
+        say(f"{hidden:,} of {document.message_count:,} messages are hidden and were omitted; see --reveal.")
     say_what_is_outside(projection)
     say_what_is_withheld(projection)
     if superseded and projection.audience.thread is not None:
         words = "1 message is" if superseded == 1 else f"{superseded:,} messages are"
-        say(f"{words} on a superseded branch and left out; see --threads all.")
+        say(f"{words} on a superseded branch and were omitted; see --threads all.")
     for loss in losses:
         say(loss)
     _say_what_opens(projection, messages, text, target)

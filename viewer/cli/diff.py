@@ -66,7 +66,7 @@ class Request:
         self.reading = reading
         self.only = only
         self.layout = layout
-        """`unified`, `side`, `stat` or `json`."""
+        """`unified`, `side`, `stat`, or `json`."""
 
 
 def _channels(context: click.Context, parameter: click.Parameter, value: str | None) -> frozenset[str]:
@@ -87,7 +87,7 @@ def _format_option(side: str) -> Callable[[options.Command], options.Command]:
 @options.reading
 @options.audience
 @options.printing
-@click.option("--only", type=click.Choice(_ONLY), metavar="KIND", help="Show only KIND: changed, calls or arguments.")
+@click.option("--only", type=click.Choice(_ONLY), metavar="KIND", help="Show only KIND: changed, calls, or arguments.")
 @click.option(
     "--channel",
     "channels",
@@ -97,11 +97,13 @@ def _format_option(side: str) -> Callable[[options.Command], options.Command]:
     help="Compare these channels only.",
 )
 @click.option("--unified", "layout", flag_value="unified", default=True, help="Print one column.")
-@click.option("--side", "layout", flag_value="side", help=f"Print two columns; needs a width of {LEAST_FOR_SIDES}.")
+@click.option(
+    "--side", "layout", flag_value="side", help=f"Print A and B side by side; needs a width of {LEAST_FOR_SIDES}."
+)
 @click.option("--stat", "layout", flag_value="stat", help="Print totals only.")
 @click.option("--json", "layout", flag_value="json", help="Print one JSON object per change.")
-@click.option("--strict", is_flag=True, help="Report equivalent spellings too.")
-@click.option("--strict-json", is_flag=True, help="Report key order and number spelling too.")
+@click.option("--strict", is_flag=True, help="Also report differences between equivalent notations.")
+@click.option("--strict-json", is_flag=True, help="Also report differences in key order and number notation.")
 @_format_option("A")
 @_format_option("B")
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 even if they differ.")
@@ -150,7 +152,7 @@ def _pair(files: tuple[str, ...]) -> tuple[str, str, bool]:
     is_git = len(files) in _GIT_FILES
     chosen = [files[place] for place in _GIT_FILES[len(files)]] if is_git else files
     if len(chosen) != 2:
-        raise click.UsageError("Name two files or two folders.", click.get_current_context())
+        raise click.UsageError("Specify two files or two folders.", click.get_current_context())
     a, b = chosen
     if a == b == STDIN:
         raise click.UsageError("Only one side can be standard input.", click.get_current_context())

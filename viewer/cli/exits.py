@@ -116,7 +116,7 @@ def _first_sentence(error: click.ClickException) -> str:
 
 
 def _close_output() -> None:
-    """Discard further output, so that the interpreter reports no error at exit."""
+    """Discard further output so that the interpreter reports no error at exit."""
     if sys.stdout is None:
         return
     nowhere = os.open(os.devnull, os.O_WRONLY)

@@ -20,7 +20,7 @@ from viewer.rules import RULES
 @click.argument("codes", nargs=-1, metavar="[CODE[/REASON]...]", shell_complete=completion.codes)
 @options.printing
 def command(codes: tuple[str, ...], color: str, ascii_only: bool) -> int:
-    """Explain problem codes. Without a code, lists all codes with their meaning, spec section and fix."""
+    """Explain problem codes. Without a code, lists all codes with their meaning, spec section, and fix."""
     rules = [_rule(code) for code in codes] or list(RULES.values())
     output = options.output_of(color, ascii_only)
 

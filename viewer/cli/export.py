@@ -54,7 +54,7 @@ def _check_site_options(form: str | None, output: str | None, single: bool, limi
     "--to",
     "form",
     type=click.Choice([*EXPORTERS, SITE]),
-    help="Output format. Default: from the file extension, otherwise html. site writes a folder of pages that list and "
+    help="Output format; default: from the file extension, otherwise html. site writes a folder of pages that list and "
     "search many transcripts.",
 )
 @click.option(
@@ -63,7 +63,7 @@ def _check_site_options(form: str | None, output: str | None, single: bool, limi
     "output",
     metavar="OUT",
     shell_complete=completion.files,
-    help="Output file, or - for stdout. Default: NAME.safe.html, NAME.brief.html or "
+    help="Output file, or - for stdout; default: NAME.safe.html, NAME.brief.html, or "
     "NAME.DEBUG.html. For a folder: the output folder.",
 )
 @click.option("--force", is_flag=True, help="Overwrite an existing file, or an existing site.")
@@ -73,7 +73,7 @@ def _check_site_options(form: str | None, output: str | None, single: bool, limi
     "limit",
     metavar="SIZE",
     callback=_size,
-    help="With --single, the largest page to write. Default: 50 MB.",
+    help="With --single, the largest page to write; default: 50 MB.",
 )
 @options.reading
 @options.audience
@@ -96,7 +96,7 @@ def command(
     where: Filter | None,
     redact: bool,
 ) -> int:
-    """Write the conversation to a file: HTML, Markdown, text, JSON Lines, SVG or a site. Safe unless --level or
+    """Write the conversation to a file: HTML, Markdown, text, JSON Lines, SVG, or a site. Safe unless --level or
     --reveal says otherwise. Debug exports are readable only by you. With a folder, -o DIR gets one file per
     transcript."""
     _check_site_options(form, output, single, limit)

@@ -30,7 +30,7 @@ class Inputs:
         skips: Callable[[str], bool] = lambda path: False,
     ) -> None:
         """With `refuses`, skip files without a known format and set the exit code for damaged ones. With `strict`,
-        name no keys of unknown files. `skips` selects the files of a folder to leave out."""
+        name no keys of unknown files. `skips` selects the files of a folder to omit."""
         self._refuses = refuses
         self._strict = strict
         self._skips = skips

@@ -49,7 +49,7 @@ class Interruption:
 
 @contextmanager
 def ended_tidily() -> Iterator[None]:
-    """Context manager: let fatal signals raise an exception, so that temporary files are removed before the program
+    """Context manager: let fatal signals raise an exception so that temporary files are removed before the program
     ends."""
 
     def end(number: int, frame: FrameType | None) -> NoReturn:

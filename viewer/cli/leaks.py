@@ -34,7 +34,7 @@ def _sources(context: click.Context, parameter: click.Parameter, value: str | No
     type=click.IntRange(min=6),
     default=LEAST_WORDS,
     metavar="N",
-    help=f"Report copied passages of at least N words; default {LEAST_WORDS}.",
+    help=f"Report copied passages of at least N words; default: {LEAST_WORDS}.",
 )
 @click.option(
     "--from",
@@ -42,7 +42,7 @@ def _sources(context: click.Context, parameter: click.Parameter, value: str | No
     metavar="LIST",
     callback=_sources,
     shell_complete=completion.parts_of(dict.fromkeys(SOURCES)),
-    help=f"Sources to search: {', '.join(SOURCES)}. Default: all but tool.",
+    help=f"Sources to search: {', '.join(SOURCES)}; default: all but tool.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object per leak.")
 @click.option("--exit-code", is_flag=True, help="Exit with 1 if there is a W-LEAK.")

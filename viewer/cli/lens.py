@@ -22,12 +22,13 @@ from viewer.insight.lens.rows import Cell, Rank, Row, RowTable, first_difference
 from viewer.insight.lens.words import SHORT_NAMES, cell_words, sentence
 from viewer.model.visibility import END_USER, Audience, Reveal
 from viewer.render.json_lines import encode
-from viewer.render.number_format import byte_size, counted
+from viewer.render.number_format import counted
 from viewer.render.sanitize import sanitize_line
 from viewer.render.style import Line, Part, Printable, StyleRole, trusted
 from viewer.render.title import rule
 from viewer.render.width import lines_of
 from viewer.rules.structure import W_FORMAT_DIFFERS
+from viewer.sources.limits import size_text
 
 _SOURCE_WIDTH = 48
 _RANKS = {None: None, "differ": Rank.LABEL, "visibility": Rank.VISIBILITY}
@@ -116,7 +117,7 @@ def _formats(context: click.Context, parameter: click.Parameter, value: str | No
     type=click.Choice(["differ", "visibility"]),
     help="Show only bytes that differ, or only those whose visibility differs.",
 )
-@click.option("--all", "whole", is_flag=True, help=f"Read beyond the first {byte_size(LIMIT)}.")
+@click.option("--all", "whole", is_flag=True, help=f"Read beyond the first {size_text(LIMIT)}.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object per span.")
 @click.option("--exit-code", is_flag=True, help="Exit with 1 if visibility differs.")
 def command(
@@ -150,7 +151,7 @@ def command(
             say("DEBUG view: the columns include hidden messages.")
             has_said = True
         if comparison.is_cut:
-            say(f"{document.name}: compared the first {byte_size(LIMIT)}; --all compares everything.")
+            say(f"{document.name}: compared the first {size_text(LIMIT)}; --all compares everything.")
         name = document.name if inputs.several else None
         if is_debug:
             found = row_table(comparison.only(names))

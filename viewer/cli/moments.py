@@ -1,4 +1,4 @@
-"""Moments on the command line: --at, --at-event, --at-time and --times, and the view at one of them."""
+"""Moments on the command line: --at, --at-event, --at-time, and --times, and the view at one of them."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def moment_options(command: Command) -> Command:
             "at_byte",
             metavar="BYTE",
             callback=_byte,
-            help="Show what was visible after this byte, such as B4096, of the shown text or, with -d, the file.",
+            help="Show what was visible after this byte (such as B4096) of the shown text or, with -d, of the file.",
         ),
     ):
         command = option(command)
@@ -84,15 +84,15 @@ def asked_moment(
     given = [option for option in (at_byte, at_event, at_time) if option is not None]
     context = click.get_current_context()
     if len(given) > 1:
-        raise click.UsageError("--at, --at-event and --at-time exclude each other.", context)
+        raise click.UsageError("--at, --at-event, and --at-time cannot be used together.", context)
     if not given:
         if times:
-            raise click.UsageError("--times needs --at-time, --at or --at-event.", context)
+            raise click.UsageError("--times needs --at-time, --at, or --at-event.", context)
         return None
     if follow:
-        raise click.UsageError("--at, --at-event and --at-time need the whole input; they exclude -f.", context)
+        raise click.UsageError("--at, --at-event, and --at-time need the whole input; omit -f.", context)
     if len(files) > 1:
-        raise click.UsageError("With --at, --at-event or --at-time, name one file.", context)
+        raise click.UsageError("With --at, --at-event, or --at-time, specify exactly one file.", context)
     from viewer.insight.replay.timeline import At
 
     return AskedMoment(At(at_byte, at_event, at_time), times)

@@ -88,7 +88,7 @@ def command(
     exit_code: bool,
 ) -> int:
     """Show the prompt that the model receives next. Servers disagree about which reasoning goes back to the model: each
-    policy keeps, drops or changes different messages. Prints hidden messages, so it needs --reveal all."""
+    policy keeps, drops, or changes different messages. Prints hidden messages, so it needs --reveal all."""
     if not options.audience_of(reveal, debug, False).reveals(Reveal.ALL):
         return fail_without_reveal("next")
     if form in ("text", "ids") and len(policies) != 1:
@@ -154,7 +154,7 @@ def _print_prompt(
 ) -> int:
     first, *more = _simulators(document, before, encoder)
     if more:
-        raise ViewerError(f"{document.name} has {len(more) + 1} transcripts; name one: {document.name}:1")
+        raise ViewerError(f"{document.name} has {len(more) + 1} transcripts; choose one, for example {document.name}:1")
     try:
         parts = first.parts(policy)
     except Refusal as refusal:

@@ -149,4 +149,4 @@ def say_what_is_outside(projection: Projection) -> None:
     """Report text outside any message, which no conversion writes."""
     count = projection.omissions.strays
     if count:
-        say(f"{count:,} {'run' if count == 1 else 'runs'} of text outside any message left out.")
+        say(f"{count:,} {'run' if count == 1 else 'runs'} of text outside any message omitted.")

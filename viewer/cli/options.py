@@ -93,7 +93,7 @@ def threads(command: Command) -> Command:
         metavar="main|all|N",
         default="main",
         callback=_thread,
-        help="Print the thread of the main agent (default), all threads, or the thread of agent N.",
+        help="Select the thread of the main agent (default), all threads, or the thread of agent N.",
     )(command)
 
 
@@ -130,7 +130,7 @@ def check_where(where: Filter | None, audience: Audience, follow: bool = False, 
     if where is None:
         return
     if follow:
-        raise click.UsageError("--where needs the whole input; it excludes -f.", click.get_current_context())
+        raise click.UsageError("--where needs the whole input; omit -f.", click.get_current_context())
     refused = where.refusal(audience, of_problems=of_problems)
     if refused is not None:
         raise refused
@@ -141,7 +141,7 @@ def redaction(command: Command) -> Command:
     return click.option(
         "--redact",
         is_flag=True,
-        help="Mask secrets, e-mail addresses, home directories, and the patterns of your settings.",
+        help="Mask secrets, email addresses, home directories, and the patterns in your settings.",
     )(command)
 
 
@@ -165,7 +165,7 @@ def printing(command: Command) -> Command:
             type=click.Choice(["auto", "always", "never"]),
             default="auto",
             metavar="WHEN",
-            help="Use colors: auto (default), always or never. NO_COLOR turns them off.",
+            help="Use colors: auto (default), always, or never. NO_COLOR turns them off.",
         ),
     ):
         command = option(command)
@@ -179,7 +179,7 @@ def following(command: Command) -> Command:
             "--stall-after",
             type=click.FloatRange(min=0, min_open=True),
             metavar="SECONDS",
-            help="With -f, report a stall when an unfinished message gets no data for SECONDS; default 10.",
+            help="With -f, report a stall when an unfinished message gets no data for SECONDS; default: 10.",
         ),
         click.option(
             "-f",
@@ -217,7 +217,7 @@ def reveal_option(command: Command) -> Command:
         metavar="LEVEL",
         expose_value=False,
         callback=_keep_level,
-        help="safe, brief or debug: short for no --reveal, --reveal brief, --reveal all.",
+        help="safe (default), brief (--reveal brief), or debug (--reveal all).",
     )(command)
     return click.option(
         "--reveal",
@@ -231,19 +231,20 @@ def reveal_option(command: Command) -> Command:
 def audience_of(
     reveal: frozenset[Reveal], debug: bool, strict_safe: bool, thread: int | None = None, *, safe_only: bool = False
 ) -> Audience:
-    """Return the requested audience. The brief level shows no hidden messages, so it excludes all options that do."""
+    """Return the requested audience. The brief level shows no hidden messages, so it cannot be combined with options
+    that do."""
     context = click.get_current_context()
     revealed = reveal | {Reveal.ALL} if debug else reveal
     level = context.meta.get(_LEVEL)
     if level is not None and revealed:
-        raise click.UsageError("--level and --reveal exclude each other.", context)
+        raise click.UsageError("--level and --reveal cannot be used together.", context)
     revealed = revealed if level is None else _LEVELS[level]
     if revealed and strict_safe:
-        raise click.UsageError("--strict-safe and --reveal exclude each other.", context)
+        raise click.UsageError("--strict-safe and --reveal cannot be used together.", context)
     if revealed and safe_only:
-        raise click.UsageError("--safe-only excludes --reveal, --debug and --level.", context)
+        raise click.UsageError("--safe-only cannot be used with --reveal, --debug, or --level.", context)
     if Reveal.BRIEF in revealed and len(revealed) > 1:
-        raise click.UsageError("--reveal brief excludes all other kinds.", context)
+        raise click.UsageError("--reveal brief cannot be combined with other kinds.", context)
     return Audience(revealed, strict_safe, thread, safe_only)
 
 
@@ -277,7 +278,7 @@ def inputs_of(files: tuple[str, ...]) -> tuple[str, ...]:
         return files
     if sys.stdin is not None and not sys.stdin.isatty():
         return (STDIN,)
-    raise click.UsageError("Name a file, or - for standard input.", click.get_current_context())
+    raise click.UsageError("Specify a file, or - for standard input.", click.get_current_context())
 
 
 def folder_of(inputs: tuple[str, ...], output: str | None) -> str | None:
@@ -305,7 +306,7 @@ def followed_of(
     """Return the single followed input."""
     names = inputs_of(files)
     if len(names) > 1:
-        raise click.UsageError("With -f, name one file or one folder.", click.get_current_context())
+        raise click.UsageError("With -f, specify one file or one folder.", click.get_current_context())
     reading = reading_options(preambles, row_order=row_order)
     return Followed(names[0], format, reading, stall_after, record_times=record_times)
 

@@ -51,7 +51,7 @@ class OutputFolder:
         folder = Path(document).relative_to(self._source).parent
         path = self._target / (redactor.name(str(folder)) if redactor else folder) / name
         if path in self._taken:
-            raise ViewerError(f"{document} was not written: {path} holds another transcript of {self._source}")
+            raise ViewerError(f"{document} was not written: {path} contains another transcript of {self._source}")
         self._taken.add(path)
         try:
             path.parent.mkdir(parents=True, exist_ok=True)

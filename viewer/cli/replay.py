@@ -72,14 +72,14 @@ def _seconds(context: click.Context, parameter: click.Parameter, value: str) -> 
     callback=_speed,
     default=f"{USUAL_SPEED:g}",
     metavar="N",
-    help=f"Playback speed, {SLOWEST:g} to {FASTEST:g}; default {USUAL_SPEED:g}.",
+    help=f"Playback speed, {SLOWEST:g} to {FASTEST:g}; default: {USUAL_SPEED:g}.",
 )
 @click.option(
     "--idle-limit",
     callback=_seconds,
     default=f"{USUAL_IDLE_LIMIT_MS / 1000:g}",
     metavar="SECONDS",
-    help=f"Shorten longer pauses to this; default {USUAL_IDLE_LIMIT_MS / 1000:g}.",
+    help=f"Shorten longer pauses to this; default: {USUAL_IDLE_LIMIT_MS / 1000:g}.",
 )
 def command(
     files: tuple[str, ...],

@@ -43,10 +43,10 @@ def _size(context: click.Context, parameter: click.Parameter, value: str) -> int
 )
 @click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="Use N processes; default: all CPUs.")
 @click.option("--address", metavar="A", help="Address of a Ray cluster; default: RAY_ADDRESS, or a local cluster.")
-@click.option("--resume", is_flag=True, help="Skip files that DIR already holds (default).")
+@click.option("--resume", is_flag=True, help="Skip files that are already in DIR (default).")
 @click.option("--again", is_flag=True, help="Scan all files again.")
 @click.option("--retry-failed", is_flag=True, help="Also retry files that could not be read.")
-@click.option("--estimate", is_flag=True, help="Read a sample, estimate rate, size and hours, and write nothing.")
+@click.option("--estimate", is_flag=True, help="Read a sample, estimate rate, size, and hours, and write nothing.")
 @click.option("--compact", is_flag=True, help="Merge the parts of DIR and drop superseded rows.")
 @options.reveal_option
 @click.option("--strict-safe", is_flag=True, help="Do not record that anything is hidden.")
@@ -59,10 +59,10 @@ def _size(context: click.Context, parameter: click.Parameter, value: str) -> int
     type=click.FloatRange(min=0, min_open=True),
     default=60.0,
     metavar="SECONDS",
-    help="Give up on a file after SECONDS plus 4 s per MB; default 60.",
+    help="Give up on a file after SECONDS plus 4 s per MB; default: 60.",
 )
 @click.option(
-    "--max-size", callback=_size, default=_MAX_SIZE, metavar="SIZE", help=f"Skip larger files; default {_MAX_SIZE}."
+    "--max-size", callback=_size, default=_MAX_SIZE, metavar="SIZE", help=f"Skip larger files; default: {_MAX_SIZE}."
 )
 @click.option("--strict", is_flag=True, help="Fail on warnings too.")
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 even if problems are found.")
@@ -92,7 +92,7 @@ def command(
     as_json: bool,
     quiet: bool,
 ) -> int:
-    """Read any number of transcripts and write Parquet tables for `ocmlview sql`. The tables hold the safe view, with
+    """Read any number of transcripts and write Parquet tables for `ocmlview sql`. The tables show the safe view, with
     the positions and codes of problems, unless --reveal and a directory that ends in .DEBUG are given. Run the same
     command again to continue, or to read only new files. Exits with 1 if errors are found, and with 2 if a file could
     not be read."""
@@ -103,21 +103,21 @@ def command(
         raise click.UsageError("--address needs --engine ray.", click.get_current_context())
     for first, second, both in (("--resume", "--again", resume and again), ("--json", "--quiet", as_json and quiet)):
         if both:
-            raise click.UsageError(f"{first} and {second} exclude each other.", click.get_current_context())
+            raise click.UsageError(f"{first} and {second} cannot be used together.", click.get_current_context())
     audience = options.audience_of(reveal, False, strict_safe)
     if Reveal.BRIEF in audience.revealed:
-        raise ViewerError("scan has no brief level; name the kinds to reveal, such as --reveal tool,commentary")
+        raise ViewerError("scan has no brief level; list the kinds to reveal, such as --reveal tool,commentary")
     if leaks and not audience.reveals(Reveal.ALL):
         raise ViewerError("--leaks needs --reveal all: the score is derived from hidden text")
     from viewer.corpus.tables import contents_of
 
     contents = contents_of(audience, text=text, leaks=leaks, by_content=by_content)
     if not places and not compact:
-        raise click.UsageError("Name files, folders, URLs or @MANIFEST.", click.get_current_context())
+        raise click.UsageError("Specify files, folders, URLs, or @MANIFEST.", click.get_current_context())
     if estimate:
         return _estimate(places, contents, root, max_size)
     if target is None:
-        raise click.UsageError("Name the directory of the tables: --to DIR.", click.get_current_context())
+        raise click.UsageError("Specify a directory for the tables: --to DIR.", click.get_current_context())
     from viewer.corpus.listing import Listing
     from viewer.corpus.part import Job
     from viewer.corpus.scan import Directory, Scan, new_run_id

@@ -35,7 +35,7 @@ _HOST = re.compile(r"[A-Za-z0-9.-]{1,253}(:[0-9]{1,5})?|\[[0-9a-fA-F:.]{2,45}\](
 def _duration(context: click.Context, parameter: click.Parameter, value: str) -> float:
     found = _DURATION.fullmatch(value)
     if found is None or not int(found[1]):
-        raise click.BadParameter("use a duration such as 30m, 90s or 2h.", context, parameter)
+        raise click.BadParameter("use a duration such as 30m, 90s, or 2h.", context, parameter)
     return float(int(found[1]) * _SECONDS[found[2]])
 
 
@@ -55,24 +55,28 @@ def _hosts(context: click.Context, parameter: click.Parameter, value: tuple[str,
 
 @click.command("serve", short_help="Serve the viewer to a browser on this machine.")
 @click.option(
-    "--port", type=click.IntRange(0, 65535), default=0, metavar="N", help="Listen on port N; 0 (default) for any."
+    "--port", type=click.IntRange(0, 65535), default=0, metavar="N", help="Listen on port N; default: 0, any free port."
 )
 @click.option("--open", "opens", is_flag=True, help="Open the page in a browser.")
 @click.option("--safe-only", is_flag=True, help="Show the safe view only (default).")
 @click.option("--allow-debug", is_flag=True, help="Let the page open the debug view, which shows hidden messages.")
-@click.option("--goto", "go_to", metavar="PLACE", default="", callback=known_place, help="Open at this place.")
+@click.option("--goto", "go_to", metavar="POSITION", default="", callback=known_place, help="Open at this position.")
 @click.option(
-    "--max-sessions", type=click.IntRange(1, 100), default=8, metavar="N", help="Allow N sessions at a time; default 8."
+    "--max-sessions",
+    type=click.IntRange(1, 100),
+    default=8,
+    metavar="N",
+    help="Allow N sessions at a time; default: 8.",
 )
 @click.option(
     "--idle",
     metavar="TIME",
     default="30m",
     callback=_duration,
-    help="End a session after TIME without a key, such as 90s, 30m (default) or 2h.",
+    help="End a session after TIME without a key press, such as 90s or 2h; default: 30m.",
 )
 @click.option(
-    "--bind", metavar="ADDRESS", default="127.0.0.1", callback=_address, help="Listen on ADDRESS; default 127.0.0.1."
+    "--bind", metavar="ADDRESS", default="127.0.0.1", callback=_address, help="Listen on ADDRESS; default: 127.0.0.1."
 )
 @click.option(
     "--allow-host",
@@ -129,7 +133,7 @@ def _check(safe_only: bool, allow_debug: bool, is_local: bool, bind: str, hosts:
     """Reject options that cannot be combined."""
     context = click.get_current_context()
     if allow_debug and safe_only:
-        raise click.UsageError("--allow-debug and --safe-only exclude each other.", context)
+        raise click.UsageError("--allow-debug and --safe-only cannot be used together.", context)
     if not is_local and allow_debug:
         raise click.UsageError("--allow-debug needs a loopback address.", context)
     if not is_local and not hosts:
@@ -143,7 +147,7 @@ def _announce(server: Server, *, is_local: bool) -> None:
     options = server.options
     count = sum(count_files(path) if is_directory(path) else 1 for path in options.paths)
     view = "debug view allowed" if options.allows_debug else "safe view only"
-    _say(f"Serving {counted(count, 'file')} ({view}) at {server.link}   Ctrl+C stops")
+    _say(f"Serving {counted(count, 'file')} ({view}) at {server.link}   Ctrl-C stops")
     if options.allows_debug:
         _say("Anyone with this link can open the debug view.")
     if not is_local:

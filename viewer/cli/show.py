@@ -68,7 +68,7 @@ def command(
     asked = asked_moment(at_byte, at_event, at_time, times, files, follow)
     if redact and (follow or asked):
         raise click.UsageError(
-            "--redact needs the whole input; it excludes -f and --at, --at-event and --at-time.",
+            "--redact needs the whole input; omit -f, --at, --at-event, and --at-time.",
             click.get_current_context(),
         )
     redactor = options.redactor_of(redact)

@@ -92,7 +92,7 @@ class _Built(Struct, frozen=True):
     row: SiteRow | None = None
     found: Searchable | None = None
     size: int = 0
-    """The size in bytes of the page and its searchable texts."""
+    """The size in bytes of the page and its searchable text."""
     withheld: int = 0
     withholds_header: bool = False
     has_new_masks: bool = False
@@ -106,7 +106,7 @@ def export_site(files: Sequence[str], output: str, asked: SiteOptions) -> int:
     if not found:
         return fail("no transcripts found; the site was not written")
     if len(found) > MOST_TRANSCRIPTS:
-        raise ViewerError(f"{len(found):,} transcripts: a site has at most {MOST_TRANSCRIPTS:,}; name fewer files")
+        raise ViewerError(f"{len(found):,} transcripts: a site can hold at most {MOST_TRANSCRIPTS:,}; pass fewer files")
     with ended_tidily(), _Folder(target, asked) as folder:
         _learn(found, folder.path, asked)
         built = _build(_jobs(found, asked.redactor), folder.path, asked)
@@ -160,9 +160,9 @@ def _find(files: Sequence[str], target: Path) -> tuple[list[tuple[str, str]], in
                 found.append((each.path, _relative(each.path, shared)))
         passed = [path for path in passed if not Path(path).resolve().is_relative_to(target)]
         for path in passed[:MOST_LISTED]:
-            complain(f"{path} is not a transcript; it is left out")
+            complain(f"{path} is not a transcript; it was omitted")
         if len(passed) > MOST_LISTED:
-            complain(f"{len(passed) - MOST_LISTED:,} other files are not transcripts; they are left out")
+            complain(f"{len(passed) - MOST_LISTED:,} other files are not transcripts; they were omitted")
     return sorted(set(found), key=lambda each: (each[1], each[0])), code
 
 
@@ -224,7 +224,7 @@ def _shared(count: int, make: Callable[[int], Made], kind: type[Made], folder: P
     made: dict[int, Made] = {}
     if count > ALONE and workers > 1:
         made.update(_made_apart(count, make, kind, folder, workers))
-    # The results of a failed process are computed again here, so that its error is reported as usual.
+    # The results of a failed process are computed again here, so its error is reported as usual.
     return [made[number] if number in made else make(number) for number in range(count)]
 
 
@@ -269,7 +269,7 @@ def _work(make: Callable[[int], object], share: range, result: Path) -> None:
 
 
 def _written(number: int, job: _Job, folder: Path, asked: SiteOptions) -> _Built:
-    """Write the page and the texts of one transcript."""
+    """Write the page and the search text of one transcript."""
     heard = io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True)
     masks = asked.redactor.mask_count if asked.redactor else 0
     with redirect_stderr(heard):
@@ -345,7 +345,7 @@ def _finish(folder: _Folder, built: Sequence[_Built], asked: SiteOptions) -> Non
     else:
         if size > LARGEST_SITE:
             raise ViewerError(
-                f"the pages take {byte_size(size)}: a site takes at most {byte_size(LARGEST_SITE)}; name fewer files"
+                f"the pages take {byte_size(size)}: a site can hold at most {byte_size(LARGEST_SITE)}; pass fewer files"
             )
         _write(folder.path / "rows.js", [script_file("rows", rows_json(rows))])
         for name, shard in index.shards():
@@ -376,7 +376,7 @@ def _single(
     if size > asked.limit:
         raise ViewerError(
             f"the page takes {byte_size(size)}, more than the limit of {byte_size(asked.limit)}; "
-            "leave out --single, or raise --limit-size"
+            "omit --single, or raise --limit-size"
         )
     for name in ("t", "text", "search"):
         shutil.rmtree(folder / name)

@@ -39,17 +39,17 @@ _OF_FILTER = (
     type=click.IntRange(min=1),
     default=1000,
     metavar="N",
-    help="Print at most N rows as a table; default 1,000.",
+    help="Print at most N rows as a table; default: 1,000.",
 )
 @click.option(
     "--timeout",
     type=click.FloatRange(min=0, min_open=True),
     default=60.0,
     metavar="SECONDS",
-    help="End the query after SECONDS; default 60.",
+    help="End the query after SECONDS; default: 60.",
 )
-@click.option("--memory", default="512MB", metavar="SIZE", help="Use at most this much memory; default 512MB.")
-@click.option("-d", "--debug", is_flag=True, help="Read a .DEBUG directory, which holds revealed facts.")
+@click.option("--memory", default="512MB", metavar="SIZE", help="Use at most this much memory; default: 512MB.")
+@click.option("-d", "--debug", is_flag=True, help="Read a .DEBUG directory, which contains revealed data.")
 def command(
     words: tuple[str, ...],
     where: Filter | None,
@@ -61,7 +61,7 @@ def command(
     memory: str,
     debug: bool,
 ) -> int:
-    """Query the tables of a scan with DuckDB: the views files, messages, calls, diagnostics and runs. @NAME runs a
+    """Query the tables of a scan with DuckDB: the views files, messages, calls, diagnostics, and runs. @NAME runs a
     ready-made query. With --where, lists the messages that match a filter. A query can read only these tables, and
     cannot write anything."""
     output = standard_output()
@@ -112,7 +112,7 @@ def _print(pieces: Iterator[list[tuple[Any, ...]]], form: str | None, limit: int
 def _named(words: tuple[str, ...], where: Filter | None) -> tuple[str, str]:
     """Return the query and the directory of the command line."""
     if len(words) != (1 if where is not None else 2):
-        usage = "Name a directory: sql --where FILTER DIR." if where else "Name a query and a directory: sql QUERY DIR."
+        usage = "Pass a directory: sql --where FILTER DIR." if where else "Pass a query and a directory: sql QUERY DIR."
         raise click.UsageError(usage, click.get_current_context())
     return ("", words[0]) if where is not None else (words[0], words[1])
 

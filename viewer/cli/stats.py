@@ -31,7 +31,7 @@ _USAGE = ("tokens", "input", "cached", "output", "reasoning", "total", "cost")
 _TOOLS = ("tool", "calls", "replies", "failed", "unanswered")
 
 
-@click.command("stats", short_help="Count messages, bytes, tokens and calls.")
+@click.command("stats", short_help="Count messages, bytes, tokens, and calls.")
 @options.reading
 @options.audience
 @options.where

@@ -28,7 +28,7 @@ _ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 @click.option(
     "--listen", default="127.0.0.1:8899", show_default=True, metavar="ADDRESS:PORT", help="Where clients connect."
 )
-@click.option("-o", "--output", metavar="FILE", help="The log; default: tap-DATE-TIME.jsonl in this folder.")
+@click.option("-o", "--output", metavar="FILE", help="The log file; default: tap-DATE-TIME.jsonl in this folder.")
 @click.option("--quiet", is_flag=True, help="Do not open the viewer; print only errors.")
 @click.option("--expose", is_flag=True, help="Allow --listen on an address that other computers can reach.")
 @click.option(
@@ -36,9 +36,9 @@ _ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 )
 def command(url: str, listen: str, output: str | None, quiet: bool, expose: bool, hosts: tuple[str, ...]) -> int:
     """Forward the requests of a model client to a server, unchanged, and log the conversations as JSON Lines. In a
-    terminal, opens the viewer on the log. API keys, cookies and other headers are never written. Press Ctrl-C to
+    terminal, opens the viewer on the log. API keys, cookies, and other headers are never written. Press Ctrl-C to
     stop."""
-    from viewer.tap.address import parse_listen, parse_upstream  # lazy: so that --help is fast
+    from viewer.tap.address import parse_listen, parse_upstream  # imported lazily so that --help is fast
 
     upstream, address = parse_upstream(url), parse_listen(listen, exposed=expose)
     path = Path(output) if output is not None else Path(time.strftime("tap-%Y%m%d-%H%M%S.jsonl"))
@@ -64,7 +64,7 @@ def command(url: str, listen: str, output: str | None, quiet: bool, expose: bool
             if await proxy.dialer.reaches_proxy(upstream):
                 raise ViewerError("--to and --listen are the same address: the proxy would call itself")
             talk.say(f"Listening on http://{bound.shown}; requests go to {upstream.shown}.")
-            talk.say(f"The log is {path}. It holds whole conversations, including what users do not see.")
+            talk.say(f"The log is {path}. It contains whole conversations, including what users do not see.")
             if not quiet and is_interactive():
                 await _show(path, talk, ended)
             if not ended.is_set():

@@ -25,7 +25,7 @@ from viewer.render.title import rule
 _RATES = ("channel", "characters", "ms", "per second")
 
 
-@click.command("timing", short_help="Report stalls, rates and retracted text.")
+@click.command("timing", short_help="Report stalls, rates, and retracted text.")
 @options.reading
 @options.audience
 @options.printing
@@ -48,7 +48,7 @@ def command(
     audience = options.audience_of(reveal, debug, strict_safe).of_messages
     inputs = Inputs(options.inputs_of(files), format, options.reading_options(preambles), strict=strict_safe)
     if times and inputs.several:
-        raise click.UsageError("With --times, name one file.", click.get_current_context())
+        raise click.UsageError("With --times, specify exactly one file.", click.get_current_context())
     output = options.output_of(color, ascii_only)
     says = not audience.is_safe and not as_json
     for document in announced(inputs, "DEBUG view: these times include hidden messages." if says else ""):

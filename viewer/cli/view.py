@@ -55,12 +55,12 @@ def _known_theme(context: click.Context, parameter: click.Parameter, value: str)
 
 
 def known_place(context: click.Context, parameter: click.Parameter, value: str) -> str:
-    """Refuse a place with invalid syntax."""
+    """Refuse a position with invalid syntax."""
     if value and not context.resilient_parsing:
         from viewer.tui.go_to import PLACES, parse
 
         if isinstance(parse(value), str):
-            raise ViewerError(f"invalid place {value}: expected {PLACES}")
+            raise ViewerError(f"invalid position {value}: expected {PLACES}")
     return value
 
 
@@ -84,10 +84,10 @@ def known_place(context: click.Context, parameter: click.Parameter, value: str) 
 @click.option(
     "--goto",
     "go_to",
-    metavar="PLACE",
+    metavar="POSITION",
     default="",
     callback=known_place,
-    help="Open at a message (12), turn (t3), transcript (x2) or percentage (50%). With hidden messages revealed, "
+    help="Open at a message (12), turn (t3), transcript (x2), or percentage (50%). With hidden messages revealed, "
     "also at a line (L120) or byte (B4096).",
 )
 @click.option("--diff", "compares", is_flag=True, help="Compare two transcripts.")
@@ -121,13 +121,13 @@ def command(
     asked = asked_moment(at_byte, at_event, at_time, times, files, follow)
     if asked and (compares or merges):
         raise click.UsageError(
-            "--at, --at-event and --at-time exclude --merge and --diff.", click.get_current_context()
+            "--at, --at-event, and --at-time cannot be used with --merge or --diff.", click.get_current_context()
         )
     paths = options.inputs_of(()) if asked and not files else files or _session_paths(follow)
     options.check_following(follow, stall_after)
     output = options.output_of(color, ascii_only)
     if compares and (len(files) != 2 or follow):
-        raise click.UsageError("--diff needs two files, and no -f.", click.get_current_context())
+        raise click.UsageError("--diff needs two files and cannot be used with -f.", click.get_current_context())
     if merges:
         _check_merged(files, compares=compares)
     if not take_keyboard():
@@ -146,7 +146,7 @@ def command(
     if asked:
         check_can_replay(paths[0])
     if record_times and (len(paths) > 1 or is_directory(paths[0])):
-        raise click.UsageError("With --record-times, name one file.", click.get_current_context())
+        raise click.UsageError("With --record-times, specify exactly one file.", click.get_current_context())
     wanted = ViewRequest(
         *(audience, output.style, format, reading, color, theme, go_to, follow, from_start, stall_after, other, merges),
         replay=asked.request if asked else None,
@@ -165,7 +165,7 @@ def _check_merged(files: tuple[str, ...], *, compares: bool) -> None:
     """Refuse inputs that cannot be merged: the view has one letter per file, and reads every file itself."""
     context = click.get_current_context()
     if compares or not 2 <= len(set(files)) == len(files) <= MOST_MERGED:
-        raise click.UsageError(f"--merge needs 2 to {MOST_MERGED} different files, and no --diff.", context)
+        raise click.UsageError(f"--merge needs 2 to {MOST_MERGED} different files, without --diff.", context)
     if STANDARD_INPUT in files or any(map(is_directory, files)):
         raise click.UsageError("--merge needs files, not folders or standard input.", context)
 

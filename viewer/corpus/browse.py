@@ -202,7 +202,7 @@ class Browser:
         return _ALL_FILES.format(where=of_file, message=message), parameters
 
     def shown(self, page: Page) -> Page:
-        """Return the page for the screen. For files, it states which have changed since the scan."""
+        """Return the page for the screen. For files, it indicates which have changed since the scan."""
         if page.columns[-len(_HIDDEN) :] != _HIDDEN:
             return page
         rows = tuple((*row[: -len(_HIDDEN)], self._note(row)) for row in page.rows)
@@ -249,7 +249,7 @@ class Browser:
 
 
 def _archive_of(path: str) -> str:
-    """Return the archive that holds this member, or the path of any other file."""
+    """Return the archive that contains this member, or the path of any other file."""
     archive, sign, _ = path.partition(ARCHIVE + MEMBER)
     return archive + ARCHIVE if sign and not os.path.lexists(path) else path
 

@@ -47,7 +47,7 @@ _TEXTS: dict[str, tuple[str, ...]] = {
     "call": ("nullif(m.call_id, '')", "nullif(c.call_id, '')"),
     "state": ("c.state",),
 }
-"""The SQL expressions for each field that holds a name."""
+"""The SQL expressions for each field that contains a name."""
 _NUMBERS = {
     "msg": "m.message",
     "turn": "m.turn",
@@ -96,7 +96,7 @@ def compile_filter(filter: Filter, contents: Contents) -> Condition:
 
 def _check_text(filter: Filter, contents: Contents, column: int, length: int) -> None:
     if not contents.text:
-        raise FilterError("these tables hold no text; scan with --text", filter.source, column, length)
+        raise FilterError("these tables contain no text; scan again with --text", filter.source, column, length)
 
 
 class _Compiler:

@@ -28,7 +28,7 @@ MOST_FILES = 500
 PAGE = 10_000
 """The number of files that are sorted by size together, the largest first."""
 BATCHES_PER_WORKER = 4
-"""The minimum number of batches per worker in a page, so that all workers finish at about the same time."""
+"""The minimum number of batches per worker in a page, so all workers finish at about the same time."""
 SAMPLE = 200
 MANIFEST = "@"
 ARCHIVE, MEMBER = ".tar", "::"
@@ -84,7 +84,7 @@ class Batch(Struct, frozen=True):
 
     @property
     def part(self) -> str:
-        """The name of the parts of the batch. It depends only on the files, so that a repeated batch overwrites its own
+        """The name of the parts of the batch. It depends only on the files, so a repeated batch overwrites its own
         parts."""
         keys = "\n".join(sorted(each.key for each in self.files))
         return blake2b(keys.encode(), digest_size=16).hexdigest()
@@ -211,7 +211,7 @@ class Listing:
                 self.skipped += 1
 
     def _listed(self, manifest: str) -> Iterator[Entry]:
-        """Yield the files in a manifest: one path per line, or columns `path`, `size`, `mtime_ms` and `etag`."""
+        """Yield the files in a manifest: one path per line, or columns `path`, `size`, `mtime_ms`, and `etag`."""
         for row in _manifest_rows(manifest):
             path = row.get("path")
             if not isinstance(path, str) or not path:

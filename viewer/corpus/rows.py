@@ -48,7 +48,7 @@ Columns = dict[str, list[Any]]
 
 
 class FileRows(Struct):
-    """The rows of one file. Rows of messages, calls and diagnostics have no key yet."""
+    """The rows of one file. Rows of messages, calls, and diagnostics have no key yet."""
 
     file: Row
     messages: Columns = {}

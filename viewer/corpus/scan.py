@@ -41,7 +41,7 @@ _LOCK = ".lock"
 
 
 class Known(Struct, frozen=True, gc=False):
-    """The facts that the tables hold about a file that is not scanned again."""
+    """The data in the tables about a file that is not scanned again."""
 
     state: FileState
     has_errors: bool
@@ -106,7 +106,7 @@ class Totals(Struct):
 
 
 class Directory:
-    """The directory of a scan, locked while open. It holds the tables for one audience."""
+    """The directory of a scan, locked while open. It contains the tables for one audience."""
 
     def __init__(self, place: str, contents: Contents) -> None:
         check_name(place, contents)
@@ -120,11 +120,11 @@ class Directory:
         known = self._description()
         if known is not None and known.contents != self.contents:
             raise ViewerError(
-                f"{self.store.place} holds {_difference(known.contents, self.contents)}; "
+                f"{self.store.place} contains {_difference(known.contents, self.contents)}; "
                 "use another directory, or scan with the same options"
             )
         if known is None and not is_url(self.store.place) and _has_files(self.store.place):
-            raise ViewerError(f"{self.store.place} is not empty and holds no tables; name a new directory")
+            raise ViewerError(f"{self.store.place} is not empty and contains no tables; choose a new directory")
         if isinstance(self.store, LocalStore):
             self.store.create()
             self._take_lock(self.store)

@@ -13,10 +13,10 @@ from viewer.model.visibility import Audience, Reveal
 SCHEMA_VERSION = 1
 """The version of the tables. Increase it when a table or a column changes."""
 READING_VERSION = 1
-"""The version of the results. Increase it when diagnostics or visibility change, so that all files are scanned
+"""The version of the results. Increase it when diagnostics or visibility change so that all files are scanned
 again."""
 DEBUG_SUFFIX = ".DEBUG"
-"""The suffix of the name of a directory with revealed facts."""
+"""The suffix of directories that contain revealed data."""
 DESCRIPTION = "scan.json"
 """The file that describes the contents of a directory."""
 
@@ -55,7 +55,7 @@ class Column(Struct, frozen=True):
 
     name: str
     type: str
-    """`string`, `dict` (a string from a dictionary), `int64`, `int32`, `double` or `bool`."""
+    """`string`, `dict` (a string from a dictionary), `int64`, `int32`, `double`, or `bool`."""
     need: Need = Need.NOTHING
 
 
@@ -206,4 +206,4 @@ def check_name(name: str, contents: Contents) -> None:
     """Refuse a directory if its name and its contents disagree on whether its tables are revealed."""
     bare = name.rstrip("/")
     if contents.reveal and not bare.endswith(DEBUG_SUFFIX):
-        raise ViewerError(f"tables with revealed facts need a name that says so: --to {bare}{DEBUG_SUFFIX}")
+        raise ViewerError(f"tables with revealed data need a name ending in .DEBUG: --to {bare}{DEBUG_SUFFIX}")

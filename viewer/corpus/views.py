@@ -74,17 +74,17 @@ def open_tables(place: str, *, debug: bool = False) -> Tables:
     data = store.read(DESCRIPTION)
     if data is None:
         is_missing = not is_url(place) and not os.path.exists(place)
-        raise ViewerError(f"{place} does not exist" if is_missing else f"{place} holds no tables of `ocmlview scan`")
+        raise ViewerError(f"{place} does not exist" if is_missing else f"{place} contains no `ocmlview scan` tables")
     found = read_description(data, place)
     is_revealed = bool(found.contents.reveal) or place.rstrip("/").endswith(DEBUG_SUFFIX)
     if is_revealed and not debug:
-        raise ViewerError(f"{place} holds {found.contents.view}; add -d to read it")
+        raise ViewerError(f"{place} contains {found.contents.view}; add -d to read it")
     return Tables(store, found.contents, found.is_compact)
 
 
 @contextmanager
 def connect(tables: Tables, memory: str = MEMORY, spill: str | None = None) -> Iterator[duckdb.DuckDBPyConnection]:
-    """Connect to a DuckDB with the views `files`, `messages`, `calls`, `diagnostics` and `runs`, and no other access.
+    """Connect to a DuckDB with the views `files`, `messages`, `calls`, `diagnostics`, and `runs`, and no other access.
 
     A table without rows becomes an empty view with its columns. DuckDB writes only to a private spill folder, which is
     removed afterwards. A caller in another process passes its own as `spill`, and removes it."""

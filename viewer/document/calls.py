@@ -26,7 +26,7 @@ class Spans(Struct, frozen=True):
     firsts: Column
     lasts: Column
     firm_firsts: Column
-    """The first messages of calls that were linked by id."""
+    """The first messages of calls that were linked by ID."""
     firm_lasts: Column
 
 
@@ -267,7 +267,7 @@ class CallLines:
         return row is not None and self._ledger.is_answered(row)
 
     def relinked(self, first: int) -> list[int]:
-        """Return the calls whose reply was replaced. Their first replies are left out."""
+        """Return the calls whose reply was replaced. Their first replies are omitted."""
         return [self._ledger.call(row) for row in self._ledger.relinked[first:]]
 
     def _row(self, number: int) -> int | None:

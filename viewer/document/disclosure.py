@@ -1,4 +1,4 @@
-"""Disclosure: redact diagnostics for one audience, down to code, severity and number for a hidden message."""
+"""Disclosure: redact diagnostics for one audience, down to code, severity, and number for a hidden message."""
 
 from __future__ import annotations
 

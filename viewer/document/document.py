@@ -165,7 +165,7 @@ class Tally:
 
     @property
     def sessions(self) -> list[str | None]:
-        """The session ids of the transcripts, with None for a transcript that states none."""
+        """The session IDs of the transcripts, with None for a transcript that gives none."""
         return [transcript.id for transcript in self._analysis.transcripts]
 
     @property
@@ -511,7 +511,7 @@ def open_document(
 
 
 def is_same_message(message: Message, frame: bytes, format: FormatTraits, options: ReadOptions | None) -> bool:
-    """True if these bytes, now at the position of the message, are a message with the same header, kind, bounds and
+    """True if these bytes, now at the position of the message, are a message with the same header, kind, bounds, and
     visibility."""
     parser = Parser(format, options)
     events = [*parser.feed(frame), *parser.close()]

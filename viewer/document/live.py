@@ -37,7 +37,7 @@ class LiveChange(Struct, frozen=True):
     grew: bool = False
     """True if rows grew, messages settled, or calls changed state."""
     restarted: bool = False
-    """True if reading restarted, so that numbers begin at 1 again."""
+    """True if reading restarted, so numbers begin at 1 again."""
     reset: Reason | None = None
     """The reason for the restart, if anything had been read before."""
     ended: bool = False
@@ -298,7 +298,7 @@ class LiveDocument(Document):
         return False
 
     def _take(self, data: bytes) -> None:
-        """Read and check in the same step, so that the states of calls are reported immediately. Scanned content far
+        """Read and check in the same step so that the states of calls are reported immediately. Scanned content far
         from the end is checked later, because reading without checks is much faster."""
         waits = not self._analysis.is_checked
         super()._take(data)

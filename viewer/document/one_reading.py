@@ -176,7 +176,7 @@ class Reading:
         return heard
 
     def end(self) -> None:
-        """Finish reading. Drop the parser and the scanner, because they hold words of hidden content. The index has
+        """Finish reading. Drop the parser and the scanner, because they contain words of hidden content. The index has
         everything that is still needed."""
         self._apply(self._parser.close())
         self.report_fault()
@@ -188,7 +188,7 @@ class Reading:
         self.analysis.note_whole()
 
     def report_fault(self) -> None:
-        """Report once that the source is damaged, truncated or too large, at the offset where reading stopped."""
+        """Report once that the source is damaged, truncated, or too large, at the offset where reading stopped."""
         fault = self.source.fault
         if fault and not self._has_reported_fault:
             self._has_reported_fault = True
@@ -226,7 +226,7 @@ class Reading:
         if selection.number and selection.count:
             return f"{path} has no transcript {selection.number:,}: the last one is {selection.count:,}"
         count = f"{selection.count:,} transcript{'' if selection.count == 1 else 's'}"
-        return f"{path} has no transcript {selection.item}: it has {count}, named by number or by session id"
+        return f"{path} has no transcript {selection.item}: it has {count}, named by number or by session ID"
 
 
 def _index_source(source: Source, end: int, data: bytes, parsed: Sequence[Span] | None = None) -> None:

@@ -145,7 +145,7 @@ class Projection(Struct, frozen=True):
 
     def boundary(self, rows: Rows, label: int, *, grows: bool = False, before: int = 0) -> Boundary:
         """Return the boundary at the start of a transcript. `label` is its number for this audience, and `before` how
-        many transcripts were not read. With `grows`, the transcript count and the title are left out, because both may
+        many transcripts were not read. With `grows`, the transcript count and the title are omitted, because both may
         still change."""
         shown = rows.shown_transcripts
         transcript, count = self._analysis.transcripts[shown[label - 1] - 1], len(shown) + before
@@ -181,7 +181,7 @@ class Projection(Struct, frozen=True):
         return rows
 
     def items(self) -> Iterator[Item]:
-        """Return the messages, stray text and runs of hidden messages, in input order."""
+        """Return the messages, stray text, and runs of hidden messages, in input order."""
         rows = self.rows()
         return (self.item(rows, row) for row in range(len(rows)))
 
@@ -256,7 +256,7 @@ class Projection(Struct, frozen=True):
         return self._analysis.index.agents.start(self.transcript_number(number), thread) if thread else None
 
     def branch_of(self, number: int) -> tuple[int, int] | None:
-        """Return the first and last message of the superseded branch that holds this message."""
+        """Return the first and last message of the superseded branch that contains this message."""
         return self._analysis.index.branch_of(number)
 
     @property
@@ -368,7 +368,7 @@ class Projection(Struct, frozen=True):
         )
 
     def time_ms(self, number: int) -> int | None:
-        """Return the time of a message that this audience sees, if the input states one."""
+        """Return the time of a message that this audience sees, if the input gives one."""
         time = self._analysis.index.time_ms(number)
         return time if time is not None and self.audience.sees(self._analysis.index[number]) else None
 
@@ -569,7 +569,7 @@ class MessageTable:
 
     @property
     def places(self) -> MessagePlaces | None:
-        """The places and call ids of the messages, or None for an end user."""
+        """The places and call IDs of the messages, or None for an end user."""
         if self._positions is None:
             return None
         index, numbers = self._index, self._numbers
@@ -590,7 +590,7 @@ class MessageTable:
         return MessagePlaces(offsets, sizes, list(self._positions.lines(offsets)), self._call_ids(first, last), values)
 
     def _call_ids(self, first: int, last: int) -> list[str | None]:
-        """Return the call ids as the audience sees them."""
+        """Return the call IDs as the audience sees them."""
         known = self._index.call_ids(first, last)
         examples = {kind: self._index.example(kind) for kind in set(self._kinds)}
         found = []
@@ -626,7 +626,7 @@ class Omissions:
 
     @property
     def fields(self) -> int:
-        """The number of fields left out of the messages that this audience sees."""
+        """The number of fields omitted from the messages that this audience sees."""
         if self._audience.sees_unlisted:
             return 0
         index, cache = self._analysis.index, VisibilityCache(self._analysis.index, self._audience.sees)
@@ -734,7 +734,7 @@ def _shortened(message: Message, length: int) -> Message:
 
 
 def _withheld_by_kind(message: Message) -> tuple[int, bool]:
-    """Return how many fields, not counting the call id, are left out of such messages, and whether the end user sees
+    """Return how many fields, not counting the call ID, are omitted from such messages, and whether the end user sees
     them."""
     if is_user_safe(message):
         return withheld_count(message.header.with_call_id(None)), True

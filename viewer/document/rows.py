@@ -178,7 +178,7 @@ class Folds:
         """The superseded branches at the last update."""
 
     def update(self) -> bool:
-        """Update the superseded branches. Return True if they changed, so that earlier rows are wrong."""
+        """Update the superseded branches. Return True if they changed, so earlier rows are wrong."""
         if self._branches == self._index.branches:
             return False
         self._branches = [*self._index.branches]
@@ -351,12 +351,12 @@ class Rows:
         return self._values[row]
 
     def header_key(self, row: int) -> int:
-        """Return a key of the message in a row. Messages with equal keys differ only in their place, time, call id, and
+        """Return a key of the message in a row. Messages with equal keys differ only in their place, time, call ID, and
         body."""
         return self._analysis.index.header_key(self._values[row])
 
     def time_ms(self, row: int) -> int | None:
-        """Return the time of the message in a row, if the input states one."""
+        """Return the time of the message in a row, if the input gives one."""
         return self._analysis.index.time_ms(self._values[row])
 
     @property

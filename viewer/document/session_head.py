@@ -82,7 +82,7 @@ def _read(source: Source, format: str | None, *, reads_all: bool) -> SessionHead
 
 
 def _record_size(data: bytes, at: int) -> int:
-    """Return the size of the line that begins here and holds a record, or 0 if it holds none."""
+    """Return the size of the line that begins here and holds a record, or 0 if it contains none."""
     end = data.find(b"\n", at) + 1
     is_record = end and data.startswith(b"{", at) and data[at:end].rstrip().endswith(b"}")
     return end - at if is_record else 0

@@ -67,7 +67,7 @@ class Stats(Struct, frozen=True):
     hidden: int | None
     """The number of hidden messages; None for a strict audience."""
     usage: Usage | None = None
-    """The token usage that the input states; None for an audience that may not see it."""
+    """The token usage that the input gives; None for an audience that may not see it."""
     cost: float | None = None
     """The cost of that usage; None if a model has no price."""
     models: list[ModelSum] = []
@@ -136,7 +136,7 @@ def _row(sums: dict[tuple[str, str | None], Sum], message: Message) -> Sum:
 
 def _size(projection: Projection, message: Message) -> int:
     """Return the size of the body in the input, in bytes. For an attachment, return the size of its label, because
-    the part holds more than is shown."""
+    the part contains more than is shown."""
     if any(piece.coding is Coding.LABEL for piece in message.pieces):
         shown = projection.message(message.number)
         return len(shown.body.encode("utf-8", "replace")) if shown else 0

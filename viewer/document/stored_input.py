@@ -26,7 +26,7 @@ class StoredInput:
         return self._source.size
 
     def is_rewritten(self) -> bool:
-        """True if the file no longer holds the bytes that were read. Cheap enough to call every second."""
+        """True if the file no longer contains the bytes that were read. Cheap enough to call every second."""
         try:
             return isinstance(self._source, FileSource) and self._source.is_rewritten()
         except OSError:

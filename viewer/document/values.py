@@ -69,7 +69,7 @@ class ShownMessage(Struct, frozen=True):
     is_superseded: bool = False
     """True if the message is on a superseded branch."""
     usage: Usage | None = None
-    """The token usage of the reply to which the message belongs, as the input states it."""
+    """The token usage of the reply to which the message belongs, as the input gives it."""
     source_text: str | None = None
     """The body with its escapes and literal blocks, in OpenChatML 2.2."""
 
@@ -82,7 +82,7 @@ class MessageText(Struct, frozen=True, gc=False):
     transcript: int
     turn: int
     kind: int
-    """A number that messages of this input share if everything in their headers but the call id is equal."""
+    """A number that messages of this input share if everything in their headers but the call ID is equal."""
     call_id: str | None
     body: str
 
@@ -129,7 +129,7 @@ class HiddenRun(Struct, frozen=True, gc=False):
 
 
 class BriefCall(Struct, frozen=True, gc=False):
-    """A call as one line of the brief level. It has no body, no id and no arguments."""
+    """A call as one line of the brief level. It has no body, no ID, and no arguments."""
 
     transcript: int
     number: int
@@ -170,7 +170,7 @@ class FoldedAgent(Struct, frozen=True, gc=False):
     last: int
     calls: int
     tokens: int | None
-    """The number of tokens; None if the input states none or the audience may not see them."""
+    """The number of tokens; None if the input gives none or the audience may not see them."""
 
     @property
     def messages(self) -> int:
@@ -179,7 +179,7 @@ class FoldedAgent(Struct, frozen=True, gc=False):
 
 
 class ShownDiagnostic(Struct, frozen=True, gc=False):
-    """A diagnostic. For a hidden message, the end user gets only its code, severity and number."""
+    """A diagnostic. For a hidden message, the end user gets only its code, severity, and number."""
 
     code: str
     reason: str | None
@@ -222,12 +222,12 @@ class MessageColumns(Struct, frozen=True):
     kinds: list[int]
     """Keys into `examples`."""
     examples: dict[int, ShownMessage]
-    """One message of each kind, without its body. Messages of a kind differ only in their place, time, call id, and
+    """One message of each kind, without its body. Messages of a kind differ only in their place, time, call ID, and
     body."""
 
 
 class MessagePlaces(Struct, frozen=True):
-    """The places and call ids of many messages as columns. Not for an end user."""
+    """The places and call IDs of many messages as columns. Not for an end user."""
 
     starts: list[int]
     sizes: list[int | None]

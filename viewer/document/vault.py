@@ -54,8 +54,8 @@ _NEIGHBORS, _NEAR = 1024, 128 * 1024
 class Vault:
     """Reads bodies from a source for an audience. For a growing message, it returns only the part that is certain.
 
-    If the source no longer holds the indexed bytes, no body is returned. For the screen, `on_rewritten` is then called
-    and the text is empty; without it, FileRewrittenError is raised."""
+    If the source no longer contains the indexed bytes, no body is returned. For the screen, `on_rewritten` is then
+    called and the text is empty; without it, FileRewrittenError is raised."""
 
     def __init__(
         self,
@@ -169,7 +169,7 @@ class Vault:
             self._withhold()
 
     def _is_proven(self, message: Message) -> bool:
-        """False if only parsing again can prove that the source still holds this message."""
+        """False if only parsing again can prove that the source still contains this message."""
         start, end = message.span
         try:
             self._source.read(start, start + 1)

@@ -13,7 +13,7 @@ from viewer.model.messages import Ending, Header, Message
 from viewer.reading.format import Channels
 
 AT_ONCE = 64 * 1024
-"""The number of messages that are processed together, so that their columns fit into a processor cache."""
+"""The number of messages that are processed together, so their columns fit into a processor cache."""
 _UNKNOWN = 2
 
 
@@ -22,7 +22,7 @@ Rule = Callable[[Message], bool]
 
 
 class VisibilityCache:
-    """Evaluates a rule once per kind of message. The rule may depend only on the header, without its call id, and the
+    """Evaluates a rule once per kind of message. The rule may depend only on the header, without its call ID, and the
     ending."""
 
     def __init__(self, index: MessageIndex, rule: Rule) -> None:
@@ -103,7 +103,7 @@ class Heads:
         return (each for each in self._index.branches if self.first <= each[0] <= self.last)
 
     def header(self, number: int) -> Header:
-        """Return the header of a message, without its call id."""
+        """Return the header of a message, without its call ID."""
         return self._index.example(self._index.header_key(number)).header
 
     def ending(self, number: int) -> Ending:

@@ -160,7 +160,7 @@ FORMATS: LazyRegistry[FormatTraits] = LazyRegistry(
         "harmony-tokens",
         "tokens.reader",
         "HARMONY_TOKENS",
-        "Harmony token ids",
+        "Harmony token IDs",
         "an array of integers, or one integer per line",
     ),
     Entry("chatml-json", "json.chatml", "CHATML_JSON", "ChatML JSON", 'an array of strings and {"token": ...} objects'),
@@ -207,7 +207,7 @@ WRITERS: LazyRegistry[Writer] = LazyRegistry(
 
 
 def body_of_ids(data: bytes) -> str:
-    """Return the text of a body that is a list of token ids."""
+    """Return the text of a body that is a list of token IDs."""
     from viewer.formats.tokens.reader import body_of_ids as spelled_out
 
     return spelled_out(data)

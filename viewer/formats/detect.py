@@ -55,7 +55,7 @@ _DATA_LINE = lazy_regex(rb"^data:[ \t]*(\{[^\r\n]*)", re.MULTILINE)
 _LINES_OF_INTEGERS = lazy_regex(rb"(?:[ \t]*\d+[ \t]*(?:\r?\n\s*|$))+")
 _ROWS_OF_INTEGERS = lazy_regex(rb"(?:[ \t]*\d+(?:[ \t]+\d+)*[ \t]*(?:\r?\n\s*|$))+")
 _TOKEN_OF_MESSAGES = lazy_regex(rb"\b20000[5-8]\b")
-"""An id of Harmony's tokens for channels, messages, and their ends."""
+"""An ID of Harmony's tokens for channels, messages, and their ends."""
 _LISTS_OF_INTEGERS = lazy_regex(rb"(?:\[\s*\d+(?:\s*,\s*\d+)*\s*,?\s*\]\s*)*(?:\[\s*(?:\d+\s*,\s*)*\d*\s*)?")
 """Whole arrays, and the start of an array that is cut off at the end of the head."""
 _CONTROLS = lazy_regex(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]+")
@@ -73,11 +73,11 @@ _MAY_BE_TEMPLATE = lazy_regex(
     rb"<\|(?:im_|start_header_id|header_start|turn>|START_OF_TURN|observation|system\||user\||assistant\|)"
     rb"|<start_of_turn>|\]~|\[gMASK\]|\[(?:INST|SYSTEM_PROMPT|AVAILABLE_TOOLS|MODEL_SETTINGS)\]|" + "<｜".encode()
 )
-"""A pattern that matches every text in a chat template."""
+"""A pattern that matches all text in a chat template."""
 _SPOKEN = ("content", "parts", "text", "message", "tool_calls", "function_call", "value", "request", "input", "output")
-"""Members that hold what a message says."""
+"""Members that contain what a message says."""
 _SAID = frozenset((*_SPOKEN, "prompt", "response", "body", "refusal", "audio", "tool_call", "tool_call_id", "call_id"))
-"""Members of which a message has at least one. They hold what it says, or link it to a call."""
+"""Members of which a message has at least one. They contain what it says, or link it to a call."""
 _EVENT_TYPE = lazy_regex(r"response\..*|tool\.cancel|conversation\.item\..*|session\.(?:created|updated)")
 
 
@@ -99,7 +99,7 @@ def plain_keys(keys: Sequence[str]) -> tuple[str, ...]:
 
 
 class Evidence:
-    """Evidence from the head of a growing input, so that only its new lines are read when it grows."""
+    """Evidence from the head of a growing input, so only its new lines are read when it grows."""
 
     def __init__(self) -> None:
         self._readings: dict[bytes, JsonReading] = {}
@@ -107,7 +107,7 @@ class Evidence:
         self._best: Detection | None = None
 
     def read(self, texts: Sequence[bytes]) -> list[JsonReading]:
-        """Read those JSON texts that were not in the previous head."""
+        """Read the JSON values that were not in the previous head."""
         known = self._readings
         self._readings = {text: known.get(text) or read_json(text) for text in texts}
         return [self._readings[text] for text in texts]
@@ -287,7 +287,7 @@ def _is_spoken(item: JsonNode) -> bool:
 
 
 def _is_failed(value: JsonNode) -> bool:
-    """True for a batch line or a response body that holds only an error."""
+    """True for a batch line or a response body that contains only an error."""
     if not any(value.get(key) for key in ("error", "response", "body")):
         return False
     from viewer.formats.json.api_errors import find_error

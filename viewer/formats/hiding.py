@@ -25,7 +25,7 @@ WORDS = frozenset(
         *("ephemeral", "hide", "invisible"),
     }
 )
-"""Members that hide text if their value is true or a number. Some formats use these names for texts."""
+"""Members that hide text if their value is true or a number. Some formats use these names for strings."""
 SHOWN = frozenset(
     {
         *("userVisible", "user_visible", "visible", "isVisible", "is_visible", "showToUser", "show_to_user"),

@@ -84,7 +84,7 @@ def _shows_more(text: str | None, before: str | None) -> bool:
 
 
 def _is_cut_from(shown: bytes, known: bytes) -> bool:
-    """True if the shown text is the known text with parts left out."""
+    """True if the shown text is the known text with parts omitted."""
     at = 0
     for byte in shown:
         at = known.find(byte, at) + 1

@@ -62,11 +62,11 @@ class Writable(Protocol):
 
     @property
     def usage(self) -> Usage | None:
-        """The token usage of the reply, as the input states it."""
+        """The token usage of the reply, as the input gives it."""
 
     @property
     def ending(self) -> str:
-        """`end`, `return`, `call`, `open` or `implied`."""
+        """`end`, `return`, `call`, `open`, or `implied`."""
 
     @property
     def body(self) -> str:
@@ -82,7 +82,7 @@ class Writable(Protocol):
 
     @property
     def time(self) -> str | None:
-        """The time in UTC, if the input states one."""
+        """The time in UTC, if the input gives one."""
 
     @property
     def thread(self) -> int:

@@ -1,1 +1,1 @@
-"""The index of an input as columns: messages, calls, call ids and diagnostics, but no bodies."""
+"""The index of an input as columns: messages, calls, call IDs, and diagnostics, but no bodies."""

@@ -1,4 +1,4 @@
-"""`AgentTable`: the other agents of each transcript, with their ids in the input."""
+"""`AgentTable`: the other agents of each transcript, with their IDs in the input."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ class AgentStart(Struct, frozen=True, gc=False):
     """Where the messages of another agent begin."""
 
     id: str
-    """The id of the agent's thread: often the id of the call that started it, or its name; empty if none was given."""
+    """The ID of the agent's thread: often the ID of the call that started it, or its name; empty if none was given."""
     first: int
     """The agent's first message, or a message shortly before it."""
 

@@ -24,9 +24,9 @@ class MessageBatch(Struct, frozen=True):
     users: bytearray
     """A mask of the user messages."""
     id_rows: Column
-    """The positions in the batch of the messages with a call id."""
+    """The positions in the batch of the messages with a call ID."""
     id_ends: Column
-    """The end of each call id in the text."""
+    """The end of each call ID in the text."""
     id_text: bytes
     noted: Column
     """The positions of messages whose header or stop token needs a diagnostic."""

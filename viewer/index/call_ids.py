@@ -1,4 +1,4 @@
-"""Call ids of messages as columns, and a hash table that finds a call by its id."""
+"""Call IDs of messages as columns, and a hash table that finds a call by its ID."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from viewer.columns.api import Column, Columns
 from viewer.columns.plain import PlainColumns
 
 WORTH_A_BACKEND = 256
-"""Fewer ids are faster without the backend."""
+"""Fewer IDs are faster without the backend."""
 _PLAIN = PlainColumns()
 
 
 class CallIds:
-    """Call ids by row: 12 bytes each, plus the id."""
+    """Call IDs by row: 12 bytes each, plus the ID."""
 
     def __init__(self) -> None:
         self._rows = array("I")
@@ -25,7 +25,7 @@ class CallIds:
         self._changed: dict[int, str] = {}
 
     def get(self, row: int) -> str | None:
-        """Return the call id of a row."""
+        """Return the call ID of a row."""
         if self._changed and row in self._changed:
             return self._changed[row]
         place = bisect_left(self._rows, row)
@@ -35,7 +35,7 @@ class CallIds:
         return self._text[start : self._ends[place]].decode("utf-8", "surrogatepass")
 
     def between(self, first: int, last: int) -> list[str | None]:
-        """Return the call ids of the rows from `first` up to, but not including, `last`."""
+        """Return the call IDs of the rows from `first` up to, but not including, `last`."""
         ids: list[str | None] = [None] * (last - first)
         start, end = bisect_left(self._rows, first), bisect_left(self._rows, last)
         if start < end:
@@ -55,7 +55,7 @@ class CallIds:
         return ids
 
     def put(self, row: int, call_id: str) -> None:
-        """Set or replace the call id of a row."""
+        """Set or replace the call ID of a row."""
         if not self._rows or row > self._rows[-1]:
             self._text += call_id.encode("utf-8", "surrogatepass")
             self._rows.append(row)
@@ -64,13 +64,13 @@ class CallIds:
             self._changed[row] = call_id
 
     def extend(self, columns: Columns, rows: Column, ends: Column, text: bytes) -> None:
-        """Append the call ids of many rows. The ends are offsets from the start of the text."""
+        """Append the call IDs of many rows. The ends are offsets from the start of the text."""
         self._rows.extend(rows)
         self._ends.extend(columns.add(ends, len(self._text)))
         self._text += text
 
     def extend_texts(self, rows: Sequence[int], call_ids: Sequence[str]) -> None:
-        """Append the call ids of these rows, which follow all others."""
+        """Append the call IDs of these rows, which follow all others."""
         texts = [call_id.encode("utf-8", "surrogatepass") for call_id in call_ids]
         self._rows.extend(rows)
         self._ends.extend(islice(accumulate(map(len, texts), initial=len(self._text)), 1, None))
@@ -78,7 +78,7 @@ class CallIds:
 
 
 class CallTable:
-    """Hash table from a call id to its newest row, with 12 to 24 bytes per entry. It does not store the ids."""
+    """Hash table from a call ID to its newest row, with 12 to 24 bytes per entry. It does not store the IDs."""
 
     def __init__(self, id_of: Callable[[int], str | None]) -> None:
         self._id_of = id_of
@@ -92,12 +92,12 @@ class CallTable:
         self._hashes = array("I", bytes(4 * size))
 
     def get(self, call_id: str) -> int | None:
-        """Return the row with this id."""
+        """Return the row with this ID."""
         entry = self._entries[self._slot(call_id, hash(call_id) & 0xFFFF_FFFF)]
         return entry - 1 if entry else None
 
     def has(self, call_id: str) -> bool:
-        """True if a row has this id. For many ids that are usually new, this is faster than `get`."""
+        """True if a row has this ID. For many IDs that are usually new, this is faster than `get`."""
         entries, mask = self._entries, self._mask
         short = hash(call_id) & 0xFFFF_FFFF
         slot = short & mask
@@ -108,7 +108,7 @@ class CallTable:
         return False
 
     def put(self, call_id: str, row: int) -> None:
-        """Map the id to this row."""
+        """Map the ID to this row."""
         short = hash(call_id) & 0xFFFF_FFFF
         slot = self._slot(call_id, short)
         if not self._entries[slot]:
@@ -118,7 +118,7 @@ class CallTable:
             self._grow(_PLAIN)
 
     def put_new(self, columns: Columns, call_ids: Sequence[str | None], row: int) -> None:
-        """Map unknown ids to consecutive rows. A row may have no id."""
+        """Map unknown IDs to consecutive rows. A row may have no ID."""
         known = [(place, call_id) for place, call_id in enumerate(call_ids, row + 1) if call_id is not None]
         while 3 * (self._count + len(known)) > 2 * self._mask:
             self._grow(columns)
@@ -128,7 +128,7 @@ class CallTable:
         self._count += len(known)
 
     def may_have(self, columns: Columns, short: Column) -> bytearray:
-        """Return, for each id, 0 if it certainly has no row, and otherwise 1. `short` are their `short_hashes`."""
+        """Return, for each ID, 0 if it certainly has no row, and otherwise 1. `short` are their `short_hashes`."""
         return columns.find_hashes(self._entries, self._hashes, short)
 
     def _slot(self, call_id: str, short: int) -> int:
@@ -147,5 +147,5 @@ class CallTable:
 
 
 def short_hashes(call_ids: Sequence[str]) -> Column:
-    """Return the hashes of call ids by which a table stores them."""
+    """Return the hashes of call IDs by which a table stores them."""
     return array("I", [hash(call_id) & 0xFFFF_FFFF for call_id in call_ids])

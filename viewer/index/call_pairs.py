@@ -9,9 +9,9 @@ if TYPE_CHECKING:
 
 
 class CallPairs:
-    """Consecutive calls and replies. Each reply answers one of the calls, by id or, if both lack an id, by tool.
+    """Consecutive calls and replies. Each reply answers one of the calls, by ID or, if both lack an ID, by tool.
 
-    Such a pair affects no other entry of the ledger: the id is new, and no earlier call without an id awaits a reply of
+    Such a pair affects no other entry of the ledger: the ID is new, and no earlier call without an ID awaits a reply of
     this tool. A call or reply that does not fit is refused and changes nothing."""
 
     def __init__(self, ledger: CallLedger, *, in_turn: bool) -> None:
@@ -22,11 +22,11 @@ class CallPairs:
         self.replies: list[int] = []
         self.tools: list[str] = []
         self.ids: list[str | None] = []
-        """Call, reply, tool and call id of each pair. The reply is 0 until it arrives."""
+        """Call, reply, tool and call ID of each pair. The reply is 0 until it arrives."""
         self.order: list[int] = []
         """The pairs, in the order of their replies."""
         self.are_noted = False
-        """True if replies without an id are reported."""
+        """True if replies without an ID are reported."""
         self._open: dict[str, int] = {}
         self._open_by_tool: dict[str, int] = {}
         self._seen: set[str] = set()

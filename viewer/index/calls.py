@@ -1,4 +1,4 @@
-"""Call ledger: links calls to replies, by id or by tool and order, and records the state of each call, as columns."""
+"""Call ledger: links calls to replies, by ID or by tool and order, and records the state of each call, as columns."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ UNNAMED = "tool"
 """The tool of a call or reply without a tool name."""
 Report = Callable[[Rule, str | None, int, int, int | None], None]
 Place = Callable[[], Span]
-"""A function that returns the span of a call id, or the place where it belongs. It is called only to report a problem
+"""A function that returns the span of a call ID, or the place where it belongs. It is called only to report a problem
 there."""
 
 
@@ -88,7 +88,7 @@ def bare_tool_name(name: str) -> str:
 
 
 class OpenCalls:
-    """Calls without a reply, as rows in order. A reply is first linked to calls without an id."""
+    """Calls without a reply, as rows in order. A reply is first linked to calls without an ID."""
 
     def __init__(self) -> None:
         self.without_id: deque[int] = deque()
@@ -96,14 +96,14 @@ class OpenCalls:
 
 
 class ThreadCalls:
-    """The calls of one thread of a transcript: by id, by tool, and in order."""
+    """The calls of one thread of a transcript: by ID, by tool, and in order."""
 
     def __init__(self, call_id: Callable[[int], str | None]) -> None:
         self.known = CallTable(call_id)
         self.by_id: dict[str, deque[int]] = {}
         """Calls without a reply."""
         self.inferred_by_id: dict[str, deque[int]] = {}
-        """Calls with an id that were linked to a reply without one. A later reply with the id takes over the link."""
+        """Calls with an ID that were linked to a reply without one. A later reply with the ID takes over the link."""
         self.begin_turn()
 
     def begin_turn(self) -> None:
@@ -132,7 +132,7 @@ class CallLedger:
         self._tool_numbers: dict[str, int] = {}
         self._deadlines: dict[int, int] = {}
         self._ids: dict[int, str | None] = {}
-        """Call ids that differ from those in the index."""
+        """Call IDs that differ from those in the index."""
         self._observed: dict[int, int] = {}
         """Milliseconds from call to reply, observed while following."""
         self._delays: dict[int, int] = {}
@@ -174,7 +174,7 @@ class CallLedger:
         )
 
     def call_id(self, row: int) -> str | None:
-        """Return the call id of the call, or of the reply if the call has none."""
+        """Return the call ID of the call, or of the reply if the call has none."""
         if self._ids and row in self._ids:
             return self._ids[row]
         call, reply = self._calls[row], self._replies[row]
@@ -254,7 +254,7 @@ class CallLedger:
         self._main = ThreadCalls(self.call_id)
         self._threads = {0: self._main}
         self._reply_places: dict[int, Span] = {}
-        """Where the id is missing in each reply without one, by row."""
+        """Where the ID is missing in each reply without one, by row."""
         self._cancelled: set[int] = set()
         self._late: set[int] = set()
         self._begin_turn(0)
@@ -277,7 +277,7 @@ class CallLedger:
         yield from (calls for number, calls in self._threads.items() if number not in (0, thread))
 
     def _known(self, call_id: str, thread: int) -> int | None:
-        """Return the newest call with this id that a message in this thread can refer to."""
+        """Return the newest call with this ID that a message in this thread can refer to."""
         found = (calls.known.get(call_id) for calls in self._reachable(thread))
         return next((row for row in found if row is not None), None)
 
@@ -321,18 +321,18 @@ class CallLedger:
         return row
 
     def knows(self, call_id: str) -> bool:
-        """True if a call of the main agent in this transcript has the id."""
+        """True if a call of the main agent in this transcript has the ID."""
         return self._main.known.has(call_id)
 
     def awaits_reply(self, bare_tool: str) -> bool:
-        """True if a call of the main agent to this tool in the current turn has no id and still awaits its reply."""
+        """True if a call of the main agent to this tool in the current turn has no ID and still awaits its reply."""
         calls = self._main.by_tool.get(bare_tool)
         if calls:
             self._forget_answered(calls.without_id)
         return bool(calls and calls.without_id)
 
     def add_pairs(self, pairs: CallPairs, place: Callable[[int], Span], *, is_passed: bool) -> None:
-        """Add calls with their replies; no open call is involved. `place` returns where an id is missing.
+        """Add calls with their replies; no open call is involved. `place` returns where an ID is missing.
 
         `is_passed` is true if there are other messages between them."""
         first = len(self)
@@ -351,13 +351,13 @@ class CallLedger:
                 self._report(I_CALL_INFERRED, None, *place(reply), reply)
 
     def may_know(self, short: Column) -> bytearray:
-        """Return, for each of these `short_hashes` of call ids, 0 if `knows` is certainly false, and otherwise 1."""
+        """Return, for each of these `short_hashes` of call IDs, 0 if `knows` is certainly false, and otherwise 1."""
         return self._main.known.may_have(self._index.columns, short)
 
     def add_answered(
         self, calls: Column, replies: Column, tools: Column, ids: Sequence[str], order: Column, *, is_passed: bool
     ) -> None:
-        """Like `add_pairs`, for columns, and for calls that all have ids. `tools` are results of `tool_number`, and
+        """Like `add_pairs`, for columns, and for calls that all have IDs. `tools` are results of `tool_number`, and
         `order` lists the pairs in the order of their replies."""
         first = len(self)
         if is_passed:
@@ -409,7 +409,7 @@ class CallLedger:
         self.set_state(row, CallState.TIMEOUT)
 
     def _call_with(self, call_id: str, thread: int) -> int | None:
-        """Return the first open call with this id, or else the first one with an inferred reply, which is taken from
+        """Return the first open call with this ID, or else the first one with an inferred reply, which is taken from
         it."""
         for calls in self._reachable(thread):
             queue = calls.by_id.get(call_id)

@@ -22,7 +22,7 @@ class Findings:
     """A growing list of diagnostics, about 30 bytes each, converted to values on access. `read` returns input bytes.
 
     At most `most_per_code` diagnostics of each code are listed. As many more are kept for messages that the end user
-    sees, so that hidden messages do not change that list. Those over the cap are *spare*: only safe audiences get
+    sees, so hidden messages do not change that list. Those over the cap are *spare*: only safe audiences get
     them."""
 
     def __init__(
@@ -34,7 +34,7 @@ class Findings:
         self.most_per_code = most_per_code
         """The maximum number of diagnostics of a code that are listed; 0 for all."""
         self.more: dict[str, int] = {}
-        """The number of diagnostics of each code that are left out."""
+        """The number of diagnostics of each code that are omitted."""
         self._read = read
         self._is_shown = is_shown
         """True if the end user sees the message with this number."""

@@ -36,7 +36,7 @@ _FAR_LEAD, _FAR_TAIL = 0xFFFF_FFFF, 0xFF
 class MessageIndex:
     """Messages by number, at most 64 bytes each, plus the kinds that many of them share.
 
-    Messages with the same header (except for the call id) and ending have the same *kind*. Facts that depend only on
+    Messages with the same header (except for the call ID) and ending have the same *kind*. Facts that depend only on
     these, such as visibility, are computed once per kind."""
 
     def __init__(self) -> None:
@@ -86,7 +86,7 @@ class MessageIndex:
         return self.branch_of(number) is not None
 
     def branch_of(self, number: int) -> tuple[int, int] | None:
-        """Return the first and last message of the superseded branch that holds this message."""
+        """Return the first and last message of the superseded branch that contains this message."""
         place = bisect_left(self._superseded, (number + 1, 0)) - 1
         return self._superseded[place] if place >= 0 and number <= self._superseded[place][1] else None
 
@@ -171,7 +171,7 @@ class MessageIndex:
         return len(self._kind_flags)
 
     def example(self, kind: int) -> Message:
-        """Return a message of this kind without a call id, a position, a body, or values that differ."""
+        """Return a message of this kind without a call ID, a position, a body, or values that differ."""
         flags = self._kind_flags[kind]
         return Message(
             0,
@@ -347,15 +347,15 @@ class MessageIndex:
         return turns
 
     def call_id(self, number: int) -> str | None:
-        """Return the call id of a message."""
+        """Return the call ID of a message."""
         return self._call_ids.get(number - 1)
 
     def call_ids(self, first: int, last: int) -> list[str | None]:
-        """Return the call ids of the messages with these numbers."""
+        """Return the call IDs of the messages with these numbers."""
         return self._call_ids.between(first - 1, last)
 
     def time_ms(self, number: int) -> int | None:
-        """Return the time of a message, if the input states one."""
+        """Return the time of a message, if the input gives one."""
         return self._times.get(number - 1)
 
     def span(self, number: int) -> Span:
@@ -384,7 +384,7 @@ class MessageIndex:
             self._transcripts.append((row, number))
 
     def _header_number(self, header: Header) -> int:
-        """Return the number of a header, ignoring its call id, in this index."""
+        """Return the number of a header, ignoring its call ID, in this index."""
         if header is self._last_header[0]:
             return self._last_header[1]
         shared = header.with_call_id(None) if header.call_id is not None else header

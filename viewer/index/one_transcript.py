@@ -29,7 +29,7 @@ LARGEST_NUMBER = 9
 
 
 def item_number(item: str) -> int:
-    """Return the transcript number, counted from 1, that an item name states, or 0 if the item is not a number."""
+    """Return the transcript number, counted from 1, that an item name gives, or 0 if the item is not a number."""
     return int(item) if item.isascii() and item.isdigit() and len(item) <= LARGEST_NUMBER else 0
 
 
@@ -37,10 +37,10 @@ class OneTranscript:
     """Filters the events of a parser. The messages of a transcript have consecutive numbers."""
 
     def __init__(self, item: str) -> None:
-        """`item` is the number of the transcript or the id of its session."""
+        """`item` is the number of the transcript or the ID of its session."""
         self.item = item
         self.number = item_number(item)
-        """The number of the transcript; 0 until a transcript has the id."""
+        """The number of the transcript; 0 until a transcript has the ID."""
         self.count = 0
         """The number of transcripts that have begun so far."""
         self._first = 0

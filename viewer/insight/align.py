@@ -43,7 +43,7 @@ def align(a: Side, b: Side, work: Work = lambda: None) -> list[Row]:
 
 
 def _pair_parts(a: Sequence[Part], b: Sequence[Part]) -> Iterator[tuple[Part, Part]]:
-    """Pair transcripts: first those with equal ids in their headers, then the others in order."""
+    """Pair transcripts: first those with equal IDs in their headers, then the others in order."""
     by_id = {name: part for part in b if (name := _id_of(part))}
     used = set[int]()
     partners: list[Part | None] = []
@@ -84,7 +84,7 @@ def _align_parts(a: Side, b: Side, first: Part, second: Part, work: Work) -> Pai
 
 
 def _moved_calls(a: Side, b: Side, first: Part, second: Part, pairs: Pairs) -> Iterator[tuple[int, int]]:
-    """Yield pairs of the remaining calls that are out of order: those with the same tool and id, or identical calls."""
+    """Yield pairs of the remaining calls that are out of order: those with the same tool and ID, or identical calls."""
     paired_a, paired_b = {i for i, _ in pairs}, {j for _, j in pairs}
     left_a = [i for i in range(first.first, first.end) if i in a.calls and i not in paired_a]
     left_b = [j for j in range(second.first, second.end) if j in b.calls and j not in paired_b]
@@ -142,7 +142,7 @@ def _without_call(a: Side, b: Side, first: Part, second: Part, pairs: Pairs, wor
 
 
 def _by_content(a: Side, b: Side, pairs: Pairs) -> Pairs:
-    """Swap the partners of neighboring replies if that pairs equal ones. Without call ids, their order means little."""
+    """Swap the partners of neighboring replies if that pairs equal ones. Without call IDs, their order means little."""
     found = dict(pairs)
     at_b = {j: i for i, j in pairs}
     odd = [(i, j) for i, j in pairs if a.key[i] != b.key[j] and not (_has_id(a, i) and _has_id(b, j))]
@@ -242,7 +242,7 @@ def _traced(in_a: Sequence[int], in_b: Sequence[int], sums: list[list[float]], c
 
 
 class _Bags:
-    """Multisets of words as bits, so that an intersection is a single operation. One bit represents the first
+    """Multisets of words as bits, so an intersection is a single operation. One bit represents the first
     occurrence of a word, another one the second, and so on."""
 
     def __init__(self) -> None:

@@ -47,7 +47,7 @@ _AS_WRITTEN = Spelling()
 
 
 class Numbers:
-    """Interns values of both sides, so that equal values get equal numbers."""
+    """Interns values of both sides, so equal values get equal numbers."""
 
     def __init__(self) -> None:
         self._known: dict[Hashable, int] = {}
@@ -98,9 +98,9 @@ class Side:
         self.tool = array("I")
         """The recipient of a call, or the tool of a reply. All other messages share one number."""
         self.key = array("I")
-        """A number that is equal for messages with the same group, recipient and body."""
+        """A number that is equal for messages with the same group, recipient, and body."""
         self.header = array("I")
-        """A number that is equal for messages with the same header, apart from call ids."""
+        """A number that is equal for messages with the same header, apart from call IDs."""
         self._channel = array("B")
         self._is_linked = bytearray()
         self._kinds: dict[int, _Kind] = {}
@@ -262,9 +262,9 @@ def tool_of(item: ShownMessage | ShownStray) -> str:
 
 
 def header_fields(message: ShownMessage, spelling: Spelling) -> dict[str, str | bool | None]:
-    """Return the header fields to compare, without the call id.
+    """Return the header fields to compare, without the call ID.
 
-    Unless spelling matters, differences that are only in spelling are left out."""
+    Unless spelling matters, differences that are only in spelling are omitted."""
     is_linked = message.message_kind in (CALL, REPLY)
     type_given = message.content_type
     fields: dict[str, str | bool | None] = {"role": message.role, "intent": message.intent}

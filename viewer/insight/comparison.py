@@ -1,4 +1,4 @@
-"""Comparison of two transcripts: rows, their changes, renamed call ids, and totals."""
+"""Comparison of two transcripts: rows, their changes, renamed call IDs, and totals."""
 
 from __future__ import annotations
 
@@ -134,7 +134,7 @@ class Comparison:
 
     @property
     def renamed_ids(self) -> Mapping[str, str]:
-        """The call ids of A that differ in B."""
+        """The call IDs of A that differ in B."""
         return {old: new for old, new in self._renamed.items() if old != new}
 
     @property
@@ -192,7 +192,7 @@ class Comparison:
                 yield FieldChange("tool", *names)
 
     def _match_ids(self) -> tuple[dict[str, str], set[int]]:
-        """Map each call id of A to that of B, and find the positions in A whose ids do not match."""
+        """Map each call ID of A to that of B, and find the positions in A whose IDs do not match."""
         forward: dict[str, str] = {}
         back: dict[str, str] = {}
         conflicts = set[int]()

@@ -41,7 +41,7 @@ def sampled_head(header: Header) -> str:
 
 
 def prompt_parts(history: History, numbers: Iterable[int]) -> Iterator[Part]:
-    """Yield these messages as a prompt holds them, with their bodies in blocks."""
+    """Yield these messages as they are in a prompt, with their bodies in blocks."""
     for number in numbers:
         header = history.header(number)
         yield Part(number, prompt_head(header))

@@ -27,7 +27,7 @@ class PathChange(Struct, frozen=True):
     path: str
     """A path such as `.items[2].name`; empty for the whole value."""
     change: str
-    """`added`, `removed`, `changed`, `type`, `spelling` or `order`."""
+    """`added`, `removed`, `changed`, `type`, `spelling`, or `order`."""
     old: object
     """The old value, or None if there is none. Not sanitized."""
     new: object

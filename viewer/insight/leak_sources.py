@@ -21,7 +21,7 @@ LEAST_MARKED = 6.0
 _LEAST_DENSE = 0.6
 """The minimum share of words of a passage that are in the source."""
 _EQUAL, _EDITED = 2, 3
-"""What an equal and an edited word count where a passage is extended, so that it stays as dense."""
+"""The weights of equal and edited words where a passage is extended, so that it stays equally dense."""
 _MOST_SPARE = 2 * _EDITED
 """What a passage may spend on edited words at an end before equal words pay for them. More would stretch it over text
 of another origin."""
@@ -41,7 +41,7 @@ _MOST_INDEXED = 200_000
 _WINDOW = 4
 """One of this many sequences in a row is kept, so that six equal words contain one."""
 _PLACES = np.uint64(_MOST_WORDS)
-"""The bits for the place of a sequence. The others hold its hash; the density of a passage excludes chance matches."""
+"""The bits for the position of a sequence. The others contain its hash; the density of a passage rules out chance."""
 
 _QUOTES = lazy_regex(
     r'```.*?(?:```|\Z)|"[^"\n]{2,2000}"|“[^”]{2,2000}”|«[^»]{2,2000}»|„[^“”]{2,2000}[“”]|「[^」]{2,2000}」|『[^』]{2,2000}』',
@@ -69,7 +69,7 @@ class Source(Struct, frozen=True, dict=True):
 
     message: int
     kind: str
-    """`analysis`, `system`, `developer`, `arguments` or `tool`."""
+    """`analysis`, `system`, `developer`, `arguments`, or `tool`."""
     text: str
 
     def is_draft(self, start: int, end: int) -> bool:
@@ -181,7 +181,7 @@ class Grams:
         return kept
 
     def _blocks(self) -> list[Hashes]:
-        """Sort what was added. Each block is merged with the blocks before it that are not much longer, so that each
+        """Sort what was added. Each block is merged with the blocks before it that are not much longer, so each
         hash is sorted only a few times."""
         if self._unsorted:
             block = np.sort(np.concatenate(self._unsorted))

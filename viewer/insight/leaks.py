@@ -66,7 +66,7 @@ class LeakSpan(Struct, frozen=True):
     """A passage of an answer that comes from hidden text. Spans are in characters of the bodies."""
 
     kind: str
-    """`secret`, `meta`, `copied`, `draft`, `relayed` or `boilerplate`."""
+    """`secret`, `meta`, `copied`, `draft`, `relayed`, or `boilerplate`."""
     shown: Span
     source: Source | None
     """The hidden text; None for wording of reasoning, which needs no source."""

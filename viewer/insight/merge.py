@@ -1,7 +1,7 @@
 """Merge the rows of several inputs by time into one order.
 
 The content of a row comes from its own input. Only the times of shown messages are used. Hidden messages follow the
-shown message before them, so that the order reveals nothing about when they were written."""
+shown message before them, so the order reveals nothing about when they were written."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class MergedPlace(Struct, frozen=True, gc=False):
 
 class Arrivals:
     """The times at which the messages of an input were read, for messages without a time. Everything that is read
-    before every input has caught up arrives at once, so that the result does not depend on message sizes or the order
+    before every input has caught up arrives at once, so the result does not depend on message sizes or the order
     of reading."""
 
     def __init__(self) -> None:

@@ -215,9 +215,9 @@ NOTES = {
     "second-call-lost": "The template renders one call per message; the others are lost.",
     "reply-renamed": "The template attributes a reply to another tool.",
     "preamble-to-analysis": "The template turns a preamble with a call into analysis.",
-    "re-encoded": "The template encodes a reply, or arguments that are a string, as JSON a second time.",
+    "re-encoded": "The template JSON-encodes a reply, or arguments that are already a string, a second time.",
     "renamed": "A built-in tool becomes a function.",
-    "empty-final": "A turn of analysis only becomes an empty final.",
+    "empty-final": "A turn with only analysis becomes an empty final.",
     "to-final": "A message of another channel becomes a final.",
     "system-as-written": "System and developer text is used as written; a server builds it from its arguments.",
     "channels-by-kind": "The format names no channels; the kind of each message gives its channel.",
@@ -225,14 +225,14 @@ NOTES = {
     "open-message": "The last message is unfinished; the prompt closes it.",
     "break-out": "A message begins inside an unclosed one; the library keeps it inside.",
     "malformed": "A header is malformed; the reference library refuses the transcript.",
-    AMBIGUOUS: "A body holds control tokens as text; in the prompt nothing distinguishes them from real ones.",
+    AMBIGUOUS: "A body contains control tokens as text; in the prompt, nothing distinguishes them from real ones.",
 }
 """The text of each note."""
 
 REFUSALS = {
     "needs-channels": "the format has no channels",
     "content-and-thinking": "a message with calls has both content and thinking",
-    "channel-in-text": "a text holds the marks of a channel",
+    "channel-in-text": "a message body contains channel tokens",
     "reply-without-call": "a reply has no call before it",
 }
 """The reasons why a policy refuses a transcript."""

@@ -22,7 +22,7 @@ class Cache(Struct, frozen=True, gc=False):
     first_difference: int | None
     """The number of the message at the first difference; None if nothing is lost."""
     cause: str | None
-    """Why the prompts differ: `dropped`, `restored`, `recipient-moved` or `return-to-end`; None if nothing is lost."""
+    """Why the prompts differ: `dropped`, `restored`, `recipient-moved`, or `return-to-end`; None if nothing is lost."""
 
 
 def prefix_cache(
@@ -80,7 +80,7 @@ def _first_difference(
 
 
 def _measured(parts: Iterable[Part], encoder: Encoder | None) -> Iterator[Sequence[int]]:
-    """Yield each message of a prompt as bytes, or as token ids."""
+    """Yield each message of a prompt as bytes, or as token IDs."""
     for message in messages_of(parts):
         yield (
             "".join(part.text for part in message).encode("utf-8", "replace")

@@ -1,4 +1,4 @@
-"""Token ids of a prompt, message by message."""
+"""Token IDs of a prompt, message by message."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def begins_message(part: Part) -> bool:
 
 
 def token_ids(message: Iterable[Part], encoder: Encoder) -> list[int]:
-    """Return the token ids of one message. As in openai-harmony, a body is encoded on its own, as ordinary text."""
+    """Return the token IDs of one message. As in openai-harmony, a body is encoded on its own, as ordinary text."""
     found: list[int] = []
     for is_body, parts in groupby(message, key=lambda part: part.is_body):
         encode = encoder.plain if is_body else encoder.marked

@@ -47,7 +47,7 @@ class Outcome(Struct, frozen=True):
     cut: int = 0
     """The number of the message before which analysis is dropped."""
     why: dict[int, str] = field(default_factory=dict)
-    """Why messages are dropped, if for a reason other than the policy's."""
+    """Reasons other than the policy's for which messages are dropped."""
     changed: tuple[Change, ...] = ()
     refused: Refusal | None = None
     bytes: int | None = None
@@ -122,7 +122,7 @@ class Simulator:
                 return found
 
     def steps(self, policies: Iterable[Policy]) -> Generator[None, None, list[Outcome]]:
-        """Compute the outcomes in small steps, so that a screen stays responsive."""
+        """Compute the outcomes in small steps so that a screen stays responsive."""
         policies = list(policies)
         gone = {each.name: self.dropped(each) for each in policies if not each.template and not self._refusal(each)}
         sheet = _Sheet(self, list(gone.values()), self._encoder)
@@ -296,7 +296,7 @@ class _Sheet:
         self._bytes, self._tokens = array("Q"), array("Q")
         self.changed: list[Change] = []
         self.ambiguous: set[int] = set()
-        """The messages whose body holds control tokens as text."""
+        """The messages whose body contains control tokens as text."""
         self._sets = {each.tobytes(): frozenset(each) for each in columns}
         self._hashes = {key: sha256() for key in self._sets}
         self._end_bytes = self._end_tokens = 0

@@ -1,4 +1,4 @@
-"""Diff two texts by words, or by lines if they are long."""
+"""Diff two strings word by word, or line by line if they are long."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def _runs(old: str, new: str, by_lines: bool) -> Iterator[TextRun]:
 
 
 def _settled(runs: Iterator[TextRun]) -> Iterator[TextRun]:
-    """Join replacements that are separated only by spaces, so that they read as one."""
+    """Join replacements that are separated only by spaces so that they read as one."""
     removed = added = between = ""
     for run in runs:
         if run.sign == "=" and removed and added and not between and run.text.isspace() and "\n" not in run.text:

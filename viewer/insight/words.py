@@ -12,7 +12,7 @@ UNSPACED = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff66-\uff9f"
     "\U00020000-\U0003ffff"
 )
-"""Scripts written without spaces: Thai, Lao, Burmese, Khmer, Japanese and Chinese."""
+"""Scripts written without spaces: Thai, Lao, Burmese, Khmer, Japanese, and Chinese."""
 _MARKS = "\u0300-\u036f\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u064b-\u065f\u0670\u0900-\u0963"
 """Combining marks, which `re` does not treat as word characters."""
 _MORE_MARKS = "\u0966-\u0dff"

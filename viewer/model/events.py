@@ -72,7 +72,7 @@ class ToolCancelled(Struct, frozen=True, gc=False):
 
 
 class DeclaredTools(Struct, frozen=True, gc=False):
-    """A span of a body that holds only tool declarations, such as the function lists of OpenChatML 0.1."""
+    """A span of a body that contains only tool declarations, such as the function lists of OpenChatML 0.1."""
 
     transcript: int
     message: int
@@ -88,7 +88,7 @@ class Superseded(Struct, frozen=True, gc=False):
 
 
 class Metadata(Struct, frozen=True, gc=False):
-    """A record that holds no message and comes before the first message."""
+    """A record that contains no message and comes before the first message."""
 
 
 class Used(Struct, frozen=True):
@@ -98,7 +98,7 @@ class Used(Struct, frozen=True):
     number: int
     usage: Usage
     model: str | None = None
-    """The model that used the tokens, if the input states it next to the numbers."""
+    """The model that used the tokens, if the input gives it next to the numbers."""
 
 
 class AgentStarted(Struct, frozen=True, gc=False):
@@ -130,7 +130,7 @@ class ClosedBatch(Struct):
     started: list[tuple[int, Transcript]] = field(default_factory=list)
     """The transcripts that begin here, each with the place of its first message in the batch."""
     headers: list[tuple[Header, Ending]] = field(default_factory=list)
-    """The distinct headers, without call ids, and endings."""
+    """The distinct headers, without call IDs, and endings."""
     places: dict[int, tuple[int, ...]] = field(default_factory=dict)
     """For some of these headers, the places of the extra attributes whose values are empty there, because they differ
     in each message."""
@@ -151,7 +151,7 @@ class ClosedBatch(Struct):
     signed: bytearray = field(default_factory=bytearray)
     """A mask of the messages for which `places_with_signs` is true."""
     id_rows: array[int] = field(default_factory=lambda: array("I"))
-    """The places of the messages with a call id."""
+    """The places of the messages with a call ID."""
     ids: list[str] = field(default_factory=list)
     value_rows: array[int] = field(default_factory=lambda: array("I"))
     """The places of the messages whose header lacks values."""

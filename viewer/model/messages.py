@@ -1,4 +1,4 @@
-"""Values that every format is read into: headers, messages, stray text and transcripts."""
+"""Values that every format is read into: headers, messages, stray text, and transcripts."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Kind(Fixed):
     """The kind of content in a message, as its format maps it. An end user sees only `SAID`."""
 
     SAID = "said"
-    """Words of a speaker. Role, channel and recipient decide whether they are visible."""
+    """Words of a speaker. Role, channel, and recipient decide whether they are visible."""
     THOUGHT = "thought"
     """Reasoning, reasoning summaries, and plans."""
     CALL = "call"
@@ -50,7 +50,7 @@ class Kind(Fixed):
 
 
 class Outcome(Fixed):
-    """How a tool call ended, according to its reply. A reply that states no outcome has none."""
+    """How a tool call ended, according to its reply. A reply that gives no outcome has none."""
 
     OK = "ok"
     FAILED = "failed"
@@ -91,7 +91,7 @@ class Coding(Fixed):
     NESTED_PYTHON = "nested-python"
     """Part of a Python string inside a JSON string, without the quotes."""
     TOKEN_IDS = "token-ids"
-    """Token ids of an o200k_harmony vocabulary."""
+    """Token IDs of an o200k_harmony vocabulary."""
     BREAK = "break"
     """An empty line at a segment boundary. The span is the text that announces the boundary."""
     JSON_VALUE = "json-value"
@@ -126,7 +126,7 @@ class Usage(Struct, frozen=True, gc=False):
     total: int | None = None
 
     def plus(self, other: Usage) -> Usage:
-        """Return the sum of both. A number that neither of them states stays unknown."""
+        """Return the sum of both. A number that neither of them gives stays unknown."""
         return Usage(
             _plus(self.input, other.input),
             _plus(self.output, other.output),
@@ -145,7 +145,7 @@ class Usage(Struct, frozen=True, gc=False):
         )
 
     def over(self, other: Usage) -> Usage:
-        """Return these numbers, filled in from another usage wherever this one states none."""
+        """Return these numbers, filled in from another usage wherever this one gives none."""
         pairs = zip(_numbers(self), _numbers(other), strict=True)
         return Usage(*(other_one if one is None else one for one, other_one in pairs))
 
@@ -186,12 +186,12 @@ class Header(Struct, frozen=True):
     """True if the token that ends the header was read. Before that, nothing is certain."""
     kind: Kind = Kind.SAID
     outcome: Outcome | None = None
-    """How the call ended, if this is a reply that states it."""
+    """How the call ended, if this is a reply that gives it."""
     thread: int = 0
     """The number of another agent's thread; 0 for the main agent."""
 
     def with_call_id(self, call_id: str | None) -> Header:
-        """Copy the header with another call id."""
+        """Copy the header with another call ID."""
         return replace(self, call_id=call_id)
 
     def with_values(self, places: tuple[int, ...], values: str) -> Header:
@@ -220,7 +220,7 @@ class Message(Struct, frozen=True):
     """True if the message began inside the unclosed body of a hidden message, to which it still belongs by the
     specification."""
     time_ms: int | None = None
-    """Milliseconds since 1970 in UTC, if the input states a time."""
+    """Milliseconds since 1970 in UTC, if the input gives a time."""
     cancelled: bool = False
 
     @property
@@ -241,7 +241,7 @@ class Stray(Struct, frozen=True, gc=False):
 
 
 class Transcript(Struct, frozen=True):
-    """A transcript of the input. Call ids and turns never link two transcripts."""
+    """A transcript of the input. Call IDs and turns never link two transcripts."""
 
     number: int
     format: str
@@ -251,4 +251,4 @@ class Transcript(Struct, frozen=True):
     header: dict[str, object] = field(default_factory=dict)
     """The document header as read: mappings, lists, and strings, which are never converted."""
     id: str | None = None
-    """The session id, if the first record states one. It selects the transcript and is never shown."""
+    """The session ID, if the first record gives one. It selects the transcript and is never shown."""

@@ -59,9 +59,9 @@ class Reveal(Enum):
     REPLAYED = "replayed"
     NOTICE = "notice"
     UNCLEAR = "unclear"
-    """Messages with an unknown role, channel or content."""
+    """Messages with an unknown role, channel, or content."""
     BRIEF = "brief"
-    """One line per call: tool, state and duration. It reveals no message, and excludes all other kinds."""
+    """One line per call: tool, state, and duration. It reveals no message, and cannot be combined with other kinds."""
     ALL = "all"
 
 
@@ -109,7 +109,7 @@ class Audience(Struct, frozen=True):
 
     @property
     def sees_call_lines(self) -> bool:
-        """True if each call is one line: tool, state and duration."""
+        """True if each call is one line: tool, state, and duration."""
         return self.level is Level.BRIEF and not self.strict and not self.thread
 
     def reveals(self, what: Reveal) -> bool:

@@ -157,7 +157,7 @@ def string_read(data: bytes, raw: bytes, start: int) -> Body:
 
 
 def read_body(pieces: tuple[Piece, ...], read: Callable[[int, int], bytes], ids: Decoder | None = None) -> Body:
-    """Join and decode the pieces. `read` returns bytes of the input, and `ids` decodes token ids."""
+    """Join and decode the pieces. `read` returns bytes of the input, and `ids` decodes token IDs."""
     joined = _Joined()
     for piece in pieces:
         _ADD[piece.coding](joined, piece, read, ids)

@@ -62,7 +62,7 @@ class Window:
     def line_end(self, start: int) -> int:
         """Return the offset of the first LF at or after an offset, or -1.
 
-        Offsets must not decrease, so that each byte is searched once."""
+        Offsets must not decrease, so each byte is searched once."""
         if self._line_end < start:
             at = self.data.find(b"\n", max(start, self._searched_to) - self.base)
             self._line_end = at + self.base if at >= 0 else -1

@@ -29,7 +29,7 @@ class ReadOptions(Struct, frozen=True, gc=False):
     row_order: bool = False
     """True to report an unusual message order in training rows."""
     ignores_call_ids: bool = False
-    """True to leave out call ids where the format does not define them. Many headers are then equal, and read fast."""
+    """True to omit call IDs where the format does not define them. Many headers are then equal, and read fast."""
 
 
 class Channels(Enum):
@@ -58,7 +58,7 @@ class FormatTraits(Struct, frozen=True):
     call_ids: bool = False
     """True if calls and replies must have a `call_id`."""
     infers_calls: bool = False
-    """True if the format has no call ids, so that calls are paired by tool and order, with a note."""
+    """True if the format has no call IDs, so calls are paired by tool and order, with a note."""
     channel_required: bool = False
     """True if an assistant message must name its channel."""
     document_header: bool = False

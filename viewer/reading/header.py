@@ -65,7 +65,7 @@ def is_stop_expected(header: Header, ending: Ending, grammar: TextGrammar) -> bo
 
 
 def looks_like_header(words: bytes) -> bool:
-    """True if the bytes before a `<|message|>` look like a header, so that they may end an open message."""
+    """True if the bytes before a `<|message|>` look like a header, so they may end an open message."""
     return len(words) <= LONGEST_PLAUSIBLE and _PLAUSIBLE.fullmatch(words) is not None
 
 
@@ -82,8 +82,8 @@ def split_words(words: bytes) -> list[bytes]:
 def read_header(words: bytes, grammar: HeaderGrammar, *, implied: bool = False, partial: bool = False) -> HeaderReading:
     """Read the bytes between `<|start|>` and `<|message|>`.
 
-    `implied` is True if there was no `<|start|>`, so that the author is the assistant. `partial` is True if there is no
-    `<|message|>`, so that the body begins at the first unknown word."""
+    `implied` is True if there was no `<|start|>`, so the author is the assistant. `partial` is True if there is no
+    `<|message|>`, so the body begins at the first unknown word."""
     if len(words) <= LONGEST_PLAUSIBLE:
         return _read_remembered(words, grammar, implied, partial)
     return _read(words, grammar, implied, partial)
@@ -178,7 +178,7 @@ class HeaderWords:
         self.channel_at = 0
         """The end of the last `<|channel|>`."""
         self.awaits = "role"
-        """The meaning of the next bare word: `role`, `channel` or `type`; empty if it means nothing in particular."""
+        """The meaning of the next bare word: `role`, `channel`, or `type`; empty if it means nothing in particular."""
         self.rest: int | None = None
 
     def collect(self) -> None:

@@ -1,4 +1,4 @@
-"""Find the hidden parts of a shown body: thought blocks, calls and replies of chat templates, and embedded turns."""
+"""Find the hidden parts of a shown body: thought blocks, calls, and replies of chat templates, and embedded turns."""
 
 from __future__ import annotations
 

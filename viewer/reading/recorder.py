@@ -71,7 +71,7 @@ class Recorder:
         format: str | None = None,
         id: str | None = None,
     ) -> None:
-        """Begin a transcript. All later messages, stray text and diagnostics belong to it."""
+        """Begin a transcript. All later messages, stray text, and diagnostics belong to it."""
         self.transcript += 1
         self._times.start()
         transcript = Transcript(self.transcript, format or self.format, at, version, model, header or {}, id)
@@ -218,7 +218,7 @@ class Recorder:
             batch.found[place:] = sorted([*found, *batch.found[place:]], key=itemgetter(0))
 
     def _note_time(self, message: Message, time_at: Placed | None) -> None:
-        """Report a time that is earlier than a previous one. A repeated text states the time of its original.
+        """Report a time that is earlier than a previous one. Repeated text gives the time of its original.
 
         The report applies to the whole input, because the earlier record may be hidden."""
         if time_at is None or message.time_ms is None or message.header.kind is Kind.REPLAYED:

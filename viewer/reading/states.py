@@ -45,7 +45,7 @@ class StateRow(Struct, frozen=True):
     """The tokens to search for, if the grammar has them."""
     keeps: Keeps
     grows: bool = False
-    """True if a body is open, so that its growth is reported after each feed."""
+    """True if a body is open, so its growth is reported after each feed."""
     escapes: bool = True
     """True if a doubled `<` escapes a token, provided that the grammar has escapes."""
 

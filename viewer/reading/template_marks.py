@@ -1,6 +1,6 @@
 """Marks of chat templates inside a body: thought blocks, tool calls, and tool replies.
 
-Every reader hides what these marks enclose, so that safety does not depend on the detected format. Marks are bounded:
+Every reader hides what these marks enclose, so safety does not depend on the detected format. Marks are bounded:
 at most `LONGEST_FOLD` bytes are held back while a body grows."""
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class MarkPair(Struct, frozen=True):
     """True if an opening mark is recognized anywhere, not only at the start of a line or directly after another
     mark."""
     shared_close: bool = False
-    """True if the closing mark is also a token of the frame, so that it has no meaning without an open block."""
+    """True if the closing mark is also a token of the frame, so it has no meaning without an open block."""
     kept: int = 0
     """The number of bytes at the end of an opening mark that already belong to the content."""
 
@@ -73,7 +73,7 @@ THINK_TAGS = (
 """The names of tags around thoughts, in lower case: those that models write, and those that chat programs collapse."""
 
 _FOLDED_TYPES = ("tool_calls", "code_interpreter")
-"""The types of folded elements that hold calls. Other folded elements with a type hold thoughts."""
+"""The types of folded elements that contain calls. Other folded elements with a type hold thoughts."""
 
 
 def _token_pairs() -> tuple[MarkPair, ...]:
@@ -185,7 +185,7 @@ _SUMMARY = (
 )
 FOLDED = rb"(?:%s|%s|(?=[\s/])(?!%s)|%s)" % (_CALL_TYPE, _NAMED, _PLAIN_TAG, _SUMMARY)
 """A pattern for what follows the name of a folded element that hides its content, ignoring case. It has a type, or its
-attributes or its summary speak of thoughts, or its tag is incomplete or has odd quotes, so that nobody can tell."""
+attributes or its summary mention thoughts, or its tag is incomplete or has unbalanced quotes, so it is ambiguous."""
 _FOLD_MARK = rb"(?<=<)(?i:/details\s?>|details(?:%s|[\s/>]))" % FOLDED
 _HEADS = tuple(dict.fromkeys(tag[: 4 if tag.isascii() else 1] for tag in THINK_TAGS))
 """The first letters of all names of tags."""

@@ -84,7 +84,7 @@ _BLANK = lazy_regex(
     rb"(?:[\x00-\x20\x7f]|\xc2[\x80-\xa0\xad]|\xcd\x8f|\xe1\x9a\x80|\xe1\xa0\x8e|\xe2\x80[\x80-\x8f\xa8-\xaf]"
     rb"|\xe2\x81[\x9f-\xaf]|\xe3\x80\x80|\xef\xb8[\x80-\x8f]|\xef\xbb\xbf)*"
 )
-"""Whitespace, control characters and invisible characters. Before a tag, nobody can see them."""
+"""Whitespace, control characters, and invisible characters. Before a tag, nobody can see them."""
 
 
 def thought_spans(body: Body) -> list[Span]:

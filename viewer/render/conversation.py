@@ -67,7 +67,7 @@ class Conversation:
     """Prints the conversation, all at once or in parts as they arrive.
 
     Safety: a message appears only when its header is complete and the visibility rule allows it. A run of hidden
-    messages is reported when the next shown message begins, so that its growth and timing are not observable. The text
+    messages is reported when the next shown message begins, so its growth and timing are not observable. The text
     of an open answer is written as it arrives, except for what may be a thought tag and for an open thought block.
 
     One case becomes apparent only later: a closing `</think>` without an opening tag turns everything before it into a
@@ -94,7 +94,7 @@ class Conversation:
     ) -> None:
         """`grows`: the input may grow. `begun`: something was printed before. `before`: the conversation printed from
         the same input in another format. `last`: the number of rows at the end to print, if not all;
-        `skipped` is what the input has before them that was not read. `renders`: Markdown of whole messages is
+        `skipped`: how much of the input before them was not read. `renders`: Markdown of whole messages is
         rendered."""
         audience = projection.audience
         self._grows = grows
@@ -325,7 +325,7 @@ class _Page:
         """True if the last line shows a call at the brief level."""
 
     def begin_after(self, transcript: int, *, is_within: bool) -> None:
-        """Begin after a transcript or, with `is_within`, within the next one, whose boundary is then left out."""
+        """Begin after a transcript or, with `is_within`, within the next one, whose boundary is then omitted."""
         self._transcript = transcript
         if is_within:
             self._transcript += 1

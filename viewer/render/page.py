@@ -442,7 +442,7 @@ class BlockMaker:
 def hidden_words(count: int, faulty: int, *, elsewhere: bool = False) -> str:
     """Describe how many messages are hidden, and how many of them have problems.
 
-    `elsewhere`: only messages of other threads are left out."""
+    `elsewhere`: only messages of other threads are omitted."""
     words = f"{counted(count, 'message')} in other threads" if elsewhere else counted(count, "hidden message")
     if count == faulty == 1:
         return f"{words} with a problem"

@@ -1,6 +1,6 @@
 """Sanitize transcript text for a terminal: escape or replace everything that is unsafe to show.
 
-One code point in, one out, so that offsets stay valid. Invisible characters, and characters that move text, become
+One code point in, one out, so offsets stay valid. Invisible characters, and characters that move text, become
 visible marks:
   ␀ … ␟ ␡   control characters          ⇢ ⇠ ⇄   direction: left to right, right to left, its ends
   ␍ ␤       a lone carriage return,     ·       zero-width, fillers, tags, selectors, format characters
@@ -31,7 +31,7 @@ SafeText = NewType("SafeText", str)
 """Text that a terminal displays but does not interpret. The view layer accepts no other type."""
 
 LONGEST_LINE = 200
-"""The maximum number of code points in a name, a title, an id or a file name."""
+"""The maximum number of code points in a name, a title, an ID or a file name."""
 MOST_MARKS = 4
 """The maximum number of combining marks on one base in a line."""
 
@@ -71,7 +71,7 @@ _LINE_MARKS = {ord("\n"): "␊", ord("\t"): "␉"}
 
 
 def normalize_newlines(text: str) -> str:
-    """Convert CRLF to LF. A lone carriage return stays, so that it is shown."""
+    """Convert CRLF to LF. A lone carriage return stays, so it is shown."""
     return text.replace("\r\n", "\n")
 
 
@@ -83,7 +83,7 @@ def sanitize(text: str) -> SafeText:
 
 
 def sanitize_line(text: str, limit: int = LONGEST_LINE) -> SafeText:
-    """Sanitize a name, a title, an id or a file name to one line of at most `limit` code points."""
+    """Sanitize a name, a title, an ID or a file name to one line of at most `limit` code points."""
     shown = text[:limit]
     line = _without_excess(sanitize(shown).translate(_LINE_MARKS))
     return SafeText(line if shown == text else line[: max(limit - 1, 0)] + "…")

@@ -146,7 +146,7 @@ class Style(Struct, frozen=True, gc=False):
         return SafeText(text.translate(_ASCII_WORDS)) if self.ascii else SafeText(text)
 
     def name(self, text: str) -> SafeText:
-        """Return an external name (of a file, tool, role, or id) on one line."""
+        """Return an external name (of a file, tool, role, or ID) on one line."""
         return self.spell(sanitize_line(text))
 
     def paint(self, line: Iterable[Part]) -> Printable:

@@ -64,7 +64,7 @@ class TitleFacts(Struct, frozen=True, gc=False):
     """The title of the format, such as `OpenChatML 2.2`."""
     model: str = ""
     level: str = "safe"
-    """How much the view reveals: `safe`, `brief` or `debug`."""
+    """How much the view reveals: `safe`, `brief`, or `debug`."""
     follow: FollowState = FollowState.STILL
     words: str = ""
     """The follow state in words. If empty, the name of the state is shown."""
@@ -133,7 +133,7 @@ def screen_title(left: Sequence[Part], right: str, level: str, width: int, style
 
 
 def _free_cells(free: int, level: str, style: Style) -> list[Part]:
-    """Return the fill for unused cells: slashes in the debug view, so that it is recognized at a glance."""
+    """Return the fill for unused cells: slashes in the debug view so that it is recognized at a glance."""
     if level != "debug" or free < 3:
         return [Part(trusted(" " * free))]
     stroke = "/" if style.ascii else "╱"
@@ -173,7 +173,7 @@ def boundary_words(boundary: Boundary) -> list[str]:
 
 
 def fitting_boundary_words(boundary: Boundary, width: int, signs: Glyphs) -> SafeText:
-    """Return the words of a boundary on one line. If they are too wide, leave out the model, then the format, so that
+    """Return the words of a boundary on one line. If they are too wide, omit the model, then the format, so
     the title stays readable."""
     number, *facts = map(sanitize_line, boundary_words(boundary))
     title = [facts.pop()] if facts and boundary.title else []

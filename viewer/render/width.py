@@ -1,4 +1,4 @@
-"""Measure, wrap and truncate lines by cells: width, tab stops, ellipsis, excess combining marks."""
+"""Measure, wrap, and truncate lines by cells: width, tab stops, ellipsis, excess combining marks."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ class YamlFile:
         self._source = sanitize_line(source)
 
     def root(self) -> yaml.Node | None:
-        """Return the file as nodes. Read it under limits first, so that no node is too deep or refers to itself."""
+        """Return the file as nodes. Read it under limits first so that no node is too deep or refers to itself."""
         import yaml  # slow to import; simple files do not need it
 
         data = self._text.encode("utf-8", "replace")
@@ -78,7 +78,7 @@ class YamlFile:
         return _BOOLEANS[word]
 
     def _kind(self, node: yaml.Node) -> str:
-        """`scalar`, `sequence` or `mapping`."""
+        """`scalar`, `sequence`, or `mapping`."""
         kind: str = getattr(node, "id", "")
         return kind
 

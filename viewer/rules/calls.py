@@ -1,4 +1,4 @@
-"""Rule rows for warnings about calls, replies and tools."""
+"""Rule rows for warnings about calls, replies, and tools."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ W_CALL_ID_DUPLICATE = Rule(
     title="Duplicate `call_id` …",
     safe="Two background steps share the same ID.",
     section="OpenChatML 2.2 section 8.2",
-    advice="Give each call its own id, and each call one reply.",
+    advice="Give each call a unique ID and exactly one reply.",
     example="""\
 version: 2.2
 <|start|>user<|message|>What time is it?<|end|>

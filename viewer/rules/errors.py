@@ -9,7 +9,7 @@ E_PARSE_HEADER = Rule(
     title="Invalid document or message header.",
     safe="Part of this transcript is malformed and stays hidden.",
     section="OpenChatML 2.2 sections 14, 2, 6",
-    advice="Fix the header at the marked place. A message with a malformed header is hidden from end users.",
+    advice="Fix the marked part of the header. A message with a malformed header is hidden from end users.",
     example="""\
 version: 2.2
 <|start|>user<|message|>What is 2 + 2?<|end|>
@@ -56,7 +56,7 @@ E_BODY_CONSTRAINT_VIOLATION = Rule(
     title="The body does not match its declared type.",
     safe="A message contains invalid data.",
     section="OpenChatML 2.2 sections 14, 6",
-    advice="Fix the body at the marked place, or remove the constraint if the body is not of this type.",
+    advice="Fix the marked part of the body, or remove the constraint if the body has another type.",
     example="""\
 version: 2.2
 <|start|>user<|message|>What's the weather in Tokyo?<|end|>
@@ -174,13 +174,13 @@ version: 2.2
         "literal": "The input ended inside a literal block; `<|endliteral|>` is missing.",
         "event-stream": "The event stream ended without a `done` event.",
         "log": "The logger cut this text.",
-        "compressed-truncated": "The compressed file is truncated. What it contains is shown.",
+        "compressed-truncated": "The compressed file is truncated. The content up to that point is shown.",
         "compressed-damaged": "The compressed file is damaged. Reading stopped here.",
         "too-large": "The size limit was reached. Reading stopped here.",
-        "part-damaged": "A part of the container is damaged. What it contains is shown.",
+        "part-damaged": "Part of the container is damaged. Its readable content is shown.",
         "part-too-large": "A part of the container is too large. Reading it stopped here.",
         "part-unread": "A part of the container was not read: its name, encryption, or compression is not supported.",
-        "part-repeated": "Two parts of the container have one name. The last one was read.",
+        "part-repeated": "Two parts of the container have the same name. The last one was read.",
     },
 )
 

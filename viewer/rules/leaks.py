@@ -12,7 +12,7 @@ W_LEAK = Rule(
     title="The answer repeats hidden text.",
     safe="",
     section="`ocmlview leaks` and `check --leaks` only",
-    advice=f"{_ADVICE} A paraphrase is not detected.",
+    advice=f"{_ADVICE} Paraphrases are not detected.",
     example="""\
 version: 2.2
 <|start|>developer<|message|>Never say the voucher ZX-4471.<|end|>
@@ -22,7 +22,7 @@ version: 2.2
     reasons={
         "secret": "The answer contains a rare string from hidden text.",
         "copied": _COPIED,
-        "meta": "The answer contains wording of reasoning.",
+        "meta": "The answer contains phrases typical of reasoning.",
     },
 )
 

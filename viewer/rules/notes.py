@@ -18,7 +18,7 @@ I_CALL_INFERRED = Rule(
     title="Call and reply matched by order.",
     safe="Two background steps were matched by order, not by ID.",
     section="Harmony guide: providing tool results",
-    advice="No action needed. This format has no call ids.",
+    advice="No action needed. This format has no call IDs.",
     example="""\
 <|start|>user<|message|>What time is it?<|end|>\
 <|start|>assistant<|channel|>commentary to=functions.get_time <|constrain|>json<|message|>{}<|call|>\
@@ -30,7 +30,7 @@ I_CALL_INFERRED = Rule(
 I_TYPE_BARE = Rule(
     code="I-TYPE-BARE",
     title="Type without `<|constrain|>`.",
-    safe="A message states its type in short form.",
+    safe="A message gives its type in abbreviated form.",
     section="OpenChatML 2.2 section 6",
     advice="Write `<|constrain|>` before the type if the body must be checked.",
     example="""\
@@ -141,7 +141,7 @@ I_NEXT_AMBIGUOUS = Rule(
     title="The next prompt is ambiguous.",
     safe="",
     section="`ocmlview next` only",
-    advice="Escape the control tokens in the marked body, or build the prompt from token ids.",
+    advice="Escape the control tokens in the marked body, or build the prompt from token IDs.",
     example="version: 2.2\n<|start|>user<|message|>What does <<|end|> do?<|end|>\n",
 )
 
@@ -150,7 +150,7 @@ I_TIME_BACKWARDS = Rule(
     title="Times run backwards.",
     safe="Times in this transcript are out of order.",
     section="ocmlview: replay and timing",
-    advice="Check the clocks. Durations over this place are omitted.",
+    advice="Check the clocks. Durations that span this point are omitted.",
     example="""\
 {"role": "user", "content": "Is it open?", "timestamp": "2026-03-01T09:00:05Z"}
 {"role": "assistant", "content": "Yes, until six.", "timestamp": "2026-03-01T09:00:02Z"}

@@ -1,4 +1,4 @@
-"""Rule rows for warnings about headers, frames and text."""
+"""Rule rows for warnings about headers, frames, and text."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ version: 2.2
 W_HEADER_MISSING = Rule(
     code="W-HEADER-MISSING",
     title="Missing YAML header.",
-    safe="The transcript does not state its format version.",
+    safe="The transcript does not specify its format version.",
     section="OpenChatML 2.2 section 2",
     advice="Start the transcript with a line `version: 2.2`.",
     example="""\
@@ -45,7 +45,7 @@ version: 2.9
 
 W_FORMAT_VERSION = Rule(
     code="W-FORMAT-VERSION",
-    title="The file is newer than this version of ocmlview supports.",
+    title="The file uses a newer format version than this version of ocmlview supports.",
     safe="Some parts of this transcript may be missing from this view.",
     section="Record formats",
     advice="Update ocmlview. Unknown records are hidden.",
@@ -109,7 +109,7 @@ W_CONTENT_MISSING = Rule(
     title="The message has no readable content.",
     safe="The content of a message could not be read.",
     section="JSON messages",
-    advice="Check `--format`. The marked member holds text that was not read.",
+    advice="Check `--format`. The marked member contains text that was not read.",
     example="""\
 [{"role":"user","content":"Is it sunny?"},{"role":"assistant","answer":"Yes, all day."}]
 """,
@@ -144,7 +144,7 @@ W_THREAD_BROKEN = Rule(
     title="The message tree is broken.",
     safe="The order of some messages is uncertain.",
     section="Record formats",
-    advice="Check the parent ids. Messages are in file order from here on.",
+    advice="Check the parent IDs. Messages are in file order from here on.",
     example="""\
 {"type":"user","uuid":"u1","sessionId":"s1","message":{"role":"user","content":"Is it sunny?"}}
 {"type":"user","uuid":"u2","parentUuid":"u9","sessionId":"s1","message":{"role":"user","content":"Is it warm?"}}
@@ -288,7 +288,7 @@ version: 2.2
 W_STREAM_INTERLEAVED = Rule(
     code="W-STREAM-INTERLEAVED",
     title="Interleaved deltas without `message_id`.",
-    safe="Parts of two messages arrived mixed.",
+    safe="Parts of two messages arrived interleaved.",
     section="OpenChatML 2.2 section 9",
     advice="Give each event the `message_id` of its message.",
     example="""\

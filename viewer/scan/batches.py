@@ -164,7 +164,7 @@ class KnownFrames:
         )
 
     def _id_text(self, starts: NDArray[np.int64], sizes: NDArray[np.int64]) -> bytes:
-        """Return all call ids, concatenated."""
+        """Return all call IDs, concatenated."""
         places = np.arange(sizes.sum()) + (starts - sizes.cumsum() + sizes).repeat(sizes)
         return bytes(np.frombuffer(self._data, np.uint8)[places])
 

@@ -69,7 +69,7 @@ for _spelling, _kind in _KINDS.items():
 
 
 class HeaderColumns(Struct, frozen=True):
-    """The headers of frames, grouped by their words without the call id, with one example per group."""
+    """The headers of frames, grouped by their words without the call ID, with one example per group."""
 
     kinds: Positions
     """For each frame, the number of its example, or IRREGULAR."""
@@ -77,10 +77,10 @@ class HeaderColumns(Struct, frozen=True):
     example_id_starts: list[int]
     example_id_ends: list[int]
     lasts: list[int]
-    """For each example, where the words start and end, and where the call id starts and ends."""
+    """For each example, where the words start and end, and where the call ID starts and ends."""
     id_starts: Positions
     id_ends: Positions
-    """The bounds of the call id in each example; both are 0 without a call id."""
+    """The bounds of the call ID in each example; both are 0 without a call ID."""
 
 
 class Frames(Struct, frozen=True):
@@ -95,7 +95,7 @@ class Frames(Struct, frozen=True):
     follows: NDArray[np.bool_]
     """True if only whitespace separates this frame from the next one."""
     escaped: NDArray[np.bool_]
-    """True if the body has a mark after a doubled `<`, so that its text differs from its bytes."""
+    """True if the body has a mark after a doubled `<`, so its text differs from its bytes."""
     headers: HeaderColumns | None = None
     """The headers, if they were read with the frames."""
 

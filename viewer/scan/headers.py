@@ -1,4 +1,4 @@
-"""Header cache for plain frames: each distinct header, apart from its call id, is parsed once."""
+"""Header cache for plain frames: each distinct header, apart from its call ID, is parsed once."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _ROUNDS = 6
 
 
 class HeaderKind(Struct, frozen=True):
-    """What the words of a header mean, without the call id."""
+    """What the words of a header mean, without the call ID."""
 
     header: Header
     endings: int
@@ -52,11 +52,11 @@ class ReadHeaders(Struct, frozen=True):
     """The position of each header in `HeaderMemo.kinds`, or IRREGULAR."""
     id_starts: Positions
     id_ends: Positions
-    """The bounds of the call id in each header; both are 0 without a call id."""
+    """The bounds of the call ID in each header; both are 0 without a call ID."""
 
 
 class _NewPlaceError(Exception):
-    """A call id was found at a position that had not been searched."""
+    """A call ID was found at a position that had not been searched."""
 
 
 class HeaderMemo:
@@ -67,7 +67,7 @@ class HeaderMemo:
         self._grammar = grammar
         self._known: dict[tuple[bytes, bytes | None], int] = {}
         self._id_places: list[int] = []
-        """The lengths of the words before a call id."""
+        """The lengths of the words before a call ID."""
 
     def read(self, data: bytes, frames: Frames) -> ReadHeaders:
         """Return the kinds of all headers of a block."""
@@ -127,7 +127,7 @@ class HeaderMemo:
         return known
 
     def _learn(self, words: bytes, call_id: bytes) -> int:
-        """Parse these words, and return their kind. It covers any call id if nothing else depends on the id."""
+        """Parse these words, and return their kind. It covers any call ID if nothing else depends on the ID."""
         if not call_id and _ID.search(words):
             self._learn_place(words)
         reading = read_header(words, self._grammar.header)
@@ -153,7 +153,7 @@ class HeaderMemo:
 
 
 class _Parts:
-    """The words before and after the call id of each header, eight bytes at a time."""
+    """The words before and after the call ID of each header, eight bytes at a time."""
 
     def __init__(self, words: Words, first: Positions, before: Positions, after: Positions, last: Positions) -> None:
         has_id = (after > 0).astype(np.int64)

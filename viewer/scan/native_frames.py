@@ -18,7 +18,7 @@ ROW = np.dtype(
 )
 """A row of `Native.frames`."""
 ESCAPED = 1
-"""A flag: the body has a mark after a doubled `<`, so that its text differs from its bytes."""
+"""A flag: the body has a mark after a doubled `<`, so its text differs from its bytes."""
 
 
 def find_native_frames(accelerator: Native, data: bytes, *, escapes: bool) -> Frames:

@@ -1,4 +1,4 @@
-"""Decompress gzip, xz and zstd, recognized by their first bytes, as a stream of limited size."""
+"""Decompress gzip, xz, and zstd, recognized by their first bytes, as a stream of limited size."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from viewer.errors import ViewerError
 from viewer.sources.limits import limits, size_text
 
 MOST_KEPT = 1024 * 1024
-"""The maximum size in bytes. The compressed data of a member is kept up to this size, so that damage loses nothing that
+"""The maximum size in bytes. The compressed data of a member is kept up to this size, so damage loses nothing that
 can still be decompressed."""
 _MOST_MEMORY = 256 * 1024 * 1024
 """The memory limit of a decompressor in bytes."""
@@ -164,7 +164,7 @@ class Expander:
         if not self._rest or self._may_begin(self._rest):
             return False
         if not self._rest.startswith(self._compression.magic):
-            self._stop(DAMAGED, "what follows the compressed data is left out")
+            self._stop(DAMAGED, "the data after the compressed stream is ignored")
             return False
         self._member, self._kept = self._compression.member(), bytearray()
         return True

@@ -68,8 +68,8 @@ class FileSource:
         self._file.index(data, None if self._sums_all else parsed)
 
     def is_rewritten(self) -> bool:
-        """True if the file no longer holds the indexed bytes. This costs one `fstat` and, if the stamp has changed, the
-        checksums of the next blocks. A block without a checksum is verified when it is read."""
+        """True if the file no longer contains the indexed bytes. This costs one `fstat` and, if the stamp has changed,
+        the checksums of the next blocks. A block without a checksum is verified when it is read."""
         if self._is_over or not self._file.has_moved:
             return self._is_over
         return self._file.is_shorter or not self._file.compare_some(COMPARED_AT_ONCE // BLOCK)

@@ -46,7 +46,7 @@ class Source(Protocol):
 
     @property
     def only(self) -> str:
-        """The number or id of the only transcript to read; empty for all."""
+        """The number or ID of the only transcript to read; empty for all."""
 
     @property
     def size(self) -> int:
@@ -95,7 +95,7 @@ def open_source(path: str) -> Source:
     mode = os.fstat(descriptor).st_mode
     if stat.S_ISDIR(mode):
         os.close(descriptor)
-        raise ViewerError(f"{file} is a directory; name a transcript in it")
+        raise ViewerError(f"{file} is a directory; specify a transcript in it")
     if not stat.S_ISREG(mode):
         return _spooled(path, os.fdopen(descriptor, "rb"), FROM_A_PIPE, item)
     first = os.pread(descriptor, LONGEST_MAGIC, 0)
@@ -124,7 +124,7 @@ def check_standard_input() -> None:
 
 
 def _spooled_whole(path: str, descriptor: int, only: str) -> SpooledSource:
-    """Spool a regular file. Retry if it is rewritten in the meantime, so that two versions never mix."""
+    """Spool a regular file. Retry if it is rewritten in the meantime so that two versions never mix."""
     try:
         for _ in range(_MOST_TRIES):
             stream = GuardedStream(os.dup(descriptor))
@@ -145,7 +145,7 @@ def _sentence(path: str, error: OSError) -> str:
 
 
 class ByteStream(Protocol):
-    """A stream that can be read only once. Each read returns what is available, so that Ctrl-C takes effect."""
+    """A stream that can be read only once. Each read returns what is available, so Ctrl-C takes effect."""
 
     def read1(self, size: int, /) -> bytes:
         """Read some bytes, or none at the end."""

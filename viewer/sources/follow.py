@@ -1,4 +1,4 @@
-"""Follow a growing file: poll it, detect every kind of change, and return its bytes as they arrive."""
+"""Follow a growing file: poll it, detect truncation, rewrites, and rotation, and return its bytes as they arrive."""
 
 from __future__ import annotations
 
@@ -178,7 +178,7 @@ class FollowSource:
         return changes
 
     def _look_for_changes(self) -> list[Change]:
-        seen = self._look()  # before reading, so that the old file is read to its end
+        seen = self._look()  # before reading, so the old file is read to its end
         changes = self._read_on()
         if changes or seen is None:
             return changes

@@ -1,4 +1,4 @@
-"""`FollowedFile`: a followed regular file that stays open. Detects truncation, rotation, and rewrites."""
+"""`FollowedFile`: a followed regular file that stays open. Detects truncation and rewrites."""
 
 from __future__ import annotations
 

@@ -60,7 +60,7 @@ class GuardedFile:
         self.sums.add(data, parsed)
 
     def read(self, start: int, end: int, *, trusts_stamp: bool = True) -> bytes | Unproven | None:
-        """Return indexed bytes if they are unchanged, or None if the file no longer holds them."""
+        """Return indexed bytes if they are unchanged, or None if the file no longer contains them."""
         before = stamp_of(self.descriptor)
         if size_in(before) < self.sums.length:
             return None
@@ -133,5 +133,5 @@ class GuardedStream:
 
     @property
     def was_one_file(self) -> bool:
-        """True if the file still holds everything that was read."""
+        """True if the file still contains everything that was read."""
         return not self._file.has_moved or self._file.compare()

@@ -28,7 +28,7 @@ _load: Callable[[], Limits] = Limits
 
 
 def limits() -> Limits:
-    """Return the current limits. Only spooled inputs call this, so that other inputs never wait for the settings."""
+    """Return the current limits. Only spooled inputs call this, so other inputs never wait for the settings."""
     return _load()
 
 

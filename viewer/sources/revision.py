@@ -1,4 +1,4 @@
-"""`FileRevision`: the text of a followed file until it is truncated, rotated or replaced. UTF-16 is converted."""
+"""`FileRevision`: the text of a followed file until it is truncated, rotated, or replaced. UTF-16 is converted."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class FileRevision:
         return self._is_full or (self._held.stopped if isinstance(self._held, FollowedPipe) else "")
 
     def read(self, start: int, end: int) -> bytes:
-        """Return the bytes between two offsets. Raise FileRewrittenError if the file no longer holds what was read."""
+        """Return the bytes between two offsets. Raise FileRewrittenError if the file no longer has what was read."""
         return self._read(start, end, trusts_stamp=True)
 
     def read_again(self, start: int, end: int) -> bytes:

@@ -1,4 +1,4 @@
-"""`Spool`: text that can be read only once, kept in memory, then in an unlinked file of mode 0600, up to a limit."""
+"""`Spool`: keeps text that can be read only once, first in memory, then in an unlinked file with mode 0600."""
 
 from __future__ import annotations
 

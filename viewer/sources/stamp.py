@@ -1,4 +1,4 @@
-"""The stamp of a file, compared around every read: device, inode, size, modification time and change time."""
+"""The stamp of a file, compared around every read: device, inode, size, modification time, and change time."""
 
 from __future__ import annotations
 

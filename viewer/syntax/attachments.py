@@ -1,4 +1,4 @@
-"""Labels for images, audio, video and files in content parts: `[image/png, 40 KB]`, never their data or address."""
+"""Labels for images, audio, video, and files in content parts: `[image/png, 40 KB]`, never their data or address."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class _Facts(Struct, gc=False):
 
 
 def attachment_kind(part: JsonNode, part_type: str) -> str | None:
-    """Return `image`, `audio`, `video` or `file` if the part is one. `part_type` is empty if it has no type."""
+    """Return `image`, `audio`, `video`, or `file` if the part is one. `part_type` is empty if it has no type."""
     if part_type:
         return _KIND_OF_TYPE.get(part_type)
     kinds = [kind for key, kind in _KIND_OF_MEMBER.items() if part.get(key) is not None]
@@ -75,7 +75,7 @@ def attachment_kind(part: JsonNode, part_type: str) -> str | None:
 def attachment_label(data: bytes) -> str:
     """Return the label for a content part, given its bytes."""
     part = read_json(data).node
-    if data.startswith(b"{\\"):  # a part in a string that holds JSON
+    if data.startswith(b"{\\"):  # a part in a string that contains JSON
         part = read_json(string_body(b'"' + data + b'"').encode("utf-8", "replace")).node
     if part is None or part.kind is not JsonKind.OBJECT:
         return "[attachment]"

@@ -44,7 +44,7 @@ ZERO_WIDTH = _class_of(
 FORMAT = _class_of("0600-0605 06DD 070F 0890-0891 08E2 110BD 110CD 13430-1343F")
 """Format characters that are visible or shape visible text. They do not count as hidden."""
 C0 = "\\x01-\\x08\\x0b\\x0c\\x0e-\\x1f\\x7f"
-"""Control characters except NUL, tab, line feed and carriage return."""
+"""Control characters except NUL, tab, line feed, and carriage return."""
 C1 = "\\x80-\\x9f"
 
 _PICTOGRAPH = (
@@ -69,7 +69,7 @@ PICTOGRAPHS = tuple((ord(item[0]), ord(item[-1])) for item in _items(_PICTOGRAPH
 hidden, unless the character changes the skin color of another one. Neither is a joiner between two of them."""
 SKIN_COLORS = (0x1F3FB, 0x1F3FF)
 EMOJI = f"(?:{_FLAG}|[#*0-9]\ufe0f\u20e3|{_SEQUENCE})"
-"""An emoji with its joiners, selectors and tags, which do not count as hidden characters."""
+"""An emoji with its joiners, selectors, and tags, which do not count as hidden characters."""
 
 UNSEEN = lazy_regex(f"[{BIDI}{TAGS}{ZERO_WIDTH}]")
 

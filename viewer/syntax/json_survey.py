@@ -1,6 +1,6 @@
 """Validate JSON and find duplicate keys in one pass over the bytes, in bounded memory.
 
-One regular expression matches a run of plain members or items, so that a large object needs no node per value. Reading
+One regular expression matches a run of plain members or items, so a large object needs no node per value. Reading
 stops at the first byte that is not strict JSON; the tolerant parser continues from there.
 """
 

@@ -1,4 +1,4 @@
-"""Check and read JSON text: validity, faults, values and positions. Values are never serialized again."""
+"""Check and read JSON text: validity, faults, values, and positions. Values are never serialized again."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def read_json(data: bytes, base: int = 0, start: int = 0) -> JsonReading:
 
 
 def read_rest(data: bytes, base: int, start: int) -> JsonReading:
-    """Read the rest of an array, starting at the comma after an item, or at its end. The node has the new items."""
+    """Read the rest of an array, from the comma after an item, or at the array's end. The node has the new items."""
     return Scanner(data, base, start, strict=False).resume([JsonKind.ARRAY], "after")
 
 

@@ -31,7 +31,7 @@ class JsonNode(Struct):
     text: str = ""
     """The decoded value of a string, or the source text of a number."""
     plain: bool = False
-    """True for a string with valid quotes and no escapes, so that its body is the bytes between them."""
+    """True for a string with valid quotes and no escapes, so its body is the bytes between them."""
     items: list[JsonNode] = field(default_factory=lambda: NO_ITEMS)
     members: list[JsonMember] = field(default_factory=lambda: NO_MEMBERS)
     """The members in order, including duplicates."""
@@ -93,7 +93,7 @@ class JsonFault(Struct, frozen=True, gc=False):
     """Why text is not JSON, and the bytes at fault. If something is missing, the span is empty and at the end."""
 
     reason: str
-    """`json-malformed`, `json-truncated`, `json-trailing`, `json-too-deep` or `empty`."""
+    """`json-malformed`, `json-truncated`, `json-trailing`, `json-too-deep`, or `empty`."""
     offset: int
     end: int
 

@@ -46,7 +46,7 @@ def read_namespaces(text: str) -> dict[str, Schema]:
 
 
 def _next_namespace(text: str, position: int) -> int:
-    """Return the position of the next namespace. Text outside namespaces is skipped, so that quotes and braces in prose
+    """Return the position of the next namespace. Text outside namespaces is skipped, so quotes and braces in prose
     cannot hide one."""
     found = _NAMESPACE.search(text, position)
     return found.start() if found else len(text)

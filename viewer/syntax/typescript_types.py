@@ -156,7 +156,7 @@ class Reader:
         return Type(dict(_NAMED[name])) if name in _NAMED else Type({}, known=False)
 
     def _generic(self, name: str) -> Type:
-        """Read `Array<T>`, `Record<K, T>` and similar types."""
+        """Read `Array<T>`, `Record<K, T>`, and similar types."""
         last = self._type().schema
         while self._take(","):
             last = self._type().schema

@@ -107,7 +107,7 @@ class _Events(Reader, Scanner, Parser):
 
 
 class _Building:
-    """Builds a value event by event, so that everything before a fault is kept."""
+    """Builds a value event by event so that everything before a fault is kept."""
 
     def __init__(self, text: str) -> None:
         self.value: object = ""

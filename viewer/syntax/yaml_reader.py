@@ -1,4 +1,4 @@
-"""Bounded YAML parser: mappings, lists and strings, without aliases, anchors, tags, merges or repeated keys."""
+"""Bounded YAML parser: mappings, lists, and strings, without aliases, anchors, tags, merges, or repeated keys."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class YamlFault(Struct, frozen=True, gc=False):
 
 
 class YamlReading(Struct, frozen=True):
-    """The value of a YAML text, up to the first fault: mappings, lists and strings."""
+    """The value of YAML text, up to the first fault: mappings, lists, and strings."""
 
     value: object
     faults: tuple[YamlFault, ...]

@@ -1,4 +1,4 @@
-"""Write canonical YAML that reads back as the same mappings, lists and strings."""
+"""Write canonical YAML that reads back as the same mappings, lists, and strings."""
 
 from __future__ import annotations
 

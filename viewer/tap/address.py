@@ -59,12 +59,12 @@ def parse_upstream(url: str) -> Upstream:
     if parts.scheme not in _PORTS or not parts.hostname:
         raise ViewerError("--to is not a URL; write http://HOST:PORT or https://HOST")
     if "@" in parts.netloc:
-        raise ViewerError("--to takes no user or password; clients send their own keys")
+        raise ViewerError("--to must not contain a user name or password; clients send their own keys")
     if parts.query or parts.fragment or "?" in url or "#" in url:
-        raise ViewerError("--to takes no query; clients send their own")
+        raise ViewerError("--to must not contain a query string; clients send their own")
     host = unquote(parts.hostname)
     if _address(host) is None and not _NAME.fullmatch(host):
-        raise ViewerError("--to has a host name that is not ASCII letters, digits, dots and hyphens")
+        raise ViewerError("--to has a host name that is not ASCII letters, digits, dots, and hyphens")
     if not _PATH.fullmatch(parts.path):
         raise ViewerError("--to has a path with spaces or characters outside ASCII; percent-encode them")
     return Upstream(

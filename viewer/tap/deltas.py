@@ -10,7 +10,7 @@ from msgspec import Struct, field
 
 
 class Delta(Struct):
-    """A piece of a block. The first piece may have a call id and a name."""
+    """A piece of a block. The first piece may have a call ID and a name."""
 
     block: str
     type: str
@@ -45,7 +45,7 @@ class Ending(Struct):
     error: dict[str, Any] | None = None
     """The error that the answer reports."""
     id: str = ""
-    """The id by which a later request may refer to the answer."""
+    """The ID by which a later request may refer to the answer."""
     is_complete: bool = False
     """True if the answer has declared its end."""
 

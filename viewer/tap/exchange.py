@@ -30,7 +30,7 @@ _OF_TOOL = frozenset(
 )
 """The logged members of a tool declaration. Others, such as headers and URLs of MCP servers, may contain keys."""
 _OF_ANSWER = frozenset({"choices", "content", "output", "message", "annotations", "metadata"})
-"""Members of a complete answer that hold text or flags."""
+"""Members of a complete answer that contain text or flags."""
 _OF_FUNCTION = frozenset({"name", "description", "parameters", "strict", "format"})
 STREAMS = {"text/event-stream": False, "application/x-ndjson": True, "application/jsonl": True}
 """The content types of streams. The value is True if each line is an event."""

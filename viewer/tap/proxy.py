@@ -20,7 +20,7 @@ from viewer.tap.log import Log
 SLICE = 64 * 1024
 """The maximum number of bytes that one step of a relay holds."""
 LINGER_SECONDS = 2.0
-"""Seconds to keep reading from a client after the server has closed, so that a reset does not destroy the last
+"""Seconds to keep reading from a client after the server has closed so that a reset does not destroy the last
 answer."""
 _SENTENCES = {
     400: ("Bad Request", "This is not an HTTP/1.1 request that ocmlview tap can forward."),
@@ -318,7 +318,7 @@ class _Relay:
 
 
 def reset(writer: asyncio.StreamWriter) -> None:
-    """Break a connection, so that the other side does not mistake this for a normal end."""
+    """Break a connection so that the other side does not mistake this for a normal end."""
     with suppress(OSError):
         connection: socket.socket = writer.get_extra_info("socket")
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))

@@ -1,4 +1,4 @@
-"""Match each request to the conversation that it continues, so that the log holds every message once."""
+"""Match each request to the conversation that it continues so that the log holds every message once."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ class Sessions:
         self._run = run
         self._count = 0
         self._known: OrderedDict[bytes, str] = OrderedDict()
-        """Sessions by a hash of all messages in a request, or of an answer's id."""
+        """Sessions by a hash of all messages in a request, or of an answer's ID."""
         self._answered: set[bytes] = set()
         self._settings: dict[tuple[str, str], bytes] = {}
         """The hash of each repeated request member, by session and name."""
 
     def place(self, api: str, items: Sequence[Any], previous: str) -> Place:
-        """Find the session of a request with these messages, or begin one. `previous` is the id of an answer."""
+        """Find the session of a request with these messages, or begin one. `previous` is the ID of an answer."""
         if previous and (session := self._known.get(_hash(b"", previous))):
             return Place(session, 0, 0)
         hashes = list(_chain(api, items))
@@ -60,7 +60,7 @@ class Sessions:
         return Place(session, at, repeated, hashes[-1] if hashes else b"")
 
     def note_answer(self, place: Place, id: str) -> None:
-        """Record that a request got an answer with this id."""
+        """Record that a request got an answer with this ID."""
         if place.key in self._known:
             self._answered.add(place.key)
         if id:

@@ -161,7 +161,7 @@ class Writer:
 
 
 _RAW = (FrameKind.REQUEST, FrameKind.BODY)
-"""The kinds of frames that hold bytes of a body."""
+"""The kinds of frames that contain bytes of a body."""
 
 
 def run(frames: int, log: int, notices: int, name: str) -> None:

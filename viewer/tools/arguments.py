@@ -1,6 +1,6 @@
 """Positions of invalid arguments, found by a walk along the schema of the tool.
 
-A validator checks the values. The walk only finds positions, so that a large value with many faults takes no longer
+A validator checks the values. The walk only finds positions, so a large value with many faults takes no longer
 than reading it."""
 
 from __future__ import annotations

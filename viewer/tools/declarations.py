@@ -21,9 +21,9 @@ MANY_CALLS = 256
 
 
 MOST_KNOWN = 16
-"""The maximum number of texts whose declarations are kept for later transcripts."""
+"""The maximum number of strings whose declarations are kept for later transcripts."""
 LONGEST_KNOWN = 64 * 1024
-"""The maximum length of such a text in characters."""
+"""The maximum length of such a string in characters."""
 
 
 class _Declared(Struct):
@@ -37,10 +37,10 @@ class _Declared(Struct):
 
 
 class KnownTexts(dict[str, list[tuple[str, _Declared]]]):
-    """The declarations in the latest texts of a document. In training data, many transcripts declare the same tools."""
+    """The declarations in the latest strings of a document. In training data, many transcripts share them."""
 
     def read(self, text: str) -> list[tuple[str, _Declared]]:
-        """Return the tools that a text declares, in order."""
+        """Return the tools that the text declares, in order."""
         known = self.get(text)
         if known is None:
             known = [*_declared_in(text)]
@@ -125,7 +125,7 @@ class Declarations:
 
 
 def _declared_in(text: str) -> Iterator[tuple[str, _Declared]]:
-    """Yield the tools that a text declares."""
+    """Yield the tools that the text declares."""
     if "namespace" in text:
         from viewer.syntax.typescript import read_namespaces
 

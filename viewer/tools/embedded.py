@@ -25,7 +25,7 @@ _YAML_LINE = lazy_regex(r"(?:[ \t]+[^\n]*|-[ \t][^\n]*|[\w$-]{1,64}[ \t]*:(?:[ \
 
 
 def json_values(text: str) -> Iterator[object]:
-    """Yield the outermost JSON objects and arrays of text that may hold declarations, in linear time."""
+    """Yield the outermost JSON objects and arrays of text that may contain declarations, in linear time."""
     keys = [found.start() for found in _KEYS.finditer(text)]
     if not keys:
         return
@@ -47,7 +47,7 @@ def json_values(text: str) -> Iterator[object]:
 
 
 def _pairs(text: str) -> Iterator[tuple[int, int]]:
-    """Yield matching brackets. A string ends at the end of its line, so that an unmatched quote in prose does little
+    """Yield matching brackets. A string ends at the end of its line, so an unmatched quote in prose does little
     harm."""
     opened: list[tuple[str, int]] = []
     for found in _BRACKETS.finditer(text):
@@ -80,7 +80,7 @@ def _first(text: str) -> Generator[object, None, int]:
 
 
 def yaml_values(text: str) -> Iterator[object]:
-    """Yield the YAML blocks of text that may hold declarations: fenced blocks, or lines that look like a
+    """Yield the YAML blocks of text that may contain declarations: fenced blocks, or lines that look like a
     declaration."""
     blocks = 0
     fenced = False

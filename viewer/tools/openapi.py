@@ -96,7 +96,7 @@ def _operations(document: Mapping, whole: object) -> Iterator[Tool]:
 
 
 def _operation_name(operation: Mapping, path: str) -> str:
-    """Return the id of an operation, or the last segment of its path that is not a parameter."""
+    """Return the ID of an operation, or the last segment of its path that is not a parameter."""
     given = operation.get("operationId")
     if isinstance(given, str) and given.strip():
         return given.strip()

@@ -135,7 +135,7 @@ class _Writer:
         return None
 
     def _kind(self, raw: Schema, written: Schema, guards: Guards) -> None:
-        """Write `type`, `enum` and `const`, adding null to them if the schema is `nullable`."""
+        """Write `type`, `enum`, and `const`, adding null to them if the schema is `nullable`."""
         given = raw.get("type")
         names = [given] if isinstance(given, str) else given if isinstance(given, list) else []
         known = [TYPES[name] for name in names if isinstance(name, str) and name in TYPES]

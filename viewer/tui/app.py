@@ -522,7 +522,7 @@ class ViewerApp(App[int], inherit_bindings=False):
     # Events.
 
     async def on_event(self, event: events.Event) -> None:
-        """Record the time of input, so that background tasks yield, and queue it."""
+        """Record the time of input so that background tasks yield, and queue it."""
         if isinstance(event, events.InputEvent):
             self.last_key_at = time.monotonic()
         if isinstance(event, events.InputEvent | events.Paste) and not event.is_forwarded:

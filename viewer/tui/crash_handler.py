@@ -14,7 +14,7 @@ from viewer.signals import TerminalGuard
 
 
 def handle_signals(app: App[int], guard: TerminalGuard) -> None:
-    """Shut the app down when a fatal signal arrives, so that the terminal is restored."""
+    """Shut the app down when a fatal signal arrives so that the terminal is restored."""
     loop = asyncio.get_running_loop()
     guard.attach(lambda code: loop.call_soon_threadsafe(app.exit, code, code))
 

@@ -31,7 +31,7 @@ class DisplayState(Struct, frozen=True):
 
     @property
     def level(self) -> str:
-        """How much the view reveals: `safe`, `brief` or `debug`."""
+        """How much the view reveals: `safe`, `brief`, or `debug`."""
         return self.audience.level.value
 
     def reveals_less(self, other: DisplayState) -> bool:

@@ -19,7 +19,7 @@ class FirstFrame:
         self._is_due = True
 
     def drawn(self) -> None:
-        """Start the work that waited. After the first time, this does nothing."""
+        """Start the deferred work. Later calls do nothing."""
         if not self._is_due or self._drawn.is_set():
             return
         self._drawn.set()

@@ -36,7 +36,7 @@ class Target(Struct, frozen=True, gc=False):
     """For a sub-agent, the position of the message in its transcript."""
 
 
-PLACES = "a message (12), turn (t3), transcript (x2), percentage (50%), line (L120) or byte (B4096)"
+PLACES = "a message (12), turn (t3), transcript (x2), percentage (50%), line (L120), or byte (B4096)"
 HELP = f"Type {PLACES}."
 
 _FORMS = (

@@ -65,7 +65,7 @@ class PromptLine(Protocol):
         ...
 
     def ask(self, kind: PromptKind, text: str = "", offers: Sequence[str] | None = None, *, label: str = "") -> None:
-        """Ask, with this initial text. The up and down keys go through the texts in `offers`. The label precedes the
+        """Ask, with this initial text. The up and down keys go through the entries in `offers`. The label precedes the
         sign."""
         ...
 
@@ -174,7 +174,7 @@ class Viewport(Protocol):
         ...
 
     def go_to_cursor(self, cursor: Cursor, *, above: int | None = None) -> None:
-        """Set the cursor and scroll until its row is `above` lines below the top."""
+        """Set the cursor, and scroll so that `above` lines are visible above its row."""
         ...
 
     def go_to_row(self, row: int, line: int = 0, *, above: int = 0) -> None:

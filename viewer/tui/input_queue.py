@@ -1,4 +1,4 @@
-"""Input queue: passes on one key at a time, so that each reaches the screen or prompt that the keys before it open.
+"""Input queue: passes on one key at a time, so each reaches the screen or prompt that the keys before it open.
 
 Textual forwards a key to the widget that has the focus, from which it bubbles up to the app. Without the queue, the
 next key could already be on its way to a screen that the first one closes, or into the text of a prompt that it

@@ -37,7 +37,7 @@ class JumpList:
         self._at = len(self._places)
 
     def back(self, here: JumpPlace) -> JumpPlace | None:
-        """Return the previous place, or None. Remember `here`, so that `forward` can return to it."""
+        """Return the previous place, or None. Remember `here` so that `forward` can return to it."""
         if not self._at:
             return None
         if self._at == len(self._places):

@@ -92,7 +92,7 @@ class Action(Struct, frozen=True):
     in_list: str = ""
     """The target while a list has the focus, if it differs."""
     served: Served = Served.SAFE
-    """Which served views offer the action. Its bindings, footer, help and palette omit all others."""
+    """Which served views offer the action. Its bindings, footer, help, and palette omit all others."""
     title: str = ""
     """The title in the palette, if it is not the label."""
     refusal: str = ""
@@ -215,9 +215,9 @@ ACTIONS: tuple[Action, ...] = (
         "navigator.bottom",
         in_list="lists.bottom",
     ),
-    Action("jump_back", ("ctrl+o",), "Jump back", "Go back to the previous place.", _M, "navigator.jump_back"),
+    Action("jump_back", ("ctrl+o",), "Jump back", "Go back to the previous position.", _M, "navigator.jump_back"),
     Action("jump_forward", ("ctrl+n", "ctrl+i"), "Jump forward", "Go forward again.", _M, "navigator.jump_forward"),
-    Action("command", ("colon",), "Command", "Run a command or go to a place.", _M, "commands.ask"),
+    Action("command", ("colon",), "Command", "Run a command or go to a position.", _M, "commands.ask"),
     Action(
         "parent",
         ("backspace",),
@@ -526,7 +526,7 @@ ACTIONS: tuple[Action, ...] = (
         _F,
         "export.ask",
         served=Served.NEVER,
-        title="Export as HTML, Markdown, text, JSON Lines or SVG",
+        title="Export as HTML, Markdown, text, JSON Lines, or SVG",
     ),
     Action(
         "edit", ("v",), "Editor", "Open this line in $VISUAL or $EDITOR.", _F, "program.edit", True, served=Served.NEVER
@@ -578,7 +578,7 @@ _BY_ID = {action.id: action for action in ACTIONS}
 
 
 def by_id(id: str, actions: Sequence[Action] = ACTIONS) -> Action:
-    """Return the action with this id."""
+    """Return the action with this ID."""
     return _BY_ID[id] if actions is ACTIONS else next(action for action in actions if action.id == id)
 
 

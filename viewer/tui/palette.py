@@ -18,7 +18,7 @@ class Entry(Struct, frozen=True):
     """One row of the palette."""
 
     id: str
-    """The id of an action, or a command with its colon; one that ends with a space needs an argument."""
+    """The ID of an action, or a command with its colon; one that ends with a space needs an argument."""
     title: str
     shown: str
     """The key, or the command."""

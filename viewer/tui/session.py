@@ -321,7 +321,7 @@ class Session:
         return Changed.BLOCKS
 
     def reveal(self, number: int, levels: int = 0) -> Changed:
-        """Unfold a message that is folded to one line, so that its body can be shown."""
+        """Unfold a message that is folded to one line so that its body can be shown."""
         card = self.card_of(number)
         is_line = self.display.debug and not self.display.raw and not self.projection.headline(card).visible
         if not is_line or (self.folds.get(card) and self.depths.get(card, 0) >= levels):

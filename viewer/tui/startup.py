@@ -51,7 +51,7 @@ class Opener:
         return fault
 
     def first(self, path: str) -> Source | None:
-        """Open the first input before the app starts, so that errors appear on the normal screen."""
+        """Open the first input before the app starts so that errors appear on the normal screen."""
         return None if is_directory(path) or self.is_live(path) else open_source(path)
 
     def document(self, path: str, source: Source | None = None) -> Document:

@@ -167,7 +167,7 @@ class Session:
     def look(self, after: str) -> None:
         """Search everything that the app shows, or has sent since the last search.
 
-        Content in the debug view is not a leak, unless the app is sealed, so that it has no debug view."""
+        Content in the debug view is not a leak, unless the app is sealed, so it has no debug view."""
         self._after = after
         assert not (self.app.options.sealed and (is_debug(self.pilot) or is_brief(self.pilot))), after
         if self.app._exit or not self.searches or is_debug(self.pilot):
@@ -344,7 +344,7 @@ async def session(
     at_home: bool = False,
     searches: bool = True,
 ) -> AsyncIterator[Session]:
-    """Run the app on this transcript in a separate folder, so that all written files are found."""
+    """Run the app on this transcript in a separate folder so that all written files are found."""
     (folder / "input").mkdir(exist_ok=True)
     (folder / "input" / "chat.ocml").write_bytes(b"" if growing else planted.data)
     paths = ["input" if as_folder else "input/chat.ocml"]

@@ -80,7 +80,7 @@ class Schedule:
     trusts: bool = False
     """True if stamps are old enough to be trusted."""
     small: bool = False
-    """True if blocks and steps are small, so that a short file has many of them and the scanner reads it."""
+    """True if blocks and steps are small, so a short file has many of them and the scanner reads it."""
     old: Planted = field(init=False)
     new: Planted = field(init=False)
 

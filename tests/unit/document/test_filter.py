@@ -160,12 +160,12 @@ def test_problems_preambles_and_open_messages_are_found() -> None:
 
 ERRORS = {
     "rolle:assistant tool:x": (0, 5, 'unknown field "rolle"; did you mean "role"?'),
-    "latency>soon": (8, 4, '"soon" is not a duration; write 500ms, 2s, 3m or 1h'),
+    "latency>soon": (8, 4, '"soon" is not a duration; write 500ms, 2s, 3m, or 1h'),
     "http://host": (0, 4, 'unknown field "http"; to search for the words, quote them: "http://host"'),
-    "umbrella -turn:x": (15, 1, '"x" is not a number; write 5, 3..5 or ..5'),
-    "bytes>2xb": (6, 3, '"2xb" is not a size; write 500, 10kb or 2mb'),
-    "time>25:00": (5, 5, '"25:00" is not a time; write 10:02, 2026-11-22 or 2026-11-22T10:02'),
-    "time:2026-02-30": (5, 10, '"2026-02-30" is not a time; write 10:02, 2026-11-22 or 2026-11-22T10:02'),
+    "umbrella -turn:x": (15, 1, '"x" is not a number; write 5, 3..5, or ..5'),
+    "bytes>2xb": (6, 3, '"2xb" is not a size; write 500, 10kb, or 2mb'),
+    "time>25:00": (5, 5, '"25:00" is not a time; write 10:02, 2026-11-22, or 2026-11-22T10:02'),
+    "time:2026-02-30": (5, 10, '"2026-02-30" is not a time; write 10:02, 2026-11-22, or 2026-11-22T10:02'),
     "role:": (5, 1, '"role:" lacks a value'),
     "role: x": (5, 1, '"role:" lacks a value'),
     "role:a,,b": (7, 1, '"role:" lacks a value'),

@@ -75,7 +75,7 @@ def test_losses_are_counted() -> None:
     )
     assert losses == [
         "ATIF: arguments that are not an object became the argument `input` (1 time).",
-        "ATIF: a message of a kind that trajectories lack is left out (2 times).",
+        "ATIF: a message of a kind that trajectories lack was omitted (2 times).",
     ]
 
 
@@ -111,4 +111,4 @@ def test_a_reply_names_only_a_call_of_its_step() -> None:
     call, _, said = document["steps"]
     assert call["observation"]["results"] == [{"content": "12:00", "source_call_id": "c1"}]
     assert said["observation"]["results"] == [{"content": "1"}]
-    assert losses == ["ATIF: a reply without its call lost its id (1 time)."]
+    assert losses == ["ATIF: a reply without its call lost its ID (1 time)."]

@@ -54,8 +54,8 @@ def test_a_conversion_lists_the_empty_pieces_of_a_fill_in(text: str, count: int,
     result = run("convert", "--to", "openchatml-0.1", file)
     runs = {
         0: "",
-        1: "1 run of text outside any message left out.\n",
-        2: "2 runs of text outside any message left out.\n",
+        1: "1 run of text outside any message omitted.\n",
+        2: "2 runs of text outside any message omitted.\n",
     }
     assert result.err == runs[count]
     assert not run("check", "--strict", file).code
@@ -81,7 +81,7 @@ def test_calls_and_replies_of_other_formats_get_their_envelopes() -> None:
         '<|im_start|>tool\n<|function_output|>\n{"name": "f", "content": "\\""}<|im_end|>[EOS]\n'
     )
     assert lost == [
-        "2 messages: call ids have no equivalent and were dropped.",
+        "2 messages: call IDs have no equivalent and were dropped.",
         "1 message: the content type has no equivalent and was dropped.",
     ]
     again = texts(text.encode())
@@ -105,7 +105,7 @@ def test_hidden_messages_stay_hidden_when_written() -> None:
     assert not [message for message in messages if is_user_safe(message)]
     assert lost == [
         "1 message: the role developer was written as system.",
-        "4 messages: content other than answers, analyses and calls became a reason block, so that it stays hidden.",
+        "4 messages: content other than answers, analyses, and calls became a reason block, so it stays hidden.",
         "1 message: an analysis without a kind became a reason block.",
         "2 messages: the channel has no equivalent and was dropped.",
         "2 messages: the intent has no equivalent and was dropped.",
@@ -119,8 +119,8 @@ def test_a_preamble_is_written_as_plain_text_and_listed() -> None:
     text, lost = write_openchatml_0_1([preamble])
     assert text == "[BOS]<|im_start|>assistant\nWait <|im_end|>[EOS]\n"
     assert lost == [
-        "1 message: a preamble became plain text of the assistant.",
-        "1 message: its ending (returned, unfinished or cut off) has no equivalent.",
+        "1 message: a preamble became plain assistant text.",
+        "1 message: its ending (returned, unfinished, or cut off) has no equivalent.",
         "1 message: white space at either end of the body is lost when the file is read again.",
     ]
 

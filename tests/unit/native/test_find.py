@@ -50,7 +50,7 @@ def test_arguments_that_make_no_sense_are_refused() -> None:
 
 @pytest.mark.slow
 def test_other_threads_run_during_a_search() -> None:
-    """Every byte begins a match, so that the call takes a tenth of a second."""
+    """Every byte begins a match, so the call takes a tenth of a second."""
     data, needle = bytes(1 << 17), bytes(1000)
     thread = threading.Thread(target=accelerator().find, args=(data, needle, needle))
     thread.start()

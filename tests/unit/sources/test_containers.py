@@ -152,7 +152,7 @@ def test_a_damaged_member_is_a_finding_on_its_sample(tmp_path: Path) -> None:
     assert bodies(str(path)) == ["Question 10, 1", "Question a:b/c, 1", "Question 2, 2"]
     done = run("show", path)
     assert done.code == 1
-    assert done.err == f"ocmlview: {path}: A part of the container is damaged. What it contains is shown.\n"
+    assert done.err == f"ocmlview: {path}: Part of the container is damaged. Its readable content is shown.\n"
 
 
 def archive(path: Path, *members: tuple[str, bytes], compression: int = zipfile.ZIP_DEFLATED) -> str:
@@ -211,7 +211,7 @@ def test_an_encrypted_archive_and_other_archives_are_refused(tmp_path: Path) -> 
         file.writestr("notes.txt", "SECRET_NOTE")
     done = run("check", other)
     assert (done.code, done.out) == (2, "")
-    assert done.err == f"ocmlview: {other}: this ZIP file is not an Inspect log; unpack it and name a file\n"
+    assert done.err == f"ocmlview: {other}: this ZIP file is not an Inspect log; unpack it and open one of its files\n"
 
 
 def test_zstd_needs_its_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -405,7 +405,7 @@ def test_an_item_of_a_plain_file_is_one_transcript_at_its_place(tmp_path: Path) 
     assert run("show", f"{path}:31").err == f"ocmlview: {path} has no transcript 31: the last one is 30\n"
     assert (
         run("show", f"{path}:x").err
-        == f"ocmlview: {path} has no transcript x: it has 30 transcripts, named by number or by session id\n"
+        == f"ocmlview: {path} has no transcript x: it has 30 transcripts, named by number or by session ID\n"
     )
     assert run("show", f"{path}:").err == f"ocmlview: no such file: {path}:\n"
     followed = run("show", "-f", f"{path}:3")
@@ -508,7 +508,7 @@ def test_a_conversation_of_an_export_is_named_by_number_or_by_id(tmp_path: Path)
     unknown = run("show", f"{path}:nowhere")
     assert (unknown.code, unknown.out) == (2, "")
     assert unknown.err == (
-        f"ocmlview: {path} has no transcript nowhere: it has 3 transcripts, named by number or by session id\n"
+        f"ocmlview: {path} has no transcript nowhere: it has 3 transcripts, named by number or by session ID\n"
     )
 
 

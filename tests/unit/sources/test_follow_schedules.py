@@ -87,7 +87,7 @@ class Schedule(RuleBasedStateMachine):
         self.count += 1
         return self.folder / f"file{self.count}"
 
-    # Actions of writers. Destructive ones happen only to a file that has been read, so that it is known what can be
+    # Actions of writers. Destructive ones happen only to a file that has been read, so it is known what can be
     # noticed.
 
     @precondition(is_file)
@@ -267,7 +267,7 @@ class Schedule(RuleBasedStateMachine):
 
 
 def goes_unnoticed(old: bytes, new: bytes) -> bool:
-    """True if the new text has the same fingerprint, so that the rewrite cannot be detected."""
+    """True if the new text has the same fingerprint, so the rewrite cannot be detected."""
     end = len(old)
     guards_hold = new[: min(1024, end)] == old[:1024] and new[max(0, end - 256) : end] == old[-256:]
     return len(new) >= end and guards_hold and not new.startswith(old)

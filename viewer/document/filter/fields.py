@@ -98,7 +98,7 @@ FIELDS = {
         Field("name", FieldKind.NAME, "the name in the header", ANY),
         Field("intent", FieldKind.NAME, "the intent: `intent:preamble`", ANY),
         Field("tool", FieldKind.NAME, "the tool of a call or reply, with or without `functions.`", "tool"),
-        Field("call", FieldKind.NAME, "the call id", "tool", is_cased=True),
+        Field("call", FieldKind.NAME, "the call ID", "tool", is_cased=True),
         Field("state", FieldKind.WORD, "the state of a call: `state:failed,timeout`", "tool", words=_STATES),
         Field("latency", FieldKind.DURATION, "the time from call to reply: `latency>2s`", "tool"),
         Field("deadline", FieldKind.DURATION, "the deadline of a call: `deadline<10s`", "tool"),

@@ -20,10 +20,10 @@ _UNITS = {
     FieldKind.DURATION: {"": 1000, "ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000},
 }
 _EXAMPLES = {
-    FieldKind.NUMBER: "write 5, 3..5 or ..5",
-    FieldKind.SIZE: "write 500, 10kb or 2mb",
-    FieldKind.DURATION: "write 500ms, 2s, 3m or 1h",
-    FieldKind.TIME: "write 10:02, 2026-11-22 or 2026-11-22T10:02",
+    FieldKind.NUMBER: "write 5, 3..5, or ..5",
+    FieldKind.SIZE: "write 500, 10kb, or 2mb",
+    FieldKind.DURATION: "write 500ms, 2s, 3m, or 1h",
+    FieldKind.TIME: "write 10:02, 2026-11-22, or 2026-11-22T10:02",
 }
 _FIELD = re.compile(r"([A-Za-z_]+)(<=|>=|<|>|=|:)")
 _ESCAPED = re.compile(r"\\.")

@@ -230,7 +230,7 @@ def _is_like(pattern: str, text: str) -> bool:
 
 
 def given(*values: str | float | None) -> Values:
-    """Return those values that are present."""
+    """Return the values that are present."""
     return [value for value in values if value is not None and value != ""]
 
 

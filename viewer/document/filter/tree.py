@@ -24,7 +24,7 @@ class FilterError(ViewerError):
         self.sentence = sentence
         self.excerpt = Excerpt(source, column, max(1, length))
         self.is_incomplete = is_incomplete
-        """True if only the end of the last term is missing, so that the user may still be typing it."""
+        """True if only the end of the last term is missing, so the user may still be typing it."""
 
 
 class Choice(Struct, frozen=True):
@@ -87,7 +87,7 @@ class Filter(Struct, frozen=True):
         if of_problems and audience.is_safe:
             term = next((term for term in self.terms if not is_of_problems(term)), None)
             column, length = (term.column, term.length) if term else (0, len(self.source))
-            return FilterError("text and hidden facts need --reveal all", self.source, column, length)
+            return FilterError("text and hidden data need --reveal all", self.source, column, length)
         found = self.missing(audience)
         if found is None:
             return None

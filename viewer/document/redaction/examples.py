@@ -1,4 +1,4 @@
-"""Examples of secrets, generated on demand, so that no source file appears to leak one."""
+"""Examples of secrets, generated on demand so that no source file appears to leak one."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ def _token(name: str, title: str, hints: str, pattern: str, example: str, note: 
 
 KINDS: tuple[SecretKind, ...] = (
     # Clouds
-    _token("aws-key", "AWS access key id", "AKIA ASIA ABIA ACCA", r"(?:AKIA|ASIA|ABIA|ACCA)[A-Z2-7]{16}", "AKIA{2:16}"),
+    _token("aws-key", "AWS access key ID", "AKIA ASIA ABIA ACCA", r"(?:AKIA|ASIA|ABIA|ACCA)[A-Z2-7]{16}", "AKIA{2:16}"),
     _token("aws-bedrock-key", "Amazon Bedrock API key", "ABSK", r"ABSK[A-Za-z0-9+/]{100,}={0,2}", "ABSK{b:110}=="),
     _token("aws-mws-key", "Amazon MWS token", "amzn.mws.", rf"amzn\.mws\.{_UUID}", f"amzn.mws.{_UUID_SHAPE}"),
     SecretKind(
@@ -74,8 +74,8 @@ KINDS: tuple[SecretKind, ...] = (
     _token("azure-sas", "Signature of an Azure shared link", "sig=", r"[?&;]sig=(?P<s>[A-Za-z0-9%+/]{43,90}(?:%3[dD]|=))", "?sv=2024-01-01&sig={n:43}%3D"),
     _token("azure-client-secret", "Azure client secret", "8q~ 7q~ 6q~ 5q~ 4q~ 3q~ 2q~ 1q~ 0q~ 9q~", r"[A-Za-z0-9_~.]{3}[0-9]Q~[A-Za-z0-9_~.-]{31,34}", "{n:3}8Q~{n:34}"),
     _token("azure-devops-token", "Azure DevOps token", "azdo", r"[A-Za-z0-9]{76}AZDO[A-Za-z0-9]{4}", "{n:76}AZDO{n:4}"),
-    _token("alibaba-key", "Alibaba Cloud access key id", "LTAI", r"LTAI[A-Za-z0-9]{17,21}", "LTAI{n:20}"),
-    _token("tencent-key", "Tencent Cloud secret id", "AKID", r"AKID[A-Za-z0-9]{32}", "AKID{n:32}"),
+    _token("alibaba-key", "Alibaba Cloud access key ID", "LTAI", r"LTAI[A-Za-z0-9]{17,21}", "LTAI{n:20}"),
+    _token("tencent-key", "Tencent Cloud secret ID", "AKID", r"AKID[A-Za-z0-9]{32}", "AKID{n:32}"),
     _token("yandex-key", "Yandex Cloud API key", "AQVN", r"AQVN[A-Za-z0-9_-]{35,38}", "AQVN{w:36}"),
     _token("digitalocean-token", "DigitalOcean token", "dop_v1_ doo_v1_ dor_v1_", r"do[opr]_v1_[0-9a-f]{64}", "dop_v1_{h:64}"),
     _token("heroku-key", "Heroku API key", "HRKU-", r"HRKU-[A-Za-z0-9_-]{36,60}", "HRKU-{w:60}"),
@@ -135,7 +135,7 @@ KINDS: tuple[SecretKind, ...] = (
     _token("discord-token", "Discord bot token", ".", r"[MNO][A-Za-z0-9_-]{23,27}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,38}", "M{n:25}.{n:6}.{w:38}"),
     _token("telegram-token", "Telegram bot token", ":aa", r"[0-9]{8,10}:AA[A-Za-z0-9_-]{33}", "{d:10}:AA{w:33}"),
     _token("teams-webhook", "Microsoft Teams webhook", ".webhook.office.com/", r"\.webhook\.office\.com/webhookb2/(?P<s>[A-Za-z0-9@/-]{100,})", f"https://team.webhook.office.com/webhookb2/{_UUID_SHAPE}@{_UUID_SHAPE}/IncomingWebhook/{{h:32}}/{_UUID_SHAPE}"),
-    _token("twilio-key", "Twilio account or key id", "ac sk", r"(?:AC|SK)[0-9a-f]{32}", "SK{h:32}"),
+    _token("twilio-key", "Twilio account or key ID", "ac sk", r"(?:AC|SK)[0-9a-f]{32}", "SK{h:32}"),
     _token("sendgrid-key", "SendGrid key", "SG.", r"SG\.[A-Za-z0-9_-]{22}\.[A-Za-z0-9_-]{43}", "SG.{w:22}.{w:43}"),
     _token("mailgun-key", "Mailgun key", "key-", r"key-[0-9a-f]{32}", "key-{h:32}"),
     _token("mailchimp-key", "Mailchimp key", "-us", r"[0-9a-f]{32}-us[0-9]{1,2}", "{h:32}-us{d:2}"),
@@ -231,7 +231,7 @@ KINDS: tuple[SecretKind, ...] = (
     ),
     # People
     SecretKind(
-        "email", "E-mail address", ("@",),
+        "email", "Email address", ("@",),
         r"[A-Za-z0-9][A-Za-z0-9._%+-]{0,63}@(?:[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.){1,6}[A-Za-z]{2,24}",
         "{a:7}.{a:6}@{a:8}.org", Shape.PERSONAL,
     ),

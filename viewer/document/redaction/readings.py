@@ -12,7 +12,7 @@ from viewer.model.messages import Span
 _ESCAPE = lazy_regex(
     r"\\(?:u([0-9a-fA-F]{4})|([nrtbf])|([\"'/\\_*~.`-]))|%([0-9a-fA-F]{2})|&#(x[0-9a-fA-F]{2,4}|[0-9]{2,5});"
 )
-"""JSON, Markdown and shell escapes, percent encoding, and character references."""
+"""JSON, Markdown, and shell escapes, percent encoding, and character references."""
 _CONTROLS = {"n": "\n", "r": "\r", "t": "\t", "b": " ", "f": " "}
 _DEEPEST = 3
 """The number of levels of escapes to decode, for JSON in JSON in JSON."""
@@ -60,7 +60,7 @@ class Reading:
         return self._starts[bisect_right(self._starts, start) - 1] == start
 
     def last_part(self, end: int) -> int:
-        """Return the start of the part that holds the previous character."""
+        """Return the start of the part that contains the previous character."""
         return self._starts[bisect_right(self._starts, end - 1) - 1]
 
     def is_joined(self, start: int, end: int) -> bool:

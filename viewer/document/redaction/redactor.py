@@ -39,7 +39,7 @@ class Redactor:
         """The secrets found while learning, by kind."""
 
     def learn(self, text: str) -> None:
-        """Remember the secrets in the text, so that they are also masked where their context does not reveal them."""
+        """Remember the secrets in the text so that they are also masked where their context does not reveal them."""
         self.learn_found([(secret.kind, secret.text) for secret in self._finder.find(text)])
 
     def learn_found(self, secrets: Iterable[FoundSecret]) -> None:
@@ -117,7 +117,7 @@ class Redactor:
         return replace(shown, version=self._optional(shown.version), model=self._optional(shown.model), header=header)
 
     def call(self, call: ShownCall) -> ShownCall:
-        """Mask the id and the tool name of a call."""
+        """Mask the ID and the tool name of a call."""
         return replace(call, call_id=self._optional(call.call_id), tool=self.clean(call.tool))
 
     def _optional(self, text: str | None) -> str | None:

@@ -29,13 +29,13 @@ Positions: TypeAlias = NDArray[np.int64]
 Marks: TypeAlias = NDArray[np.bool_]
 
 BLOCK = 256 * 1024
-"""Bytes searched at once, so that the intermediate arrays fit into a processor cache."""
+"""Bytes searched at once, so the intermediate arrays fit into a processor cache."""
 LARGEST = 4 * 1024 * 1024
 """The largest body that is searched as bytes. A larger one is searched as text."""
 WIDEST_GAP = 128 * 1024
 """A gap between two messages up to this size is read rather than skipped."""
 FEWEST, MOST = 1024, 64 * 1024
-"""Rows planned at once: few at first, so that the first match appears soon."""
+"""Rows planned at once: few at first, so the first match appears soon."""
 WIDEST_PLAN = 256 * 1024
 _MARK = b"<|"
 _CASE = np.uint8(0x20)

@@ -46,7 +46,7 @@ class RegexError(Exception):
 class Regex:
     """A regular expression. `^` and `$` match at every line, and empty matches are skipped.
 
-    Character classes cover Unicode letters, digits and spaces, except in `\\b`, and in `\\W` and `\\S` inside a set,
+    Character classes cover Unicode letters, digits, and spaces, except in `\\b`, and in `\\W` and `\\S` inside a set,
     where RE2 knows only ASCII."""
 
     def __init__(self, pattern: str, ignores_case: bool) -> None:

@@ -59,7 +59,7 @@ class ArrayItems:
         self.start = start
         """The offset of the array."""
         self.is_begun = False
-        """True after the first item, so that a comma or the end of the array must come next."""
+        """True after the first item, so a comma or the end of the array must come next."""
         self._count = BracketCount()
         self._size = 0
         """The size of the next item; 0 until its end is found."""

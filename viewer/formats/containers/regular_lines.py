@@ -19,7 +19,7 @@ LONG = 1024 * 1024
 
 
 LONGEST_HELD = 256 * 1024
-"""The maximum length in bytes of an incomplete line that waits for its end, so that it can be decoded in one step."""
+"""The maximum length in bytes of an incomplete line that waits for its end, so it can be decoded in one step."""
 MOST_HELD = 32
 """The maximum number of parts of such a line, because each part copies it."""
 

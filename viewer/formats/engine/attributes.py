@@ -9,7 +9,7 @@ from viewer.syntax.json_lines import LazyNode
 from viewer.syntax.json_text import JsonKind, JsonMember, JsonNode
 
 OWN = "="
-"""The member that holds the value of an attribute whose name is also the prefix of others: `a` next to `a.b`."""
+"""The member that contains the value of an attribute whose name is also the prefix of others: `a` next to `a.b`."""
 _SINGLE = ("stringValue", "intValue", "boolValue", "doubleValue", "bytesValue")
 _DEEPEST = 16
 LOGS = "|".join(
@@ -159,7 +159,7 @@ def _event(log: JsonNode) -> JsonNode:
 
 
 def _as_pairs(log: JsonNode) -> JsonNode:
-    """Return the body as a list of pairs with one attribute, so that its types are read like the types of
+    """Return the body as a list of pairs with one attribute so that its types are read like the types of
     attributes."""
     body = next(member for member in log.members if member.key == "body")
     key = JsonNode(JsonKind.STRING, body.key_start, body.key_start, text="body", plain=True)

@@ -90,7 +90,7 @@ class DeltaRuns:
 
 
 def key_of(data: bytes, start: int, base: int, piece: Piece) -> str | None:
-    """Return the name of the member that holds the text. `start` is the index of its event, and `base` the offset of
+    """Return the name of the member that contains the text. `start` is the index of its event, and `base` the offset of
     the data."""
     first = _body(base, piece)[0]
     key = _KEY.search(data, max(start, first - 64), first)

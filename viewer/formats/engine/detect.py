@@ -13,7 +13,7 @@ from viewer.formats.tables.model import RecordFormat, Signature
 from viewer.syntax.json_text import JsonKind, JsonNode
 
 MOST_RECORDS = 64
-"""The number of records that count as evidence, so that one odd first line does not decide."""
+"""The number of records that count as evidence, so one odd first line does not decide."""
 
 
 class Match(Struct, frozen=True):

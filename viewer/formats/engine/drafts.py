@@ -49,7 +49,7 @@ TEXT_KEYS = frozenset(
         *("content", "text", "message", "body", "output", "parts", "delta", "value", "response", "prompt", "input"),
     }
 )
-"""Members that hold text in a record that no rule covers."""
+"""Members that contain text in a record that no rule covers."""
 _DEEPEST_TEXT = 3
 _UNUSED = "unused"
 """The thread for answers that no user received."""
@@ -86,7 +86,7 @@ class Draft(Struct):
     time_at: Placed | None = None
     """Where the time is stated."""
     thread: str | None = None
-    """The id of the thread of another agent."""
+    """The ID of the thread of another agent."""
     key: str | None = None
     """The key by which records are merged."""
     part: str = ""
@@ -139,7 +139,7 @@ class RecordReading(Struct):
     """The rules of messages that end here, and their keys."""
     starts: bool = False
     session: str | None = None
-    """The id of the transcript that the record starts."""
+    """The ID of the transcript that the record starts."""
     narrows: list[Narrowing] = field(default_factory=list)
     cancels: bool = False
     exchanges: set[Exchange] = field(default_factory=set)
@@ -150,11 +150,11 @@ class RecordReading(Struct):
     rewind_turns: int = 0
     """The number of latest prompts that are superseded."""
     rewind_to: str | None = None
-    """The id of the record after which everything is superseded."""
+    """The ID of the record after which everything is superseded."""
     left: list[tuple[int, int]] = field(default_factory=list)
     """The drafts of each superseded branch: the index of the first one, and the index after the last one."""
     unknown: JsonNode | None = None
-    """The record, if no rule covers it and it holds no text."""
+    """The record, if no rule covers it and it contains no text."""
     fields: dict[str, object] | None = None
     """The members of the record that are not part of a message, if they are known and none of them holds messages."""
     stated: list[Stated] | None = None
@@ -286,7 +286,7 @@ class _Outer(Struct, frozen=True):
     time_ms: int | None
     time_at: Placed | None
     call_id: str | None = None
-    """The call that replies without a call id answer."""
+    """The call that replies without a call ID answer."""
     is_unused: bool = False
     is_hidden: bool = False
     """True if a flag of the record hides its content."""
@@ -417,7 +417,7 @@ def _step(rule: RecordRule, node: JsonNode, outer: _Outer | None) -> StreamStep:
 
 
 def _is_hidden_elsewhere(rule: RecordRule, node: JsonNode) -> bool:
-    """True if the record, or the object that holds its text, has a flag that hides text in other formats."""
+    """True if the record, or the object that contains its text, has a flag that hides text in other formats."""
     if not rule.label and not any(when.path == "type" for when in rule.when):
         given = node.get("type")
         if given is not None and given.kind is JsonKind.STRING and is_hidden_type(given.text):
@@ -435,7 +435,7 @@ def _is_hidden_elsewhere(rule: RecordRule, node: JsonNode) -> bool:
 
 @cache
 def _holder_paths(body: str) -> tuple[str, ...]:
-    """Return the paths of the record itself and of the object that holds its text."""
+    """Return the paths of the record itself and of the object that contains its text."""
     holder = body.rpartition(".")[0]
     return ("", holder) if holder and "|" not in holder and "&" not in holder else ("",)
 
@@ -526,7 +526,7 @@ def _base(rule: RecordRule, node: JsonNode) -> Draft:
 
 
 def _typed_id(node: JsonNode, at: str) -> str | None:
-    """Return the id at a path, in quotes if it is a string that looks like a number or begins with a quote."""
+    """Return the ID at a path, in quotes if it is a string that looks like a number or begins with a quote."""
     text, value = string_at(node, at), path(at).first(node)
     is_string = text is not None and value is not None and value.kind is JsonKind.STRING
     return f'"{text}"' if is_string and _LIKE_OTHERS.match(text or "") else text
@@ -642,7 +642,7 @@ _UNKNOWN = RecordRule((), Kind.UNKNOWN)
 
 
 def holds_text(node: JsonNode, depth: int) -> bool:
-    """True if a member that usually holds content has text, at most `depth` objects deep."""
+    """True if a member that usually contains content has text, at most `depth` objects deep."""
     for member in node.members:
         value = member.value
         if member.key in TEXT_KEYS and (value.members or value.items or (value.kind is JsonKind.STRING and value.text)):
@@ -787,7 +787,7 @@ def _copy_of(base: Draft, kind: Kind) -> Draft:
 
 
 def _may_be_json(body: JsonNode) -> bool:
-    """True if the arguments of a call are JSON or a string that holds JSON."""
+    """True if the arguments of a call are JSON or a string that contains JSON."""
     return body.kind is not JsonKind.STRING or body.text.lstrip()[:1] in ("{", "[", "")
 
 

@@ -11,7 +11,7 @@ from viewer.model.messages import Kind
 from viewer.syntax.json_text import JsonNode
 
 _COMPARED = frozenset({Kind.SAID, Kind.CALL, Kind.REPLY, Kind.INJECTED})
-"""The kinds of messages that every request repeats. A request may leave out thoughts and instructions."""
+"""The kinds of messages that every request repeats. A request may omit thoughts and instructions."""
 _Identity = tuple[Kind, str, str]
 
 
@@ -23,7 +23,7 @@ class Conversation:
         self._said: list[_Identity] = []
         self._others: set[_Identity] = set()
         self._ids: set[str] = set()
-        """The ids of the responses."""
+        """The IDs of the responses."""
         self._is_asked = False
         """True while the last request has no response."""
         self._unread: Callable[[], list[Draft]] | None = None
@@ -56,7 +56,7 @@ class Conversation:
         return is_new
 
     def is_new(self, id: str | None, previous: str | None) -> bool:
-        """True if a response with these ids certainly begins another conversation."""
+        """True if a response with these IDs certainly begins another conversation."""
         return previous is None and not self._is_asked and (id is None or id not in self._ids)
 
     def begin(self, id: str | None, read: Callable[[], list[Draft]]) -> None:

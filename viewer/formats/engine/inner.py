@@ -51,7 +51,7 @@ def _is_anywhere(at: str, value: object) -> bool:
 
 
 def has_inner_strings(inner: tuple[str | Inner, ...], node: JsonNode) -> bool:
-    """True if a string at one of these paths may hold JSON."""
+    """True if a string at one of these paths may contain JSON."""
     if type(node) is not LazyNode or type(node.value) is not dict:
         return any(_holds_json(each, node) for each in inner)
     by_member = _by_member(inner)

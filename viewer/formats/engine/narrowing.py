@@ -45,7 +45,7 @@ class Narrowings:
         return True
 
     def apply(self, reading: RecordReading, node: JsonNode) -> None:
-        """Narrow the messages of a record, and remember what the record states about itself and later records."""
+        """Narrow the messages of a record, and remember what the record says about itself and later records."""
         if not self._active and not reading.narrows:
             return
         self._active = [each for each in self._active if not self._ends(each, node)]

@@ -260,7 +260,7 @@ class Records:
         self._start(node, node.start)
 
     def _begin(self, node: JsonNode, reading: RecordReading) -> str | None:
-        """Begin a transcript if a record needs one. Return the id of the current session."""
+        """Begin a transcript if a record needs one. Return the ID of the current session."""
         self._start_if_new(node, _NO_SOURCE, reading)
         return self._session
 

@@ -226,7 +226,7 @@ class SpanCollector:
 
 
 def _is_apart(node: JsonNode, at: str, parent: str | None) -> bool:
-    """True if a span has no parent. One that states it in an unknown way may have one."""
+    """True if a span has no parent. One that gives it in an unknown way may have one."""
     if parent is not None:
         return parent in ("", _NO_PARENT)
     stated = path(at).first(node)

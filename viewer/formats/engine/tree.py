@@ -24,7 +24,7 @@ class _Node(Struct):
 
 
 class RecordTree:
-    """The records of one transcript, by id."""
+    """The records of one transcript, by ID."""
 
     def __init__(self, threads: Threads) -> None:
         self._threads = threads
@@ -32,11 +32,11 @@ class RecordTree:
         self._is_broken = False
 
     def parent_of(self, node: JsonNode) -> str | None:
-        """Return the id of the parent that a record states."""
+        """Return the ID of the parent that a record gives."""
         return string_at(node, self._threads.parent)
 
     def knows(self, id: str | None) -> bool:
-        """True if a record with this id was read."""
+        """True if a record with this ID was read."""
         return id in self._nodes
 
     def fault(self, node: JsonNode) -> str | None:

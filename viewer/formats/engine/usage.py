@@ -38,12 +38,12 @@ class _Known(Struct):
 
 
 class Stated(Struct, frozen=True):
-    """Token usage that a record states."""
+    """Token usage that a record gives."""
 
     rule: int
     """The place of its rule in the table."""
     place: JsonNode | int
-    """The value that states it, or where that begins."""
+    """The value that gives it, or where that begins."""
     usage: Usage
     key: str | None
     model: str | None
@@ -78,7 +78,7 @@ class UsageLedger:
         self._before = self._record.last_number
 
     def take(self, node: JsonNode, placed: list[tuple[Span, int]], stated: list[Stated] | None = None) -> None:
-        """Add the usage that a record states.
+        """Add the usage that a record gives.
 
         `placed` holds the spans and numbers of its messages. `stated` is the usage, if it is known."""
         self.has_stated = False
@@ -119,14 +119,14 @@ class UsageLedger:
         self._model = model or self._model
 
     def take_known(self, rule: int, usage: Usage, key: str | None, model: str | None, number: int) -> None:
-        """Add the usage that a record states for the message with this number, while no usage waits for its message."""
+        """Add the usage that a record gives for the message with this number, while no usage waits for its message."""
         self.has_stated = True
         if not self._keeps_model:
             self._model = model
         self._add(self._rules[rule], (rule, key or f"#{number}"), usage, number)
 
     def _stated(self, node: JsonNode) -> Iterator[Stated]:
-        """Yield the usage that a record states, one item per object."""
+        """Yield the usage that a record gives, one item per object."""
         for index, rule in enumerate(self._rules):
             if not path(rule.each or rule.at).is_in(node):
                 continue
@@ -172,7 +172,7 @@ class UsageLedger:
             self._record.use(number, usage, self._model)
 
     def _change(self, known: _Known, usage: Usage) -> None:
-        """Replace the fields that a later record states."""
+        """Replace the fields that a later record gives."""
         if usage == known.usage:
             return  # the records of a reply repeat its usage
         after = usage.over(known.usage)
@@ -205,7 +205,7 @@ def _number_at(at: int, placed: list[tuple[Span, int]]) -> int:
 
 
 def read_usage(rule: Tokens, node: JsonNode) -> Usage | None:
-    """Return the numbers that an object states, or None if it states none."""
+    """Return the numbers that an object gives, or None if it gives none."""
     if node.kind is not JsonKind.OBJECT or not node.closed:
         return None
     if type(node) is LazyNode:
@@ -215,7 +215,7 @@ def read_usage(rule: Tokens, node: JsonNode) -> Usage | None:
 
 
 def _usage(rule: Tokens, given: Any) -> Usage | None:
-    """Return the numbers that a decoded object states, or None if it states none."""
+    """Return the numbers that a decoded object gives, or None if it gives none."""
     usage = Usage(*(_decoded_sum(paths, given) if paths else None for paths in number_paths(rule)))
     return usage if usage != _NOTHING else None
 

@@ -18,7 +18,7 @@ _USER = Header("user", channel=Channel.FINAL)
 _INSTRUCTION = Header("system", channel=Channel.FINAL, kind=Kind.INSTRUCTION)
 _UNKNOWN = Header("", channel=Channel.COMMENTARY, channel_given="commentary", kind=Kind.UNKNOWN)
 _TEXTS = {"input_text": "text", "text": "text", "input_audio": "transcript", "audio": "transcript"}
-"""The member that holds the text of a part, by the type of the part."""
+"""The member that contains the text of a part, by the type of the part."""
 MOST_SENT = 64
 """The maximum number of client messages that the server may still repeat."""
 _INJECTED = Header("user", channel=Channel.FINAL, kind=Kind.INJECTED)
@@ -32,11 +32,11 @@ class ConversationItems:
     def __init__(self, record: Recorder) -> None:
         self._record = record
         self._seen: dict[tuple[str, str], None] = {}
-        """The parts that have become messages, by item id."""
+        """The parts that have become messages, by item ID."""
         self._answers: dict[str, None] = {}
-        """The ids of items that belong to responses."""
+        """The IDs of items that belong to responses."""
         self._sent: deque[tuple[str, str]] = deque(maxlen=MOST_SENT)
-        """The roles and text of messages that a client sent without ids. The server repeats them in this order."""
+        """The roles and text of messages that a client sent without IDs. The server repeats them in this order."""
         self._is_sent = False
         """True while an item from a client is read."""
 

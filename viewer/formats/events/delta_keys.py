@@ -1,4 +1,4 @@
-"""Delta keys, and lookup of open messages by what a delta states."""
+"""Delta keys, and lookup of open messages by the data in a delta."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ class DeltaKey(Struct, frozen=True, gc=False):
 
     name: str
     identified: bool
-    """True if the deltas are grouped by an id and not just by their order."""
+    """True if the deltas are grouped by an ID and not just by their order."""
     part: str = ""
-    """A content part, or one of several calls that share the id; empty if the event does not name it."""
+    """A content part, or one of several calls that share the ID; empty if the event does not name it."""
     late: bool = False
     """True for text that arrived after its message was closed."""
 
@@ -92,7 +92,7 @@ class Stream(Struct):
     texts: list[str] = field(default_factory=list)
     """The text of each delta."""
     is_mixed: bool = False
-    """True if the message holds more than its deltas, so that no copy can have the same text."""
+    """True if the message contains more than its deltas, so no copy can have the same text."""
     unsettled: Span | None = None
     """The event that opened the message, until an item confirms that this is a message."""
 
@@ -103,12 +103,12 @@ class Stream(Struct):
 
 
 class OpenStreams:
-    """Lookup of open messages by what a delta states."""
+    """Lookup of open messages by the data in a delta."""
 
     def __init__(self) -> None:
         self._numbers: dict[int, Stream] = {}
         self._names: dict[str, dict[int, Stream]] = {}
-        """The messages with one id, the most recently written one last."""
+        """The messages with one ID, the most recently written one last."""
         self._kinds: dict[tuple[DeltaKey, Family], dict[Identity, Stream]] = {}
         """The messages of one family with one key."""
         self._families: Counter[tuple[str, Family]] = Counter()
@@ -119,7 +119,7 @@ class OpenStreams:
         return self._parts.get((lane.name, family), lane) if lane.identified and not lane.part else lane
 
     def find(self, delta: Delta, identity: Identity) -> Stream | None:
-        """Return the message that a delta belongs to. If the key has an id, unstated properties keep their values."""
+        """Return the message that a delta belongs to. If the key has an ID, unstated properties keep their values."""
         kind = self._kinds.get((delta.lane, delta.family))
         if not kind:
             return None
@@ -142,20 +142,20 @@ class OpenStreams:
         return [stream for family in Family for stream in self._kinds.get((lane, family), {}).values()]
 
     def current(self, lane: DeltaKey) -> Stream | None:
-        """Return the most recently written message with an id."""
+        """Return the most recently written message with an ID."""
         names = self._names.get(self._resolved(lane))
         return names[next(reversed(names))] if names else None
 
     def addressed(self, lane: DeltaKey) -> list[Stream]:
-        """Return the messages with an id, the most recently written one last."""
+        """Return the messages with an ID, the most recently written one last."""
         return list(self._names.get(self._resolved(lane), {}).values())
 
     def has_family(self, lane: DeltaKey, family: Family) -> bool:
-        """True if an id has messages of this family."""
+        """True if an ID has messages of this family."""
         return self._families[self._resolved(lane), family] > 0
 
     def _resolved(self, lane: DeltaKey) -> str:
-        """Return the id for an event without one. If only one id exists, the event refers to that."""
+        """Return the ID for an event without one. If only one ID exists, the event refers to that."""
         if lane.identified or lane.name in self._names or len(self._names) != 1:
             return lane.name
         return next(iter(self._names))

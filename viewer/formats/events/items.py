@@ -32,7 +32,7 @@ Rule = TypeVar("Rule", RecordRule, PartRule)
 
 
 class ItemText(Struct, frozen=True):
-    """One text of an item, and its part."""
+    """One string of an item, and its part."""
 
     family: Family
     part: str
@@ -55,7 +55,7 @@ class Item(Struct):
 
 
 class Items:
-    """The items of one response, found by id, index, or call id."""
+    """The items of one response, found by ID, index, or call ID."""
 
     def __init__(self, rules: tuple[RecordRule, ...]) -> None:
         self._rules = rules
@@ -90,7 +90,7 @@ class Items:
         return self._lane(name or event.text("item_id", "message_id"), index, call_id)
 
     def _lane(self, name: str | None, index: str | None, call_id: str | None) -> DeltaKey:
-        """Return the key for these names. An item known only by its index keeps that key after its id arrives."""
+        """Return the key for these names. An item known only by its index keeps that key after its ID arrives."""
         message, place, call = (
             f"{kind}:{each}" if each else None
             for kind, each in (("message", name), ("index", index), ("call", call_id))
@@ -118,13 +118,13 @@ class Items:
         return self._items.setdefault(lane.name, Item(replace(lane, part="")))
 
     def note(self, lane: DeltaKey, said: Said) -> None:
-        """Record what an event states about an item without announcing it."""
+        """Record what an event says about an item without announcing it."""
         if lane.identified and said.first is not None:
             known = self.at(lane)
             known.said = said.over(known.said)
 
     def announce(self, item: JsonNode | None, event: EventObject, index: str | None) -> Item:
-        """Record what an event states when it announces an item."""
+        """Record what an event says when it announces an item."""
         lane = self.item_lane(item, event, index)
         known = self._items.setdefault(lane.name, Item(lane)) if lane.identified else Item(lane)
         if item is None:
@@ -147,7 +147,7 @@ def is_message(item: JsonNode, rules: tuple[RecordRule, ...]) -> bool:
 
 
 def _is_answer(item: JsonNode) -> bool:
-    """True if an item states that it is a message of the assistant."""
+    """True if an item indicates that it is a message of the assistant."""
     return text_of(item.get("type")) == "message" and text_of(item.get("role")) == "assistant"
 
 

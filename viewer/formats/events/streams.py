@@ -89,7 +89,7 @@ class Streams:
         self._open = OpenStreams()
         self._changed: dict[int, Stream] = {}
         self._left: dict[tuple[DeltaKey, Family], set[Identity]] = {}
-        """Messages without an id that ended only because a message of another kind began."""
+        """Messages without an ID that ended only because a message of another kind began."""
         self._seen: set[tuple[str, str, Family]] = set()
         self._closed: _Lanes[tuple[str, str, Family | None]] = _Lanes()
         """The keys, families of keys, or parts of keys that are closed for good."""
@@ -136,14 +136,14 @@ class Streams:
         self._changed[number] = stream
 
     def name_if_alone(self, number: int) -> str | None:
-        """Return the name of the key of an open message if it has an id that no other open message has. Only this id
+        """Return the name of the key of an open message if it has an ID that no other open message has. Only this ID
         then decides which text belongs to it, not the order of events."""
         stream = self._open.get(number)
         is_alone = stream is not None and stream.lane.identified and len(self._open.addressed(stream.lane)) == 1
         return stream.lane.name if stream is not None and is_alone and _is_stable(stream.lane) else None
 
     def add_text(self, number: int, piece: Piece, text: str, end: int) -> None:
-        """Add text to an open message that is the only one with its id, as `delta` does. `end` is the end of the
+        """Add text to an open message that is the only one with its ID, as `delta` does. `end` is the end of the
         event."""
         stream = self._open.get(number)
         assert stream is not None
@@ -212,7 +212,7 @@ class Streams:
             self._close(stream)
 
     def has_seen(self, lane: DeltaKey, family: Family) -> bool:
-        """True if deltas of this kind have arrived, so that the whole text is only a repetition."""
+        """True if deltas of this kind have arrived, so the whole text is only a repetition."""
         if lane.identified:
             anonymous = (ANONYMOUS.name, ANONYMOUS.part, family)
             if not lane.part:
@@ -249,7 +249,7 @@ class Streams:
             self._digests[key] = digest
 
     def describe_call(self, lane: DeltaKey, recipient: str | None, call_id: str | None) -> None:
-        """Add the name and id of a call, possibly after it was opened."""
+        """Add the name and ID of a call, possibly after it was opened."""
         stream = self._open.last(lane, Family.CALL)
         if stream:
             header = stream.header
@@ -275,7 +275,7 @@ class Streams:
                 self._withdrawn.add((name, lane.part))
 
     def _is_about_hidden(self, lane: DeltaKey, said: Said) -> bool:
-        """True if an event without an id names the channel of another message, one that was always hidden."""
+        """True if an event without an ID names the channel of another message, one that was always hidden."""
         channel = said.channel_name
         if channel in (None, "final"):
             return False
@@ -356,7 +356,7 @@ class Streams:
         self._closed.discard((lane.name, "", None))
 
     def cancel(self, lane: DeltaKey, event: Span) -> None:
-        """Cancel messages, which then get no more text. Without an id, this cancels the whole response."""
+        """Cancel messages, which then get no more text. Without an ID, this cancels the whole response."""
         for stream in self._open.addressed(lane) if lane.identified else self._open.all():
             if not stream.lane.late:
                 stream.end = max(stream.end, event[1])

@@ -83,7 +83,7 @@ class _Steps:
         """The span of the message that started the last step."""
         self._steps: list[dict[str, Any]] = []
         self._calls: dict[str, dict[str, Any]] = {}
-        """The steps of calls, by call id."""
+        """The steps of calls, by call ID."""
         self._reply_came = True
         """True if the next message of the agent starts a new step."""
 
@@ -104,7 +104,7 @@ class _Steps:
         elif kind in ("said", "injected", "replayed", "instruction"):
             self._add_other(message, kind)
         else:
-            self._losses["a message of a kind that trajectories lack is left out"] += 1
+            self._losses["a message of a kind that trajectories lack was omitted"] += 1
 
     def _goes_on(self, message: Writable) -> bool:
         """True if a message is in the same step of the source as the previous one. Text has the span of its step. Calls
@@ -126,7 +126,7 @@ class _Steps:
         step: dict[str, Any] = {"source": source, "message": message.body}
         if kind == "injected":
             step["source"] = "system"
-            self._losses["injected text became a step of the system"] += 1
+            self._losses["injected text became a system step"] += 1
         if kind == "replayed":
             step["is_copied_context"] = True
         self._begin(step, message)
@@ -171,7 +171,7 @@ class _Steps:
     def _add_reply(self, message: Writable) -> None:
         step = self._calls.get(message.call_id or "")
         if step is None:
-            self._losses["a reply without its call lost its id"] += bool(message.call_id)
+            self._losses["a reply without its call lost its ID"] += bool(message.call_id)
             result: dict[str, Any] = {"content": message.body}
             step = next((step for step in reversed(self._steps) if step["source"] == "agent"), None)
         else:

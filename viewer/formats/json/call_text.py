@@ -1,4 +1,4 @@
-"""Read the tool names, ids and arguments of calls written in the syntax of a chat template."""
+"""Read the tool names, IDs, and arguments of calls written in the syntax of a chat template."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ _REPLY_EDGES = lazy_regex(
 )
 _PYTHON_LIST = lazy_regex(rb"\s*\[\s*[A-Za-z_][\w.]{0,200}\s*\(")
 _PYTHON_TOKEN = lazy_regex(rb"\"(?:[^\"\\]|\\[\s\S])*(?:\"|\\?\Z)|'(?:[^'\\]|\\[\s\S])*(?:'|\\?\Z)|[\[({]|[\])}]|,")
-"""Python strings, brackets and commas."""
+"""Python strings, brackets, and commas."""
 _UNSAFE = lazy_regex(r"[\s\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
@@ -65,7 +65,7 @@ class CallText(Struct, frozen=True, gc=False):
     call_id: str | None = None
     is_json: bool = False
     whole: Span | None = None
-    """The span of the whole text, if it holds several calls or replies or is JSON."""
+    """The span of the whole text, if it contains several calls or replies or is JSON."""
 
 
 def read_calls(data: bytes) -> list[CallText]:
@@ -166,7 +166,7 @@ def read_replies(data: bytes) -> list[CallText]:
 
 
 def _json_replies(data: bytes) -> list[CallText]:
-    """Return the results in a JSON array, with their ids."""
+    """Return the results in a JSON array, with their IDs."""
     reading = read_json(data, 0, len(data) - len(data.lstrip()))
     node = reading.node
     if node is None or reading.faults or data[reading.end :].strip() or not 0 < len(node.items) <= MOST_CALLS:

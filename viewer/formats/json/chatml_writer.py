@@ -13,7 +13,7 @@ _START, _MESSAGE, _END = (json.dumps({"token": token}) for token in (START, MESS
 
 
 def write_chatml_json(messages: Iterable[Writable]) -> tuple[str, list[str]]:
-    """Return the text, and a sentence for each loss. Messages that a reader would read differently are left out."""
+    """Return the text, and a sentence for each loss. Messages that a reader would read differently are omitted."""
     losses: list[str] = []
     arrays: list[str] = []
     for _, group in groupby(messages, lambda message: message.transcript):
@@ -35,12 +35,12 @@ def _lines(message: Writable, is_last: bool) -> list[str]:
 def _is_kept(message: Writable, losses: list[str]) -> bool:
     reason = _why_left_out(message)
     if reason is not None:
-        losses.append(f"Message {message.number} is left out: ChatML JSON has no {reason}.")
+        losses.append(f"Message {message.number} was omitted: ChatML JSON has no {reason}.")
         return False
     given = {
         "names": message.name,
         "intents": message.intent,
-        "call ids": message.call_id,
+        "call IDs": message.call_id,
         "types": message.content_type,
     }
     lost = [name for name, value in given.items() if value is not None]

@@ -1,4 +1,4 @@
-"""Split the text of a record into messages: answers, and the thoughts, calls and replies between template marks."""
+"""Split the text of a record into messages: answers, and the thoughts, calls, and replies between template marks."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ _THOUGHT_TEXTS = (*THOUGHT_WORDS, "text", "summary")
 
 
 def is_thought_key(key: str) -> bool:
-    """True if a field holds a thought (`thinking`, `reasoning`, `reasoning_content`, …)."""
+    """True if a field contains a thought (`thinking`, `reasoning`, `reasoning_content`, …)."""
     return key.startswith(THOUGHT_WORDS)
 
 
@@ -97,7 +97,7 @@ class Source(Struct, frozen=True, gc=False):
 
 
 def header_value(node: JsonNode, source: Source) -> object:
-    """Return a header value of a transcript, as mappings, lists and text."""
+    """Return a header value of a transcript, as mappings, lists, and text."""
     if node.kind is JsonKind.OBJECT:
         return {member.key: header_value(member.value, source) for member in node.members}
     if node.kind is JsonKind.ARRAY:

@@ -39,7 +39,7 @@ class ObjectHeader(Struct):
 
 
 def read_object_header(node: JsonNode, source: Source) -> ObjectHeader:
-    """Read the role, channel and attributes of a message object."""
+    """Read the role, channel, and attributes of a message object."""
     problems: list[Problem] = []
     role, name = _role(node, source, problems)
     channel, given = _channel(node, source, problems)
@@ -65,7 +65,7 @@ def read_object_header(node: JsonNode, source: Source) -> ObjectHeader:
 
 
 def default_ending(header: Header) -> Ending:
-    """Return the ending of a message whose object states none: an assistant message to a tool is a call."""
+    """Return the ending of a message whose object gives none: an assistant message to a tool is a call."""
     return Ending.CALL if header.role == "assistant" and is_tool(header.recipient) else Ending.END
 
 

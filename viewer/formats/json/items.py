@@ -57,7 +57,7 @@ class Part(Struct, frozen=True):
 
 
 class MessageObjects:
-    """Records the messages of message objects, and remembers the tool of each call id."""
+    """Records the messages of message objects, and remembers the tool of each call ID."""
 
     def __init__(self, record: Recorder) -> None:
         self._record = record
@@ -66,7 +66,7 @@ class MessageObjects:
         self._runs = MessageRuns(record, self._shapes)
 
     def start(self) -> None:
-        """Begin a transcript. Call ids do not link across transcripts."""
+        """Begin a transcript. Call IDs do not link across transcripts."""
         self._tools = {}
 
     def add_known(self, data: bytes | bytearray, at: int, base: int, tail: bytes = b"") -> int:
@@ -100,7 +100,7 @@ class MessageObjects:
     ) -> int:
         """Add the transcripts from an index on that are like one of these rows and whose messages all have known
         shapes, each between `lead` and `tail`, but at most this number if one is given. `begin` begins a transcript at
-        an offset, and `count` counts the tokens that it states. Return the index after the last one."""
+        an offset, and `count` counts the tokens that it gives. Return the index after the last one."""
 
         def start(offset: int, tools: dict[str, str], facts: Facts) -> None:
             begin(offset, facts)
@@ -264,7 +264,7 @@ def _note_tools(messages: list[KnownMessage], tools: dict[str, str]) -> None:
 
 
 def _thoughts(node: JsonNode, source: Source) -> list[Piece]:
-    """Return the thoughts in all fields that hold them. A text that occurs under two names counts once."""
+    """Return the thoughts in all fields that contain them. Text that occurs under two names counts once."""
     pieces: list[Piece] = []
     seen: set[str] = set()
     for member in node.members:
@@ -337,7 +337,7 @@ def _mixed(node: JsonNode) -> Problem:
 
 
 def _with_fields_of_one(parts: list[Part], said: ObjectHeader, chosen: int) -> list[Part]:
-    """Give one of several messages the intent, ending and extra attributes. Other thoughts lose their recipient."""
+    """Give one of several messages the intent, ending, and extra attributes. Other thoughts lose their recipient."""
     settled: list[Part] = []
     for index, part in enumerate(parts):
         header = part.header

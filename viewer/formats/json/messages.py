@@ -112,7 +112,7 @@ class MessageLists:
             self._is_empty = False
 
     def read_long(self, data: bytes | bytearray, at: int, end: int, base: int) -> bool:
-        """Read an object with a list of messages as a separate transcript, item by item. Return False if it holds other
+        """Read an object with a list of messages as a separate transcript, item by item. Return False if it has other
         messages or anything irregular."""
         found = find_plain_list(data, at, end, base, self._finder.plain_names, self._is_message)
         if found is None or not self._finder.is_plain(found.wrapper):
@@ -217,7 +217,7 @@ class MessageLists:
         self._is_empty = True
 
     def _facts(self, node: JsonNode, source: Source) -> Facts:
-        """Return the version, model and header of the transcript in an object."""
+        """Return the version, model, and header of the transcript in an object."""
         header = {member.key: header_value(member.value, source) for member in self._finder.header_members(node)}
         return facts_in(header)
 
@@ -254,7 +254,7 @@ class MessageLists:
             self._record.report(E_STREAM_TRUNCATED, "header", reading.end, reading.end)
 
     def _count(self, node: JsonNode | None) -> None:
-        """Record the token usage that a response states, after its messages."""
+        """Record the token usage that a response gives, after its messages."""
         if node is not None and _states_usage(node):
             self._usage.take(node, [])
 

@@ -11,7 +11,7 @@ from viewer.syntax.times import parse_time
 
 
 class StatedTime(Struct, frozen=True):
-    """A time as a record states it."""
+    """A time as a record gives it."""
 
     ms: int | None = None
     """Milliseconds since 1970; None if no readable time is stated."""

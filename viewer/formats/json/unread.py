@@ -54,7 +54,7 @@ def _renamed(member: JsonMember) -> JsonMember:
 
 
 def first_text_member(node: JsonNode) -> JsonMember | None:
-    """Return the first unread member that holds text."""
+    """Return the first unread member that contains text."""
     unread = (member for member in node.members if not is_known_key(member.key) and member.key not in _METADATA)
     return next((member for member in unread if has_text(member.value)), None)
 

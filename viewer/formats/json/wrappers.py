@@ -45,7 +45,7 @@ class MessageFinder:
         self._table = table
         self._lists = table.lists
         self.plain_names = table.lists[:-1]
-        """The names of lists that hold only messages."""
+        """The names of lists that contain only messages."""
         self._exchanges = (*table.requests, *table.responses)
         self._holders = frozenset((*self._lists, *self._exchanges))
         """Members of which a wrapper must have at least one."""
@@ -92,7 +92,7 @@ class MessageFinder:
         yield from self._inside(node, use)
 
     def header_members(self, node: JsonNode) -> list[JsonMember]:
-        """Return the members of a wrapper that hold no messages: the header of its transcript."""
+        """Return the members of a wrapper that contain no messages: the header of its transcript."""
         if not self.is_wrapper(node):
             return []
         has_list = self._has_list(node)

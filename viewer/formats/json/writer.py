@@ -107,7 +107,7 @@ def _tool_call(message: Writable) -> dict[str, object]:
 
 
 def _content(message: Writable) -> str:
-    """Return the body as JSON. Parts that no rule covers remain parts, so that they stay hidden."""
+    """Return the body as JSON. Parts that no rule covers remain parts, so they stay hidden."""
     if message.message_kind == "unknown":
         value = _value(message)
         listed = f"[{message.body}]"

@@ -32,9 +32,9 @@ class Outside:
         self._fresh = True
         """True if nothing of the current transcript has been read yet."""
         self._ended = False
-        """True if the current transcript was closed, so that the next message begins another one."""
+        """True if the current transcript was closed, so the next message begins another one."""
         self._framed = False
-        """True if the current transcript has frames, so that `<|file_separator|>` has no meaning."""
+        """True if the current transcript has frames, so `<|file_separator|>` has no meaning."""
         self._files = 0
         self._filled = ""
         """The name of the last piece of the current fill-in that was a message."""

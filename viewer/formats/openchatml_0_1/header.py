@@ -159,7 +159,7 @@ class _Reading:
         return True
 
     def _finish(self) -> Head:
-        """Finish the header. `to=` and a hiding `intent=` keep their usual effect, so that nothing is shown by
+        """Finish the header. `to=` and a hiding `intent=` keep their usual effect, so nothing is shown by
         accident."""
         head, given = self._head, self._given
         head.name = given.pop("name", None)

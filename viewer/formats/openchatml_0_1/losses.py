@@ -13,11 +13,11 @@ from viewer.formats.writing import Writable
 class Loss(Enum):
     """A kind of loss in a message. The value ends the sentence that reports it."""
 
-    CALL_ID = "call ids have no equivalent and were dropped"
+    CALL_ID = "call IDs have no equivalent and were dropped"
     DEVELOPER = "the role developer was written as system"
     ROLE = "a role that OpenChatML 0.1 lacks was kept as it is"
-    PREAMBLE = "a preamble became plain text of the assistant"
-    NOT_SHOWN = "content other than answers, analyses and calls became a reason block, so that it stays hidden"
+    PREAMBLE = "a preamble became plain assistant text"
+    NOT_SHOWN = "content other than answers, analyses, and calls became a reason block, so it stays hidden"
     SHOWN = "hidden from the user in the source, but OpenChatML 0.1 cannot hide it"
     KIND = "an analysis without a kind became a reason block"
     CHANNEL = "the channel has no equivalent and was dropped"
@@ -27,7 +27,7 @@ class Loss(Enum):
     FIELD = "a field with white space, `<`, or control characters was dropped"
     TYPE = "the content type has no equivalent and was dropped"
     ARGUMENTS = "arguments that are not JSON make an unreadable call"
-    ENDING = "its ending (returned, unfinished or cut off) has no equivalent"
+    ENDING = "its ending (returned, unfinished, or cut off) has no equivalent"
     SPACE = "white space at either end of the body is lost when the file is read again"
 
 

@@ -62,7 +62,7 @@ def refuse_tokens(message: Writable, tokens: frozenset[str]) -> None:
     """Refuse a body with text that would be read as a control token."""
     if any(token in message.body for token in tokens):
         raise RefusedError(
-            f"Message {message.number} holds a control token of OpenChatML 0.1 in its body, which cannot be escaped."
+            f"Message {message.number} has a control token of OpenChatML 0.1 in its body, which cannot be escaped."
         )
 
 
@@ -190,7 +190,7 @@ def _line(message: Writable, kind: Kind, losses: Losses) -> str:
         words.append(f"name={name}")
     words += [f"{key}={value}" for key, value in _attributes(message, losses)]
     if any(_is_unsayable(word) for word in words):
-        raise RefusedError(f"Message {message.number} has a header value that OpenChatML 0.1 cannot hold.")
+        raise RefusedError(f"Message {message.number} has a header value that OpenChatML 0.1 cannot represent.")
     return " ".join(words)
 
 

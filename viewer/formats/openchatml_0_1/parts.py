@@ -1,4 +1,4 @@
-"""Read the parts of an OpenChatML 0.1 frame: thought blocks, calls, outputs and text, each a separate message.
+"""Read the parts of an OpenChatML 0.1 frame: thought blocks, calls, outputs, and text, each a separate message.
 
 Bodies are only spans. The JSON of the current call or output is kept so that the name can be read from it."""
 

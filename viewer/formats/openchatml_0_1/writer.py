@@ -5,8 +5,8 @@ Reading and writing canonical text gives the same text:
 - each transcript begins with `[BOS]` and ends with `[EOS]` and a newline; its items are separated by a newline;
 - a frame is `<|im_start|>role`, then ` name=…` and other attributes, a newline, its parts separated by a newline, and
   `<|im_end|>`;
-- consecutive messages with the same header line share a frame if they are thought blocks, calls or outputs, or text
-  after a thought block; text after another text or after JSON begins a new frame; an empty text has its own frame;
+- consecutive messages with the same header line share a frame if they are thought blocks, calls, or outputs, or text
+  after a thought block; text after another text or after JSON begins a new frame; empty text gets a frame of its own;
 - a thought block is `<|start_reason|>text<|end_reason|>`; a call is `<|function_call|>`, a newline and JSON; an output
   is similar;
 - a fill-in is `<|fim_prefix|>…<|fim_middle|>…<|fim_suffix|>…` without breaks; a file, even the first one, is
@@ -39,7 +39,7 @@ def write_openchatml_0_1(messages: Iterable[Writable]) -> tuple[str, list[str]]:
 
 
 class _Writer:
-    """Writes the frames, files and fill-ins of transcripts."""
+    """Writes the frames, files, and fill-ins of transcripts."""
 
     def __init__(self) -> None:
         self.text: list[str] = []

@@ -33,7 +33,7 @@ class Part(Struct, frozen=True):
     at: int
     """The offset of the physical line."""
     start: int
-    """The offset in the line of the text, or of the quoted JSON string that holds the text."""
+    """The offset in the line of the text, or of the quoted JSON string that contains the text."""
     end: int
     in_json: bool
 

@@ -67,7 +67,7 @@ class Logged(Struct, frozen=True):
     finish: tuple[str, Span] | None = None
     time: StatedTime = NOT_STATED
     replaces: bool = False
-    """True if a later record with this id replaces this one."""
+    """True if a later record with this ID replaces this one."""
 
 
 class LogLine:
@@ -171,12 +171,12 @@ def wrapped_line(node: JsonNode, line: bytes, at: int) -> LogLine | None:
 
 
 def wrapper_of(node: JsonNode) -> JsonNode | None:
-    """Return the member of an object that holds a log line."""
+    """Return the member of an object that contains a log line."""
     return next((value for key in ("log", "message", "msg", "MESSAGE") if (value := node.get(key))), None)
 
 
 def json_records(node: JsonNode, line: bytes, at: int, count: int) -> list[Logged]:
-    """Return the records of LM Studio and of the slots of llama.cpp. `count` numbers prompts without an id."""
+    """Return the records of LM Studio and of the slots of llama.cpp. `count` numbers prompts without an ID."""
     if node.kind is JsonKind.ARRAY:
         return [logged for item in node.items if (logged := _slot(item, line, at))]
     data = node.get("data")

@@ -1,4 +1,4 @@
-"""Agent Development Kit of Google: sessions, lists and streams of events, and evaluation sets."""
+"""Agent Development Kit of Google: sessions, lists, and streams of events, and evaluation sets."""
 
 from __future__ import annotations
 

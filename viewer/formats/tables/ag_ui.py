@@ -29,7 +29,7 @@ from viewer.syntax.json_text import JsonKind
 _FAILED = Outcomes(failed=("error",))
 _STRING = When("content", kind=JsonKind.STRING)
 
-# Messages, which a request or a snapshot repeats by id.
+# Messages, which a request or a snapshot repeats by ID.
 
 _SENT = (
     PartRule((When("", kind=JsonKind.STRING),), Kind.SAID),
@@ -84,7 +84,7 @@ def _of(step: Step, id: str) -> dict[str, Any]:
 
 
 _FOLLOWS: dict[str, Any] = {"stream": Stream(Step.ADD, by_chunks=True), "time": "timestamp"}
-"""A chunk without an id, which continues the message or call of the chunk right before it."""
+"""A chunk without an ID, which continues the message or call of the chunk right before it."""
 _HAS_ID = When("messageId", kind=JsonKind.STRING)
 _HAS_CALL_ID = When("toolCallId", kind=JsonKind.STRING)
 

@@ -115,7 +115,7 @@ _TOOLS = RecordRule(
 
 
 def _others(depth: int) -> RecordRule:
-    """Return the rule for trajectories of other agents, including nested ones. The id of each is the thread of its
+    """Return the rule for trajectories of other agents, including nested ones. The ID of each is the thread of its
     messages."""
     steps = RecordRule(
         (When("steps", kind=_ARRAY),),

@@ -57,7 +57,7 @@ def _paths(members: str) -> str:
 
 
 def _call(kind: str) -> RecordRule:
-    """Return the rule for a call whose last record holds the answer."""
+    """Return the rule for a call whose last record contains the answer."""
     reply = RecordRule(
         (_DONE,), Kind.REPLY, "tool", _paths(_ANSWERS[kind]), call_id="item.id", default_name=kind, outcome=_OUTCOMES
     )

@@ -1,4 +1,4 @@
-"""Crush: sessions as `crush session show --json` writes them, and as its database holds them."""
+"""Crush: sessions as `crush session show --json` writes them, and as its database stores them."""
 
 from __future__ import annotations
 

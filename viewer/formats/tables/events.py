@@ -1,4 +1,4 @@
-"""Event streams: the event types, what each does, and the members that hold text."""
+"""Event streams: the event types, what each does, and the members that contain text."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ _REPRESENTED = (
     *("[{", "{'", '{"', "[(", "['", "role='", "content='", 'content="', "AIMessage", "ChatCompletion", "ModelResponse"),
     *("<function", "functools[", "ToolCall", "Message("),
 )
-"""The beginnings of objects that a program printed. They may hold calls and thoughts."""
+"""The beginnings of objects that a program printed. They may contain calls and thoughts."""
 
 
 def exchange(

@@ -70,7 +70,7 @@ _OUTPUTS = (
 )
 _HAS_INPUT = is_("steps[0].type", "user_input")
 _NO_TRACE = lacks("traceId|trace_id|run_type|parentObservationId")
-"""The input of a model call in a trace may hold more than the user typed."""
+"""The input of a model call in a trace may contain more than the user typed."""
 _PLAIN = (
     RecordRule((has("system_instruction"),), Kind.INSTRUCTION, "system", "system_instruction", goes_on=True),
     RecordRule((has("tools"),), Kind.INSTRUCTION, "system", "tools", goes_on=True),

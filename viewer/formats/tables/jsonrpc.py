@@ -51,7 +51,7 @@ def _update(*names: str) -> tuple[When, ...]:
 
 
 def _chunk(name: str, kind: Kind) -> tuple[RecordRule, ...]:
-    """Return the rules for a piece of text. Pieces with the same id form one message, even if others come between
+    """Return the rules for a piece of text. Pieces with the same ID form one message, even if others come between
     them."""
     at = f"{_UPDATE}.messageId"
     return tuple(

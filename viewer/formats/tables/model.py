@@ -18,7 +18,7 @@ from viewer.syntax.json_text import JsonKind
 
 
 class Container(Enum):
-    """How a file holds the records of a format."""
+    """How a file stores the records of a format."""
 
     JSON = "json"
     """One document, or one document per line."""
@@ -106,8 +106,8 @@ class Words(Struct, frozen=True):
 
 
 class Outcomes(Struct, frozen=True):
-    """Where a record states how a call ended. Each entry is a path whose value must be true or nonempty, `path=word`,
-    or `path!=word`. Numbers compare as text, and `path=*word` tests the end of the value."""
+    """Where a record indicates how a call ended. Each entry is a path whose value must be true or nonempty,
+    `path=word`, or `path!=word`. Numbers compare as text, and `path=*word` tests the end of the value."""
 
     ok: tuple[str, ...] = ()
     failed: tuple[str, ...] = ()
@@ -138,7 +138,7 @@ class Mode(Enum):
     REPEAT = "repeat"
     """The record is a copy if a message of the same role has this text. Otherwise, it is a message."""
     FINAL = "final"
-    """Like `REPEAT`, for the last record of a run, which may hold text that no other record had."""
+    """Like `REPEAT`, for the last record of a run, which may contain text that no other record had."""
 
 
 class Merge(Struct, frozen=True):
@@ -166,9 +166,9 @@ class History(Struct, frozen=True):
     """How requests repeat a conversation. A request that begins with the whole conversation continues it."""
 
     id: str
-    """The path of the response id."""
+    """The path of the response ID."""
     previous: str
-    """The path of the previous response id."""
+    """The path of the previous response ID."""
 
 
 class Prefill(Enum):
@@ -206,7 +206,7 @@ class Stream(Struct, frozen=True):
     scope: str = ""
     """The path of the value that separates replies that arrive at the same time."""
     reply: str = ""
-    """The path of the id of the reply, which its other records use as merge key."""
+    """The path of the ID of the reply, which its other records use as merge key."""
     by_chunks: bool = False
     """True if a reply consists of chunks. The first one decides its kind, even without text, and none ends it. Without
     a scope, the record continues the reply of the chunk right before it."""
@@ -217,7 +217,7 @@ class Copies(Struct, frozen=True):
 
     group: str
     primary: bool = False
-    """True for the occurrence that states more facts."""
+    """True for the occurrence with more data."""
 
 
 class Alone(Enum):
@@ -287,9 +287,9 @@ class Branches(Struct, frozen=True):
     id: str
     parent: str
     newest: str
-    """The path, in the outer record, to the id of the last record on the newest branch."""
+    """The path, in the outer record, to the ID of the last record on the newest branch."""
     top: frozenset[str] = frozenset()
-    """Ids that stand for the absence of a parent."""
+    """IDs that mean that there is no parent."""
     has_hidden_top: bool = False
     """True if the first record has a parent that is never stored."""
 
@@ -309,7 +309,7 @@ class RecordRule(Struct, frozen=True):
     each: str = ""
     """The path of nested records. The rule with it does not end the evaluation."""
     rules: tuple[RecordRule, ...] = ()
-    """The rules for nested records. They inherit the thread, the time and, for replies, the call id of this record."""
+    """The rules for nested records. They inherit the thread, the time and, for replies, the call ID of this record."""
     branches: Branches | None = None
     """The tree of nested records. They are read branch by branch, and those on older branches are superseded."""
     order: str = ""
@@ -323,7 +323,7 @@ class RecordRule(Struct, frozen=True):
     starts: bool = False
     """True if the record, even a nested one, starts a transcript, unless its session is already the current one."""
     session: str = ""
-    """The path of the session id of the transcript that the record starts."""
+    """The path of the session ID of the transcript that the record starts."""
     narrows: Narrowing | None = None
     """The kind that said text gets in this record and later ones."""
     cancels: bool = False
@@ -336,18 +336,18 @@ class RecordRule(Struct, frozen=True):
     """The kind of text after the first message of a transcript, if only the first may be said. Instructions and
     injected or replayed text do not count."""
     orphan: Kind | None = None
-    """The kind of a reply whose id matches no call of the transcript, if an id is not enough to make it a reply."""
+    """The kind of a reply whose ID matches no call of the transcript, if an ID is not enough to make it a reply."""
     whole: bool = False
     """True if the record must be complete, because what its conditions test may follow its content."""
     channel: Words | Channel | None = None
     call_id: str = ""
     typed_id: bool = False
-    """True if the call id 1 (a number) differs from "1" (a string)."""
+    """True if the call ID 1 (a number) differs from "1" (a string)."""
     name: str = ""
     default_name: str = ""
     time: str = ""
     thread: str = ""
-    """The path of the thread id of another agent."""
+    """The path of the thread ID of another agent."""
     merge: Merge | None = None
     stream: Stream | None = None
     prefill: Prefill | None = None
@@ -360,11 +360,11 @@ class RecordRule(Struct, frozen=True):
     split: bool = False
     """True if the hook `split` splits the text."""
     rewind: str = ""
-    """The path of the id of a record after which everything is superseded."""
+    """The path of the ID of a record after which everything is superseded."""
     rewind_turns: str = ""
     """The path of a number: that many of the latest prompts, with everything after them, are superseded."""
     aside: bool = False
-    """True if the record does not belong to the tree, so that branches skip it."""
+    """True if the record does not belong to the tree, so branches skip it."""
     classify: bool = False
     """True if the hook `classify` decides the kind of the text."""
     then: tuple[str, ...] = ()
@@ -421,7 +421,7 @@ class Hooks(Struct, frozen=True):
 
 
 class Inner(Struct, frozen=True):
-    """Strings that hold JSON, in objects that meet conditions."""
+    """Strings that contain JSON, in objects that meet conditions."""
 
     holders: str
     """The path of the objects."""
@@ -474,7 +474,7 @@ class Act(Enum):
     TRANSCRIPT = "transcript"
     """Words that the user spoke."""
     SENT = "sent"
-    """An item that a client adds. The server repeats it, often with another id."""
+    """An item that a client adds. The server repeats it, often with another ID."""
     REQUESTED = "requested"
     """A client requests a response, possibly with its own instructions and items."""
     SESSION = "session"
@@ -516,7 +516,7 @@ class EventTable(Struct, frozen=True):
     progress: frozenset[str] = frozenset()
     """Last words of unlisted types that only report the state of a tool."""
     deltas: tuple[str, ...] = ("delta",)
-    """The members of an event, one of which may hold more text."""
+    """The members of an event, one of which may contain more text."""
     wholes: tuple[str, ...] = ("text",)
     """The members of a closing event, one of which may repeat the whole text of the message."""
     errors: Mapping[str, str] = field(default_factory=dict)
@@ -539,14 +539,14 @@ class EventTable(Struct, frozen=True):
 
 
 class MessageTable(Struct, frozen=True):
-    """The paths of the messages of a document, each of which states its own header."""
+    """The paths of the messages of a document, each of which gives its own header."""
 
     lists: tuple[str, ...]
     """Members with lists of messages."""
     inner: str = ""
-    """The member that holds the message in an item of the last list."""
+    """The member that contains the message in an item of the last list."""
     requests: tuple[str, ...] = ()
-    """Members with objects that hold such a list. The messages of a response follow the messages of its request."""
+    """Members with objects that contain such a list. The messages of a response follow the messages of its request."""
     responses: tuple[str, ...] = ()
     items: str = ""
     """The member with the items of a response without a list."""
@@ -569,7 +569,7 @@ class Spans(Struct, frozen=True):
     group: str = ""
     """The path of the conversation. Without it, each trace is a conversation."""
     attributes: str = "attributes"
-    """The member that holds the attributes, if any. A span without it consists of attributes itself."""
+    """The member that contains the attributes, if any. A span without it consists of attributes itself."""
     agents: tuple[When, ...] = ()
     """Conditions. A span that meets any of them belongs to an agent."""
     workflows: tuple[When, ...] = ()
@@ -600,7 +600,7 @@ class Counting(Enum):
 
 
 class Tokens(Struct, frozen=True):
-    """Where a record states how many tokens a reply used. Numbers at several paths are added."""
+    """Where a record indicates how many tokens a reply used. Numbers at several paths are added."""
 
     at: str
     """The path of the object with the numbers."""
@@ -613,12 +613,12 @@ class Tokens(Struct, frozen=True):
     each: str = ""
     """The path of the items that state usage. The other paths start there."""
     key: str = ""
-    """The path of the reply id."""
+    """The path of the reply ID."""
     counts: Counting = Counting.EACH
 
 
 class RecordFormat(Struct, frozen=True, eq=False):
-    """A format, defined by a table. Each is equal only to itself, so that results that depend on it can be cached."""
+    """A format, defined by a table. Each is equal only to itself, so results that depend on it can be cached."""
 
     name: str
     title: str
@@ -626,9 +626,9 @@ class RecordFormat(Struct, frozen=True, eq=False):
     signatures: tuple[Signature, ...]
     records: tuple[RecordRule, ...]
     session: str = ""
-    """The path of the session id in a record. A new session starts a new transcript."""
+    """The path of the session ID in a record. A new session starts a new transcript."""
     inner: tuple[str | Inner, ...] = ()
-    """The paths of strings that hold JSON, which is parsed in place before the rules apply."""
+    """The paths of strings that contain JSON, which is parsed in place before the rules apply."""
     spans: Spans | None = None
     usage: tuple[Tokens, ...] = ()
     """How records state token usage."""

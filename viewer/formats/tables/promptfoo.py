@@ -22,7 +22,7 @@ from viewer.rules.run import W_RUN_ERROR, W_RUN_INCOMPLETE
 from viewer.syntax.json_text import JsonKind
 
 _STRUCTURED = ("[", "{", "-", "role:")
-"""The starts of prompts that hold messages as JSON or YAML but cannot be read."""
+"""The starts of prompts that contain messages as JSON or YAML but cannot be read."""
 _ADDED = re.compile(
     r"^(?:(?:Redacted )?Thinking|Reasoning|Thought|Signature): |^(?:MCP|Web Search|Function|Tool|Code Interpreter)\b"
     r"|\{\s*\"type\"\s*:\s*\"[a-z_]*tool_",

@@ -1,4 +1,4 @@
-"""Recognize prompts that a program filled into a chat template, because they hold more than the user typed."""
+"""Recognize prompts that a program filled into a chat template, because they contain more than the user typed."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ an object."""
 
 
 def prompt_kind(text: str) -> Kind:
-    """Return the kind of a prompt. Without turn marks, the user typed it; with them, it may hold instructions."""
+    """Return the kind of a prompt. Without turn marks, the user typed it; with them, it may contain instructions."""
     return Kind.UNKNOWN if _MARK.search(text) else Kind.SAID
 
 

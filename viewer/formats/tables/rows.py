@@ -167,7 +167,7 @@ _TEMPLATES = frozenset(
         *("<|start|>*", "]~!b[*", "<|im_system|>*", "<|im_user|>*"),
     }
 )
-"""How the text begins if a single member holds a whole conversation in a chat template."""
+"""How the text begins if a single member contains a whole conversation in a chat template."""
 _MESSAGES = (*_LISTS, "prompt", *_WHOLE, "completion", *_REJECTED)
 _SHAPES = (
     *((has(name),) for name in (*_LISTS, *_WHOLE, "input.messages")),

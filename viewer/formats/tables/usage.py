@@ -65,7 +65,7 @@ def gemini(at: str, *, each: str = "", key: str = "") -> Tokens:
 
 
 def gemini_cli(each: str) -> Tokens:
-    """Return the rule for the token usage of Gemini CLI, in records whose ids may repeat."""
+    """Return the rule for the token usage of Gemini CLI, in records whose IDs may repeat."""
     return Tokens(
         "tokens",
         input=("input", "tool"),

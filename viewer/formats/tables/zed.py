@@ -1,4 +1,4 @@
-"""Zed: threads of the agent panel, as the database holds them and as they are shared."""
+"""Zed: threads of the agent panel, as the database stores them and as they are shared."""
 
 from __future__ import annotations
 

@@ -59,7 +59,7 @@ def end_beginning(reader: TextReader) -> State | None:
 
 
 def _begins_with_event(cursor: Cursor, ended: bool) -> bool | None:
-    """True if the first line looks like an event, so that the input is a log; None while it is incomplete."""
+    """True if the first line looks like an event, so the input is a log; None while it is incomplete."""
     window = cursor.window
     if not window.data.startswith(b"{"):
         return False

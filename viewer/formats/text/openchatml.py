@@ -1,4 +1,4 @@
-"""OpenChatML 2.2, 2.0 and 1.x: their grammars and their rows in `FORMATS`."""
+"""OpenChatML 2.2, 2.0, and 1.x: their grammars and their rows in `FORMATS`."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def grammar_of_version(version: str | None) -> TextGrammar:
 
 @cache
 def _without_call_ids(grammar: TextGrammar) -> TextGrammar:
-    """Return the grammar without call ids, unless it defines them."""
+    """Return the grammar without call IDs, unless it defines them."""
     if "call_id" in grammar.header.attributes:
         return grammar
     return replace(grammar, header=replace(grammar.header, ignored=frozenset({"call_id"})))

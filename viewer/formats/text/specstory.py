@@ -55,7 +55,7 @@ class SpecStoryReader:
         self._fence: bytes | None = None
         """The fence of the current code block, inside which a tool may have printed anything."""
         self._has_call = False
-        """True after a call. It ends its message, so that what follows it is its output."""
+        """True after a call. It ends its message, so what follows it is its output."""
         self._stray: Span | None = None
 
     def feed(self, data: bytes) -> None:

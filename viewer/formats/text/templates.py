@@ -1,6 +1,6 @@
 """The chat templates as data: their frames, roles, and text whose kind is known only at the end of a frame.
 
-One reader, `template_reader.py`, reads all of them. The marks for thoughts, calls and replies inside a body are the
+One reader, `template_reader.py`, reads all of them. The marks for thoughts, calls, and replies inside a body are the
 same for every template: see `viewer/reading/template_marks.py`."""
 
 from __future__ import annotations

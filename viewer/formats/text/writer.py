@@ -1,4 +1,4 @@
-"""Write messages of any format as OpenChatML 2.2, 2.0 or Harmony, with a sentence for each loss.
+"""Write messages of any format as OpenChatML 2.2, 2.0, or Harmony, with a sentence for each loss.
 
 Canonical 2.x has a document header in the layout of `write_yaml`, one message per line, attributes in the order of the
 specification's examples, and a final newline. Canonical Harmony is what the reference renderer writes: messages without
@@ -28,7 +28,7 @@ _VALUE = re.compile(r"[^\s<\x00-\x1f\x7f]+")
 _NINE = "start|channel|message|call|constrain|return|end|literal|endliteral"
 _TOKEN = re.compile(rf"<\|(?:{_NINE})\|>")
 _THOUGHTS = "|".join(f"{edge}_{kind}" for edge in ("start", "end") for kind in THOUGHT_KINDS)
-_UNWRITABLE = "a field with white space, `<`, or control characters was left out"
+_UNWRITABLE = "a field with white space, `<`, or control characters was omitted"
 _FILE_NAME = re.compile(r"file ([1-9][0-9]*)")
 _THOUGHT_MARK = re.compile(rf"<\|(?:{_THOUGHTS})\|>")
 _TAG = rb"(?:<|\[)(?=/?[Tt][Hh][Ii][Nn][Kk])"
@@ -240,8 +240,8 @@ class _TextWriter:
     def _checked(self, message: Writable, value: str) -> str:
         if not _VALUE.fullmatch(value):
             raise RefusedError(
-                f"message {message.number} has a header value that {self._target.title} cannot hold "
-                "(empty, or with white space, `<` or a control character)"
+                f"message {message.number} has a header value that {self._target.title} cannot represent "
+                "(empty, or with white space, `<`, or a control character)"
             )
         return value
 
@@ -304,7 +304,7 @@ def _escaped(message: Writable) -> str:
 
 
 def _closed_edge(text: bytes) -> bytes:
-    """Return the text with a trailing `<` moved into a literal block, so that it does not escape the next token."""
+    """Return the text with a trailing `<` moved into a literal block so that it does not escape the next token."""
     bare = text.rstrip(b"<")
     return text if bare == text else bare + _literal(text[len(bare) :])
 

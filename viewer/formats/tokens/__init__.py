@@ -1,1 +1,1 @@
-"""Reader of Harmony token ids, and their vocabulary."""
+"""Reader of Harmony token IDs, and their vocabulary."""

@@ -1,4 +1,4 @@
-"""Split lists of token ids into items: integers in JSON arrays, one per line, or separated by spaces and commas."""
+"""Split lists of token IDs into items: integers in JSON arrays, one per line, or separated by spaces and commas."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from msgspec import Struct
 from viewer.formats.tokens.vocabulary import LAST_ID
 
 LONGEST_KEPT = 16
-"""The number of bytes of an item that are kept. A longer item is not a token id."""
+"""The number of bytes of an item that are kept. A longer item is not a token ID."""
 
 _REGULAR = re.compile(rb"[ \t\r\n,]*([0-9]{1,16})(?=[ \t\r\n,\[\]])")
 _SEPARATORS = re.compile(rb"[ \t\r\n,]*")
@@ -25,7 +25,7 @@ class Item(Struct, frozen=True, gc=False):
     start: int
     end: int
     number: int | None
-    """The token id; None for a bracket or anything other than an integer."""
+    """The token ID; None for a bracket or anything other than an integer."""
     bracket: bool = False
 
     @property

@@ -1,4 +1,4 @@
-"""Reader of Harmony token ids: decode them, read the result as Harmony text, and map positions back to the ids."""
+"""Reader of Harmony token ids: decode them, read the result as Harmony text, and map positions back to the IDs."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ UNREADABLE = "⟨?⟩".encode()
 """The replacement for an item that is not an integer."""
 
 _STAND_INS = {"<": "\ufdd0", "{": "\ufdd1"}
-"""Noncharacters that replace the first characters of control tokens and events in decoded text, so that text cannot
+"""Noncharacters that replace the first characters of control tokens and events in decoded text, so text cannot
 form them."""
 _STAND_IN_BYTES = [(mark.encode(), stand_in.encode()) for mark, stand_in in _STAND_INS.items()]
 _BACK = str.maketrans({stand_in: mark for mark, stand_in in _STAND_INS.items()})
 
 
 def body_of_ids(data: bytes, vocabulary: Vocabulary | None = None) -> str:
-    """Return the text of a body that is a list of token ids. By default, decode it with the installed vocabulary."""
+    """Return the text of a body that is a list of token IDs. By default, decode it with the installed vocabulary."""
     known = vocabulary or load_vocabulary()
     return b"".join(_spelled(item, known) for item in items_of(data) if not item.bracket).decode("utf-8", "replace")
 
@@ -42,7 +42,7 @@ def _spelled(item: Item, vocabulary: Vocabulary | None) -> bytes:
 
 
 def _spelled_for_reader(item: Item, vocabulary: Vocabulary | None) -> bytes:
-    """Return the text of an id with `<` and `{` replaced, so that only control token ids form control tokens."""
+    """Return the text of an ID with `<` and `{` replaced so that only control token IDs form control tokens."""
     text = _spelled(item, vocabulary)
     if item.number in CONTROL:
         return text
@@ -52,7 +52,7 @@ def _spelled_for_reader(item: Item, vocabulary: Vocabulary | None) -> bytes:
 
 
 class IdOffsets:
-    """Maps bytes of the decoded text to the ids in the input."""
+    """Maps bytes of the decoded text to the IDs in the input."""
 
     def __init__(self) -> None:
         self.end = 0
@@ -62,28 +62,28 @@ class IdOffsets:
         self._ends = array("q")
 
     def add(self, item: Item, length: int) -> None:
-        """Add the next id with its decoded length."""
+        """Add the next ID with its decoded length."""
         self._texts.append(self.end)
         self._starts.append(item.start)
         self._ends.append(item.end)
         self.end += length
 
     def start(self, at: int) -> int:
-        """Return where the id for this byte starts."""
+        """Return where the ID for this byte starts."""
         return self._starts[self._index(at)] if at < self.end else self.after(at)
 
     def after(self, at: int) -> int:
-        """Return where the id for the previous byte ends."""
+        """Return where the ID for the previous byte ends."""
         if not self._texts:
             return 0
         return self._ends[self._index(at - 1)] if at > self._texts[0] else self._starts[0]
 
     def span(self, start: int, end: int) -> Span:
-        """Return the input span from the first id to the end of the last. An empty span comes after the previous id."""
+        """Return the input span from the first ID to the end of the last. An empty span comes after the previous ID."""
         return (self.start(start), self.after(end)) if end > start else (self.after(start), self.after(start))
 
     def drop(self, before: int) -> None:
-        """Drop the ids before this position in the decoded text."""
+        """Drop the IDs before this position in the decoded text."""
         count = self._index(before)
         if count > len(self._texts) // 2:
             for column in (self._texts, self._starts, self._ends):
@@ -94,7 +94,7 @@ class IdOffsets:
 
 
 class TokenIdReader:
-    """Reads lists of ids. Each list is a separate transcript."""
+    """Reads lists of IDs. Each list is a separate transcript."""
 
     def __init__(self, record: Recorder, options: ReadOptions, vocabulary: Vocabulary | None = None) -> None:
         self.record = record
@@ -156,7 +156,7 @@ class TokenIdReader:
             self._places.drop(self._needed_from)
 
     def _tell(self) -> None:
-        """Pass on the events of the text reader with the positions of the ids."""
+        """Pass on the events of the text reader with the positions of the IDs."""
         last_stray: Span | None = None
         for event in self._inner_record.drain():
             if isinstance(event, Strayed):

@@ -17,13 +17,13 @@ from msgspec import Struct
 from viewer.errors import ViewerError
 
 Vocabulary = Callable[[int], bytes]
-"""A function that returns the bytes of a token, or raises KeyError for an unknown id."""
+"""A function that returns the bytes of a token, or raises KeyError for an unknown ID."""
 Encode = Callable[[str], list[int]]
-"""A function that returns the token ids of the text."""
+"""A function that returns the token IDs of the text."""
 
 
 class Encoder(Struct, frozen=True):
-    """A vocabulary that turns text into token ids."""
+    """A vocabulary that turns text into token IDs."""
 
     marked: Encode
     """Encodes text with control tokens."""
@@ -32,7 +32,7 @@ class Encoder(Struct, frozen=True):
 
 
 LAST_ID = 201087
-"""The highest id of o200k_harmony."""
+"""The highest ID of o200k_harmony."""
 
 CONTROL: dict[int, bytes] = {
     200002: b"<|return|>",
@@ -77,7 +77,7 @@ _BASE = "https://openaipublic.blob.core.windows.net/encodings/o200k_base.tiktoke
 
 
 def text_of_id(number: int, vocabulary: Vocabulary | None) -> bytes:
-    """Return the text of an id that is not a control token, or the number in brackets if the id is unknown."""
+    """Return the text of an ID that is not a control token, or the number in brackets if the ID is unknown."""
     if number in WORDS:
         return WORDS[number]
     if vocabulary is not None and number <= LAST_ID:
@@ -108,7 +108,7 @@ def load_vocabulary() -> Vocabulary | None:
 
 
 def load_encoder(path: str) -> Encoder:
-    """Load a vocabulary file, which has a base64 token and its id on each line. This needs the extra `tokens`."""
+    """Load a vocabulary file, which has a base64 token and its ID on each line. This needs the extra `tokens`."""
     try:
         tiktoken = importlib.import_module("tiktoken")
     except ImportError:
@@ -120,7 +120,7 @@ def load_encoder(path: str) -> Encoder:
     except ValueError:
         ranks = {}
     if not ranks:
-        raise ViewerError(f"{path} is not a vocabulary: each line must be a token in base64 and its id")
+        raise ViewerError(f"{path} is not a vocabulary: each line must be a token in base64 and its ID")
     special = {text.decode(): number for number, text in CONTROL.items()} | _OTHERS
     encoding = tiktoken.Encoding("o200k_harmony", pat_str=_PATTERN, mergeable_ranks=ranks, special_tokens=special)
     return Encoder(partial(encoding.encode, allowed_special="all"), encoding.encode_ordinary)

@@ -152,7 +152,7 @@ class Messages(Sequence[Read]):
 
 
 class Reading(Struct, frozen=True):
-    """A text as one reader reads it."""
+    """An input as one reader reads it."""
 
     format: str
     verdict: str

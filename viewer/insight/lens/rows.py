@@ -44,7 +44,7 @@ class Cell(Struct, frozen=True):
 
     message: Read
     part: str
-    """`head`, `body` or `stop`."""
+    """`head`, `body`, or `stop`."""
 
 
 class Row(Struct, frozen=True):

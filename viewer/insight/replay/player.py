@@ -44,7 +44,7 @@ class Player:
     ) -> None:
         """With a `size` (width and height of a screen), the view of a long text may be limited to its last rows (at
         least two screens), which takes no longer than a page. With `knows_format`, the format is certain from the first
-        byte, so that many short steps cost little."""
+        byte, so even many short steps cost little."""
         self._knows_format = knows_format
         self.audience = audience
         self.final = final

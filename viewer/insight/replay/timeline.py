@@ -28,7 +28,7 @@ class Timeline:
 
     Safety: for an audience that does not see everything, bytes and events count only what it sees. The clock runs only
     from one part of a message to the next, or to the next message if no hidden one is in between. The times of hidden
-    messages, and the pauses in which they arrived, are left out. For a strict audience, the clock runs only inside
+    messages, and the pauses in which they arrived, are omitted. For a strict audience, the clock runs only inside
     messages. There, it also runs while parts of a hidden message arrive, because otherwise a pause of zero length would
     reveal that something is hidden."""
 
@@ -157,7 +157,7 @@ def parse_byte(text: str) -> int | None:
 
 
 def parse_moment(text: str) -> int | None:
-    """Return the milliseconds in `12.3s`, `+1:05`, `90` or `250ms`."""
+    """Return the milliseconds in `12.3s`, `+1:05`, `90`, or `250ms`."""
     text = text.strip()
     found = _SECONDS.fullmatch(text)
     if found:

@@ -1,4 +1,4 @@
-"""Windows of a replay: the end of a long text, read from the beginning of an earlier turn instead of the first byte."""
+"""Windows of a replay: the end of long text, read from the beginning of an earlier turn instead of the first byte."""
 
 from __future__ import annotations
 
@@ -263,7 +263,7 @@ class Windows:
 
     def _first_asked(self, part: _Part) -> int:
         """Return the first message of a transcript that begins a turn, as the audience counts; 0 if none does. A window
-        that begins within a turn needs it, so that the next turn counts as another one."""
+        that begins within a turn needs it, so the next turn counts as another one."""
         if self._asked[0] != part.number:
             self._asked = part.number, self._find_asked(part)
         return self._asked[1]
@@ -315,7 +315,7 @@ class Windows:
         return (shown.line if shown else None) or 0
 
     def _may_begin(self, part: _Part, first: int) -> bool:
-        """True if nothing before this message continues after it, so that a window within a transcript may begin
+        """True if nothing before this message continues after it, so a window within a transcript may begin
         here."""
         index = self._final.index
         if first <= part.head + 1 or (self.has_frames and index[part.head + 1].broke_out):

@@ -18,7 +18,7 @@ _LONGEST = 40
 _NAMES = ("subagent_type", "agent_type", "agent_name", "agent", "name", "role")
 """The arguments that may name the sub-agent, best first."""
 _WORDS = re.compile(r"(?!(?:sub-?)?agent|main\b|session|user\b)[A-Za-z][A-Za-z _.-]{1,39}", re.IGNORECASE)
-"""An id that reads like a name. Other ids contain digits or are too general."""
+"""An ID that reads like a name. Other IDs contain digits or are too general."""
 
 
 class AgentFacts(Struct, frozen=True):
@@ -61,7 +61,7 @@ class Agents:
         return AgentFacts(call, name[:_LONGEST])
 
     def _call_before(self, first: int, id: str) -> int:
-        """Return the call with the sub-agent's id, or else the only call without a reply; 0 if there is none."""
+        """Return the call with the sub-agent's ID, or else the only call without a reply; 0 if there is none."""
         projection = self._projection
         if self._calls is None:
             self._calls = projection.calls()

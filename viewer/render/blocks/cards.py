@@ -64,7 +64,7 @@ _ASIDES = {
     "D": ("instruction", "developer", StyleRole.SYSTEM),
     "T": ("call", "reply", StyleRole.TOOL),
 }
-"""The glyph, name and style of a message that the end user did not see, by its letter."""
+"""The glyph, name, and style of a message that the end user did not see, by its letter."""
 
 
 _KEPT_CALLS = 1000

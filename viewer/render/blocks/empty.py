@@ -27,7 +27,7 @@ class EmptyFacts(Struct, frozen=True):
     """The number of records without a message."""
     name: str = ""
     unknown: str = ""
-    """`json`, `text` or `binary` if no format was recognized."""
+    """`json`, `text`, or `binary` if no format was recognized."""
     keys: tuple[str, ...] = ()
     """The top-level keys of unknown JSON, if they are plain words."""
     strict: bool = False
@@ -91,7 +91,7 @@ def _of_unknown(facts: EmptyFacts, signs: Glyphs) -> list[SafeText]:
 
 def _of_hidden(facts: EmptyFacts) -> list[SafeText]:
     if facts.debug:
-        return [trusted("All messages are switched off."), trusted("Press a, c, t or s to show channels.")]
+        return [trusted("All messages are switched off."), trusted("Press a, c, t, or s to show channels.")]
     hidden = "1 message is hidden." if facts.messages == 1 else f"All {facts.messages:,} messages are hidden."
     more = [] if facts.strict else [hidden if facts.sealed else f"{hidden} Press d for the debug view."]
     return [trusted("Nothing to show in the safe view."), *map(trusted, more)]

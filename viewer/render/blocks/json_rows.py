@@ -185,7 +185,7 @@ def arguments_line(beginning: str) -> SafeText:
 
 
 def shorten_paths(arguments: SafeText, ellipsis: str) -> SafeText:
-    """Replace the beginning of each long path among the arguments of a call, so that the name of the file stays."""
+    """Replace the beginning of each long path among the arguments of a call so that the name of the file stays."""
     return SafeText(_LONG_PATH.sub(lambda match: f"={ellipsis}{match[1]}", arguments))
 
 

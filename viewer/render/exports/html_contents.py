@@ -19,7 +19,7 @@ _SNIPPET = 60
 
 
 def turn_anchor(transcript: int, turn: int) -> str:
-    """Return the id of a turn in the page."""
+    """Return the ID of a turn in the page."""
     return f"t{transcript}-{turn}"
 
 

@@ -74,7 +74,7 @@ def note_html(found: ShownDiagnostic, place: Places) -> Html:
 
 
 def anchor(number: int) -> str:
-    """Return the id of a message in the page."""
+    """Return the ID of a message in the page."""
     return f"m{number}"
 
 

@@ -13,7 +13,7 @@ from viewer.rules import RULES
 
 
 def problem_anchor(position: int) -> str:
-    """Return the id of a row in the table of problems."""
+    """Return the ID of a row in the table of problems."""
     return f"p{position}"
 
 

@@ -71,7 +71,7 @@ def _backdrop(column: int, top: int, segment: Segment) -> str:
 
 
 def _text(column: int, top: int, segment: Segment) -> str:
-    """Return the words of a segment, each at the position of its cell, so that no font can shift them."""
+    """Return the words of a segment, each at the position of its cell so that no font can shift them."""
     foreground, _ = _colors(segment.style)
     style = segment.style or Style()
     marks = ' font-weight="bold"' if style.bold else ""

@@ -28,9 +28,9 @@ def revealed_names(audience: Audience) -> list[str]:
 def view_sentence(audience: Audience) -> str:
     """Return a sentence about the content of this view."""
     if audience.level is Level.BRIEF:
-        return "What the end user saw, and one line per call: its tool, state and duration."
+        return "What the end user saw, and one line per call: its tool, state, and duration."
     if audience.is_safe:
-        return "What the end user saw: user messages, final answers and flagged preambles."
+        return "What the end user saw: user messages, final answers, and flagged preambles."
     if audience.reveals(Reveal.ALL) and audience.thread:
         return "The messages of one sub-agent, including private reasoning and tool data that the end user did not see."
     if audience.reveals(Reveal.ALL):
@@ -46,7 +46,7 @@ def counts_words(rows: Rows, audience: Audience) -> str:
 
 
 def absent_words(count: int, audience: Audience) -> str:
-    """Return a count such as `21 hidden`. Where everything is revealed, only other threads are left out."""
+    """Return a count such as `21 hidden`. Where everything is revealed, only other threads are omitted."""
     return f"{count:,} {'in other threads' if audience.reveals(Reveal.ALL) else 'hidden'}"
 
 

@@ -111,7 +111,7 @@ def _ends(rows: Sequence[Row], first: int, last: int) -> Iterator[Row | int]:
 
 
 def elision_line(count: int, drawing: Drawing) -> Line:
-    """Return a line with the number of equal messages left out."""
+    """Return a line with the number of omitted equal messages."""
     hidden = drawing.style.signs.hidden
     text = drawing.style.words(f"{' ' * drawing.indent}{hidden} {counted(count, 'equal message')} {hidden}")
     return (Part(text, StyleRole.QUIET),)
@@ -348,7 +348,7 @@ def summary_words(totals: Totals) -> str:
 
 
 def renamed_words(renamed: Mapping[str, str]) -> str:
-    """Describe the renamed call ids. The text is not sanitized yet."""
+    """Describe the renamed call IDs. The text is not sanitized yet."""
     shown = ", ".join(f"{old} = {new}" for old, new in list(renamed.items())[:_MOST_IDS])
     more = len(renamed) - _MOST_IDS
     return f"{shown}, {more:,} more" if more > 0 else shown

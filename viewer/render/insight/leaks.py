@@ -18,7 +18,7 @@ from viewer.render.width import cut
 _KIND_WIDTH = 12
 _SOURCE_WIDTH = 16
 _LOOKS = {"W-LEAK": StyleRole.WARNING, "I-LEAK": StyleRole.INFO}
-LIMITS = "A paraphrase is not found."
+LIMITS = "Paraphrases are not found."
 
 
 class LeakPlaces(Struct, frozen=True):

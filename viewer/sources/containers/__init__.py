@@ -1,1 +1,1 @@
-"""Containers: turn files and folders that hold transcripts into lines that a record format reads."""
+"""Containers: turn files and folders that contain transcripts into lines that a record format reads."""

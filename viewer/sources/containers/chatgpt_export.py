@@ -14,7 +14,7 @@ _CONVERSATIONS = re.compile(r"(?:[^/]+/)?conversations(?:-([0-9]{1,9}))?\.json")
 
 
 def is_export(path: str, first: bytes) -> bool:
-    """True if a ZIP archive holds conversations."""
+    """True if a ZIP archive contains conversations."""
     try:
         return bool(_conversations(path))
     except (ViewerError, OSError):

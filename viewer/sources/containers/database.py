@@ -1,4 +1,4 @@
-"""Open SQLite databases of agents without creating, locking or changing anything.
+"""Open SQLite databases of agents without creating, locking, or changing anything.
 
 A hostile database can do only limited harm: only plain tables are read, and both value sizes and steps per row are
 bounded."""
@@ -61,7 +61,7 @@ class Database:
             cursor.close()
 
     def columns(self) -> dict[str, frozenset[str]]:
-        """Return the columns of each plain table. Views and virtual tables are left out, because they can run arbitrary
+        """Return the columns of each plain table. Views and virtual tables are omitted, because they can run arbitrary
         code."""
         query = f"SELECT name, sql FROM sqlite_master WHERE type = 'table' LIMIT {_MOST_TABLES}"
         try:
@@ -72,7 +72,7 @@ class Database:
             raise ViewerError(f"{self.path}: this database is damaged") from None
 
     def _columns(self, table: str) -> Iterator[str]:
-        """Yield the stored columns. Generated columns are left out, because they can run arbitrary code."""
+        """Yield the stored columns. Generated columns are omitted, because they can run arbitrary code."""
         for name, kind in self.rows("SELECT name, hidden FROM pragma_table_xinfo(?)", table):
             if kind == 0:
                 yield _text(name)

@@ -35,13 +35,13 @@ class Schema(Struct, frozen=True):
     needs: dict[str, frozenset[str]]
     """The tables that must exist, with their columns."""
     sessions: str
-    """A query for the id, directory and time (in seconds) of each session, in order."""
+    """A query for the ID, directory, and time (in seconds) of each session, in order."""
     owner: str
-    """The column that states who owns a session: empty or null for the user. Older versions do not have it."""
+    """The column that indicates who owns a session: empty or null for the user. Older versions do not have it."""
     of_users: frozenset[str]
     """The values of that column for the user's sessions."""
     read: Callable[[Database, str], Parts]
-    """A function that returns the lines of the session with this id."""
+    """A function that returns the lines of the session with this ID."""
 
 
 _last: list[tuple[tuple[object, ...], Database]] = []
@@ -70,7 +70,7 @@ def schema_of(database: Database) -> Schema | None:
 
 
 def listed_as(path: str) -> str:
-    """Return the format of a database that holds sessions of a known agent, or an empty string for any other."""
+    """Return the format of a database that contains sessions of a known agent, or an empty string for any other."""
     try:
         schema = schema_of(_database(path))
     except ViewerError:
@@ -89,7 +89,7 @@ def stored_sessions(path: str) -> list[StoredSession]:
 
 
 def items(path: str) -> list[str]:
-    """Return the ids of the sessions, newest first."""
+    """Return the IDs of the sessions, newest first."""
     return [session.id for session in sorted(stored_sessions(path), key=lambda session: -session.modified)]
 
 
@@ -98,7 +98,7 @@ def read_database(path: str, item: str) -> Parts:
     database = _database(path)
     schema = schema_of(database)
     if schema is None:
-        raise ViewerError(f"{path}: this database holds no sessions of Goose, OpenCode, or Crush")
+        raise ViewerError(f"{path}: this database contains no sessions of Goose, OpenCode, or Crush")
     try:
         sessions = _stored(database, schema)
     except sqlite3.Error:
@@ -144,7 +144,7 @@ def _embedded(value: object, kind: type, instead: object) -> Iterator[bytes | Pa
 
 
 def _each(database: Database, table: str, columns: str, owner: str, id: str, order: str) -> Iterator[Row | PartFault]:
-    """Yield the rows of an owner. Each is read separately, so that an unreadable row does not hide the others."""
+    """Yield the rows of an owner. Each is read separately, so an unreadable row does not hide the others."""
     for (number,) in database.rows(f"SELECT rowid FROM {table} WHERE {owner} = ? ORDER BY {order}", id):
         try:
             found = [*database.rows(f"SELECT {columns} FROM {table} WHERE rowid = ?", number)]
@@ -191,7 +191,7 @@ def _goose(database: Database, id: str) -> Parts:
 
 def _opencode(database: Database, id: str) -> Parts:
     """Yield a session as `opencode export` writes it. The parts of each message come after it, in the order of their
-    ids."""
+    IDs."""
     info: dict[str, object] = {"id": id, "directory": ""}
     for directory, parent, version in database.rows(
         "SELECT directory, parent_id, version FROM session WHERE id = ?", id
@@ -225,7 +225,7 @@ def _opencode(database: Database, id: str) -> Parts:
 
 
 def _crush(database: Database, id: str) -> Parts:
-    """Yield a session as `crush session show --json` writes it, with the parts as the database holds them."""
+    """Yield a session as `crush session show --json` writes it, with the parts as the database stores them."""
     meta: dict[str, object] = {"id": id, "uuid": id}
     for (parent,) in database.rows("SELECT parent_session_id FROM sessions WHERE id = ?", id):
         if parent is not None:

@@ -44,7 +44,7 @@ def is_event_folder(path: str, first: bytes = b"") -> bool:
 def read_events(path: str, item: str) -> Parts:
     """Return the events, by number."""
     if item:
-        raise ViewerError(f"{path} holds one conversation: leave out :{item}")
+        raise ViewerError(f"{path} contains only one conversation; omit :{item}")
     numbered = [(int(found[1]), each) for each in Path(path).iterdir() if (found := _EVENT.fullmatch(each.name))]
     return _events(file for _, file in sorted(numbered))
 
@@ -76,7 +76,7 @@ def read_storage(path: str, item: str) -> Parts:
 
 
 def items(path: str) -> list[str]:
-    """Return the ids of the sessions in the storage folder."""
+    """Return the IDs of the sessions in the storage folder."""
     return [file.stem for file in _session_files(Path(path))] if _has_storage(Path(path)) else []
 
 
@@ -95,7 +95,7 @@ def _has_storage(path: Path) -> bool:
 
 
 def _session_files(storage: Path) -> list[Path]:
-    """Return the session files, sorted by id."""
+    """Return the session files, sorted by ID."""
     projects = _matching(storage / "session", _ID)
     return sorted((file for project in projects for file in _matching(project, _JSON)), key=lambda file: file.stem)
 

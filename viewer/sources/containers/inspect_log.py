@@ -42,7 +42,7 @@ def read_log(path: str, item: str) -> Parts:
     found = _samples(members.values())
     samples = [sample for sample in found if not item or sample.is_named(item)]
     if not members or not (found or any(name in members for name in _HEADERS)):
-        raise ViewerError(f"{path}: this ZIP file is not an Inspect log; unpack it and name a file")
+        raise ViewerError(f"{path}: this ZIP file is not an Inspect log; unpack it and open one of its files")
     if item and not samples:
         count = f"{len(found):,} sample{'' if len(found) == 1 else 's'}"
         raise ViewerError(f"{path} has no sample {item}: it has {count}, named ID or ID:EPOCH")
@@ -62,7 +62,7 @@ def items(path: str) -> list[str]:
 
 
 def _samples(members: Iterable[Member]) -> list[Sample]:
-    """Return the samples in Inspect's order: by epoch, then by id, with numeric ids in numeric order."""
+    """Return the samples in Inspect's order: by epoch, then by ID, with numeric IDs in numeric order."""
     found = []
     for member in members:
         name = _SAMPLE.fullmatch(member.name)
@@ -100,7 +100,7 @@ def _lines(archive: Archive, members: dict[str, Member], samples: list[Sample], 
 
 
 def _header(archive: Archive, members: dict[str, Member]) -> tuple[dict[str, object] | None, bool]:
-    """Return what the log states about the run, and whether the run has ended."""
+    """Return what the log says about the run, and whether the run has ended."""
     for name in _HEADERS:
         if name in members:
             data = archive.text(members[name], LARGEST_HEADER)

@@ -32,7 +32,7 @@ def listed_as(path: str) -> str:
 
 
 def read_parquet(path: str, item: str) -> Parts:
-    """Return all rows, or the row with the number that the item states."""
+    """Return all rows, or the row with the number in the item name."""
     if importlib.util.find_spec("pyarrow") is None:
         raise ViewerError(f"{path}: {_MISSING}")
     file = _open(path)
@@ -41,7 +41,7 @@ def read_parquet(path: str, item: str) -> Parts:
         raise ViewerError(f"{path} has no column of messages; `ocmlview formats` lists the known formats")
     number = item_number(item)
     if item and not number:
-        raise ViewerError(f"{path}: name a row by its number: {path}:1")
+        raise ViewerError(f"{path}: specify a row by number, such as {path}:1")
     count = file.metadata.num_rows
     if number > count:
         raise ViewerError(f"{path} has no row {number:,}: the last one is {count:,}")
@@ -49,7 +49,7 @@ def read_parquet(path: str, item: str) -> Parts:
 
 
 def items(path: str) -> list[str]:
-    """Return the numbers of the rows."""
+    """Return the row numbers."""
     if importlib.util.find_spec("pyarrow") is None:
         return []
     return [str(number) for number in range(1, min(_open(path).metadata.num_rows, MOST_NAMED) + 1)]
@@ -105,7 +105,7 @@ def _groups_from(file: Any, number: int) -> tuple[list[int], int]:
 
 
 def _plain(value: object) -> object:
-    """Return a value in JSON types. Null members of a struct are left out, because only other rows have values for
+    """Return a value in JSON types. Null members of a struct are omitted, because only other rows have values for
     them."""
     if isinstance(value, dict):
         return {str(name): _plain(each) for name, each in value.items() if each is not None}

@@ -1,4 +1,4 @@
-"""`CONTAINERS`, the table of the kinds of files and folders that hold transcripts, and how each is read."""
+"""`CONTAINERS`, the table of the kinds of files and folders that contain transcripts, and how each is read."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Container(Struct, frozen=True):
     """The name of a function that returns the format of a path, or an empty string to leave it out of lists. If empty,
     every path is listed."""
     numbered: bool = False
-    """True if all lines are read, and an item may also be the number or the id of a transcript in them."""
+    """True if all lines are read, and an item may also be the number or the ID of a transcript in them."""
 
 
 def _fits(module: str, name: str) -> Callable[[Place], bool]:

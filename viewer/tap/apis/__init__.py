@@ -24,11 +24,11 @@ class Api(Struct, frozen=True):
     """A pattern for the end of the path, without the query."""
     answer: Callable[[Ending], Answer]
     items: str = ""
-    """The request member that holds the messages. They repeat the messages of the previous request."""
+    """The request member that contains the messages. They repeat the messages of the previous request."""
     others: tuple[str, ...] = ()
     """Other request members with text. Members that are not listed are not logged."""
     is_text: bool = False
-    """True if an answer is plain text, so that a whole answer is a single event."""
+    """True if an answer is plain text, so a whole answer is a single event."""
 
 
 APIS = (

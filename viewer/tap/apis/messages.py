@@ -14,13 +14,13 @@ _BLOCKS = {
     "server_tool_use": ("call", None),
     "mcp_tool_use": ("call", None),
 }
-"""For each block type, the type in the log and the members that may hold text."""
+"""For each block type, the type in the log and the members that may contain text."""
 _DELTAS = {
     "text_delta": ("text", "text"),
     "thinking_delta": ("thinking", "thinking"),
     "input_json_delta": ("call", "partial_json"),
 }
-"""For each delta type, the type in the log and the member that holds the text."""
+"""For each delta type, the type in the log and the member that contains the text."""
 _WITHOUT_TEXT = ("signature_delta", "citations_delta")
 _OF_DELTA = ("type", "text")
 _OF_EVENT = ("type", "index", "content_block", "delta")

@@ -15,7 +15,7 @@ _OF_LINE = frozenset(
     }
 )
 COUNTS = ("prompt_eval_count", "eval_count")
-"""The members that hold token counts."""
+"""The members that contain token counts."""
 
 
 class OllamaAnswer:
@@ -51,7 +51,7 @@ class OllamaAnswer:
 
 
 def note_end(end: Ending, event: Mapping[str, Any]) -> None:
-    """Record what a line states about the end of the answer."""
+    """Record what a line says about the end of the answer."""
     if event.get("error"):
         end.note_error(event["error"])
     if event.get("done") is True:

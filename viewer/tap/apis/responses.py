@@ -43,7 +43,7 @@ class ResponsesAnswer:
         self._shown: set[str] = set()
         """The keys of messages whose text may be shown."""
         self._calls: dict[str, tuple[str, str]] = {}
-        """The id and name of each announced call, kept until its first delta."""
+        """The ID and name of each announced call, kept until its first delta."""
         self._grown: dict[str, dict[str, None]] = {}
         """The blocks of each item that has received deltas."""
 

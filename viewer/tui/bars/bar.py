@@ -24,7 +24,7 @@ class ActionChosen(Message):
     def __init__(self, action: str) -> None:
         super().__init__()
         self.action = action
-        """The id of the action."""
+        """The ID of the action."""
 
 
 class Bar(NotSelectable):

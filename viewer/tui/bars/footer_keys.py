@@ -27,7 +27,7 @@ class FooterItem(Struct, frozen=True):
     """A footer entry with the configured keys."""
 
     keys: tuple[tuple[str, str], ...]
-    """Each printed key with the id of its action."""
+    """Each printed key with the ID of its action."""
     label: str
 
 

@@ -138,7 +138,7 @@ class Prompt(Horizontal):
 
     def ask(self, kind: PromptKind, text: str = "", offers: Sequence[str] | None = None, *, label: str = "") -> None:
         """Show the prompt with this initial text, after a label that cannot be edited. The up key recalls earlier
-        texts. If there are `offers`, the up and down keys go around through them."""
+        entries. If there are `offers`, the up and down keys cycle through them."""
         self._label = label
         self._become("-asking", kind)
         self._is_ring = bool(offers)
@@ -228,7 +228,7 @@ class Prompt(Horizontal):
             self._put("")
 
     def forget(self) -> None:
-        """Forget earlier inputs: searches, filters and commands may quote hidden text."""
+        """Forget earlier inputs: searches, filters, and commands may quote hidden text."""
         for earlier in self._remembered.values():
             earlier.clear()
         self._place = 0

@@ -100,7 +100,7 @@ def _left(facts: StatusFacts, room: int, width: int, style: Style) -> Line:
         words = style.words(f"{counted(facts.new_messages, 'new message')}. Press {facts.end_key} to see {them}.")
         return Part(trusted(" ")), Part(cut(words, room, ellipsis), StyleRole.QUIET)
     if facts.hidden_steps:
-        count = counted(facts.hidden_steps, "background step")
+        count = counted(facts.hidden_steps, "hidden message")
         words = style.words(f"{count} had problems · {facts.problem_key} shows the next one")
         sign = Part(trusted(f" {style.signs.warning} "), StyleRole.WARNING)
         return sign, Part(cut(words, max(room - 2, 0), ellipsis), StyleRole.QUIET)

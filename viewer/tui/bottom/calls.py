@@ -23,7 +23,7 @@ class Calls(Vertical, EvenLines):
     """The calls table: column titles above the rows."""
 
     DEFAULT_CSS = "Calls LineList { scrollbar-gutter: stable; }"
-    """The scrollbar always has its own column, so that the titles stay aligned."""
+    """The scrollbar always has its own column, so the titles stay aligned."""
 
     class Followed(Message):
         """The cursor moved to a call with this message: show it."""

@@ -112,7 +112,7 @@ class CommandController:
                 find(text)
 
     def run(self, typed: str) -> None:
-        """Go to a place, or run a command. Every action is also a command, named by its id with hyphens."""
+        """Go to a place, or run a command. Every action is also a command, named by its ID with hyphens."""
         typed = typed.strip()
         if not typed:
             return
@@ -147,11 +147,11 @@ class CommandController:
         ]
         near = difflib.get_close_matches(name, known, 1)
         hint = f" Did you mean :{near[0]}?" if near else f" {HELP}"
-        self.host.notify(f"Unknown command or place: {sanitize_line(name, 40)}.{hint}")
+        self.host.notify(f"Unknown command or position: {sanitize_line(name, 40)}.{hint}")
 
     @property
     def _named_actions(self) -> list[Action]:
-        """Return the actions that can be run by their ids. Only `:level` reveals hidden messages."""
+        """Return the actions that can be run by their IDs. Only `:level` reveals hidden messages."""
         return [each for each in self._actions if each.id not in NO_COMMANDS]
 
     def handle_typed(self, typed: str, kind: PromptKind) -> list[Offer]:
@@ -276,7 +276,7 @@ class CommandController:
         if level in LEVELS:
             self.view.set_level(Level(level))
         else:
-            self.host.notify(f"Unknown level: use {', '.join(LEVELS[:-1])} or {LEVELS[-1]}.")
+            self.host.notify(f"Unknown level: use {', '.join(LEVELS[:-1])}, or {LEVELS[-1]}.")
 
     @property
     def choices(self) -> dict[str, Callable[[], None]]:
@@ -324,7 +324,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("filter", "EXPR", "show only matching messages", lambda own, text: own.filter.filter_for(text)),
     Command("format", "NAME", "read the file as another format", lambda own, name: own.program.read_as(name),
             lambda own: list(FORMATS)),
-    Command("level", "LEVEL", "switch to safe, brief or debug", lambda own, level: own.set_level(level),
+    Command("level", "LEVEL", "switch to safe, brief, or debug", lambda own, level: own.set_level(level),
             lambda own: LEVELS, served=Served.DEBUG),
     Command("next", "", "show the next prompt", lambda own, _: own.run("next-prompt"), served=Served.DEBUG),
     Command("open", "FILE", "open another file", lambda own, file: own.program.open_file(file)),
@@ -335,7 +335,7 @@ COMMANDS: tuple[Command, ...] = (
             lambda own, word: own.choose(word), lambda own: list(own.choices)),
     Command("theme", "NAME", "use a theme", lambda own, name: own.program.use_theme(name),
             lambda own: own.themes()),
-    Command("timing", "", "show stalls, rates and delays", lambda own, _: own.program.open_timing()),
+    Command("timing", "", "show stalls, rates, and delays", lambda own, _: own.program.open_timing()),
 )  # fmt: skip
 """The commands by name."""
 

@@ -1,4 +1,4 @@
-"""Count the matches of a search or filter while it is typed, so that the prompt can show them."""
+"""Count the matches of a search or filter while it is typed so that the prompt can show them."""
 
 from __future__ import annotations
 

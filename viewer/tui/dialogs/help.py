@@ -66,7 +66,7 @@ ROWS = (
     HelpRow(("open", "unfold", "fold"), "open, unfold, fold"),
     HelpRow(("fold_all", "unfold_tree"), "fold all; open all nodes"),
     HelpRow(("mark", "next_mark", "previous_mark", "marks"), "mark, next, previous, list"),
-    HelpRow(("copy_text", "copy_raw", "copy_json", "copy_header", "copy_call_id", "copy_link"), "copy what y offers"),
+    HelpRow(("copy_text", "copy_raw", "copy_json", "copy_header", "copy_call_id", "copy_link"), "copy: y, then a key"),
     HelpRow(("previous_file", "next_file"), "previous, next file"),
     HelpRow(("export", "edit"), "export, open in editor"),
     HelpRow(("follow", "freeze"), "follow, freeze"),
@@ -80,7 +80,7 @@ ROWS = (
     HelpRow(("debug", "brief"), "debug view; a line per call"),
     HelpRow(("side_panes",), "thoughts side by side"),
     HelpRow(("raw", "markdown", "wrap"), "bytes, Markdown, long lines"),
-    HelpRow(("times", "usage"), "times, tokens and cost"),
+    HelpRow(("times", "usage"), "times, tokens, and cost"),
     HelpRow(("leave", "suspend", "copy_or_quit"), "quit, suspend, copy"),
 )
 """Rows with a special text. Every other action has a row with its label."""

@@ -31,7 +31,7 @@ SHARED: tuple[tuple[str, tuple[str, ...], str, str], ...] = (
     ("suspend", (), "Suspend; fg returns.", "suspend"),
     ("copy_or_quit", (), "Press twice to quit.", "quit_twice"),
 )
-"""Actions that the file list shares with the main screen: the id, the ids of other actions whose keys do the same here,
+"""Actions that the file list shares with the main screen: the ID, the IDs of other actions whose keys do the same here,
 the help, and the method of the list."""
 
 OF_TRANSCRIPTS: tuple[tuple[str, tuple[str, ...], str, str], ...] = (

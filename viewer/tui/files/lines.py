@@ -157,7 +157,7 @@ def empty_line(catalog: Catalog, style: Style) -> Line:
     elif catalog.filter:
         words = " No title or name has these words."
     elif catalog.listing.has_groups:
-        words = " No sessions found in the known places."
+        words = " No sessions found in the known folders."
     else:
         words = " No transcripts here yet." + (" New files appear in this list." if catalog.listing.repeats else "")
     return (Part(trusted(words), StyleRole.QUIET),)

@@ -70,7 +70,7 @@ class ListInput:
         return self.count or 1
 
     def take_key(self, event: events.Key) -> None:
-        """Handle prefix keys (`/`, `&`, digits) at once, so that the next keys reach their prompt."""
+        """Handle prefix keys (`/`, `&`, digits) at once so that the next keys reach their prompt."""
         if self._status.notice:
             self._status.clear_notice()
         if self._takes(event):

@@ -120,7 +120,7 @@ class FilesReader:
 
     @property
     def _has_grown(self) -> bool:
-        """True if the listing has ended with other files than before, or has many more, so that arranging them all
+        """True if the listing has ended with other files than before, or has many more, so arranging them all
         takes linear time in total."""
         entries, count = self._catalog.listing.entries, self._arranged[1]
         if self._lists:

@@ -107,7 +107,7 @@ class LeaksScreen(WorkScreen):
     def _source(self, found: LeakPlaces, span: LeakSpan, lines: Sequence[Line], width: int) -> list[Line]:
         spans = self._of(found)
         source = span.source
-        title = f"Source #{source.message} {source.kind}" if source else "Wording of reasoning"
+        title = f"Source #{source.message} {source.kind}" if source else "Reasoning phrases"
         note = f"{spans.index(span) + 1} of {len(spans)}"
         below = f"{span.kind}, {counted(int(span.words), 'word')}"
         return box(self.printing.words(title), note, lines, below, width, self.printing, heavy=self._is_at_source)

@@ -1,4 +1,4 @@
-"""Captions around the conversation: facts for the title, status row, and footer, and the text of an empty view."""
+"""Captions around the conversation: data for the title, status row, and footer, and the text of an empty view."""
 
 from __future__ import annotations
 

@@ -153,7 +153,7 @@ class FilterController:
             self._search.search_for(where.searched or "", PromptKind.FILTER)
 
     def _keep_cursor(self) -> None:
-        """Put the cursor on its message or on the nearest matching one, so that it stays on the screen."""
+        """Put the cursor on its message or on the nearest matching one so that it stays on the screen."""
         viewport = self._host.viewport
         nearest = self._session.nearest_shown(viewport.cursor.number)
         if viewport.cursor.is_set and nearest:

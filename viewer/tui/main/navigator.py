@@ -44,12 +44,12 @@ class Navigator:
     def jump_back(self) -> None:
         """Go back to the place where the last jump started."""
         place = self._place
-        self._return_to(self._jumps.back(place) if place is not None else None, "No earlier place.")
+        self._return_to(self._jumps.back(place) if place is not None else None, "No earlier position.")
 
     def jump_forward(self) -> None:
         """Go forward again."""
         place = self._place
-        self._return_to(self._jumps.forward(place) if place is not None else None, "No later place.")
+        self._return_to(self._jumps.forward(place) if place is not None else None, "No later position.")
 
     def forget_places(self, level: str = "") -> None:
         """Forget the places of one level, or of all."""

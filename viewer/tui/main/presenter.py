@@ -216,7 +216,7 @@ class Presenter:
         ]
 
     def _request_layout(self, number: int, request: LayoutRequest) -> None:
-        """Lay out a long body in a thread, so that keys stay responsive."""
+        """Lay out a long body in a thread so that keys stay responsive."""
         self._host.start_worker(partial(self._lay_out, number, request), "layout")
 
     async def _lay_out(self, number: int, request: LayoutRequest) -> None:

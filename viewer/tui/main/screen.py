@@ -129,7 +129,7 @@ class MainScreen(FrontScreen[None]):
         self._bindings.key_to_bindings.update(BindingsMap(bindings(self.actions)).key_to_bindings)
 
     def compose(self) -> ComposeResult:
-        self.set_class(self.printing.ascii, "-ascii")  # now, so that each widget is styled only once
+        self.set_class(self.printing.ascii, "-ascii")  # now, so each widget is styled only once
         self.set_class(not self.host.is_roomy, "-narrow")
         yield from self.widgets.lines()
 
@@ -181,7 +181,7 @@ class MainScreen(FrontScreen[None]):
     # Keys.
 
     def on_key(self, event: events.Key) -> None:
-        """Handle prefix keys (`y`, `:`, `/`, `&`, digits) at once, so that the next keys reach their prompt."""
+        """Handle prefix keys (`y`, `:`, `/`, `&`, digits) at once so that the next keys reach their prompt."""
         if self._handle_key(event):
             event.stop().prevent_default()
 

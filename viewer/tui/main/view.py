@@ -1,4 +1,4 @@
-"""View controller: switches between safe, brief and debug view, channels, raw bytes, Markdown, and folds."""
+"""View controller: switches between safe, brief, and debug view, channels, raw bytes, Markdown, and folds."""
 
 from __future__ import annotations
 

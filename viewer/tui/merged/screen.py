@@ -220,7 +220,7 @@ class MergedScreen(Screen[None]):
     # Keys.
 
     def on_key(self, event: events.Key) -> None:
-        """Handle prefix keys (`/`, digits) at once, so that the next keys reach their prompt."""
+        """Handle prefix keys (`/`, digits) at once so that the next keys reach their prompt."""
         if self._status.notice:
             self._status.clear_notice()
         if self._handle_key(event):

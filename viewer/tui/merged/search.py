@@ -12,7 +12,7 @@ from viewer.tui.search.engine import Query, Searcher
 
 
 class MergedSearch:
-    """Owns the searchers. They work in steps, so that keys need not wait."""
+    """Owns the searchers. They work in steps, so keys need not wait."""
 
     def __init__(self, sources: MergedSources, typed: str) -> None:
         self.typed = typed

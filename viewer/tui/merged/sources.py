@@ -36,7 +36,7 @@ class MergedSource:
         """Why the input cannot be read, as on the command line."""
         self._live = LiveSource(document, stalled_after) if isinstance(document, LiveDocument) else None
         self._is_stale = False
-        """True if the file was rewritten, so that it must be read again."""
+        """True if the file was rewritten, so it must be read again."""
         document.rewrites.withhold(self._note_rewrite)
         self.show(audience)
 

@@ -29,7 +29,7 @@ class HeadLine(NotSelectable):
 
         @property
         def control(self) -> HeadLine:
-            """The widget, for handlers that select it by id."""
+            """The widget, for handlers that select it by ID."""
             return self.head
 
     def __init__(self, painter: Painter, *, id: str | None = None, classes: str | None = None) -> None:

@@ -210,7 +210,7 @@ def _given(label: str, value: str | None, style: Style) -> Iterator[Field]:
 
 
 def _id_field(message: ShownMessage, link: ShownCall | None, style: Style) -> Iterator[Field]:
-    """Yield the call id and the other message of the call."""
+    """Yield the call ID and the other message of the call."""
     if link is None and message.call_id is None:
         return
     other, word = None, ""

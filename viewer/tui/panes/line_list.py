@@ -23,7 +23,7 @@ from viewer.tui.terminal.paint import Painter
 
 
 class LineList(ScrollView, PlainLines, can_focus=False, inherit_bindings=False):
-    """Requests each row when it is drawn, so that long lists cost nothing."""
+    """Requests each row when it is drawn, so long lists cost nothing."""
 
     class Chosen(Message):
         """The operator chose a row with a double click or a key. In a list that takes no focus, one click chooses."""
@@ -35,7 +35,7 @@ class LineList(ScrollView, PlainLines, can_focus=False, inherit_bindings=False):
 
         @property
         def control(self) -> LineList:
-            """The list, for handlers that select it by id."""
+            """The list, for handlers that select it by ID."""
             return self.list
 
     class Moved(Message):

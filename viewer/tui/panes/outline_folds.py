@@ -34,5 +34,5 @@ class Folds:
             self._saved.append(self._saved[-1] + size(group))
 
     def measure(self, size: Callable[[int], int], last: int) -> None:
-        """Update the sizes after turns grew or were removed."""
+        """Update the sizes after turns have grown or been removed."""
         self.fold([group for group in self._groups if group <= last], size)

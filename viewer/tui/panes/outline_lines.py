@@ -50,7 +50,7 @@ class OutlineLines:
         tables: Sequence[OutlineTable] = (),
         in_steps: bool = False,
     ) -> None:
-        """`is_settled` returns True once no line can change any more, so that lines can be cached, and one of `tables`
+        """`is_settled` returns True once no line can change any more, so lines can be cached, and one of `tables`
         can be reused if it belongs to these rows. With `in_steps`, a new one is left partial."""
         self._usages = usages
         self._leak_scores = leak_scores
@@ -166,7 +166,7 @@ class OutlineLines:
         return (Part(trusted(took), StyleRole.QUIET),)
 
     def _count_problems(self, severity: str, first: int, last: int) -> int:
-        """Return how many problems of this severity the rows have. A filter leaves out some messages."""
+        """Return how many problems of this severity the rows have. A filter omits some messages."""
         found = (one.message for one in self._problems.between(first, last) if one.severity == severity)
         holds = self._rows.row_holding
         return sum(self._rows.is_whole or not number or holds(number) is not None for number in found)

@@ -150,7 +150,7 @@ def _lines(parts: Iterator[Part]) -> Iterator[Line]:
 
 
 def _rows(line: Line, width: int) -> Iterator[Line]:
-    """Break a line exactly at the width, so that no space is lost."""
+    """Break a line exactly at the width so that no space is lost."""
     row: list[Part] = []
     room = width
     for part in line:

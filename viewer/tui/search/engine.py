@@ -1,4 +1,4 @@
-"""Search engine: searches the text of a projection in small slices, so that keys stay responsive."""
+"""Search engine: searches the text of a projection in small slices so that keys stay responsive."""
 
 from __future__ import annotations
 
@@ -176,7 +176,7 @@ class Searcher:
         return self._matcher.at_once(text) if isinstance(self._matcher, Literal) else []
 
     def _try_pattern(self) -> None:
-        """Search an empty text, so that an invalid pattern is reported even if no row has to be searched."""
+        """Search an empty string so that an invalid pattern is reported even if there is no row to search."""
         self._windows = [Window(-1, 0, "", 0, True)]
         self._matcher.start([MatchRequest("", 0, 0)])
 

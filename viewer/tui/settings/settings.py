@@ -30,7 +30,7 @@ class Settings(Struct, frozen=True):
 
     theme: str = ""
     keymap: Mapping[str, str] = field(default_factory=dict)
-    """Keys by action id, already checked: known actions and keys, without clashes."""
+    """Keys by action ID, already checked: known actions and keys, without clashes."""
     outline: Pane = Pane()
     inspector: Pane = Pane()
     problems: Pane = Pane(is_open=False)
@@ -45,11 +45,11 @@ class Settings(Struct, frozen=True):
     discovery: bool = True
     """True if the program may search for agent sessions."""
     state: bool = True
-    """True if marks, positions and pane sizes survive a restart."""
+    """True if marks, positions, and pane sizes survive a restart."""
     places: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Additional folders to search, by agent."""
     redact: Mapping[str, str] = field(default_factory=dict)
-    """Patterns to mask with `--redact`, by name. An invalid one stays here, so that `--redact` refuses to ignore it."""
+    """Patterns to mask with `--redact`, by name. An invalid one stays here, so `--redact` refuses to ignore it."""
     prices: Prices = NO_PRICES
     """Prices of tokens by model. None are built in."""
     limits: Limits = Limits()

@@ -1,4 +1,4 @@
-"""State file: marks, positions, and pane sizes that survive a restart. It holds numbers only, never text of a
+"""State file: marks, positions, and pane sizes that survive a restart. It contains numbers only, never text of a
 transcript and never a path.
 
 `state.json` in the state folder, readable only by its owner. A keyed hash of its path identifies a file. A state file

@@ -45,7 +45,7 @@ TEMPLATE = """\
 # Look for the sessions of agents when you start `ocmlview` without a file.
 #discovery: true
 
-# Remember marks, the place where each file was left, and the sizes of panes. The state file holds numbers only.
+# Remember marks, the last position in each file, and pane sizes. The state file contains only numbers.
 #state: true
 
 # More folders to search for sessions, by agent (`ocmlview sessions --places` lists the agents and their folders).
@@ -53,7 +53,7 @@ TEMPLATE = """\
 #  claude-code: ~/backup/claude/projects
 
 # Prices per million tokens, by model or by the beginning of its name and `*`. None are built in. `cached` is the price
-# of input read from a cache. The debug view ($) and `stats -d` show the cost of transcripts that state their usage.
+# of input read from a cache. The debug view ($) and `stats -d` show the cost of transcripts that include token usage.
 #prices:
 #  my-model-large: {input: 2.5, cached: 0.25, output: 10}
 #  my-model-*: {input: 0.5, output: 2}

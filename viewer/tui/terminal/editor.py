@@ -80,7 +80,7 @@ def command_for(environment: Mapping[str, str], path: str, line: int | None) -> 
 
 
 def _file_at(editor: str, path: str, line: int | None) -> list[str]:
-    """Return the arguments for the file. The path is absolute, so that it cannot look like an option."""
+    """Return the arguments for the file. The path is absolute, so it cannot look like an option."""
     if line is None:
         return [path]
     if editor in _PLUS:

@@ -69,6 +69,6 @@ def joined(*lines: Sequence[Part]) -> Line:
 
 
 def forget_widths() -> None:
-    """Clear the caches of Rich for text widths, because they hold the drawn text."""
+    """Clear the caches of Rich for text widths, because they contain the drawn text."""
     cached_cell_len.cache_clear()
     Segment._split_cells.cache_clear()

@@ -1,4 +1,4 @@
-"""Driver that starts in the alternate screen, so that the first page stays visible until the app draws."""
+"""Driver that starts in the alternate screen, so the first page stays visible until the app draws."""
 
 from __future__ import annotations
 

@@ -21,9 +21,9 @@ next key."""
 
 
 class Ahead:
-    """Builds a few blocks at a time into the cache of the pane, so that its limit and its block maker apply.
+    """Builds a few blocks at a time into the cache of the pane, so its limit and its block maker apply.
 
-    The pane drops that cache with the audience, so that a block of another audience cannot remain."""
+    The pane drops that cache with the audience, so a block of another audience cannot remain."""
 
     def __init__(self, pane: Widget, blocks: Blocks) -> None:
         self._pane = pane

@@ -69,11 +69,11 @@ class Blocks:
         self._made.clear()
 
     def forget(self) -> None:
-        """Drop all blocks, so that they are rebuilt."""
+        """Drop all blocks so that they are rebuilt."""
         self._made.clear()
 
     def forget_from(self, row: int) -> None:
-        """Drop the blocks from this row on, so that they are rebuilt."""
+        """Drop the blocks from this row on so that they are rebuilt."""
         stale = [known for known, block in self._made.items() if known >= row or block.begins_transcript]
         if len(stale) < len(self._made) and self._had_one_transcript and self._has_several:
             stale = [*self._made]  # the first transcript gets a boundary too
@@ -82,7 +82,7 @@ class Blocks:
             del self._made[known]
 
     def forget_message(self, number: int) -> bool:
-        """Drop the block of a message, so that it is rebuilt; False if this pane does not show the message."""
+        """Drop the block of a message so that it is rebuilt; False if this pane does not show the message."""
         row = self.row_showing(number)
         if row is None or self.maker is None:
             return False

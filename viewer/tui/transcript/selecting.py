@@ -12,7 +12,7 @@ from viewer.render.blocks.block import Block, BlockLine
 
 GUTTERS = " ▌┆|:"
 MOST_ROWS = 10_000
-"""The maximum number of rows of a selection, so that an accidental triple click never copies a gigabyte."""
+"""The maximum number of rows of a selection, so an accidental triple click never copies a gigabyte."""
 
 
 def selected_text(selection: Selection, block: Callable[[int], Block], count: int, lines_a_row: int) -> str:

@@ -122,7 +122,7 @@ class Transcript(PlainLines, can_focus=True):
         self.redraw_changed()
 
     def redraw(self) -> None:
-        """Rebuild all blocks, because matches, folds or links changed."""
+        """Rebuild all blocks, because matches, folds, or links changed."""
         self.blocks.forget()
         self.refresh()
 
@@ -308,7 +308,7 @@ class Transcript(PlainLines, can_focus=True):
         return cursor_at(rows, messages[0]) if messages else NOWHERE
 
     def neighbor(self, step: int) -> Cursor:
-        """Return the next (1) or previous (-1) message, call or folded row; the cursor is unset if there is none."""
+        """Return the next (1) or previous (-1) message, call, or folded row; the cursor is unset if there is none."""
         row, maker = self.cursor_row, self.blocks.maker
         if row is None or maker is None:
             return self.first_visible()
@@ -359,7 +359,7 @@ class Transcript(PlainLines, can_focus=True):
         return super().render_lines(crop)
 
     def redraw_changed(self) -> None:
-        """Redraw only the lines that differ, so that the terminal receives no output if nothing changed."""
+        """Redraw only the lines that differ so that the terminal receives no output if nothing changed."""
         drawn, width, height = self._drawn, self.text_width, self.size.height
         if len(drawn) != height or self.area.is_changing:
             self.refresh()

@@ -32,7 +32,7 @@ class UsageAt(Struct, frozen=True):
     model: Text
 
     def read(self, texts: Sequence[str | None] | Mapping[int, str | None]) -> Usage | None:
-        """Return the usage. `texts` holds the strings in the holes. Return None if one of them is not a count."""
+        """Return the usage. `texts`: the strings in the holes. Return None if one of them is not a count."""
         sums: list[int | None] = []
         for number in self.numbers:
             total = None
@@ -95,7 +95,7 @@ class FactFinder:
 
     def fields(self, fields: dict[str, object], read: frozenset[str]) -> dict[str, object] | None:
         """Return these members, with the numbers of holes in place of values in holes. Return None if an object is in a
-        hole, or if a member other than those that rules read may hold messages."""
+        hole, or if a member other than those that rules read may contain messages."""
         found: dict[str, object] = {}
         for member in self._record.members:
             value = member.value

@@ -49,7 +49,7 @@ class _Branch(Generic[Value]):
 
 
 class ShapeTree(Generic[Value]):
-    """Values by the patterns of the bytes that they describe."""
+    """Values by the byte patterns that they describe."""
 
     def __init__(self) -> None:
         self._branches: list[_Branch[Value]] = []

@@ -70,7 +70,7 @@ _Path = tuple[str | int, ...]
 Place = tuple[int, int]
 """A hole, or 0 for the start of the record, and the distance from the end of the hole."""
 Mix = str | int | tuple[str | int, ...] | None
-"""A text with holes: their numbers, and the text between them."""
+"""A template with holes: their numbers, and the text between them."""
 _AS_A_WHOLE = (Coding.LABEL, Coding.OPAQUE, Coding.JSON_VALUE)
 """Codings that cover a string with its quotes, whatever its content."""
 _SIGNS = {byte: chr(byte) if byte in b"{[" else "a" for byte in range(0x21, 0x7F) if byte not in b'"\\'}
@@ -216,7 +216,7 @@ class Matched(Struct, frozen=True):
         return (self.node(base, texts), reading) if reading is not None else None
 
     def node(self, base: int, texts: list[str | None]) -> LazyNode:
-        """Return the record as an object. `texts` holds the strings in the holes."""
+        """Return the record as an object. `texts`: the strings in the holes."""
         return known_object(self.raw, base + self.start, self.shape.strings(texts))
 
 
@@ -525,7 +525,7 @@ def mixed(mix: Mix, texts: Sequence[str | None] | Mapping[int, str | None]) -> s
 
 
 def _filled(mix: Mix, texts: Sequence[str | None]) -> str | None:
-    """Return a text with holes, filled with these texts, or None if there is none."""
+    """Return a template with its holes filled with these strings, or None if there is no template."""
     if type(mix) is int:
         return texts[mix]
     return None if mix is None else mixed(mix, texts)

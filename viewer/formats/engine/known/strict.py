@@ -1,4 +1,4 @@
-"""Strict patterns of shapes: a record that matches one has no value that may be deciding, so that its shape is
+"""Strict patterns of shapes: a record that matches one has no value that may be deciding, so its shape is
 certain."""
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ _INDENT = rb"(?:[ ]|\\[nrtf])*+"
 _NOT_INDENT = rb"\xc2|\xe1|\xe2|\xe3\x80\x80|\xef\xbb\xbf"
 """Bytes that may begin other whitespace."""
 _FACT = rb'"(?![\[{])[!#-\[\]-~]++"'
-"""A short text, such as an id: ASCII without whitespace and escapes."""
+"""A short string, such as an ID: ASCII without whitespace or escapes."""
 _MINUTE = rb"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:"
 _TIME = rb'"' + _MINUTE + rb'[0-5][0-9]\.[0-9]{3}Z"'
 _COUNT = rb"(?:0|[1-9][0-9]{0,14}+)(?![0-9.eE])"
@@ -86,7 +86,7 @@ def _leading(sign: str) -> bytes:
 
 
 class StrictPattern:
-    """The strict pattern of a shape. It is compiled on first use, because a small input uses few."""
+    """The strict pattern of a shape. Compiled on first use, because small inputs need only a few of them."""
 
     def __init__(self, parts: Parts) -> None:
         self._parts = parts

@@ -35,7 +35,7 @@ from viewer.syntax.utf8 import is_utf8
 _MOST_PLANS = 1024
 
 Begin = Callable[[JsonNode, RecordReading], "str | None"]
-"""A function that begins a transcript if a record needs one. It returns the id of the current session."""
+"""A function that begins a transcript if a record needs one. It returns the ID of the current session."""
 Texts = Mapping[int, "str | None"]
 Part = tuple[str, tuple[str, "str | int"]]
 """The key of a reply, and what identifies a part of it."""

@@ -11,7 +11,7 @@ from viewer.formats.tables.model import Alone
 from viewer.model.messages import Channel, Kind
 
 FARTHEST = 16
-"""The maximum distance between two copies, in records. A reply may wait longer, because its call id links it."""
+"""The maximum distance between two copies, in records. A reply may wait longer, because its call ID links it."""
 MOST_WAITING = 256
 """The maximum number of occurrences that may wait for a partner."""
 COPIED = frozenset({Kind.SAID, Kind.THOUGHT, Kind.REPLY, Kind.INJECTED, Kind.SUBAGENT, Kind.REPLAYED})

@@ -20,28 +20,28 @@ class DraftHeaders:
     """Makes the headers, for one transcript after another."""
 
     def __init__(self, *, preambles: bool, started: Callable[[int, str], None] = lambda thread, id: None) -> None:
-        """`started` is called with the number and the id of each new thread."""
+        """`started` is called with the number and the ID of each new thread."""
         self._started = started
         self._preambles = preambles
         self._tools: dict[str, str] = {}
         self._threads: dict[str, int] = {}
         self._unanswered: dict[str, None] = {}
-        """The ids of calls without a reply."""
+        """The IDs of calls without a reply."""
         self._headers: dict[tuple[object, ...], Header] = {}
-        """The headers of messages without a call id, by the facts that determine them."""
+        """The headers of messages without a call ID, by the facts that determine them."""
 
     def start(self) -> None:
-        """Begin a transcript. Ids do not link across transcripts."""
+        """Begin a transcript. IDs do not link across transcripts."""
         self._tools.clear()
         self._threads.clear()
         self._unanswered.clear()
 
     def has_call(self, call_id: str | None) -> bool:
-        """True if a call with this id was read."""
+        """True if a call with this ID was read."""
         return call_id in self._tools
 
     def tool_of(self, call_id: str | None) -> str | None:
-        """Return the tool of the call with this id, if it was read."""
+        """Return the tool of the call with this ID, if it was read."""
         return self._tools.get(call_id or "")
 
     def note_call(self, call_id: str | None, name: str | None) -> None:
@@ -56,7 +56,7 @@ class DraftHeaders:
         self._unanswered.pop(call_id or "", None)
 
     def take_unanswered(self) -> list[str]:
-        """Return the ids of the calls without a reply, and stop waiting for replies to them."""
+        """Return the IDs of the calls without a reply, and stop waiting for replies to them."""
         unanswered = [*self._unanswered]
         self._unanswered.clear()
         return unanswered

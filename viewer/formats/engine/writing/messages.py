@@ -268,7 +268,7 @@ class DraftMessages:
             self._record.report(*found, *draft.outcome_span, number)
 
     def report_difference(self, draft: Draft, number: int) -> None:
-        """Report that two records at copy positions differ, so that both are messages."""
+        """Report that two records at copy positions differ, so both are messages."""
         pieces = draft.pieces or [Piece(*draft.span, Coding.PLAIN)]
         self._record.report(W_COPY_DIFFERS, None, pieces[0].start, pieces[-1].end, number)
 

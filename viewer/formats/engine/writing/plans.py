@@ -82,11 +82,11 @@ class Plan(Struct, eq=False):
     facts: tuple[int, ...]
     """The holes whose text is needed."""
     strings: tuple[int, ...]
-    """Those of these holes that hold strings without escapes, as far as the strict pattern decides."""
+    """Those of these holes that contain strings without escapes, as far as the strict pattern decides."""
     kept: tuple[int, ...]
     """The holes with strings of members that are not part of a message. These strings may be anything."""
     numbers: tuple[int, ...]
-    """Those of these holes that hold numbers."""
+    """Those of these holes that contain numbers."""
     looks: bool
     """True if the text of a body may decide how it is read."""
     values: bool

@@ -120,7 +120,7 @@ class DraftWriter:
         return self._messages.has_prompt
 
     def start(self) -> None:
-        """Begin a transcript. Ids and copies do not link across transcripts."""
+        """Begin a transcript. IDs and copies do not link across transcripts."""
         self.close()
         self._usage.start()
         self._headers.start()

@@ -26,7 +26,7 @@ _SCALARS = (JsonKind.STRING, JsonKind.NUMBER, JsonKind.TRUE, JsonKind.FALSE, Jso
 
 
 class Facts(Struct, frozen=True):
-    """The facts about a transcript that its object states."""
+    """The facts about a transcript that its object gives."""
 
     version: str | None = None
     model: str | None = None
@@ -40,7 +40,7 @@ def facts_in(header: dict[str, object]) -> Facts:
 
 
 class Segment(Struct, frozen=True):
-    """The bytes before, between, or after messages: texts, and patterns with a group for each value that may differ."""
+    """The bytes before, between, or after messages: strings, and patterns with a group per value that may differ."""
 
     parts: tuple[bytes | re.Pattern[bytes], ...]
 
@@ -61,7 +61,7 @@ class Segment(Struct, frozen=True):
 
 
 class UsagePlace(Enum):
-    """Where an object states its token usage."""
+    """Where an object gives its token usage."""
 
     NOWHERE = "nowhere"
     HEADER = "header"
@@ -131,7 +131,7 @@ class RowMaker:
     """Makes patterns of objects."""
 
     def __init__(self, lists: tuple[str, ...], fixed: frozenset[str], refused: frozenset[str]) -> None:
-        """`lists` are the names of lists that hold only messages. The values of members named in `fixed` are part of
+        """`lists` are the names of lists that contain only messages. The values of members named in `fixed` are part of
         the pattern. An object with messages that has a member named in `refused` has no pattern."""
         self._lists = lists
         self._fixed = fixed | _FIXED

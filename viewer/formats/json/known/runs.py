@@ -41,7 +41,7 @@ Matched = tuple[Shape, "re.Match[bytes]"]
 Begin = Callable[[int, dict[str, str], Facts], None]
 """A function that begins a transcript at an offset, with the tools of its calls."""
 Count = Callable[[LazyNode], None]
-"""A function that counts the tokens that an object states, after its messages."""
+"""A function that counts the tokens that an object gives, after its messages."""
 
 
 class MatchedRow(Struct, frozen=True):

@@ -1,8 +1,8 @@
 """Fast path for messages of a known shape: the bytes of an earlier message, with other strings in some places.
 
 The slow path reads the first message of a shape. Its result is a template for all messages whose bytes differ
-only in text, arguments and ids, because these do not decide how a message is read. Anything that might decide, such as
-an empty string, a template mark, or an id with an escape, goes to the slow path."""
+only in text, arguments, and IDs, because these do not decide how a message is read. Anything that might decide, such as
+an empty string, a template mark, or an ID with an escape, goes to the slow path."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ _REPLY_ROLES = ("tool", "function")
 _STRING = rb'(?!"")' + STRING
 """A valid nonempty string in which every surrogate belongs to a pair."""
 _ID = rb'"[^"\\\x00-\x1f\x7f-\xff]++"'
-"""An ASCII id without escapes."""
+"""An ASCII ID without escapes."""
 _NAME = rb"[A-Za-z0-9_.:/-]++"
 """The name of a tool or a speaker."""
 _TURN = lazy_regex(rb"(?:[ ]|\\[nrtbf])*+(?:analysis|commentary|assistant)")
@@ -126,14 +126,14 @@ class Said(Struct, frozen=True):
     """One message of a shape."""
 
     header: Header
-    """The header, without a call id."""
+    """The header, without a call ID."""
     ending: Ending
     body: int
     """The number of the hole with the body, or with its first part."""
     more: tuple[int, ...]
     """The numbers of the holes with the other parts of the body."""
     id: int
-    """The number of the hole with the call id; 0 if there is none."""
+    """The number of the hole with the call ID; 0 if there is none."""
     name: int
     """The number of the hole with the name; 0 if there is none."""
     tool: int
@@ -217,7 +217,7 @@ class KnownShapes:
         self, data: bytes | bytearray, at: int, base: int, tools: Mapping[str, str]
     ) -> tuple[int, list[KnownMessage]] | None:
         """Return the end of the object at an index, and its messages, or None if it needs the slow path. `tools` holds
-        the tools of the calls so far, by id."""
+        the tools of the calls so far, by ID."""
         known = self.match_next(data, at)
         if known is None:
             return None
@@ -339,7 +339,7 @@ def stated_ms(shape: Shape, found: re.Match[bytes]) -> int | None:
 
 
 def time_span(shape: Shape, found: re.Match[bytes]) -> Span:
-    """Return where the time of an object is stated."""
+    """Return where an object gives its time."""
     start, end = found.span(shape.time)
     return start - shape.time_quotes, end + shape.time_quotes
 
@@ -465,7 +465,7 @@ def _nested(node: LazyNode) -> bytes | None:
 
 
 def _are_texts(content: object) -> bool:
-    """True for a list of parts that hold only text."""
+    """True for a list of parts that contain only text."""
     if type(content) is not list or not 0 < len(content) <= MOST_PARTS:
         return False
     return all(

@@ -1,4 +1,4 @@
-"""Patterns for JSON values that decide nothing, so that they may differ between the objects of one shape."""
+"""Patterns for JSON values that decide nothing, so they may differ between the objects of one shape."""
 
 from __future__ import annotations
 

@@ -177,7 +177,7 @@ class Frame:
 
 
 def policy(style: Html, script: Html) -> str:
-    """Return a policy that allows this style, this script, and the data files of the site, and no other request."""
+    """Return a policy that allows only this style, this script, and the site's data files."""
     sheet, code = (f"'sha256-{b64encode(sha256(each.encode()).digest()).decode()}'" for each in (style, script))
     return (
         f"default-src 'none'; style-src {sheet}; script-src 'self' {code}; img-src data:; base-uri 'none'; "

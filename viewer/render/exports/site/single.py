@@ -1,4 +1,4 @@
-"""A site in one file: the index, and the body of each page, with unique ids."""
+"""A site in one file: the index, and the body of each page, with unique IDs."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ TOP = "#top"
 
 
 def anchor_of(number: int) -> str:
-    """Return the id of a page in the file."""
+    """Return the ID of a page in the file."""
     return f"r{number}"
 
 
@@ -36,7 +36,7 @@ def single_page(
 
 
 def _page(anchor: str, page: str) -> Html:
-    """Return the body of a page with unique ids. Only the program's tags change, never text."""
+    """Return the body of a page with unique IDs. Only the program's tags change, never text."""
     start, end = page.index("<body>") + len("<body>"), page.rindex("</body>")
     body = _TAG.sub(lambda tag: _NAMED.sub(lambda name: f" {name[1]}{anchor}-", tag[0]), page[start:end])
     body = body.replace(f'href="#{anchor}-{TOP[1:]}"', f'href="{TOP}"', 1)

@@ -47,7 +47,7 @@ COMMANDS = {
     "show": Entry("viewer.cli.show", "Print the conversation."),
     "check": Entry("viewer.cli.check", "Report problems with exact locations."),
     "explain": Entry("viewer.cli.explain", "Explain problem codes.", reads_input=False),
-    "export": Entry("viewer.cli.export", "Write the conversation as HTML, Markdown, text, JSON Lines, or SVG."),
+    "export": Entry("viewer.cli.export", "Write the conversation as HTML, Markdown, text, JSON, or SVG."),
     "convert": Entry("viewer.cli.convert", "Convert to another format."),
     "stats": Entry("viewer.cli.stats", "Count messages, bytes, tokens, and calls."),
     "diff": Entry("viewer.cli.diff", "Compare two transcripts."),

@@ -113,7 +113,7 @@ def test_a_filter_limits_problems_and_files_to_messages_that_match(browser: Brow
     browser.stack[-1] = Listing(Kind.FILES)
     browser.filter_by(parse("role:user file:nothing"))
     assert browser.page().rows == ()
-    for refused, sentence in (("tool:x", "needs --reveal tool"), ("umbrella", "hold no text")):
+    for refused, sentence in (("tool:x", "needs --reveal tool"), ("umbrella", "contain no text")):
         with pytest.raises(ViewerError, match=sentence):
             browser.filter_by(parse(refused))
     assert browser.where == "role:user file:nothing"

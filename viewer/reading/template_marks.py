@@ -187,7 +187,7 @@ FOLDED = rb"(?:%s|%s|(?=[\s/])(?!%s)|%s)" % (_CALL_TYPE, _NAMED, _PLAIN_TAG, _SU
 """A pattern for what follows the name of a folded element that hides its content, ignoring case. It has a type, or its
 attributes or its summary mention thoughts, or its tag is incomplete or has unbalanced quotes, so it is ambiguous."""
 _FOLD_MARK = rb"(?<=<)(?i:/details\s?>|details(?:%s|[\s/>]))" % FOLDED
-_HEADS = tuple(dict.fromkeys(tag[: 4 if tag.isascii() else 1] for tag in THINK_TAGS))
+_HEADS = tuple(dict.fromkeys(tag[:4] for tag in THINK_TAGS))
 """The first letters of all names of tags."""
 _BRACKETED = ("think", "thought", "reason", "scratch", "cot]", "inner", "chain", "analys", "reflect")
 """The first letters of words that mark a thought in square brackets."""
@@ -231,9 +231,7 @@ def _tree(endings: set[bytes]) -> bytes:
     rests: dict[bytes, set[bytes]] = {}
     for ending in sorted(endings - {b""}):
         rests.setdefault(ending[:1], set()).add(ending[1:])
-    branches = [
-        re.escape(first) + (_tree(rest) if len(rest) > 1 else re.escape(*rest)) for first, rest in rests.items()
-    ]
+    branches = [re.escape(first) + _tree(rest) for first, rest in rests.items()]
     if len(branches) == 1 and b"" not in endings:
         return branches[0]
     return b"(?:" + b"|".join(branches) + (b")?" if b"" in endings else b")") if branches else b""

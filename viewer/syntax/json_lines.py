@@ -288,6 +288,10 @@ class LazyNode(_Node):
             elif parent is None:
                 self._start, self._end = line.base, line.base + line.size
 
+    @property
+    def is_empty(self) -> bool:
+        return self.kind is JsonKind.OBJECT and not self.value
+
     def __getattr__(self, name: str) -> Any:
         """Decode an object from `known_object`. Every other node has its value."""
         if name != "value":

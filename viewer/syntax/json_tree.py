@@ -48,6 +48,11 @@ class JsonNode(Struct):
     decoded: dict[str, Any] | None = None
     """The value of an object as `JSONDecoder` would return it, with numbers as source text. None if it is not known."""
 
+    @property
+    def is_empty(self) -> bool:
+        """True for an object without members."""
+        return not self.members and self.kind is JsonKind.OBJECT
+
     def get(self, key: str) -> JsonNode | None:
         """Return the last member with this name, or None if there is none or if this is not an object."""
         if len(self.members) > _FEW:

@@ -14,6 +14,7 @@ from tests.support.agent_records import (
     kinds,
     shown,
 )
+from tests.support.cases import each
 from tests.support.reading import read
 from tests.support.record_samples import assert_cuts_show_nothing_hidden, assert_read_as_expected, samples_of
 from tests.support.samples import Sample
@@ -23,8 +24,7 @@ SAMPLES = [sample for name in NAMES for sample in samples_of(name)]
 
 
 @pytest.mark.surfaces
-@pytest.mark.share(quick=45, test=8)
-@pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: sample.name)
+@each("sample", SAMPLES, ids=lambda sample: sample.name, quick=45, test=8)
 def test_a_sample_shows_what_its_expectation_says(sample: Sample) -> None:
     assert_read_as_expected(sample)
 
@@ -49,7 +49,7 @@ RICH = {
 @pytest.mark.parametrize("name", NAMES)
 def test_other_values_and_other_formats_show_nothing_hidden(name: str) -> None:
     assert_others_are_hidden(name)
-    sample = next(each for each in samples_of(name) if each.base == RICH[name])
+    sample = next(one for one in samples_of(name) if one.base == RICH[name])
     is_lines = sample.ending == ".jsonl"
     records = [json.loads(line) for line in sample.text.splitlines()] if is_lines else [json.loads(sample.text)]
     assert_drift_is_hidden(records, name, lines=is_lines)

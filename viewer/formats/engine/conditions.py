@@ -39,6 +39,8 @@ def holding(rules: tuple[Rule, ...], node: JsonNode) -> Iterator[Rule]:
         return _lazily_holding(rules, node.value)
     if node.decoded is not None:
         return _lazily_holding(rules, node.decoded)
+    if node.is_empty:
+        return iter(_for_empty(rules, node))
     return (each.rule for each in _among_nodes(rules, node) if all_hold(each.when, node))
 
 
@@ -274,6 +276,8 @@ def _needed(rule: _Tested[Rule], at: str) -> tuple[int, frozenset[str]]:
     return -1, frozenset()
 
 
+_FOR_EMPTY: dict[int, tuple[object, tuple[object, ...]]] = {}
+"""The rules for an object without members, by the identity of all rules. A value keeps its rules alive."""
 _COMPILED: dict[int, tuple[object, object]] = {}
 """The compiled conditions and rules by identity, because hashing them takes longer."""
 
@@ -299,6 +303,14 @@ def _among_nodes(rules: tuple[Rule, ...], node: JsonNode) -> tuple[_Tested[Rule]
         is_word = value is not None and value.kind in (JsonKind.STRING, JsonKind.NUMBER)
         found = found.branch(value.text if value is not None and is_word else None)
     return found.rules  # type: ignore[no-any-return]
+
+
+def _for_empty(rules: tuple[Rule, ...], node: JsonNode) -> tuple[Rule, ...]:
+    """Return the rules whose conditions hold for an object without members."""
+    known = _FOR_EMPTY.get(id(rules))
+    if known is None:
+        known = _FOR_EMPTY[id(rules)] = rules, tuple(rule for rule in rules if all_hold(rule.when, node))
+    return known[1]  # type: ignore[return-value]
 
 
 def _divisions(rules: tuple[Rule, ...]) -> Any:

@@ -30,6 +30,8 @@ _CUT = lazy_regex(rb"\.\.\.|\xe2\x80\xa6|[\[(<](?:[0-9, ]+\w* )?(?:truncated|omi
 
 def read_inner_strings(inner: Iterable[str | Inner], node: JsonNode, source: Source) -> list[Problem]:
     """Replace strings with the JSON they hold, and report broken JSON. All other strings stay."""
+    if node.is_empty:
+        return []
     reader = _InnerReader(source)
     for each in inner:
         if isinstance(each, str):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -41,6 +40,7 @@ _NOT_IN_JSON = (b"NaN", b"Infinity", b"-Infinity")
 """Numbers that many programs write, although JSON does not have them."""
 MOST_LEFT = 2
 """The maximum number of records that are left over at the end of a run, because the next one decides about them."""
+_MANY = 1 << 20
 _FEW = 8
 """The minimum number of records that are prepared at once as columns."""
 MOST_LISTS = 32
@@ -67,7 +67,7 @@ class Records:
         self._conversation = Conversation(format.history) if format.history else None
         self._session: str | None = None
         self._spans = SpanCollector(format, self._write_span) if format.spans else None
-        self._most_together = sys.maxsize
+        self._most_together = _MANY
         """How many records of a run to prepare at once as columns."""
         self._most_lists = MOST_LISTS
         """How many records with lists to match before they are written."""

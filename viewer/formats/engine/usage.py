@@ -127,6 +127,8 @@ class UsageLedger:
 
     def _stated(self, node: JsonNode) -> Iterator[Stated]:
         """Yield the usage that a record gives, one item per object."""
+        if node.is_empty:
+            return
         for index, rule in enumerate(self._rules):
             if not path(rule.each or rule.at).is_in(node):
                 continue

@@ -192,7 +192,7 @@ def test_texts_that_decide_are_read_as_one_by_one(monkeypatch: pytest.MonkeyPatc
 
 
 @pytest.mark.slow
-@each("fault", FAULTS, quick=6, test=2)
+@each("fault", FAULTS, quick=0, test=2)
 def test_a_fault_in_columns_is_found(fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(*FAULTS[fault])
     with pytest.raises((AssertionError, IndexError)):
@@ -461,7 +461,7 @@ def test_copies_are_read_as_columns_as_one_by_one(monkeypatch: pytest.MonkeyPatc
 
 
 @pytest.mark.slow
-@each("fault", FAULTS_IN_COPIES)
+@each("fault", FAULTS_IN_COPIES, quick=0)
 def test_a_fault_in_columns_of_copies_is_found(fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
     known = [events(data, "codex") for data in odd_turns()]
     monkeypatch.setattr(*FAULTS_IN_COPIES[fault])
@@ -591,7 +591,7 @@ def test_answers_that_continue_are_read_as_columns_as_one_by_one(monkeypatch: py
 
 
 @pytest.mark.slow
-@each("fault", FAULTS_IN_ANSWERS, quick=3, test=1)
+@each("fault", FAULTS_IN_ANSWERS, quick=0)
 def test_a_fault_in_columns_of_answers_is_found(fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
     known = [events(data, "anthropic") for data in odd_answers()]
     monkeypatch.setattr(*FAULTS_IN_ANSWERS[fault])

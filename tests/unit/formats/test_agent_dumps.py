@@ -29,10 +29,9 @@ def test_a_sample_shows_what_its_expectation_says(sample: Sample) -> None:
     assert_read_as_expected(sample)
 
 
-@pytest.mark.slow
-def test_an_input_that_is_cut_anywhere_shows_nothing_hidden() -> None:
-    for sample in SAMPLES:
-        assert_cuts_show_nothing_hidden(sample)
+@each("sample", SAMPLES, ids=lambda sample: sample.name, quick=0, test=4)
+def test_an_input_that_is_cut_anywhere_shows_nothing_hidden(sample: Sample) -> None:
+    assert_cuts_show_nothing_hidden(sample)
 
 
 RICH = {

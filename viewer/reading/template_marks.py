@@ -194,12 +194,12 @@ _BRACKETED = ("think", "thought", "reason", "scratch", "cot]", "inner", "chain",
 WIDE_OPENS = ("＜", "﹤", "【", "〔", "〖", "⟨", "◁")
 WIDE_ENDS = ("＞", "﹥", "】", "〕", "〗", "⟩", "▷")
 """Other brackets around the names of tags. Brackets in which some languages quote titles are not among them."""
-_TAG_OPENS = ("<", "</", "< ", "</ ", "< /", "< / ")
+_TAG_OPENS = ("<", "</", "< ")
 THINK_SIGNS = (
     *(f"{opening}{head}".encode() for opening in _TAG_OPENS for head in _HEADS),
     *(f"{bracket}{word}".encode() for bracket in ("[", "[/") for word in _BRACKETED),
     *(opening.encode() for opening in WIDE_OPENS),
-    *(b"&lt;", b"&#60;", b"&#x3c;", b"003c", b":::"),
+    *(b"</ ", b"< /", b"&lt;", b"&#60;", b"&#x3c;", b"003c", b":::"),
 )
 """Every tag around a thought, and every other spelling of one, starts with one of these, ignoring case."""
 _UNDECIDED = lazy_regex(

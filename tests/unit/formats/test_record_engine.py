@@ -7,7 +7,8 @@ import json
 import pytest
 
 from tests.support.reading import Reading, codes, describe, examine
-from viewer.formats.engine.conditions import Unreadable, holds
+from viewer.formats import record_formats
+from viewer.formats.engine.conditions import Unreadable, all_hold, holding, holds
 from viewer.formats.opening import traits
 from viewer.formats.tables.model import (
     Container,
@@ -129,3 +130,15 @@ def test_the_last_open_block_of_a_reply_that_breaks_off_is_incomplete() -> None:
     found = read({"do": "reply"}, part("open", 0, "a"), part("open", 1, "b"))
     assert [message.ending.value for message in found.messages] == ["end", "open"]  # type: ignore[attr-defined]
     assert codes(found) == ["E-STREAM-TRUNCATED/event-stream"]
+
+
+def test_an_empty_object_takes_the_rules_that_hold_for_it() -> None:
+    node = read_json(b"{}").node
+    assert node is not None
+    assert node.is_empty
+    count = 0
+    for format in record_formats():
+        expected = [rule for rule in format.records if all_hold(rule.when, node)]
+        assert [*holding(format.records, node)] == expected, format.name
+        count += len(expected)
+    assert count

@@ -41,6 +41,7 @@ _NOT_IN_JSON = (b"NaN", b"Infinity", b"-Infinity")
 MOST_LEFT = 2
 """The maximum number of records that are left over at the end of a run, because the next one decides about them."""
 _MANY = 1 << 20
+"""More records than any run has."""
 _FEW = 8
 """The minimum number of records that are prepared at once as columns."""
 MOST_LISTS = 32

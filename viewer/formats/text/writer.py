@@ -14,10 +14,12 @@ from collections.abc import Iterable, Sequence
 from msgspec import Struct
 
 from viewer.errors import RefusedError
+from viewer.formats import FORMATS
 from viewer.formats.text.openchatml import grammar_of_version
 from viewer.formats.text.quoted_marks import live_body, read_source_text
 from viewer.formats.writing import Writable, WritableTranscript, Writer
 from viewer.reading.bodies import THOUGHT_KINDS
+from viewer.reading.format import Channels
 from viewer.reading.grammar import ALL_ATTRIBUTES, CHECKED_TYPES
 from viewer.reading.header import HIDING_INTENTS, full_tool_name, is_tool
 from viewer.reading.template_marks import ESCAPABLE_MARKS, MARK
@@ -59,11 +61,8 @@ class Target(Struct, frozen=True):
     names: bool = True
     keeps_return: bool = True
     """True if any final message may end with `<|return|>`; False if only the last one may."""
-    needs_channels: bool = False
-    """True if each answer and each tool reply needs a channel."""
 
 
-_WITH_CHANNELS = frozenset({"openchatml-2.2", "openchatml-2.0", "openchatml-1.x", "harmony", "harmony-tokens"})
 _TOKEN_2_0 = re.compile(r"<\|(?:start|channel|message|call|return|end)\|>")
 _TOKEN_HARMONY = re.compile(r"<\|(?:start|channel|message|call|return|end|constrain)\|>")
 TO_2_2 = Target(
@@ -88,7 +87,6 @@ TO_HARMONY = Target(
     named_roles=True,
     names=False,
     keeps_return=False,
-    needs_channels=True,
 )
 
 
@@ -107,7 +105,9 @@ class _TextWriter:
     def __init__(self, target: Target, transcripts: Sequence[WritableTranscript]) -> None:
         self._target = target
         self._transcripts = transcripts
-        self._without_channels = {one.number for one in transcripts if one.format not in _WITH_CHANNELS}
+        is_required = FORMATS[target.name].channel_required
+        self._to_complete = {one.number for one in transcripts if is_required and not _writes_channels(one.format)}
+        """The transcripts whose messages get the channels that the target needs."""
         self._lost: Counter[str] = Counter()
         self._needs_version = False
         """True if some text would be read differently in other versions."""
@@ -217,8 +217,8 @@ class _TextWriter:
         return "" if given is None else f"<|channel|>{self._checked(message, given)}" if given else "<|channel|>"
 
     def _completes(self, message: Writable) -> bool:
-        """True if the target needs a channel, and the source is in a format without channels."""
-        if not self._target.needs_channels or message.transcript not in self._without_channels:
+        """True if the target needs a channel that the format of the source cannot write."""
+        if message.transcript not in self._to_complete:
             return False
         return message.role == "tool" or (message.role == "assistant" and message.visible)
 
@@ -264,6 +264,10 @@ class _TextWriter:
         if ending == "return" and not self._target.keeps_return and not last:
             return "<|end|>"
         return _STOPS[ending]
+
+
+def _writes_channels(format: str) -> bool:
+    return FORMATS[format].channels is Channels.WRITTEN
 
 
 def _as_written(message: Writable) -> str | None:

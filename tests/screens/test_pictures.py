@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 import pytest
+from textual.pilot import Pilot
 
 from tests.docs.written import example_files
 from tests.support.moving_picture import Shot, moving_picture, texts_of
@@ -89,6 +90,7 @@ async def test_the_moving_picture_shows_the_current_code(monkeypatch: pytest.Mon
     async with running("samples/tour.ocml", size=DEMO_SIZE) as pilot:
         for keys, seconds in DEMO:
             await press(pilot, *keys)
+            await _unchanged(pilot)
             shots.append(Shot(picture(pilot.app), seconds))
             screens.append(drawn_text(pilot))
     drawn = moving_picture(shots)
@@ -101,6 +103,14 @@ async def test_the_moving_picture_shows_the_current_code(monkeypatch: pytest.Mon
     if os.environ.get("OCML_UPDATE"):
         file.write_text(drawn, encoding="utf-8")
     assert file.read_text(encoding="utf-8") == drawn
+
+
+async def _unchanged(pilot: Pilot[int]) -> None:
+    """Wait until the screen looks the same twice in a row."""
+    before = ""
+    while (now := drawn_text(pilot)) != before:
+        before = now
+        await press(pilot)
 
 
 def test_pictures_load_no_external_resource() -> None:

@@ -27,7 +27,9 @@ _MOST_SPARE = 2 * _EDITED
 of another origin."""
 _LEAST_CONTENT = 3
 _MOST_PLACES = 8
-"""The maximum number of places that are kept for one sequence."""
+"""The maximum number of places of one sequence that are kept from each block."""
+_MOST_FOUND = 2 * _MOST_PLACES
+"""The same for all blocks."""
 _KEPT = np.arange(_MOST_PLACES)
 _GAP = 4
 """The maximum number of words between two sequences of a passage."""
@@ -35,13 +37,17 @@ _SLIP = 3
 """The maximum difference in words between a passage and its source."""
 _APART = 16
 """The distance in words between two sources, which keeps a passage from spanning both."""
-_MOST_WORDS = (1 << 28) - 1
+_BITS = 28
+_MOST_WORDS = (1 << _BITS) - 1
 _MOST_INDEXED = 200_000
 """Of more words than these, only some sequences are kept. A copy is extended from any one of them."""
 _WINDOW = 4
 """One of this many sequences in a row is kept, so that six equal words contain one."""
 _PLACES = np.uint64(_MOST_WORDS)
 """The bits for the position of a sequence. The others contain its hash; the density of a passage rules out chance."""
+
+_FEW = 256
+"""Joining fewer sequences costs more than it saves."""
 
 _QUOTES = lazy_regex(
     r'```.*?(?:```|\Z)|"[^"\n]{2,2000}"|“[^”]{2,2000}”|«[^»]{2,2000}»|„[^“”]{2,2000}[“”]|「[^」]{2,2000}」|『[^』]{2,2000}』',
@@ -191,15 +197,16 @@ class Grams:
             self._sorted.append(block)
         return self._sorted
 
-    def _find(self, text: Words, covered: bytearray) -> list[tuple[int, int]]:
-        """Return the known sequences in the shown text: their places in it, in order, and in the sources."""
+    def _find(self, text: Words, covered: bytearray) -> list[tuple[int, int, int]]:
+        """Return the known sequences in the shown text, in order: where each begins in it and in the sources, and its
+        length in words. Sequences that follow one another without a gap on both sides are one."""
         wanted, grams = text.seeds
         if 1 in covered:
             at_each = np.frombuffer(covered, np.bool_)
             is_free = ~(at_each[wanted] & at_each[wanted + 1] & at_each[wanted + 2])
             wanted, grams = wanted[is_free], grams[is_free]
         grams = grams & ~_PLACES
-        found: list[tuple[int, int]] = []
+        found: list[tuple[Positions, Positions]] = []
         for block in self._blocks():
             first = block.searchsorted(grams)
             known = (block.take(first, mode="clip") ^ grams <= _PLACES).nonzero()[0]
@@ -207,24 +214,26 @@ class Grams:
                 entries = block.take(first[known, None] + _KEPT, mode="clip")
                 is_same = entries ^ grams[known, None] <= _PLACES
                 is_same &= first[known, None] + _KEPT < len(block)
-                at = np.repeat(wanted[known], is_same.sum(1)).tolist()
-                found += zip(at, (entries[is_same] & _PLACES).tolist(), strict=True)
-        return sorted(found) if len(self._sorted) > 1 else found
+                found.append((np.repeat(wanted[known], is_same.sum(1)), (entries[is_same] & _PLACES).view(np.int64)))
+        if not found:
+            return []
+        at, places = map(np.concatenate, zip(*found, strict=True))
+        return _joined(*(_last_places(at, places) if len(found) > 1 else (at, places)))
 
     def _chains(self, text: Words, covered: bytearray) -> list[_Chain]:
         """Join sequences along a diagonal."""
         by_diagonal: dict[int, _Chain] = {}
         chains: list[_Chain] = []
-        for at, place in self._find(text, covered):
+        for at, place, length in self._find(text, covered):
             diagonal = place - at
             for slip in _SLIPS:
                 chain = by_diagonal.get(diagonal + slip)
                 if chain and at - chain.end <= _GAP and place - chain.source_end <= _GAP + _SLIP:
-                    chain.join(at, place)
+                    chain.join(at, place, length)
                     by_diagonal[diagonal] = chain
                     break
             else:
-                chain = by_diagonal[diagonal] = _Chain(at, place)
+                chain = by_diagonal[diagonal] = _Chain(at, place, length)
                 chains.append(chain)
         return chains
 
@@ -262,6 +271,31 @@ def _winnowed(words: Words) -> Positions:
     least = sliding_window_view(hashes, _WINDOW).min(axis=1)
     kept: Positions = places[sliding_window_view(least, _WINDOW).max(axis=1)[places] == grams]
     return kept
+
+
+def _last_places(at: Positions, places: Positions) -> tuple[Positions, Positions]:
+    """Return the last places of each sequence in the sources. All of them would make repeated text cost too much."""
+    in_order = np.sort((at << _BITS) + places)
+    at = in_order >> _BITS
+    is_kept = np.ones(len(at), np.bool_)
+    is_kept[:-_MOST_FOUND] = at[:-_MOST_FOUND] != at[_MOST_FOUND:]
+    return at[is_kept], in_order[is_kept] & _MOST_WORDS
+
+
+def _joined(at: Positions, places: Positions) -> list[tuple[int, int, int]]:
+    """Return sequences in order. Of many, those that overlap or touch on both sides are joined."""
+    if len(at) < _FEW:
+        return [(first, place, SEED) for first, place in sorted(zip(at.tolist(), places.tolist(), strict=True))]
+    by_diagonal = np.sort((places - at << _BITS) + at)
+    begins = np.ones(len(at), np.bool_)
+    begins[1:] = np.diff(by_diagonal) > SEED
+    firsts = begins.nonzero()[0]
+    starts = by_diagonal[firsts]
+    lengths = np.append(by_diagonal[firsts[1:] - 1], by_diagonal[-1]) + SEED - starts
+    diagonals, starts = starts >> _BITS, starts & _MOST_WORDS
+    order = np.argsort((starts << _BITS) + starts + diagonals)
+    found = (starts[order].tolist(), (starts + diagonals)[order].tolist(), lengths[order].tolist())
+    return [*zip(*found, strict=True)]
 
 
 _SLIPS = (0, -1, 1, -2, 2, -3, 3)
@@ -341,23 +375,23 @@ _DETOURS, _WIDE_DETOURS = _detours(_GAP), _detours(2 * _GAP)
 class _Chain:
     """Sequences of words in the same order in the shown text and in a source."""
 
-    def __init__(self, at: int, place: int) -> None:
-        self.first, self.end = at, at + SEED
-        self.source_first, self.source_end = place, place + SEED
-        self.places = set(range(at, at + SEED))
+    def __init__(self, at: int, place: int, length: int) -> None:
+        self.first, self.end = at, at + length
+        self.source_first, self.source_end = place, place + length
+        self.places = set(range(at, at + length))
         """The words of the shown text that are in the source."""
         self.gaps: list[tuple[int, int, int, int]] = []
         """Where the words between two sequences begin and end, in the shown text and in the source."""
         self.words = 0.0
         """The number of these that are not covered."""
 
-    def join(self, at: int, place: int) -> None:
+    def join(self, at: int, place: int, length: int) -> None:
         """Add a sequence that begins after the previous one."""
         if at > self.end:
             self.gaps.append((self.end, at, self.source_end, place))
-        self.places.update(range(at, at + SEED))
-        self.end = at + SEED
-        self.source_end = place + SEED
+        self.places.update(range(at, at + length))
+        if at + length > self.end:
+            self.end, self.source_end = at + length, place + length
 
     def may_grow(self, text: Words, source: memoryview, base: int) -> bool:
         """True if a passage may go beyond an end: the next words are equal, or some content word near it is. Exact and

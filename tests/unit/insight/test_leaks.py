@@ -289,6 +289,33 @@ def test_of_much_hidden_text_each_six_equal_words_keep_a_sequence(monkeypatch: p
     assert sizes[1] < 0.5 * sizes[0]
 
 
+def test_text_that_is_repeated_often_costs_no_more() -> None:
+    words = Words(text := " ".join(sentences()[:12]), keys_of(text, WordKeys()))
+    grams, covered = Grams(), bytearray(len(words))
+    found = []
+    for number in range(1, 100):
+        grams.add(Source(number, "analysis", text), words)
+        found.append(sum(length for *_, length in grams._find(words, covered)))
+    assert max(found) <= 18 * len(words)
+    assert len(grams.passages(words, covered)) == 1
+
+
+def test_joined_sequences_give_the_same_passages(monkeypatch: pytest.MonkeyPatch) -> None:
+    chance = Random(5)
+    hidden = [" ".join(chance.sample(sentences(), 6)) for _ in range(40)]
+    answer = f"{hidden[3]} {sentences()[1]} {hidden[30].replace(' the ', ' a ')} {hidden[7][40:200]}"
+    all_words = [Words(text, keys_of(text, WordKeys())) for text in [answer, *hidden]]
+    grams = Grams()
+    for number, words in enumerate(all_words[1:]):
+        grams.add(Source(number, "analysis", hidden[number]), words)
+    passages = []
+    for few in (0, 10**9):
+        monkeypatch.setattr(leak_sources, "_FEW", few)
+        passages.append(grams.passages(all_words[0], bytearray(len(all_words[0]))))
+    assert passages[0] == passages[1]
+    assert len(passages[0]) > 2
+
+
 @pytest.mark.slow
 def test_edited_copies_of_much_hidden_text_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(leak_sources, "_MOST_INDEXED", 0)

@@ -48,7 +48,7 @@ def opened(path: Path, *keys: str, **variables: str) -> Terminal:
 
 class TestWithoutATranscript:
     def test_help_fits_on_one_screen(self) -> None:
-        terminal = Terminal(["--help"], (80, 36))
+        terminal = Terminal(["--help"], (80, 40))
         assert terminal.end() == 0
         assert terminal.text().startswith("Usage: ocmlview")
         assert "Open the bundled tour." in terminal.text()

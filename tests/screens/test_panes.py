@@ -245,7 +245,7 @@ def call_soon(monkeypatch: pytest.MonkeyPatch, count: int) -> None:
     later = Screen._invoke_later
     early: list[object] = []
 
-    def invoke_later(screen: Screen[None], callback: Callable[[], object], sender: MessagePump) -> None:
+    def invoke_later(screen: Screen[None], callback: Callable[[], None], sender: MessagePump) -> None:
         later(screen, callback, sender)
         early.append(callback)
         if len(early) <= count:

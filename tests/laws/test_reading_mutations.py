@@ -207,16 +207,9 @@ def in_spans(made: Made) -> Iterator[object]:
 
 
 def in_marks(made: Made) -> Iterator[object]:
-    """Yield the spellings, the meaning of each mark, incomplete marks, and all texts."""
+    """Yield the texts, incomplete marks, and the spellings and meaning of each mark. These come last because they are
+    many, and few mutants differ only in them."""
     module = made[MARKS]
-    for pair in module.MARK_PAIRS:
-        for text in (*pair.opens, *pair.closes):
-            data = text.encode() + b">"
-            found = module.MARK.search(data)
-            yield found and (found.span(), str(module.read_mark(found)).replace("MarkKind", ""))
-            yield [module.begun(b"a" + data[:length]) for length in range(1, len(data))]
-            yield module.MAY_BE_MARK.search(data) is not None
-    yield module.ESCAPABLE_MARKS
     folds = (
         "<details>a",
         "<details open>a",
@@ -244,6 +237,14 @@ def in_marks(made: Made) -> Iterator[object]:
         yield [
             module.begun(each[:length].encode()) for each in (text, text.upper()) for length in range(1, len(each) + 1)
         ]
+    for pair in module.MARK_PAIRS:
+        for text in (*pair.opens, *pair.closes):
+            data = text.encode() + b">"
+            found = module.MARK.search(data)
+            yield found and (found.span(), str(module.read_mark(found)).replace("MarkKind", ""))
+            yield [module.begun(b"a" + data[:length]) for length in range(1, len(data))]
+            yield module.MAY_BE_MARK.search(data) is not None
+    yield module.ESCAPABLE_MARKS
 
 
 GUARDED: dict[str, tuple[Callable[[Made], Iterator[object]], tuple[str, ...]]] = {

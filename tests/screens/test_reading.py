@@ -17,6 +17,7 @@ from viewer.document.backend import PLAIN, Backend
 from viewer.document.document import Document
 from viewer.tui.app import ViewerApp, ViewOptions
 from viewer.tui.main import read_worker as reading
+from viewer.tui.main import screen_host
 from viewer.tui.terminal.key_names import character
 
 HEAD = "version: 2.2\n"
@@ -150,6 +151,7 @@ async def test_keys_wait_for_few_steps_of_reading(tmp_path: Path, monkeypatch: p
         read_some(self, size)
 
     monkeypatch.setattr(Document, "read_some", counted)
+    monkeypatch.setattr(screen_host, "TYPING_SECONDS", 1000.0)  # however slowly the keys are handled
     async with opened(tmp_path).run_test(size=(80, 24)) as pilot:
         await until(pilot, lambda: len(steps) > 10)
         before, driver = len(steps), pilot.app._driver

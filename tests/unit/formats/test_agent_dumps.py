@@ -29,7 +29,7 @@ def test_a_sample_shows_what_its_expectation_says(sample: Sample) -> None:
     assert_read_as_expected(sample)
 
 
-@each("sample", SAMPLES, ids=lambda sample: sample.name, quick=0, test=4)
+@each("sample", SAMPLES, ids=lambda sample: sample.name, quick=60, test=4)
 def test_an_input_that_is_cut_anywhere_shows_nothing_hidden(sample: Sample) -> None:
     assert_cuts_show_nothing_hidden(sample)
 
@@ -44,7 +44,7 @@ RICH = {
 }
 
 
-@pytest.mark.slow
+@pytest.mark.share(quick=6)
 @pytest.mark.parametrize("name", NAMES)
 def test_other_values_and_other_formats_show_nothing_hidden(name: str) -> None:
     assert_others_are_hidden(name)

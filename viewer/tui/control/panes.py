@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from msgspec.structs import replace
 
 from viewer.document.values import ShownDiagnostic
@@ -27,6 +29,8 @@ maximum height."""
 BOTTOM_ROWS = (6, 12)
 """The minimum and maximum height of the bottom pane. In between, it takes `BOTTOM_SHARE` of the screen."""
 BOTTOM_SHARE = 0.3
+LAYOUT_LOOKS = 100
+"""How many times to look whether the transcript already has the size that the next layout should give it."""
 BARS = 3
 """The rows of the title, the status, and the footer."""
 
@@ -179,11 +183,13 @@ class PaneController:
 
     def fit_after_layout(self) -> None:
         """Check the size of the transcript after the next layout, which usually is as expected."""
-        self._host.call_after_refresh(self._wait_for_layout)
+        self._host.call_after_refresh(partial(self._wait_for_layout, LAYOUT_LOOKS))
 
-    def _wait_for_layout(self) -> None:
-        if self._host.viewport.area.is_changing:  # Textual may lay out only after the callbacks
-            self._host.call_after_refresh(self._check_size)
+    def _wait_for_layout(self, looks: int) -> None:
+        """Look again while the size is about to change: Textual may run any number of callbacks before the layout. A
+        pane that never gets the expected size keeps its own."""
+        if looks and self._host.viewport.area.is_changing:
+            self._host.call_after_refresh(partial(self._wait_for_layout, looks - 1))
         else:
             self._check_size()
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from itertools import pairwise
 
 from msgspec import Struct
@@ -23,7 +24,7 @@ from viewer.formats.engine.known.shapes import (
     is_usual,
     outline_of,
 )
-from viewer.formats.engine.paths import EACH, path
+from viewer.formats.engine.paths import EACH, Step, path
 from viewer.formats.tables.model import RecordFormat, RecordRule
 from viewer.syntax.json_lines import LazyNode, read_regular
 from viewer.syntax.json_text import JsonNode
@@ -64,7 +65,7 @@ class ListShapes:
     def __init__(self, format: RecordFormat, items: ItemShapes) -> None:
         self._format = format
         self._items = items
-        self._rules = dict(_readable_lists(format))
+        self._rules = _readable_lists(format)
         """The rules for lists, by the names of their members."""
         self._frames: list[ListFrame] = []
         self._outlines: dict[object, int] = {}
@@ -199,12 +200,15 @@ class ListShapes:
             return False
 
 
-def _readable_lists(format: RecordFormat) -> Iterator[tuple[str, RecordRule]]:
-    """Yield the members with lists whose items are read apart from everything else, each with its rule."""
+@lru_cache(256)  # independent of inputs, so `clear_caches` may keep it
+def _readable_lists(format: RecordFormat) -> dict[str, RecordRule]:
+    """Return the members with lists whose items are read apart from everything else, each with its rule."""
     is_plain = format.spans is None and format.events is None and not format.session and format.threads is None
     if not is_plain or format.history is not None or format.replays is not None or format.hooks.renew is not None:
-        return
+        return {}
     rules = all_rules(format.records)
+    entered = {name for rule in rules for at in paths_of(rule) for name in _names_entered(at)}
+    alone: dict[str, RecordRule] = {}
     found: dict[str, list[RecordRule]] = {}
     for rule in rules:
         whole = _EACH.fullmatch(rule.each)
@@ -214,8 +218,9 @@ def _readable_lists(format: RecordFormat) -> Iterator[tuple[str, RecordRule]]:
         rule = own[0]
         is_alone = len(own) == 1 and rule.kind not in NARROWING and not rule.unused and not rule.faults
         is_alone = is_alone and rule.lookup is None and rule.branches is None and not rule.order and rule.merge is None
-        if is_alone and not any(_looks_inside(at, name) for other in rules for at in paths_of(other)):
-            yield name, rule
+        if is_alone and name not in entered:
+            alone[name] = rule
+    return alone
 
 
 def _steps_of(at: str, name: str) -> bool:
@@ -223,10 +228,10 @@ def _steps_of(at: str, name: str) -> bool:
     return any(steps and steps[0] == name for each in at.split("&") for steps in path(each).choices)
 
 
-def _looks_inside(at: str, name: str) -> bool:
-    """True if a path leads into the items of a list."""
+def _names_entered(at: str) -> Iterator[Step]:
+    """Yield the members that a path leads into, further than to the items of a list."""
     choices = (steps for each in at.split("&") for steps in path(each).choices)
-    return any(steps[:1] == (name,) and steps[1:] not in ((), (EACH,)) for steps in choices)
+    return (steps[0] for steps in choices if steps[1:] not in ((), (EACH,)))
 
 
 def _match_of(parts: Parts) -> Match:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
 from viewer.formats.engine.deltas import DeltaRun, all_rules
@@ -18,7 +18,7 @@ from viewer.formats.engine.writing.headers import DraftHeaders
 from viewer.formats.engine.writing.messages import DraftMessages, OpenMessage
 from viewer.formats.engine.writing.text_hooks import TextHooks
 from viewer.formats.json.fields import Source
-from viewer.formats.tables.model import Mode, Prefill, RecordFormat, RecordRule
+from viewer.formats.tables.model import Mode, Prefill, RecordFormat
 from viewer.model.diagnostic import Problem
 from viewer.model.messages import Kind, Piece, Span
 from viewer.reading.recorder import Recorder
@@ -68,7 +68,7 @@ class DraftWriter:
         """The last message, if it may be the start of the next answer."""
         self._said: OrderedDict[tuple[str, str], None] = OrderedDict()
         """The latest text of each speaker, if records of the format repeat text."""
-        self._repeats = any(_repeats(rule) for rule in format.records)
+        self._repeats = _repeats(format)
         self._unknown: set[str] = set()
         self._is_begun = False
         """True if the transcript has any message that cannot precede the first one."""
@@ -307,11 +307,14 @@ class DraftWriter:
             self._prefill = None
 
 
+@lru_cache(256)  # independent of inputs, so `clear_caches` may keep it
 def can_be_columns(format: RecordFormat) -> bool:
     """True if messages of the format may be independent of earlier records."""
     is_plain = format.spans is None and format.hooks.renew is None
     return is_plain and not any(rule.later is not None for rule in all_rules(format.records))
 
 
-def _repeats(rule: RecordRule) -> bool:
-    return (rule.merge is not None and rule.merge.mode in _REPEATING) or any(map(_repeats, (*rule.rules, *rule.also)))
+@lru_cache(256)  # independent of inputs, so `clear_caches` may keep it
+def _repeats(format: RecordFormat) -> bool:
+    """True if a record of the format may repeat text."""
+    return any(rule.merge is not None and rule.merge.mode in _REPEATING for rule in all_rules(format.records))

@@ -8,10 +8,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from enum import Enum
+from functools import lru_cache
 
 from msgspec import Struct
 
-from viewer.cache import bounded_cache, lazy_regex
+from viewer.cache import lazy_regex
 from viewer.model.messages import Span
 
 
@@ -244,7 +245,7 @@ MARK = lazy_regex(
 LONGEST_MARK = max(map(len, _SPELLINGS))
 
 
-@bounded_cache(1)
+@lru_cache(1)  # independent of inputs, so `clear_caches` may keep it
 def _beginnings() -> frozenset[bytes]:
     """Return all beginnings of marks, in lower case if letters do not matter."""
     names = (*THINK_TAGS, "details")

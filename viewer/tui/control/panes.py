@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from functools import partial
 
 from msgspec.structs import replace
@@ -186,10 +187,11 @@ class PaneController:
         self._host.call_after_refresh(partial(self._wait_for_layout, LAYOUT_LOOKS))
 
     def _wait_for_layout(self, looks: int) -> None:
-        """Look again while the size is about to change: Textual may run any number of callbacks before the layout. A
-        pane that never gets the expected size keeps its own."""
+        """Look again while the size is about to change, after a turn of the panes, which ask for the layout: Textual
+        may run any number of callbacks before it. A pane that never gets the expected size keeps its own."""
         if looks and self._host.viewport.area.is_changing:
-            self._host.call_after_refresh(partial(self._wait_for_layout, looks - 1))
+            again = partial(self._wait_for_layout, looks - 1)
+            asyncio.get_running_loop().call_soon(self._host.call_after_refresh, again)
         else:
             self._check_size()
 

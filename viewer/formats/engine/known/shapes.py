@@ -27,7 +27,7 @@ from viewer.formats.engine.known.shape_tree import Parts, Regs, ShapeTree
 from viewer.formats.engine.known.strict import StrictHole, strict_parts
 from viewer.formats.engine.paths import MEMBERS, all_at, names_read, path
 from viewer.formats.engine.usage import Stated
-from viewer.formats.hiding import HOLDERS
+from viewer.formats.hiding import HOLDERS, SOURCES
 from viewer.formats.json.fields import Source
 from viewer.formats.json.known.values import CONTAINER
 from viewer.formats.tables.model import Exchange, RecordFormat, RecordRule
@@ -667,7 +667,8 @@ class _Learner:
         if node.start == self._list_at:
             self._holes.append(_Hole(node, at))
             return
-        if node.start in self._deciding.values or name in DECIDING_NAMES:
+        is_author = name not in SOURCES or node.kind is JsonKind.STRING
+        if node.start in self._deciding.values or (name in DECIDING_NAMES and is_author):
             return
         if node.start in self._deciding.times and not parse_decoded_time(_at(self._value, at)):
             return
@@ -692,7 +693,11 @@ class _Learner:
 
     def _is_opaque(self, node: JsonNode, name: str) -> bool:
         """True if no rule looks inside an object."""
-        if node.kind is not JsonKind.OBJECT or not self._inner_names.isdisjoint((name, MEMBERS)) or name in HOLDERS:
+        if (
+            node.kind is not JsonKind.OBJECT
+            or not self._inner_names.isdisjoint((name, MEMBERS))
+            or name in HOLDERS | SOURCES
+        ):
             return False
         read = (
             self._deciding.values | self._deciding.beginnings.keys() | self._deciding.holders | self._deciding.compared

@@ -321,3 +321,28 @@ def test_an_odd_extra_of_a_roleplay_message_hides_it() -> None:
     for extra, bodies in (*cases, ({"type": "narrator"}, [])):
         message = {"name": "Bot", "is_user": False, "is_system": False, "mes": "Hi.", "extra": extra}
         assert shown_in(read(json.dumps(message), "sillytavern")) == bodies, extra
+
+
+def test_the_header_of_another_agent_needs_no_known_type() -> None:
+    answer = {"role": "assistant", "content": [{"type": "text", "text": "Hi."}]}
+    record = {"type": "message", "id": "m", "timestamp": "2026-01-02T03:04:05Z", "message": answer}
+    headers: list[tuple[str, dict[str, Any]]] = [
+        ("droid", {"id": "a", "callingSessionId": "p", "cwd": "/"}),
+        ("pi", {"id": "a", "systemPrompt": "Be brief.", "task": "Look."}),
+    ]
+    odd: list[Any] = [7, True, ["session_init"], {"a": 1}, "SESSION_INIT", None]
+    for format, header in headers:
+        for type in odd:
+            lines = [json.dumps({"type": type, **header}), json.dumps(record)]
+            assert shown_in(read("\n".join(lines), format)) == [], (format, type)
+
+
+def test_an_error_or_an_object_that_cannot_be_read_is_not_shown() -> None:
+    errors: list[tuple[Any, list[str]]] = [(False, ["Hi."]), (None, ["Hi."]), (True, []), ([True], []), (1, [])]
+    for error, bodies in errors:
+        message = {"id": "a", "role": "assistant", "content": "Hi.", "error": error, "timestamp": 1}
+        chat = {"chat": {"history": {"currentId": "a", "messages": {"a": {**message, "parentId": None}}}}}
+        assert shown_in(read(json.dumps([chat]), "open-webui")) == bodies, error
+    for text, bodies in (("Which?", ["Which?"]), ('{"question": "Which?"}', ["Which?"]), ('{ons": ["No."]}', [])):
+        ask = {"ts": 1, "type": "ask", "ask": "followup", "text": text}
+        assert shown_in(read(json.dumps([ask]), "cline")) == bodies, text

@@ -61,7 +61,7 @@ _MARK = lazy_regex(
 Programs that escape a whole text for HTML spell tags with entities. Such a folded element hides the rest of the text,
 because nothing shows where it ends. Words in brackets that are links are text."""
 _AFTER_NAME = lazy_regex(rb"[ \t]{0,4}[\])}|,;]|\.[^.]|['\"`][^A-Za-z0-9]")
-"""What follows a tag inside a line that stands for a value or is only named, as in `-m <reason>] <name>`. No thought
+"""What follows a tag inside a line that only names a value or itself, as in `-m <reason>] <name>`. No thought
 begins with it."""
 _FENCE = b":::"
 SIGNS = (b"<|start_", b"<|end_", *THINK_SIGNS)

@@ -346,3 +346,21 @@ def test_an_error_or_an_object_that_cannot_be_read_is_not_shown() -> None:
     for text, bodies in (("Which?", ["Which?"]), ('{"question": "Which?"}', ["Which?"]), ('{ons": ["No."]}', [])):
         ask = {"ts": 1, "type": "ask", "ask": "followup", "text": text}
         assert shown_in(read(json.dumps([ask]), "cline")) == bodies, text
+
+
+def test_an_author_after_records_of_the_same_shape_hides_the_same_as_before() -> None:
+    pairs = [{"from": "human", "value": "Hi."}, {"from": "gpt", "value": "Bye."}]
+    asked = [{"part_kind": "user-prompt", "content": "Hi."}]
+    records: list[tuple[str, dict[str, Any], int]] = [
+        ("rows", {"conversations": pairs}, 2),
+        ("rows", {"conversations": pairs * 2, "id": 1}, 4),
+        ("rows", {"prompt": "Hi.", "completion": "Bye."}, 0),
+        ("rows", {"prompt": [{"role": "user", "content": "Hi."}], "completion": "Bye."}, 1),
+        ("pydantic-ai", {"kind": "request", "parts": asked}, 0),
+    ]
+    for format, record, left in records:
+        every = len(shown_in(read(json.dumps({**record, "source": "a"}), format)))
+        texts = [json.dumps({"source": f"set {number % 3}", **record}) for number in range(12)]
+        last = json.dumps({"source": "system", **record})
+        assert len(shown_in(read(last, format))) == left, record
+        assert len(shown_in(read("\n".join([*texts, last, texts[0]]), format))) == 13 * every + left, record

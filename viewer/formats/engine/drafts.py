@@ -376,7 +376,7 @@ def _apply(rule: RecordRule, node: JsonNode, outer: _Outer | None, reading: Reco
         _apply(more, node, outer, reading)
 
 
-_CONVERSATIONS = frozenset(
+CONVERSATIONS = frozenset(
     f"{name}[]"
     for name in (
         *("messages", "conversations", "conversation", "history", "turns", "chat_messages", "contents"),
@@ -390,7 +390,7 @@ def hides_items(rule: RecordRule, node: JsonNode) -> bool:
     """True if a record hides the items of its list: the parts of a message, or the messages of a conversation."""
     if not is_flagged(node):
         return False
-    is_conversation = all(at.rpartition(".")[2] in _CONVERSATIONS for at in rule.each.split("|"))
+    is_conversation = all(at.rpartition(".")[2] in CONVERSATIONS for at in rule.each.split("|"))
     return not is_conversation or hides_messages(node)
 
 

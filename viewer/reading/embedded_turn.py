@@ -51,12 +51,12 @@ _FRAME_WORDS = (
 )
 _FRAME_TOKENS = (
     *(f"<|{word}|>" for word in _FRAME_WORDS),
-    *("<|turn>", "<turn|>", "<s>", "</s>", "<start_of_turn>", "<end_of_turn>", "[gMASK]", "]~b]", "[e~["),
+    *("<|turn>", "<turn|>", "</s>", "<start_of_turn>", "<end_of_turn>", "[gMASK]", "]~b]", "[e~["),
     *("[INST]", "[/INST]", "[SYSTEM_PROMPT]", "[/SYSTEM_PROMPT]"),
     *("<｜User｜>", "<｜Assistant｜>", "<｜begin▁of▁sentence｜>", "<｜end▁of▁sentence｜>"),
 )
-TEMPLATE_TOKEN = lazy_regex(any_of(token.encode() for token in _FRAME_TOKENS))
-"""The frame tokens of chat templates."""
+TEMPLATE_TOKEN = lazy_regex(rb"(?<![\w?])<s>|" + any_of(token.encode() for token in _FRAME_TOKENS))
+"""The frame tokens of chat templates. In `(?P<s>…)` and `set<s>`, `<s>` is the name of a group or a type."""
 
 
 class Piece(Struct, frozen=True):

@@ -60,6 +60,9 @@ _MARK = lazy_regex(
 """A pattern for a mark. An opening tag needs no end: what follows odd or very long attributes may be a thought, too.
 Programs that escape a whole text for HTML spell tags with entities. Such a folded element hides the rest of the text,
 because nothing shows where it ends. Words in brackets that are links are text."""
+_AFTER_NAME = lazy_regex(rb"[ \t]{0,4}[\])}|,;]|\.[^.]|['\"`][^A-Za-z0-9]")
+"""What follows a tag inside a line that only names a value or itself, as in `-m <reason>] <name>`. No thought
+begins with it."""
 _FENCE = b":::"
 SIGNS = (b"<|start_", b"<|end_", *THINK_SIGNS)
 """Every mark contains one of these, ignoring case."""
@@ -165,7 +168,8 @@ def _marks(body: Body) -> Iterator[_Mark]:
         edge, kind = found["edge"], _kind(found)
         opens = edge == b"start" or not (edge or found["closing"] or any(map(found.group, _SLASHES)) or found["fenced"])
         begins = edge is not None or _begins_line(body.data[before:start])
-        yield _Mark(start, end, kind, opens, begins, opens and _is_loose(found))
+        is_named = not begins and found["tag"] is not None and _AFTER_NAME.match(body.data, end) is not None
+        yield _Mark(start, end, kind, opens, begins, opens and (is_named or _is_loose(found)))
         before = end
 
 

@@ -200,6 +200,10 @@ TAGS: list[tuple[str, list[str]]] = [
     ("<system-reminders>Go.</system-reminders>", []),
     ("a < b and <system> Go.", ["a < b and <system> Go."]),
     (" \n ", []),
+    ("Go. <system_reminder>SECRET</system_reminder> Now.", ["Go.", "Now."]),
+    ("Go. <IDE-selection>SECRET</IDE-selection>", ["Go."]),
+    ("What is `<system-reminder>`?", ["What is `<system-reminder>`?"]),
+    ("A `<tick>` and <system-reminder>SECRET `<tick>`</system-reminder>.", ["A `<tick>` and", "."]),
 ]
 
 

@@ -75,6 +75,8 @@ def test_files_that_a_prompt_mentions_are_injected() -> None:
     ]
     assert shown(session({**USER, "content": parts}), NAME) == ["Explain @a.txt please."]
     assert shown(session({**USER, "content": parts[:3]}), NAME) == ["Explain @a.txt please."]
+    assert shown(session({**USER, "content": [parts[0], *parts[2:]]}), NAME) == ["Explain @a.txt please."]
+    assert shown(session({**USER, "content": [{"text": "SECRET_FILE"}, parts[3], {"text": "\nGo."}]}), NAME) == ["Go."]
     reminder = "Go on.<system-reminder>SECRET_REMINDER</system-reminder>"
     assert shown(session({**USER, "content": reminder}), NAME) == ["Go on."]
 

@@ -7,11 +7,12 @@ import json
 import pkgutil
 import re
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import pytest
 
 from tests.support.cases import each
-from tests.support.reading import read
+from tests.support.reading import read, visible_texts
 from tests.support.record_checks import shown_in
 from tests.support.samples import samples
 from viewer.formats import hiding, tables
@@ -65,15 +66,98 @@ def test_a_flag_on_every_object_hides_everything(name: str) -> None:
     assert shown_in(read(flagged, name)) == []
 
 
-@each("name", sorted(hiding.FLAGS | hiding.WORDS | hiding.SHOWN), quick=4)
-def test_each_flag_hides_a_message_and_a_part(name: str) -> None:
-    hidden, open = (False, True) if name in hiding.SHOWN else (True, False)
-    for value, bodies in ((hidden, []), (open, ["Hi."]), (None, ["Hi."]), (1, [])):
-        message = {"role": "user", "content": "Hi.", name: value}
-        parts = {"role": "user", "content": [{"type": "text", "text": "Hi.", name: value}]}
-        for record in (message, parts, {"model": "m", "system": "", "messages": [parts]}):
-            format = "anthropic" if "messages" in record else "json"
-            assert shown_in(read(json.dumps(record), format)) == bodies, (record, format)
+def hides(member: dict[str, Any]) -> bool:
+    """Return whether a member hides a message and a text part, in two readers."""
+    message = {"role": "user", "content": "Hi.", **member}
+    parts = {"role": "user", "content": [{"type": "text", "text": "Hi.", **member}]}
+    found = set()
+    for record in (message, parts, {"model": "m", "system": "", "messages": [parts]}):
+        format = "anthropic" if "messages" in record else "json"
+        found.add(not visible_texts(json.dumps(record).encode(), format))
+    assert len(found) == 1, member
+    return found.pop()
+
+
+def test_each_flag_hides_a_message_and_a_part() -> None:
+    for name in sorted(hiding.FLAGS | hiding.WORDS | hiding.SHOWN)[::7]:
+        hidden, open = (False, True) if name in hiding.SHOWN else (True, False)
+        for value, is_hidden in ((hidden, True), (open, False), (None, False), (int(hidden), True), (int(open), False)):
+            assert hides({name: value}) == is_hidden, (name, value)
+
+
+def test_flags_have_all_usual_spellings() -> None:
+    for names in (hiding.FLAGS, hiding.SHOWN, hiding.CONCEALING):
+        for name in (name for name in names if name.islower() and "-" not in name):
+            first, *rest = name.split("_")
+            assert {name.replace("_", "-"), first + "".join(map(str.capitalize, rest))} <= names
+    for value, is_hidden in (
+        ("true", True),
+        ("1", True),
+        ("Yes", True),
+        ("false", False),
+        ("0", False),
+        ("off", False),
+    ):
+        assert hides({"is_hidden": value}) == hides({"hidden": value}) == is_hidden, value
+        assert hides({"synthetic": value}) == is_hidden, value
+        assert hides({"visible": value}) != is_hidden, value
+    assert hides({"isHiddenFromUI": True}) is hides({"is-hidden": True}) is hides({"hide-from-user": "on"}) is True
+    assert hides({"is_meta": "maybe"}) is hides({"hidden": ["user"]}) is hides({"visible": "maybe"}) is True
+    assert hides({"redacted": "maybe"}) is hides({"hidden": ""}) is hides({"hidden": []}) is False
+
+
+def test_another_author_than_the_speaker_hides() -> None:
+    for name in ("source", "sender", "author", "origin", "from", "senderType", "author-role", "message_source"):
+        for word in ("system", "developer", "tool", "internal", "System", "tool_result", "system-prompt", "functions"):
+            assert hides({name: word}), (name, word)
+        for other in ("user", "assistant", "human", "model", "Anna", "systematic", "toolbench", "https://tool.org", ""):
+            assert not hides({name: other}), (name, other)
+        assert not hides({name: 1}) and hides({name: {"role": "tool"}}) and hides({"metadata": {name: "system"}})
+        assert not hides({name: {"role": "user"}}) and not hides({name: {"type": "url", "url": "https://tool.org"}})
+
+
+def test_contents_tags_and_ranges_hide() -> None:
+    hiding_members: list[dict[str, Any]] = [
+        *[{"content_type": word} for word in ("thoughts", "reasoning_recap", "execution_output", "tether_quote")],
+        *[{name: "reasoning"} for name in ("contentType", "content-kind")],
+        *[{"visibility": value} for value in ({"user": False}, {"level": "internal"}, {"hidden": 1}, {"to": "model"})],
+        *[{"metadata": value} for value in ({"content_type": "thoughts"}, {"tags": ["hidden"]}, {"ui": {"hide": 1}})],
+        *[{"tags": value} for value in (["a", "hidden"], "Internal", "do not display")],
+        *[{"display": value} for value in ("none", 0, "never")],
+        {"visible_to": [{"role": "assistant"}]},
+        {"private_to": "model"},
+        {"customMetadata": {"flags": ["hidden"]}},
+        {"options": {"meta": {"visible": False}}},
+    ]
+    open_members: list[dict[str, Any]] = [
+        *[{"content_type": word} for word in ("text", "text/plain", "multimodal_text", "markdown")],
+        *[{"visibility": value} for value in ({"user": True}, {"level": "public"}, {})],
+        *[{"tags": value} for value in (["reasoning", "tools", "private"], {"hidden": "no"}, True, "v1")],
+        *[{"display": value} for value in ("inline", 1)],
+        {"visible_to": [{"role": "user"}]},
+        {"metadata": {"ui": {"hidden": 0}}},
+        {"options": {"a": {"hidden": 1}}},
+    ]
+    assert [member for member in hiding_members if not hides(member)] == []
+    assert [member for member in open_members if hides(member)] == []
+
+
+def test_facts_about_a_whole_conversation_hide_no_message() -> None:
+    pairs = [{"from": "human", "value": "Hi."}]
+    cases: list[tuple[dict[str, Any], list[str]]] = [
+        ({"synthetic": True, "private": True, "redacted": True, "source": "internal", "tags": ["hidden"]}, ["Hi."]),
+        ({"visibility": "private", "stage": "reasoning", "subtype": "function_calling", "scope": "private"}, ["Hi."]),
+        ({"metadata": {"is_synthetic": True, "visibility": "private"}, "is_hidden": 0, "ephemeral": True}, ["Hi."]),
+        ({"hidden": True}, []),
+        ({"visibility": "internal"}, []),
+        ({"metadata": {"hidden_from_user": True}}, []),
+        ({"isSidechain": "yes"}, []),
+    ]
+    for facts, bodies in cases:
+        record = {"conversations": pairs, "id": "a", **facts}
+        assert shown_in(read(json.dumps(record), "rows")) == bodies, facts
+    request = {"kind": "request", "parts": [{"part_kind": "user-prompt", "content": "Hi."}], "synthetic": True}
+    assert shown_in(read(json.dumps([request]), "pydantic-ai")) == []
 
 
 def test_flags_in_metadata_and_other_audiences_hide() -> None:
@@ -167,3 +251,116 @@ def test_a_kind_of_thought_on_every_object_hides_everything(name: str) -> None:
     sample = max(found, key=lambda sample: len(sample.seen.get("seen", [])))
     flagged = re.sub(rb'\{(?=\s*(\\?)")', rb'{\1"part_kind\1":\1"thinking\1",', sample.text)
     assert shown_in(read(flagged, name)) == []
+
+
+def test_a_type_that_is_no_word_or_has_other_letters_hides() -> None:
+    odd: list[Any] = ["REASONING", "Tool_Use", True, {"kind": "message"}, ["message"]]
+    others: list[dict[str, Any]] = [{"Type": "thinking"}, {"_type": "system"}, {"KIND": "tool_call"}]
+    for member in (*({"type": value} for value in odd), *others):
+        message: dict[str, Any] = {"role": "assistant", "content": "Hi.", **member}
+        assert shown_in(read(json.dumps(message), "json")) == [], member
+        row = {"prompt": [{**message, "role": "user"}], "completion": []}
+        assert shown_in(read(json.dumps(row), "rows")) == [], member
+    for value in ("message", "Message", "", 1, None):
+        message = {"role": "assistant", "content": "Hi.", "type": value}
+        assert shown_in(read(json.dumps(message), "json")) == ["Hi."], value
+
+
+def test_every_value_of_a_repeated_member_counts() -> None:
+    for members in (
+        *('"phase":"commentary","phase":"final_answer"', '"phase":"final_answer","phase":"commentary"'),
+        *('"type":"reasoning","type":"message"', '"channel":"final","channel":"analysis"', '"phase":"a","phase":null'),
+    ):
+        item = '{"role":"assistant","content":[{"type":"output_text","text":"Hi."}],' + members + "}"
+        if "final_answer" in members or "null" in members:
+            response = '{"object":"response","output":[' + item.replace("{", '{"type":"message",', 1) + "]}"
+            assert shown_in(read(response, "responses")) == [], members
+        if "null" not in members:
+            assert shown_in(read(item, "json")) == [], members
+
+
+def test_a_header_with_a_repeated_member_still_says_that_the_rest_is_of_another_agent() -> None:
+    answer = {"role": "assistant", "content": [{"type": "text", "text": "Hi."}]}
+    asked = {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "Hi."}]}
+    codex = json.dumps({"timestamp": "2026-01-02T03:04:05Z", "type": "response_item", "payload": asked})
+    droid = json.dumps({"type": "message", "id": "m", "timestamp": "2026-01-02T03:04:05Z", "message": answer})
+    for format, start, record in (
+        ("codex", '{"timestamp":"2026-01-02T03:04:04Z",%s"payload":{"id":"s","thread_source":"subagent"}}', codex),
+        ("droid", '{%s"id":"a","callingSessionId":"p","cwd":"/"}', droid),
+        ("pi", '{%s"id":"a","systemPrompt":"Be brief.","task":"Look."}', droid.replace('"id": "m"', '"id":"m"')),
+    ):
+        type = {"codex": "session_meta", "droid": "session_start", "pi": "session_init"}[format]
+        for others in ("", f'"type":"{type}",', '"type":7,', '"type":"text",'):
+            for members in (f'"type":"{type}",{others}', f'{others}"type":"{type}",'):
+                assert shown_in(read(f"{start % members}\n{record}\n", format)) == [], (format, members)
+    assert shown_in(read(f"{codex}\n", "codex")) == shown_in(read(f"{droid}\n", "droid")) == ["Hi."]
+
+
+def test_chunks_after_a_start_with_a_repeated_role_are_hidden() -> None:
+    start = '{"type":"TEXT_MESSAGE_CHUNK","messageId":"a","role":"system",%s"delta":"Be "}'
+    more = '{"type":"TEXT_MESSAGE_CHUNK","messageId":"a","delta":"brief."}'
+    for others in ("", '"role":"assistant",', '"role":"system",', '"role":null,'):
+        assert shown_in(read(f"{start % others}\n{more}\n", "ag-ui")) == [], others
+
+
+def test_an_answer_to_an_unreadable_prompt_does_not_continue_another_conversation() -> None:
+    def call(number: int, asked: str, answer: str) -> str:
+        said = json.dumps({"role": "assistant", "content": answer})
+        times = f'"startTime":"2026-01-02T03:04:0{number}.000Z","traceId":"t","type":"GENERATION"'
+        return f'{{"id":"{number}",{times},"input":[{asked}],"output":{said}}}'
+
+    user = '{"role":"user","content":"%s"}'
+    first, answer = user % "Hi.", '{"role":"assistant","content":"Hello."}'
+    calls = [call(1, first, "Hello."), call(2, f"{first},{answer},{user % 'And now?'}", "Bye.")]
+    odd = call(3, '{"role":"user","role":"user","content":"Name this."}', "A title.")
+    assert shown_in(read("\n".join([*calls, odd]), "langfuse")) == ["Hi.", "Hello.", "And now?", "Bye."]
+
+
+def test_an_odd_extra_of_a_roleplay_message_hides_it() -> None:
+    cases: list[tuple[Any, list[str]]] = [({}, ["Hi."]), (None, ["Hi."]), ("narrator", []), ([{}], [])]
+    for extra, bodies in (*cases, ({"type": "narrator"}, [])):
+        message = {"name": "Bot", "is_user": False, "is_system": False, "mes": "Hi.", "extra": extra}
+        assert shown_in(read(json.dumps(message), "sillytavern")) == bodies, extra
+
+
+def test_the_header_of_another_agent_needs_no_known_type() -> None:
+    answer = {"role": "assistant", "content": [{"type": "text", "text": "Hi."}]}
+    record = {"type": "message", "id": "m", "timestamp": "2026-01-02T03:04:05Z", "message": answer}
+    headers: list[tuple[str, dict[str, Any]]] = [
+        ("droid", {"id": "a", "callingSessionId": "p", "cwd": "/"}),
+        ("pi", {"id": "a", "systemPrompt": "Be brief.", "task": "Look."}),
+    ]
+    odd: list[Any] = [7, True, ["session_init"], {"a": 1}, "SESSION_INIT", None]
+    for format, header in headers:
+        for type in odd:
+            lines = [json.dumps({"type": type, **header}), json.dumps(record)]
+            assert shown_in(read("\n".join(lines), format)) == [], (format, type)
+
+
+def test_an_error_or_an_object_that_cannot_be_read_is_not_shown() -> None:
+    errors: list[tuple[Any, list[str]]] = [(False, ["Hi."]), (None, ["Hi."]), (True, []), ([True], []), (1, [])]
+    for error, bodies in errors:
+        message = {"id": "a", "role": "assistant", "content": "Hi.", "error": error, "timestamp": 1}
+        chat = {"chat": {"history": {"currentId": "a", "messages": {"a": {**message, "parentId": None}}}}}
+        assert shown_in(read(json.dumps([chat]), "open-webui")) == bodies, error
+    for text, bodies in (("Which?", ["Which?"]), ('{"question": "Which?"}', ["Which?"]), ('{ons": ["No."]}', [])):
+        ask = {"ts": 1, "type": "ask", "ask": "followup", "text": text}
+        assert shown_in(read(json.dumps([ask]), "cline")) == bodies, text
+
+
+def test_an_author_after_records_of_the_same_shape_hides_the_same_as_before() -> None:
+    pairs = [{"from": "human", "value": "Hi."}, {"from": "gpt", "value": "Bye."}]
+    asked = [{"part_kind": "user-prompt", "content": "Hi."}]
+    records: list[tuple[str, dict[str, Any], int]] = [
+        ("rows", {"conversations": pairs}, 2),
+        ("rows", {"conversations": pairs * 2, "id": 1}, 4),
+        ("rows", {"prompt": "Hi.", "completion": "Bye."}, 0),
+        ("rows", {"prompt": [{"role": "user", "content": "Hi."}], "completion": "Bye."}, 1),
+        ("pydantic-ai", {"kind": "request", "parts": asked}, 0),
+    ]
+    for format, record, left in records:
+        every = len(shown_in(read(json.dumps({**record, "source": "a"}), format)))
+        texts = [json.dumps({"source": f"set {number % 3}", **record}) for number in range(12)]
+        last = json.dumps({"source": "system", **record})
+        assert len(shown_in(read(last, format))) == left, record
+        assert len(shown_in(read("\n".join([*texts, last, texts[0]]), format))) == 13 * every + left, record

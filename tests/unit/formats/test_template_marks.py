@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.cases import each
-from tests.support.reading import Reading, read, read_cut
+from tests.support.reading import Reading, read, read_cut, visible_texts
 from viewer.checks.analysis import Analysis
 from viewer.cli import run
 from viewer.formats import FORMATS, WRITERS
@@ -431,3 +431,14 @@ def test_a_list_of_functions_hides_while_it_is_streamed() -> None:
 
 def visible(reading: Reading) -> list[str]:
     return [body.strip() for body, shows in zip(reading.texts, reading.visible, strict=True) if shows]
+
+
+def test_a_short_frame_token_inside_a_word_is_text() -> None:
+    for written, left in (
+        ("(?P<s>[0-9]+) and set<s> a;", ["(?P<s>[0-9]+) and set<s> a;"]),
+        ("Yes.</s><s>[INST] No. [/INST]", ["Yes."]),
+        ("Yes. <s>user\nNo.", ["Yes."]),
+        ("<s>No.", []),
+    ):
+        message = json.dumps({"role": "assistant", "content": written})
+        assert [text.strip() for text in visible_texts(message.encode(), "json")] == left, written

@@ -128,6 +128,16 @@ NESTED = [
     ("a<|end_reason|><think>x</think>b", "b"),
     ("say `<think>` and `</think>`.", "say `<think>` and `</think>`."),
     ("Sure. <think>cut off", "Sure. "),
+    (
+        "Run `git commit -m <reason>` or f [-m <reason>] (<thinking> ).",
+        "Run `git commit -m <reason>` or f [-m <reason>] (<thinking> ).",
+    ),
+    ("It emits <think>, then <think>. Then text.", "It emits <think>, then <think>. Then text."),
+    ("Sure. <think>... cut off", "Sure. "),
+    ('Sure. <think>"Cut off', "Sure. "),
+    ("Sure. <think> cut, <think>, off", "Sure. "),
+    ("<reason>, cut off", ""),
+    ("a\n<think>. Cut off", "a\n"),
     ("Sure. <think>a</think> b<think>cut off", "Sure. <think>a</think> b"),
     ("one</think>two</think>three", "three"),
 ]

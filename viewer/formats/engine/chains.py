@@ -79,7 +79,8 @@ class _Agent:
             self._covered.append((reading, new, spoken))
             reading.drafts = []
             return
-        kept = {id(draft) for draft in self._extend(spoken)}
+        is_unread = any(draft.kind is Kind.UNKNOWN and draft.role in ("", "user") for draft in reading.drafts)
+        kept = {id(draft) for draft in self._extend(spoken, is_unread=is_unread)}
         reading.drafts = [draft for draft in new if draft.kind is not Kind.SAID or id(draft) in kept]
         self._drafts += reading.drafts
 
@@ -99,8 +100,8 @@ class _Agent:
             self._drafts += reading.drafts
         self._covered = []
 
-    def _extend(self, spoken: list[tuple[Identity, Draft]]) -> list[Draft]:
-        """Return the drafts that are not in any chain yet."""
+    def _extend(self, spoken: list[tuple[Identity, Draft]], *, is_unread: bool) -> list[Draft]:
+        """Return the drafts that are not in any chain yet. An answer to an unread prompt may belong to none of them."""
         if not spoken:
             return []
         said = [identity for identity, _ in spoken]
@@ -108,7 +109,7 @@ class _Agent:
             length = _overlap(chain.said, said)
             if length:
                 return self._grow(chain, spoken, length)
-        if self._chains and not any(draft.role == "user" for _, draft in spoken):
+        if self._chains and not is_unread and not any(draft.role == "user" for _, draft in spoken):
             return self._grow(self._chains[-1], spoken, 0)
         common = [_common_length(chain.said, said) for chain in self._chains]
         best = max(range(len(common)), key=lambda index: (common[index], index)) if common else 0

@@ -8,7 +8,7 @@ from typing import Any, Generic, Protocol, TypeVar
 
 from msgspec import Struct
 
-from viewer.formats.engine.paths import Path, Step, path
+from viewer.formats.engine.paths import Path, Step, each_at, path
 from viewer.formats.tables.model import When
 from viewer.syntax.json_lines import LazyNode, kind_of
 from viewer.syntax.json_text import JsonKind, JsonNode
@@ -99,6 +99,18 @@ def holds(when: When, node: JsonNode) -> bool:
     if when.not_starts and word is not None and word.lstrip(_SPACE).startswith(when.not_starts):
         return False
     return not when.starts or (word is not None and word.lstrip(_SPACE).startswith(when.starts))
+
+
+def may_hold(conditions: tuple[When, ...], node: JsonNode) -> bool:
+    """True if no condition fails. Of a repeated member, each value counts."""
+    return all(_may_hold(condition, node) for condition in conditions)
+
+
+def _may_hold(when: When, node: JsonNode) -> bool:
+    try:
+        return holds(when, node)
+    except Unreadable:
+        return not when.equals or any(value.text in when.equals for value in each_at(when.path, node))
 
 
 def _has_only(value: JsonNode, known: frozenset[str]) -> bool:

@@ -10,7 +10,21 @@ from msgspec import Struct, field
 from viewer.formats.engine.conditions import all_hold
 from viewer.formats.engine.paths import all_at, path
 from viewer.formats.engine.repeats import compared_values
-from viewer.formats.hiding import FLAGS, KINDS, OFF, RANGES, SHOWN, STARTERS, STATES, WORDS
+from viewer.formats.hiding import (
+    CONTENTS,
+    FLAGS,
+    KINDS,
+    OFF,
+    RANGES,
+    SHOWN,
+    SOURCES,
+    STARTERS,
+    STATES,
+    TAGS,
+    TYPES,
+    WORDS,
+    spelled,
+)
 from viewer.formats.tables.model import Outcomes, PartRule, RecordFormat, RecordRule, When, Words
 from viewer.syntax.json_text import JsonKind, JsonNode
 
@@ -22,6 +36,11 @@ DECIDING_NAMES = (
     | KINDS
     | RANGES
     | STATES
+    | CONTENTS
+    | TAGS
+    | TYPES
+    | SOURCES
+    | (WORDS - spelled("thought", "summary"))
     | {"audience", "channel", "flags", "phase", "role", "status", "subtype", "type"}
 )
 """Members whose values are deciding in every format."""

@@ -10,16 +10,24 @@ from typing import Protocol
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from viewer.formats.engine.conditions import Unreadable, all_hold, first_rule, holding, holding_each, holds
+from viewer.formats.engine.conditions import (
+    Unreadable,
+    all_hold,
+    first_rule,
+    holding,
+    holding_each,
+    holds,
+    may_hold,
+)
 from viewer.formats.engine.lookups import look_up
-from viewer.formats.engine.paths import Path, path, string_at
+from viewer.formats.engine.paths import Path, each_at, path, string_at
 from viewer.formats.engine.repeats import is_repeated, repeated_length
 from viewer.formats.engine.tree import branch_order
 from viewer.formats.engine.usage import Stated
-from viewer.formats.hiding import is_flagged, is_in_hidden_phase, is_on_other_channel
+from viewer.formats.hiding import hides_messages, is_flagged, is_in_hidden_phase, is_on_other_channel, values_of
 from viewer.formats.json.content_parts import ContentPart
 from viewer.formats.json.fields import Source, header_value, is_empty, piece_of
-from viewer.formats.json.parts import is_hidden_type
+from viewer.formats.json.parts import is_hidden_kind
 from viewer.formats.json.times import unreadable_time
 from viewer.formats.json.unread import first_text_member
 from viewer.formats.tables.model import (
@@ -218,7 +226,20 @@ def _read(rules: tuple[RecordRule, ...], node: JsonNode, outer: _Outer | None, r
         _read_rules(rules, node, outer, reading)
     except Unreadable:
         del reading.drafts[first:]
+        _read_unreadable(rules, node, reading)
+        reading.narrows += [rule.narrows for rule in rules if rule.narrows is not None and may_hold(rule.when, node)]
+
+
+def _read_unreadable(rules: tuple[RecordRule, ...], node: JsonNode, reading: RecordReading) -> None:
+    """Hide a record, and the later chunks of the reply that it may begin."""
+    chunks = (rule.stream for rule in rules if rule.stream is not None and may_hold(rule.when, node))
+    chunk = next((stream for stream in chunks if stream.step is Step.ADD), None)
+    if chunk is None:
         reading.drafts.append(_unknown(node))
+        return
+    scope, block, reply = (string_at(node, at) for at in (chunk.scope, chunk.block, chunk.reply))
+    span = (node.start, node.end)
+    reading.steps.append(StreamStep(Step.ADD, scope or "", block or "", reply, [_unknown(node)], span))
 
 
 def _has_readable_list(rules: tuple[RecordRule, ...], node: JsonNode) -> bool:
@@ -314,7 +335,7 @@ def _apply(rule: RecordRule, node: JsonNode, outer: _Outer | None, reading: Reco
             time_ms, time_at = outer.time_ms, outer.time_at
         calls = path(rule.call_id).all(node) if rule.call_id else []
         is_unused = rule.unused or (outer is not None and outer.is_unused)
-        is_hidden = (outer is not None and outer.is_hidden) or hides_items(node)
+        is_hidden = (outer is not None and outer.is_hidden) or hides_items(rule, node)
         inner = _Outer(kind, thread, time_ms, time_at, calls[0].text if len(calls) == 1 else None, is_unused, is_hidden)
         items = path(rule.each).all(node)
         if rule.order:
@@ -355,9 +376,22 @@ def _apply(rule: RecordRule, node: JsonNode, outer: _Outer | None, reading: Reco
         _apply(more, node, outer, reading)
 
 
-def hides_items(node: JsonNode) -> bool:
-    """True if a record hides the items of its lists."""
-    return is_flagged(node)
+CONVERSATIONS = frozenset(
+    f"{name}[]"
+    for name in (
+        *("messages", "conversations", "conversation", "history", "turns", "chat_messages", "contents"),
+        *("prompt", "completion", "chosen", "rejected", "response"),
+    )
+)
+"""The lists whose items are whole messages."""
+
+
+def hides_items(rule: RecordRule, node: JsonNode) -> bool:
+    """True if a record hides the items of its list: the parts of a message, or the messages of a conversation."""
+    if not is_flagged(node):
+        return False
+    is_conversation = all(at.rpartition(".")[2] in CONVERSATIONS for at in rule.each.split("|"))
+    return not is_conversation or hides_messages(node)
 
 
 def _in_order(items: list[JsonNode], at: str) -> list[JsonNode]:
@@ -418,10 +452,9 @@ def _step(rule: RecordRule, node: JsonNode, outer: _Outer | None) -> StreamStep:
 
 def _is_hidden_elsewhere(rule: RecordRule, node: JsonNode) -> bool:
     """True if the record, or the object that contains its text, has a flag that hides text in other formats."""
-    if not rule.label and not any(when.path == "type" for when in rule.when):
-        given = node.get("type")
-        if given is not None and given.kind is JsonKind.STRING and is_hidden_type(given.text):
-            return True
+    reads_type = rule.label or any(when.path == "type" for when in rule.when)
+    if not reads_type and any(map(is_hidden_kind, values_of(node, "type"))):
+        return True
     reads_channel = isinstance(rule.channel, Words) and rule.channel.path == "channel"
     reads_phase = isinstance(rule.channel, Words) and not reads_channel
     for at in _holder_paths(rule.body):
@@ -533,12 +566,13 @@ def _typed_id(node: JsonNode, at: str) -> str | None:
 
 
 def _set_channel(draft: Draft, words: Words, node: JsonNode) -> None:
-    value = path(words.path).first(node)
-    if value is None:
+    values = path(words.path).all(node) if type(node) is LazyNode else each_at(words.path, node)
+    if not values:
         draft.channel = words.missing
         return
-    draft.channel_word = value.text
-    draft.channel = words.words.get(value.text) if value.kind is JsonKind.STRING else None
+    draft.channel_word = values[0].text
+    is_word = len(values) == 1 and values[0].kind is JsonKind.STRING
+    draft.channel = words.words.get(values[0].text) if is_word else None
     draft.has_unknown_channel = draft.channel is None
 
 

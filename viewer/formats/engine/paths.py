@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import cache, lru_cache, partial
 from typing import Any
 
+from viewer.formats.hiding import values_of
 from viewer.formats.tables.model import RecordFormat, RecordRule
 from viewer.syntax.json_lines import JsonNumber, LazyNode
 from viewer.syntax.json_text import JsonKind, JsonNode
@@ -185,6 +186,20 @@ def all_at(at: str, node: JsonNode) -> list[JsonNode]:
         for step in steps:
             holders = [value for one in holders for value in _follow(one, step)]
         found += holders
+    return found
+
+
+def each_at(at: str, node: JsonNode) -> list[JsonNode]:
+    """Return the values at all choices of a path, without null, and all values of repeated members."""
+    found: list[JsonNode] = []
+    for steps in path(at).choices:
+        holders = [node]
+        for step in steps:
+            is_name = isinstance(step, str) and step not in (EACH, REST, MEMBERS) and not step.startswith(NESTED)
+            holders = [
+                value for one in holders for value in (values_of(one, str(step)) if is_name else _follow(one, step))
+            ]
+        found += (value for value in holders if value.kind is not JsonKind.NULL)
     return found
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from msgspec import Struct
 from msgspec.structs import replace
 
+from viewer.formats.hiding import values_of
 from viewer.formats.json.content_parts import part_header, split_content
 from viewer.formats.json.fields import (
     CALL_KEYS,
@@ -22,7 +23,7 @@ from viewer.formats.json.header import ObjectHeader, default_ending, read_object
 from viewer.formats.json.known.rows import Facts, Row
 from viewer.formats.json.known.runs import Count, MessageRuns
 from viewer.formats.json.known.shapes import KnownMessage, KnownShapes, Report
-from viewer.formats.json.parts import is_hidden_type, read_content
+from viewer.formats.json.parts import is_hidden_kind, read_content
 from viewer.formats.json.unread import first_text_member, with_inner_message, with_text_as_content
 from viewer.model.diagnostic import Problem
 from viewer.model.messages import Channel, Coding, Ending, Header, Kind, Piece, Span
@@ -119,9 +120,10 @@ class MessageObjects:
         """Add the messages of one object. `problems` holds the problems of its text."""
         node = with_text_as_content(with_inner_message(node))
         said = read_object_header(node, source)
-        given, is_safe = node.get("type"), is_header_safe(said.header)
-        type = given.text if given is not None and given.kind is JsonKind.STRING else ""
-        if given is not None and (is_hidden_type(type) or (is_safe and type in _INSTRUCTIONS)):
+        is_safe = is_header_safe(said.header)
+        types = values_of(node, "type")
+        given = next((type for type in types if is_hidden_kind(type) or (is_safe and _is_instruction(type))), None)
+        if given is not None:
             if is_safe:
                 problems = [*problems, Problem(W_RECORD_UNKNOWN, None, given.start, given.end)]
             kind = Kind.UNKNOWN
@@ -352,3 +354,7 @@ def _with_fields_of_one(parts: list[Part], said: ObjectHeader, chosen: int) -> l
             header = replace(header, recipient=None, call_id=None, content_type=None, constrained=False)
         settled.append(Part(header, part.ending, part.pieces))
     return settled
+
+
+def _is_instruction(type: JsonNode) -> bool:
+    return type.kind is JsonKind.STRING and type.text.lower() in _INSTRUCTIONS

@@ -195,6 +195,13 @@ def is_hidden_type(kind: str) -> bool:
     return is_call_type(kind) or is_reply_type(kind) or is_thought_type(kind)
 
 
+def is_hidden_kind(type: JsonNode) -> bool:
+    """True if a `type` may name a thought, a call, or a reply: in any capitalization, or because it is no word."""
+    if type.kind is JsonKind.STRING:
+        return is_hidden_type(type.text) or (not type.text.islower() and is_hidden_type(type.text.lower()))
+    return type.kind in (JsonKind.OBJECT, JsonKind.ARRAY, JsonKind.TRUE, JsonKind.FALSE)
+
+
 def is_call_type(kind: str) -> bool:
     """True if a `type` names a call."""
     return kind in _CALLS

@@ -14,6 +14,7 @@ from viewer.formats.tables.model import (
     has,
     is_,
     lacks,
+    starts,
 )
 from viewer.formats.tables.tags import cline_answer, cline_tags
 from viewer.formats.tables.usage import CLINE_TOKENS
@@ -48,6 +49,7 @@ _SHOWN = (
     _rule(_say("task", "user_feedback", "user_feedback_diff"), Kind.SAID, "user"),
     _rule(_say("text", "completion_result"), Kind.SAID, "assistant", split=True),
     _rule((*_ask("followup", "plan_mode_respond", "completion_result"), _OBJECT), Kind.SAID, "assistant", _CARRIED),
+    _rule((*_ask("followup", "plan_mode_respond"), starts("text", "{")), Kind.UNKNOWN, "assistant"),
     _rule(_ask("followup", "plan_mode_respond", "completion_result"), Kind.SAID, "assistant", split=True),
     _rule(_say("reasoning"), Kind.THOUGHT, "assistant"),
     *(

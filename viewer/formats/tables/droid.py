@@ -41,6 +41,7 @@ DROID = RecordFormat(
             narrows=Narrowing(Kind.SUBAGENT),
         ),
         RecordRule((is_("type", "session_start"),), None, starts=True, session="id"),
+        RecordRule((has(OF_SUBAGENTS), lacks("message")), Kind.UNKNOWN, "system", narrows=Narrowing(Kind.SUBAGENT)),
         RecordRule((_MESSAGE, *FOR_THE_MODEL), Kind.INJECTED, "@message.role", **_COMMON, parts=ASSISTANT_PARTS),
         RecordRule((_MESSAGE, is_("message.role", "user")), Kind.SAID, "user", **_COMMON, parts=USER_PARTS, split=True),
         RecordRule(

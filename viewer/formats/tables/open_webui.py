@@ -60,6 +60,12 @@ _MESSAGES = (
     RecordRule(
         (_ASSISTANT, When("error", kind=JsonKind.TRUE)), Kind.NOTICE, "assistant", "content", faults=_FAILED, **_COMMON
     ),
+    *(
+        RecordRule(
+            (_ASSISTANT, When("error", kind=kind)), Kind.UNKNOWN, "assistant", "content", faults=_FAILED, **_COMMON
+        )
+        for kind in (JsonKind.ARRAY, JsonKind.NUMBER)
+    ),
     RecordRule(
         (_ASSISTANT, is_not("output[-1].type", "message")),
         Kind.SAID,

@@ -23,6 +23,7 @@ from viewer.formats.tables.model import (
     flag,
     has,
     is_,
+    lacks,
     no_flag,
 )
 from viewer.formats.tables.tags import pi_tags
@@ -150,6 +151,7 @@ PI = RecordFormat(
         RecordRule((is_("type", "session"),), None, starts=True, session="id"),
         RecordRule((is_("type", "session_start"), has(OF_SUBAGENTS)), None, narrows=_SUBAGENT),
         RecordRule((is_("type", "session_init"),), Kind.INSTRUCTION, "system", "systemPrompt", narrows=_SUBAGENT),
+        RecordRule((has("systemPrompt"), has("task"), lacks("message")), Kind.UNKNOWN, "system", narrows=_SUBAGENT),
         *_messages(_ENTRY),
         *_messages(_END),
         RecordRule((_GROWS, _role("assistant")), Kind.SAID, "assistant", **_BODY, parts=_SO_FAR, merge=_UPDATES),

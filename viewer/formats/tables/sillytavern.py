@@ -19,6 +19,7 @@ from viewer.syntax.json_text import JsonKind
 
 _TEXT = "extra.display_text|mes"
 """The text on the screen, which may be a translation of the message."""
+_NO_OBJECTS = tuple(kind for kind in JsonKind if kind not in (JsonKind.OBJECT, JsonKind.NULL))
 _TIMES = (
     ((ends("send_date", "Z"),), "send_date"),
     ((When("send_date", kind=JsonKind.NUMBER),), "send_date"),
@@ -52,6 +53,7 @@ def _messages(when: tuple[When, ...], time: str) -> tuple[RecordRule, ...]:
         RecordRule((*one, flag("is_system")), Kind.NOTICE, "system", "mes", time=time),
         RecordRule((*one, flag("extra.isSmallSys")), Kind.NOTICE, "system", "mes", time=time),
         RecordRule((*one, has("extra.type")), Kind.NOTICE, "system", "mes", time=time),
+        *(RecordRule((*one, When("extra", kind=kind)), Kind.UNKNOWN, "user", "mes", time=time) for kind in _NO_OBJECTS),
         RecordRule((*one, flag("is_user")), Kind.SAID, "user", _TEXT, time=time, also=_media("user")),
         RecordRule(
             (*one, has("is_user"), no_flag("is_user")),

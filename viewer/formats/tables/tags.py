@@ -16,7 +16,8 @@ _INJECTED_TAGS = (
     *("ide_diagnostics", "task-notification", "teammate-message", "cross-session-message", "subagent-message"),
     *("channel", "channel-message", "tick", "persisted-output", "fork-boilerplate", "new-diagnostics"),
 )
-_ELEMENT = re.compile(rf"<({'|'.join(_INJECTED_TAGS)})(?=[\s>/])[^>]*(?:>|\Z)", re.IGNORECASE)
+_ANY_TAG = "|".join(re.sub("[-_]", "[-_]", tag) for tag in _INJECTED_TAGS)
+_ELEMENT = re.compile(rf"<({_ANY_TAG})(?=[\s>/])[^>]*(?:>|\Z)", re.IGNORECASE)
 _PI_ELEMENT = re.compile(r"<(skill|file)(?=[\s>/])[^>]*(?:>|\Z)")
 _FIRST_ELEMENT = re.compile(r"\s*<([A-Za-z][\w:-]*[-_:][\w:-]*)(?:\s[^>]*)?>")
 _WHOLE = {
@@ -28,7 +29,7 @@ _WHOLE = {
     "[Request interrupted by user": Kind.NOTICE,
 }
 """Prefixes of text that a program wrote completely. In early versions, a command's text follows its name."""
-_REFERENCED = re.compile(r"--- Content from referenced files ---")
+_REFERENCED = re.compile(r"--- Content from referenced files ---|^Content from @[^\n]*:\s*$", re.MULTILINE)
 _END_OF_REFERENCED = re.compile(r"^--- End of content ---$", re.MULTILINE)
 _TYPED = ("task", "feedback", "user_message", "answer")
 _ANSWER_ELEMENTS = (
@@ -58,10 +59,13 @@ def claude_tags(text: str) -> Runs:
     if first and text.rstrip().endswith(f"</{first[1]}>") and first[1] not in _INJECTED_TAGS:
         return [(Kind.INJECTED, 0, len(text))]
     runs: Runs = []
-    at = 0
-    while found := _ELEMENT.search(text, at):
+    at = searched = 0
+    while found := _ELEMENT.search(text, searched):
+        searched = found.end()
+        if text.startswith("`", searched) and text.endswith("`", 0, found.start()):
+            continue  # the user mentions the tag
         _add_said(runs, text, at, found.start())
-        at = _end_of(text, found)
+        at = searched = _end_of(text, found)
         runs.append((Kind.INJECTED, found.start(), at))
     _add_said(runs, text, at, len(text))
     return runs
@@ -84,7 +88,9 @@ def gemini_tags(text: str) -> Runs:
     """Like `claude_tags`, but also handle the files that an `@path` in the prompt adds."""
     found = _REFERENCED.search(text)
     if found is None:
-        return claude_tags(text)
+        rest = next(reversed([*_END_OF_REFERENCED.finditer(text)]), None)
+        at = rest.end() if rest else 0
+        return [*([(Kind.INJECTED, 0, at)] if at else []), *_moved(claude_tags(text[at:]), at)]
     ends = [end.end() for end in _END_OF_REFERENCED.finditer(text, found.end())]
     stop = ends[-1] if ends else len(text)
     middle = [(Kind.INJECTED, found.start(), stop)]

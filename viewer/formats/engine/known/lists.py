@@ -183,7 +183,7 @@ class ListShapes:
 
     def _is_apart(self, rule: RecordRule, around: JsonNode) -> bool:
         """True if the items of a list inherit nothing, and no other rule compares them with something."""
-        if hides_items(around) or any(
+        if hides_items(rule, around) or any(
             path(at).first(around) is not None for at in (rule.thread, rule.time, rule.call_id) if at
         ):
             return False

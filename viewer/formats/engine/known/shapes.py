@@ -20,19 +20,19 @@ from msgspec import Struct
 from viewer.formats.engine.conditions import Unreadable, holds
 from viewer.formats.engine.deciding import DECIDING_NAMES, DECIDING_NUMBERS, Deciding, deciding, inner_names
 from viewer.formats.engine.deltas import all_rules
-from viewer.formats.engine.drafts import Draft, RecordReading, fields_of, read_record
+from viewer.formats.engine.drafts import CONVERSATIONS, Draft, RecordReading, fields_of, read_record
 from viewer.formats.engine.inner import has_inner_strings
 from viewer.formats.engine.known.facts import FactFinder, Text, UsageAt, holes_of
 from viewer.formats.engine.known.shape_tree import Parts, Regs, ShapeTree
 from viewer.formats.engine.known.strict import StrictHole, strict_parts
 from viewer.formats.engine.paths import MEMBERS, all_at, names_read, path
 from viewer.formats.engine.usage import Stated
-from viewer.formats.hiding import HOLDERS
+from viewer.formats.hiding import HOLDERS, SOURCES
 from viewer.formats.json.fields import Source
 from viewer.formats.json.known.values import CONTAINER
 from viewer.formats.tables.model import Exchange, RecordFormat, RecordRule
 from viewer.model.diagnostic import Problem, Rule
-from viewer.model.messages import Coding, Piece
+from viewer.model.messages import Coding, Kind, Piece
 from viewer.model.time_order import TimePlace
 from viewer.syntax.json_lines import JsonNumber, LazyNode, known_object, read_regular, whole_tree
 from viewer.syntax.json_text import JsonKind, JsonNode, plain_object
@@ -478,12 +478,16 @@ def is_usual(reading: RecordReading) -> bool:
     return not is_more and reading.unknown is None and reading.session is None
 
 
+_OUTLINED = DECIDING_NAMES - SOURCES
+"""Deciding names whose words tell records apart. Authors may be many."""
+
+
 def outline_of(value: Any, depth: int = 0) -> object:
     """Return the member names in a value, and the words that are deciding."""
     kind = type(value)
     if kind is dict and depth < 4:
         return tuple(
-            (key, each if key in DECIDING_NAMES and type(each) is str else outline_of(each, depth + 1))
+            (key, each if key in _OUTLINED and type(each) is str else outline_of(each, depth + 1))
             for key, each in value.items()
         )
     if kind is list and depth < 4:
@@ -667,7 +671,7 @@ class _Learner:
         if node.start == self._list_at:
             self._holes.append(_Hole(node, at))
             return
-        if node.start in self._deciding.values or name in DECIDING_NAMES:
+        if node.start in self._deciding.values or self._is_deciding(node, at, name):
             return
         if node.start in self._deciding.times and not parse_decoded_time(_at(self._value, at)):
             return
@@ -685,6 +689,20 @@ class _Learner:
             for index, item in enumerate(node.items):
                 self._find_holes(item, (*at, index), name)
 
+    def _is_deciding(self, node: JsonNode, at: _Path, name: str) -> bool:
+        """True if the name of a member makes its value deciding."""
+        if name in SOURCES:
+            return node.kind is JsonKind.STRING and not (len(at) == 1 and self._is_conversation())
+        return name in DECIDING_NAMES
+
+    def _is_conversation(self) -> bool:
+        """True if the record shows only messages in lists of messages. Its author is not that of the messages."""
+        if self._list_at >= 0 and f"{self._list_name}[]" not in CONVERSATIONS:
+            return False
+        lists = (member.value for member in self._tree.members if f"{member.key}[]" in CONVERSATIONS)
+        starts = {item.start for each in lists for item in each.items}
+        return all(draft.span[0] in starts for draft in self._reading.drafts if draft.kind is Kind.SAID)
+
     @staticmethod
     def _is_plain_number(node: JsonNode, name: str) -> bool:
         is_number = node.kind is JsonKind.NUMBER and name not in DECIDING_NUMBERS
@@ -692,7 +710,11 @@ class _Learner:
 
     def _is_opaque(self, node: JsonNode, name: str) -> bool:
         """True if no rule looks inside an object."""
-        if node.kind is not JsonKind.OBJECT or not self._inner_names.isdisjoint((name, MEMBERS)) or name in HOLDERS:
+        if (
+            node.kind is not JsonKind.OBJECT
+            or not self._inner_names.isdisjoint((name, MEMBERS))
+            or name in HOLDERS | SOURCES
+        ):
             return False
         read = (
             self._deciding.values | self._deciding.beginnings.keys() | self._deciding.holders | self._deciding.compared

@@ -16,7 +16,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from viewer.cache import lazy_regex
-from viewer.formats.hiding import DECIDING, HELD, HOLDERS
+from viewer.formats.hiding import CONTENTS, DECIDING, HELD, HOLDERS, SOURCES
 from viewer.formats.json.content_parts import may_be_split, split_content
 from viewer.formats.json.fields import CALL_ID_KEYS, TIME_KEYS, is_known_key, piece_of
 from viewer.formats.json.known.values import NUMBER, STRING, WORDS, nested_pattern
@@ -55,13 +55,17 @@ _KEYS = frozenset(
     }
 )
 """The members that a message with a shape may have, besides those that decide nothing."""
-_FIXED_KEYS = frozenset({"type", "phase", "channel", "recipient", "intent", "content_type", "constrained"})
+_FIXED_KEYS = (
+    frozenset({"type", "phase", "channel", "recipient", "intent", "content_type", "constrained"}) | CONTENTS | SOURCES
+)
 """Further members whose values decide how a message is read. They are part of the pattern."""
-_EXCLUDED_KEYS = (frozenset({"usage", "response", "response_obj", "custom_id", "message", "text"}) | DECIDING) - {
-    *("metadata", "annotations", "meta", "extra")
-}
+_EXCLUDED_KEYS = (
+    frozenset({"usage", "response", "response_obj", "custom_id", "message", "text"})
+    | (DECIDING - HOLDERS - CONTENTS - SOURCES)
+    | {"additional_kwargs", "flags"}
+)
 """Members whose effect goes beyond the header of a message, or depends on more than its shape."""
-_METADATA_KEYS = HELD | {"audience"}
+_METADATA_KEYS = HELD
 """Members of `metadata` and its kin that may hide the message."""
 _TEXT_TYPES = ("text", "input_text", "output_text")
 _EMPTY_KEYS = ("refusal", "function_call", "audio", "annotations")

@@ -1,9 +1,9 @@
 """Types of format tables: conditions, rules for records and their parts, and the format itself.
 
 A path consists of dotted member names. `name[]` means each item of an array, `name[0]` one item, `name[-1]` the last
-item, `name[1:]` each item after the first, and `*` each member. `+name` means the value itself and, at every depth, the
-items of its member `name`. `a|b` is the first of two paths that resolves, and `a&b`, for a body, is both. The empty
-path is the value itself."""
+item, `name[1:]` each item after the first, `*` each member, `*#` each member whose name is an ID, and `*!` each other
+member. `+name` means the value itself and, at every depth, the items of its member `name`. `a|b` is the first of two
+paths that resolves, and `a&b`, for a body, is both. The empty path is the value itself."""
 
 from __future__ import annotations
 
@@ -314,6 +314,8 @@ class RecordRule(Struct, frozen=True):
     """The tree of nested records. They are read branch by branch, and those on older branches are superseded."""
     order: str = ""
     """The path of a number in each nested record, by which they are sorted, because the newest may come first."""
+    place: int = 0
+    """-1 if what the rule reads goes before everything else in the record, 1 if it goes after."""
     also: tuple[RecordRule, ...] = ()
     """Rules for further messages in the same record. Every rule whose conditions hold applies."""
     goes_on: bool = False

@@ -213,7 +213,7 @@ ROWS = RecordFormat(
         Signature(88, ("question", "answer"), none_of=("model", "type", "role")),
         Signature(88, ("prompt", "responses"), none_of=("model", "type")),
         Signature(88, ("prompt", "response"), none_of=("model", "type")),
-        Signature(88, ("query", "response"), none_of=("model", "type", "role")),
+        *(Signature(88, (asked, "response"), none_of=("model", "type", "role")) for asked in ("query", "question")),
         *(
             Signature(88, ("messages", name), none_of=("model", "response.choices", "response.output", "raw_response"))
             for name in ("tools", "functions", "label", "weight", "prompt")

@@ -619,6 +619,24 @@ class Tokens(Struct, frozen=True):
     counts: Counting = Counting.EACH
 
 
+class Recall(Struct, frozen=True):
+    """A value that a record states for an ID, and that later records need although they only name the ID.
+
+    Such a record gets the value as a member. An unknown ID gives no member, and an ID with two values a `?`."""
+
+    name: str
+    """The name of the member, which no record has."""
+    needed_by: str
+    """The path of the ID in the records that need the value."""
+    id: str
+    """The path of the ID in the record that states the value."""
+    value: str
+    missing: str = ""
+    """The value if the record states none."""
+    when: tuple[When, ...] = ()
+    """The conditions on the record that states the value."""
+
+
 class RecordFormat(Struct, frozen=True, eq=False):
     """A format, defined by a table. Each is equal only to itself, so results that depend on it can be cached."""
 
@@ -632,6 +650,7 @@ class RecordFormat(Struct, frozen=True, eq=False):
     inner: tuple[str | Inner, ...] = ()
     """The paths of strings that contain JSON, which is parsed in place before the rules apply."""
     spans: Spans | None = None
+    recalls: tuple[Recall, ...] = ()
     usage: tuple[Tokens, ...] = ()
     """How records state token usage."""
     alternates: bool = False

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from tests.support.record_checks import kinds, shown
+from tests.support.record_checks import check_forced, kinds, shown
 from viewer.formats.detect import detect
 from viewer.formats.engine.paths import path
 from viewer.syntax.json_text import read_json
@@ -59,3 +59,7 @@ def test_every_prompt_of_a_stored_langchain_chat_is_shown() -> None:
     turns = [{"type": kind, "data": {"content": kind + str(turn)}} for turn in (1, 2) for kind in ("human", "ai")]
     assert detect(json.dumps(turns).encode()).format == "chat-history"
     assert shown(json.dumps(turns), "chat-history") == ["human1", "ai1", "human2", "ai2"]
+
+
+def test_no_example_of_another_format_shows_hidden_text() -> None:
+    check_forced("chat-history")

@@ -31,7 +31,9 @@ _TIME: dict[str, Any] = {"time": "timestamp|created_at|time"}
 _USERS = ("user", "User", "human", "Human", "you", "You")
 _ASSISTANTS = ("assistant", "Assistant", "ai", "AI", "bot", "Bot", "chatbot", "Chatbot", "model")
 _SPEAKER, _TEXT = "role|sender|speaker|from", "content|message|text"
-_PLAIN = lacks("recipient|to|channel|intent|thought|tool_calls|function_call|tool_call_id")
+_OF_NO_AGENT = lacks("message_type|action|thought|agent_id|extra")
+"""The condition that a message is not that of an agent, which exchanges more than what its user sees."""
+_PLAIN = lacks("recipient|to|channel|intent|thought|tool_calls|function_call|tool_call_id|message_type|action")
 """The condition that nothing says that the message was for somebody else."""
 _MESSAGES = (
     object_rule(_SPEAKER, _TEXT, *_USERS, *_ASSISTANTS),
@@ -90,7 +92,7 @@ _LLAMA_INDEX = (
 _ITEMS = (
     *(replace(rule, when=(lacks(_SPEAKER), *rule.when)) for rule in TYPED),
     *_LLAMA_INDEX,
-    *(replace(rule, when=(has("role"), has("content"), *rule.when)) for rule in CHAT),
+    *(replace(rule, when=(has("role"), has("content"), _OF_NO_AGENT, *rule.when)) for rule in CHAT),
     *_MESSAGES,
     *_EXCHANGES,
 )

@@ -156,7 +156,8 @@ _SERVER = (
         "properties",
     ),
 )
-_SERVER_TYPES = frozenset({"message.updated", "message.part.*", "session.*", "server.connected"})
+_SERVER_TYPES = frozenset({"message.updated", "message.part.*", "session.*"})
+_PLACES = "properties.info.id|properties.part.messageID|properties.sessionID"
 _RECALLS = (
     Recall(_ROLE, "properties.part.messageID", "properties.info.id", "properties.info.role"),
     Recall(_SUMMARY, "properties.part.messageID", "properties.info.id", "properties.info.summary"),
@@ -181,7 +182,7 @@ OPENCODE = RecordFormat(
         Signature(94, ("info.role", "info.sessionID", "parts")),
         Signature(94, ("sessionID", "part.messageID"), {"type": _EVENTS}),
         Signature(88, ("info.id", "info.directory", "messages")),
-        Signature(94, ("properties",), {"type": _SERVER_TYPES}, ("data", "payload")),
+        Signature(94, (_PLACES,), {"type": _SERVER_TYPES}, ("data", "payload")),
     ),
     records=(
         RecordRule(

@@ -79,7 +79,7 @@ def printed(capture: Capture, command: tuple[str, ...], sample: Sample) -> tuple
     return out.decode("utf-8"), err.decode("utf-8")
 
 
-@each("sample", samples(), ids=lambda sample: sample.name, quick=30)
+@each("sample", samples(), ids=lambda sample: sample.name, quick=30, batch=32)
 def test_every_sample_gives_its_expected_machine_output(sample: Sample, capsysbinary: Capture) -> None:
     out, _ = printed(capsysbinary, ("show", "--json", "--reveal", "all"), sample)
     if "OCML_UPDATE" in os.environ and not sample.expected_path.exists():
@@ -188,7 +188,7 @@ def test_every_code_and_reason_has_a_sample() -> None:
     assert not named & set(NOT_IN_A_FILE)
 
 
-@each("sample", samples("valid"), ids=lambda sample: sample.name)
+@each("sample", samples("valid"), ids=lambda sample: sample.name, batch=32)
 def test_only_examples_of_the_specifications_among_valid_samples_have_errors(sample: Sample) -> None:
     errors = {f"{code}/{reason}" if reason else code for code, reason in told_by(sample) if code.startswith("E-")}
     assert errors == MEANT.get(sample.name.removeprefix("valid/"), set(sample.seen.get("errors", [])))

@@ -78,6 +78,9 @@ RECORD_FORMATS = (
     Entry("strands", "tables.strands", "STRANDS", "Strands Agents session"),
     Entry("semantic-kernel", "tables.semantic_kernel", "SEMANTIC_KERNEL", "Semantic Kernel chat history"),
     Entry("har", "tables.har", "HAR", "HAR file"),
+    Entry("autogen", "tables.autogen", "AUTOGEN", "AutoGen state"),
+    Entry("deepeval", "tables.deepeval", "DEEPEVAL", "DeepEval test run"),
+    Entry("chat-history", "tables.chat_history", "CHAT_HISTORY", "Chat history"),
     Entry("call-log", "tables.call_log", "CALL_LOG", "Log of model calls"),
     Entry("promptfoo", "tables.promptfoo", "PROMPTFOO", "promptfoo results"),
 )

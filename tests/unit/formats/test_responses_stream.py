@@ -247,3 +247,18 @@ def test_other_readings_of_the_same_bytes_agree_and_hide_the_same(sample: Sample
     if sample.base != "corrected-text":  # its first text was on the screen
         check_prefixes(sample.text, NAME)
         check_renamed(sample.text, NAME)
+
+
+def _rotating(*events: dict[str, object]) -> str:
+    return "".join(f"data: {json.dumps({'sequence_number': at, **each})}\n\n" for at, each in enumerate(events))
+
+
+def test_an_id_that_changes_belongs_to_the_item_at_its_index_only() -> None:
+    item: dict[str, object] = {"id": "a", "type": "message", "role": "assistant", "content": []}
+    added = {"type": "response.output_item.added", "output_index": 0, "item": item}
+    delta: dict[str, object] = {"type": "response.output_text.delta", "content_index": 0, "delta": "x"}
+    for place, texts in ((0, ["x"]), (1, [])):
+        text = _rotating(added, {**delta, "item_id": "b", "output_index": place})
+        assert shown(text, "responses-stream") == texts, place
+    hidden = {**added, "item": {**item, "type": "reasoning"}}
+    assert shown(_rotating(hidden, {**delta, "item_id": "b", "output_index": 0}), "responses-stream") == []

@@ -8,7 +8,7 @@ from typing import Any, Generic, Protocol, TypeVar
 
 from msgspec import Struct
 
-from viewer.formats.engine.paths import Path, Step, each_at, path
+from viewer.formats.engine.paths import IDS, Path, Step, each_at, is_id, path
 from viewer.formats.tables.model import When
 from viewer.syntax.json_lines import LazyNode, kind_of
 from viewer.syntax.json_text import JsonKind, JsonNode
@@ -142,6 +142,8 @@ def _value(at: Path, node: JsonNode) -> JsonNode | None:
 
 
 def _only_member(node: JsonNode, key: str) -> JsonNode | None:
+    if key == IDS:
+        return next((member.value for member in node.members if is_id(member.key)), None)
     found: JsonNode | None = None
     for member in node.members:
         if member.key == key:
@@ -428,4 +430,6 @@ def _lazy_value(at: Path, given: Any) -> Any:
 def _lazy_step(value: Any, step: Step) -> Any:
     if isinstance(step, int):
         return value[step] if type(value) is list and -len(value) <= step < len(value) else None
+    if step == IDS:
+        return next((value[name] for name in value if is_id(name)), None) if type(value) is dict else None
     return value.get(step) if type(value) is dict else None

@@ -293,6 +293,8 @@ def _place(rule: RecordRule, node: JsonNode) -> tuple[int, int]:
     """Return a sort key: instructions come first, repetitions last, and everything else in byte order."""
     if rule.merge is not None and rule.merge.mode is Mode.FINAL:
         return 2, node.start
+    if rule.place:
+        return 1 + rule.place, node.start
     if rule.kind is Kind.INSTRUCTION and rule.goes_on:
         return 0, 0
     first = path(rule.each or rule.body).first(node) if rule.goes_on or rule.each else None

@@ -8,7 +8,7 @@ from functools import cache
 
 from viewer.cache import lazy_regex
 from viewer.formats.engine.conditions import Unreadable, all_hold
-from viewer.formats.engine.paths import EACH, MEMBERS, REST, Step, all_at, change, exists, path
+from viewer.formats.engine.paths import MANY, Step, all_at, change, exists, path
 from viewer.formats.json.fields import Source
 from viewer.formats.tables.model import Inner
 from viewer.model.diagnostic import Problem
@@ -74,7 +74,7 @@ def _by_member(inner: tuple[str | Inner, ...]) -> dict[str, list[str | Inner]]:
 
 
 def _name(first: tuple[Step, ...]) -> str:
-    return first[0] if first and isinstance(first[0], str) and first[0] not in (EACH, REST, MEMBERS) else _ANY
+    return first[0] if first and isinstance(first[0], str) and first[0] not in MANY else _ANY
 
 
 def _holds_json(each: str | Inner, node: JsonNode) -> bool:

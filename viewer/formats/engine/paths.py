@@ -17,6 +17,9 @@ _SUFFIX = re.compile(r"\[(\d*|-1|1:)\]")
 Step = str | int
 Keys = tuple[tuple[str, ...], ...]
 EACH, REST, MEMBERS = "[]", "[1:]", "*"
+IDS, OTHERS = "*#", "*!"
+MANY = frozenset({EACH, REST, MEMBERS, IDS, OTHERS})
+"""The steps to any number of values."""
 NESTED = "+"
 """The start of a step to a value and, at every depth, the items of a member with this name."""
 
@@ -109,9 +112,9 @@ def exists(value: Any, steps: tuple[Step, ...], at: int = 0) -> bool:
     """True if a decoded value has a value other than null at a path. In most records, most paths have none."""
     for index in range(at, len(steps)):
         step = steps[index]
-        if step in (EACH, REST, MEMBERS):
-            if step == MEMBERS:
-                inner = [*value.values()] if type(value) is dict else []
+        if step in MANY:
+            if step not in (EACH, REST):
+                inner = [value[name] for name in value if _is_meant(name, step)] if type(value) is dict else []
             else:
                 inner = (value[1:] if step == REST else value) if type(value) is list else []
             return any(exists(each, steps, index + 1) for each in inner)
@@ -224,7 +227,7 @@ def _change_in(holder: JsonNode, step: Step, new: Callable[[JsonNode], JsonNode 
                 holder.items[index] = new(item) or item
         return
     for member in holder.members:
-        if step in (MEMBERS, member.key):
+        if step == member.key or (step in MANY and _is_meant(member.key, step)):
             member.value = new(member.value) or member.value
     holder.forget_index()
 
@@ -233,9 +236,7 @@ def _only_keys(choices: tuple[tuple[Step, ...], ...]) -> Keys | None:
     found: list[tuple[str, ...]] = []
     for choice in choices:
         keys = tuple(
-            step
-            for step in choice
-            if isinstance(step, str) and step not in (EACH, REST, MEMBERS) and not step.startswith(NESTED)
+            step for step in choice if isinstance(step, str) and step not in MANY and not step.startswith(NESTED)
         )
         if len(keys) < len(choice):
             return None
@@ -245,7 +246,7 @@ def _only_keys(choices: tuple[tuple[Step, ...], ...]) -> Keys | None:
 
 def _heads(choices: list[tuple[Step, ...]]) -> frozenset[str] | None:
     heads = frozenset(steps[0] if steps and isinstance(steps[0], str) else EACH for steps in choices)
-    return None if heads & {EACH, REST, MEMBERS} or any(head.startswith(NESTED) for head in heads) else heads
+    return None if heads & MANY or any(head.startswith(NESTED) for head in heads) else heads
 
 
 def _steps(choice: str) -> Iterator[Step]:
@@ -266,12 +267,22 @@ def _follow(node: JsonNode, step: Step) -> list[JsonNode]:
         return node.items
     if step == REST:
         return node.items[1:]
-    if step == MEMBERS:
-        return [member.value for member in node.members]
+    if step in MANY:
+        return [member.value for member in node.members if _is_meant(member.key, step)]
     if step.startswith(NESTED):
         return [*_nested_nodes(node, step[1:])]
     value = node.get(step)
     return [value] if value is not None else []
+
+
+def _is_meant(name: str, step: Step) -> bool:
+    """True if a step to many members includes the one with this name."""
+    return step == MEMBERS or is_id(name) is (step == IDS)
+
+
+def is_id(name: str) -> bool:
+    """True for the name of a member that is an ID. Any other name may have a meaning."""
+    return name == "default" or any(map(str.isdigit, name))
 
 
 def _nested_nodes(node: JsonNode, name: str) -> Iterator[JsonNode]:

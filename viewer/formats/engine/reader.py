@@ -15,6 +15,7 @@ from viewer.formats.engine.known.lists import ListShapes, MatchedList
 from viewer.formats.engine.known.shapes import Matched, RecordShapes
 from viewer.formats.engine.narrowing import Narrowings
 from viewer.formats.engine.paths import names_read, string_at
+from viewer.formats.engine.recalls import Recalls
 from viewer.formats.engine.repeats import repeated_keys
 from viewer.formats.engine.spans import SpanCollector, TraceSpan
 from viewer.formats.engine.tree import RecordTree
@@ -74,6 +75,7 @@ class Records:
         """How many records with lists to match before they are written."""
         self._read_members = names_read(format) if format.keeps_fields else frozenset()
         self._tree = RecordTree(format.threads) if format.threads else None
+        self._recalls = Recalls(format.recalls) if format.recalls else None
         self._deltas = DeltaRuns(format)
         self._shapes = RecordShapes(format)
         self._items = ItemShapes(format)
@@ -87,6 +89,8 @@ class Records:
 
     def changes(self, node: JsonNode) -> bool:
         """True if values of a record are replaced in place."""
+        if self._recalls is not None and self._recalls.concern(node):
+            return True
         return self._changes or has_inner_strings(self._format.inner, node)
 
     @cached_property
@@ -106,8 +110,11 @@ class Records:
         problems: list[Problem] = []
         if source is not None and type(node) is not LazyNode:
             problems = read_inner_strings(self._format.inner, node, source)
+        recalls = self._recalls if self._recalls is not None and self._recalls.concern(node) else None
+        if recalls is not None:
+            recalls.apply(node)
         reading = read_record(self._format.records, node, self._items if source is not None else None)
-        if source is not None and not lenient:
+        if source is not None and not lenient and recalls is None:
             self._shapes.learn(node, reading)
             self._lists.learn(node, reading)
         if node.repeats:

@@ -480,7 +480,7 @@ class EventApplier:
     def _item_done(self, event: EventObject, kind: EventKind) -> bool:
         item = item_of(event)
         index = event.text("output_index")
-        lane = self._items.item_lane(item, event, index)
+        lane = self._items.item_lane(item, event, index, rotates=True)
         if item is None:
             self._declare(event, lane, None)
         else:
@@ -488,9 +488,9 @@ class EventApplier:
         self.streams.done(lane, None, event.span)
         return True
 
-    def _learn(self, event: EventObject, item: JsonNode, index: str | None) -> DeltaKey:
+    def _learn(self, event: EventObject, item: JsonNode, index: str | None, *, rotates: bool = False) -> DeltaKey:
         """Apply the statements of an event about an item to the messages that the user saw of it."""
-        known = self._items.announce(item, event, index)
+        known = self._items.announce(item, event, index, rotates=rotates)
         self._conversation.note_answer(item)
         lane = known.lane
         self.streams.describe_call(lane, known.names.recipient, known.names.call_id)
@@ -510,7 +510,7 @@ class EventApplier:
         if repeated:
             self._reject(*repeated)
             return
-        lane = self._learn(event, item, index)
+        lane = self._learn(event, item, index, rotates=True)
         texts = list(texts_of(item, self._table.items))
         for text in texts:
             place = replace(lane, part=text.part) if lane.identified else lane

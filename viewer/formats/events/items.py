@@ -79,18 +79,23 @@ class Items:
         name = event.text("message_id", "item_id")
         index = event.text("output_index") if act is not Act.CANCEL or name else None
         call_id = event.text("call_id") if family is Family.CALL else None
-        lane = self._lane(name, index, call_id)
+        lane = self._lane(name, index, call_id, rotates=True)
         number = event.text("summary_index" if family is Family.SUMMARY else "content_index")
         return replace(lane, part=f"part {number}") if lane.identified and number else lane
 
-    def item_lane(self, item: JsonNode | None, event: EventObject, index: str | None) -> DeltaKey:
-        """Return the key of the item that an event is about."""
+    def item_lane(
+        self, item: JsonNode | None, event: EventObject, index: str | None, *, rotates: bool = False
+    ) -> DeltaKey:
+        """Return the key of the item that an event is about. `rotates` is true if the event does not announce it."""
         name = text_of(item.get("id")) if item else None
         call_id = text_of(item.get("call_id")) if item else None
-        return self._lane(name or event.text("item_id", "message_id"), index, call_id)
+        return self._lane(name or event.text("item_id", "message_id"), index, call_id, rotates=rotates)
 
-    def _lane(self, name: str | None, index: str | None, call_id: str | None) -> DeltaKey:
-        """Return the key for these names. An item known only by its index keeps that key after its ID arrives."""
+    def _lane(self, name: str | None, index: str | None, call_id: str | None, *, rotates: bool = False) -> DeltaKey:
+        """Return the key for these names. An item known only by its index keeps that key after its ID arrives.
+
+        Some servers give an item another ID in each event. With `rotates`, an ID that no event announced refers to the
+        item that was announced at this index of the response."""
         message, place, call = (
             f"{kind}:{each}" if each else None
             for kind, each in (("message", name), ("index", index), ("call", call_id))
@@ -102,12 +107,17 @@ class Items:
         by_call = self._lanes.get(call) if call else None
         if message:
             free = next((each for each in (by_place, by_call) if each and not each.startswith("message:")), None)
-            found = self._lanes.get(message) or free or message
+            rotated = by_place if rotates and by_place and self._is_announced(by_place) else None
+            found = self._lanes.get(message) or free or rotated or message
         else:
             found = by_place or by_call or names[0]
         for each in names:
             self._lanes[each] = found
         return DeltaKey(found, True)
+
+    def _is_announced(self, name: str) -> bool:
+        known = self._items.get(name)
+        return known is not None and known.is_announced
 
     def get(self, lane: DeltaKey) -> Item | None:
         """Return the item of a key, or None if unknown."""
@@ -123,9 +133,9 @@ class Items:
             known = self.at(lane)
             known.said = said.over(known.said)
 
-    def announce(self, item: JsonNode | None, event: EventObject, index: str | None) -> Item:
-        """Record what an event says when it announces an item."""
-        lane = self.item_lane(item, event, index)
+    def announce(self, item: JsonNode | None, event: EventObject, index: str | None, *, rotates: bool = False) -> Item:
+        """Record what an event says about an item. `rotates` is true if the item may have had another ID."""
+        lane = self.item_lane(item, event, index, rotates=rotates)
         known = self._items.setdefault(lane.name, Item(lane)) if lane.identified else Item(lane)
         if item is None:
             return known

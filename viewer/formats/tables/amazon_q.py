@@ -7,22 +7,25 @@ from typing import Any
 from viewer.formats.tables.model import Container, Outcomes, RecordFormat, RecordRule, Signature, has
 from viewer.model.messages import Kind
 
-_RESULT = (
-    RecordRule(
-        (),
-        Kind.REPLY,
-        "tool",
-        "content",
-        call_id="tool_use_id",
-        outcome=Outcomes(ok=("status=Success",), failed=("status=Error",)),
-    ),
-)
+
+def _results(outcome: Outcomes) -> tuple[RecordRule, ...]:
+    return (RecordRule((), Kind.REPLY, "tool", "content", call_id="tool_use_id", outcome=outcome),)
+
+
+_RESULTS_OF = {
+    "content.ToolUseResults": _results(Outcomes(ok=("status=Success",), failed=("status=Error",))),
+    "content.CancelledToolUses": _results(Outcomes(ok=("status=Success",), cancelled=("status=Error",))),
+}
+"""The rules for results. A call that the user cancelled has the status of an error."""
 _CALL = (RecordRule((), Kind.CALL, "assistant", "args", call_id="id", name="name"),)
 _PROMPT, _CANCELLED, _RESULTS = "content.Prompt", "content.CancelledToolUses", "content.ToolUseResults"
 _TIME: dict[str, Any] = {"time": "timestamp"}
 _STARTS: dict[str, Any] = {"starts": True, "session": "conversation_id"}
 _USER = (
-    *(RecordRule((has(at),), each=f"{at}.tool_use_results[]", rules=_RESULT) for at in (_RESULTS, _CANCELLED)),
+    *(
+        RecordRule((has(at),), each=f"{at}.tool_use_results[]", rules=rules, place=-1)
+        for at, rules in _RESULTS_OF.items()
+    ),
     *(
         RecordRule((has(_PROMPT), has(at)), Kind.INJECTED, "user", at, goes_on=True, **_TIME)
         for at in ("additional_context", "env_context")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from viewer.formats.tables.exchanges import exchange, unknown_values
-from viewer.formats.tables.langchain_messages import MESSAGE_TYPES, TYPED
+from viewer.formats.tables.langchain_messages import TYPED
 from viewer.formats.tables.model import (
     Container,
     Fault,
@@ -66,10 +66,7 @@ LANGSMITH = RecordFormat(
         Signature(93, ("run_type", "inputs")),
         Signature(93, ("run_type", "dotted_order")),
         Signature(93, ("runs[].run_type",)),
-        Signature(93, ("type", "data.content"), {"type": MESSAGE_TYPES}),
-        Signature(93, ("kwargs.content", "id[2]"), {"type": frozenset({"constructor"})}),
         Signature(93, ("messages[].content",), {"messages[].type": frozenset({"human", "ai"})}, ("messages[].role",)),
-        Signature(93, ("additional_kwargs", "content"), {"type": MESSAGE_TYPES}, ("role",)),
         Signature(93, ("post[].dotted_order",)),
         Signature(93, ("patch[].dotted_order",)),
         Signature(93, ("values.messages[].content",), {"values.messages[].type": frozenset({"human", "ai"})}),

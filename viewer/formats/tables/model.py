@@ -1,9 +1,9 @@
 """Types of format tables: conditions, rules for records and their parts, and the format itself.
 
 A path consists of dotted member names. `name[]` means each item of an array, `name[0]` one item, `name[-1]` the last
-item, `name[1:]` each item after the first, and `*` each member. `+name` means the value itself and, at every depth, the
-items of its member `name`. `a|b` is the first of two paths that resolves, and `a&b`, for a body, is both. The empty
-path is the value itself."""
+item, `name[1:]` each item after the first, `*` each member, `*#` each member whose name is an ID, and `*!` each other
+member. `+name` means the value itself and, at every depth, the items of its member `name`. `a|b` is the first of two
+paths that resolves, and `a&b`, for a body, is both. The empty path is the value itself."""
 
 from __future__ import annotations
 
@@ -314,6 +314,8 @@ class RecordRule(Struct, frozen=True):
     """The tree of nested records. They are read branch by branch, and those on older branches are superseded."""
     order: str = ""
     """The path of a number in each nested record, by which they are sorted, because the newest may come first."""
+    place: int = 0
+    """-1 if what the rule reads goes before everything else in the record, 1 if it goes after."""
     also: tuple[RecordRule, ...] = ()
     """Rules for further messages in the same record. Every rule whose conditions hold applies."""
     goes_on: bool = False
@@ -617,6 +619,24 @@ class Tokens(Struct, frozen=True):
     counts: Counting = Counting.EACH
 
 
+class Recall(Struct, frozen=True):
+    """A value that a record states for an ID, and that later records need although they only name the ID.
+
+    Such a record gets the value as a member. An unknown ID gives no member, and an ID with two values a `?`."""
+
+    name: str
+    """The name of the member, which no record has."""
+    needed_by: str
+    """The path of the ID in the records that need the value."""
+    id: str
+    """The path of the ID in the record that states the value."""
+    value: str
+    missing: str = ""
+    """The value if the record states none."""
+    when: tuple[When, ...] = ()
+    """The conditions on the record that states the value."""
+
+
 class RecordFormat(Struct, frozen=True, eq=False):
     """A format, defined by a table. Each is equal only to itself, so results that depend on it can be cached."""
 
@@ -630,6 +650,7 @@ class RecordFormat(Struct, frozen=True, eq=False):
     inner: tuple[str | Inner, ...] = ()
     """The paths of strings that contain JSON, which is parsed in place before the rules apply."""
     spans: Spans | None = None
+    recalls: tuple[Recall, ...] = ()
     usage: tuple[Tokens, ...] = ()
     """How records state token usage."""
     alternates: bool = False

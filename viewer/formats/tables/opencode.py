@@ -1,15 +1,20 @@
-"""OpenCode: exported sessions, lists of messages, and the events of `opencode run --format json`."""
+"""OpenCode: exported sessions, lists of messages, and the events of its server and of `opencode run`."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from msgspec.structs import replace
+
 from viewer.formats.tables.model import (
     Container,
     Counting,
     Fault,
+    Merge,
+    Mode,
     Outcomes,
     PartRule,
+    Recall,
     RecordFormat,
     RecordRule,
     Signature,
@@ -17,6 +22,7 @@ from viewer.formats.tables.model import (
     flag,
     has,
     is_,
+    is_not,
     lacks,
 )
 from viewer.formats.tables.usage import opencode
@@ -91,6 +97,80 @@ _MESSAGES = (
     RecordRule((has("info"), has("parts")), Kind.UNKNOWN, "@info.role", **_COMMON),
 )
 _SESSION = (has("info"), has("messages"))
+# Events of the server. A part names its message, whose role an earlier event stated.
+
+_PART = is_("type", "message.part.updated")
+_ROLE, _AGENT, _SUMMARY, _PARENT = "@role", "@agent", "@summary", "@parent"
+_AT_ROLE = f"@{_ROLE}"
+_ROOT = "-"
+_SEEN = (
+    (is_(_PARENT, _ROOT),),
+    (lacks(_PARENT), is_(_AGENT, "build", "plan")),
+)
+"""The conditions that a session has no parent. If no event announced it, its agent must be one that talks to the
+user."""
+_SERVER_PART: dict[str, Any] = {
+    "body": "properties.part",
+    "parts": _PARTS,
+    "merge": Merge(Mode.REPLACE, "properties.part.id"),
+    "time": "properties.part.time.start",
+}
+_SERVER = (
+    RecordRule(
+        (_PART, has(_PARENT), is_not(_PARENT, _ROOT)),
+        Kind.SUBAGENT,
+        _AT_ROLE,
+        **_SERVER_PART,
+        thread="properties.part.sessionID",
+    ),
+    *(
+        RecordRule((_PART, is_(_ROLE, role), is_(_SUMMARY, "", "false"), *seen), Kind.SAID, role, **_SERVER_PART)
+        for role in ("user", "assistant")
+        for seen in _SEEN
+    ),
+    RecordRule((_PART, is_(_SUMMARY, "true")), Kind.REPLAYED, _AT_ROLE, **_SERVER_PART),
+    RecordRule((_PART,), Kind.UNKNOWN, _AT_ROLE, **_SERVER_PART),
+    RecordRule(
+        (is_("type", "message.part.delta"),),
+        Kind.REPLAYED,
+        "assistant",
+        "properties.delta",
+        merge=Merge(Mode.APPEND, "properties.partID"),
+    ),
+    RecordRule(
+        (is_("type", "session.error"),),
+        Kind.NOTICE,
+        "system",
+        "properties.error.data.message|properties.error",
+        faults=(Fault("properties.error.name|properties.error", _ERRORS, (W_RUN_ERROR, "unknown")),),
+    ),
+    RecordRule((is_("type", "message.updated"),), None, faults=(Fault("properties.info.finish", _FINISH),)),
+    RecordRule(
+        (When("type", starts=("server.", "session.", "file.", "lsp.", "message.removed", "message.part.removed")),),
+        None,
+    ),
+    RecordRule(
+        (When("type", starts=("todo.", "permission.", "question.")), has("properties")),
+        Kind.NOTICE,
+        "system",
+        "properties",
+    ),
+)
+_SERVER_TYPES = frozenset({"message.updated", "message.part.*", "session.*"})
+_PLACES = "properties.info.id|properties.part.messageID|properties.sessionID"
+_RECALLS = (
+    Recall(_ROLE, "properties.part.messageID", "properties.info.id", "properties.info.role"),
+    Recall(_SUMMARY, "properties.part.messageID", "properties.info.id", "properties.info.summary"),
+    Recall(_AGENT, "properties.part.messageID", "properties.info.id", "properties.info.agent|properties.info.mode"),
+    Recall(
+        _PARENT,
+        "properties.part.sessionID",
+        "properties.info.id",
+        "properties.info.parentID",
+        _ROOT,
+        (is_("type", "session.created", "session.updated"),),
+    ),
+)
 _EVENTS = frozenset({"text", "tool_use", "reasoning", "step_start", "step_finish"})
 
 OPENCODE = RecordFormat(
@@ -102,6 +182,7 @@ OPENCODE = RecordFormat(
         Signature(94, ("info.role", "info.sessionID", "parts")),
         Signature(94, ("sessionID", "part.messageID"), {"type": _EVENTS}),
         Signature(88, ("info.id", "info.directory", "messages")),
+        Signature(94, (_PLACES,), {"type": _SERVER_TYPES}, ("data", "payload")),
     ),
     records=(
         RecordRule(
@@ -114,6 +195,7 @@ OPENCODE = RecordFormat(
         ),
         RecordRule((*_SESSION, lacks("info.parentID")), each="messages[]", rules=_MESSAGES, starts=True),
         *_MESSAGES,
+        *(replace(rule, when=(has("properties"), *rule.when)) for rule in _SERVER),
         RecordRule(
             (has("sessionID"), is_("type", *_EVENTS)),
             Kind.SAID,
@@ -135,7 +217,9 @@ OPENCODE = RecordFormat(
         opencode("info.tokens", each="messages[]", key="info.id"),
         opencode("parts[].tokens", each="messages[]", when=(lacks("info.tokens"),), counts=Counting.EACH),
         opencode("tokens", key="id"),
+        opencode("properties.info.tokens", key="properties.info.id"),
     ),
     session="sessionID|info.sessionID",
+    recalls=_RECALLS,
     version="info.version",
 )

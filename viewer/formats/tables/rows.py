@@ -74,6 +74,11 @@ def _answer(names: tuple[str, ...], conditions: tuple[When, ...], *, unused: boo
     return tuple(rules)
 
 
+_CALLED = (has("query"), has("answers"), has("tools"))
+"""The condition that the answers are calls, as in the data sets of xLAM."""
+_OTHER_ANSWER = RecordRule((When("", kind=JsonKind.STRING),), Kind.UNKNOWN, "assistant")
+_TASKS = has("question[0][0].role")
+"""The condition that a question is a list of turns, each a list of messages, as in the Berkeley benchmark."""
 _MOST_TURNS = 4
 _CHOICES = (RecordRule((has("turns"),), Kind.UNKNOWN, "assistant", "turns"),)
 """Other answers of a model to the turns of a question of MT-Bench. Another file holds the questions."""
@@ -117,6 +122,16 @@ _ROW = (
         )
         for name, earlier in (("question", "prompt|instruction"), ("query", "prompt|instruction|question"))
     ),
+    RecordRule(
+        (When("query", kind=JsonKind.STRING), *_CALLED, lacks(_ANSWERED.path), *_NO_LIST),
+        Kind.SAID,
+        "user",
+        "query",
+        classify=True,
+    ),
+    RecordRule((*_CALLED, *_NO_LIST), each="answers[]", rules=(*CALL, _OTHER_ANSWER), whole=True),
+    RecordRule((_TASKS, has("function")), Kind.INSTRUCTION, "system", "function"),
+    RecordRule((_TASKS,), each="question[][]", rules=CHAT),
     RecordRule((When("prompt", kind=JsonKind.OBJECT),), each="prompt", rules=CHAT, repeats=_IN_LISTS),
     RecordRule((When("prompt", kind=JsonKind.ARRAY),), each="prompt[]", rules=CHAT),
     RecordRule((has("input.messages"),), each="input.messages[]", rules=CHAT),
@@ -154,7 +169,7 @@ _ROW = (
     RecordRule(
         (has("responses[1]"),),
         each="responses[1:]",
-        rules=(RecordRule((When("", kind=JsonKind.STRING),), Kind.UNKNOWN, "assistant"), *CHAT),
+        rules=(_OTHER_ANSWER, *CHAT),
         unused=True,
     ),
 )
@@ -173,6 +188,8 @@ _SHAPES = (
     *((has(name),) for name in (*_LISTS, *_WHOLE, "input.messages")),
     *((When("prompt", kind=kind),) for kind in (JsonKind.ARRAY, JsonKind.OBJECT)),
     (_ASKED, _ANSWERED),
+    _CALLED,
+    (_TASKS,),
     (has("answer_id"), has("choices[0].turns[0]")),
 )
 
@@ -209,11 +226,14 @@ ROWS = RecordFormat(
         Signature(88, ("chosen_messages",)),
         Signature(88, ("preferred_output",)),
         Signature(88, ("instruction", "output")),
+        Signature(88, ("instruction", "response"), none_of=("model", "type", "role")),
+        Signature(88, ("query", "answers", "tools")),
+        Signature(88, ("question[][].role", "id")),
         Signature(88, ("prompt", "completion")),
         Signature(88, ("question", "answer"), none_of=("model", "type", "role")),
         Signature(88, ("prompt", "responses"), none_of=("model", "type")),
         Signature(88, ("prompt", "response"), none_of=("model", "type")),
-        Signature(88, ("query", "response"), none_of=("model", "type", "role")),
+        *(Signature(88, (asked, "response"), none_of=("model", "type", "role")) for asked in ("query", "question")),
         *(
             Signature(88, ("messages", name), none_of=("model", "response.choices", "response.output", "raw_response"))
             for name in ("tools", "functions", "label", "weight", "prompt")
@@ -229,7 +249,7 @@ ROWS = RecordFormat(
         *_ROWS,
     ),
     inner=(
-        *("tools", "functions", f"{_CELLS}.tools", f"{_CELLS}.functions"),
+        *("answers", "tools", "functions", f"{_CELLS}.tools", f"{_CELLS}.functions"),
         *(
             Inner(holder, name, (When(name, starts=("[{", "[\n", "[ {", '{"role', '{"content')),))
             for name in _MESSAGES

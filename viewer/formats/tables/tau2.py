@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from viewer.formats.tables.chat_messages import CHAT
 from viewer.formats.tables.model import (
     Container,
     Fault,
@@ -80,6 +81,7 @@ TAU2 = RecordFormat(
     signatures=(
         Signature(95, ("simulations[].task_id", "simulations[].messages|simulations[].ticks")),
         Signature(93, ("task_id", "termination_reason", "messages|ticks")),
+        Signature(93, ("task_id", "reward", "traj[].role")),
     ),
     records=(
         RecordRule(
@@ -88,6 +90,7 @@ TAU2 = RecordFormat(
             rules=(RecordRule((), None, starts=True, session="id", goes_on=True), *_RUN),
         ),
         RecordRule((has("termination_reason"),), None, starts=True, session="id", goes_on=True),
+        RecordRule((has("traj"), lacks("messages")), each="traj[]", rules=CHAT, starts=True),
         *_RUN,
     ),
     usage=(openai("usage", each="simulations[].messages[]"), openai("usage", each="messages[]")),

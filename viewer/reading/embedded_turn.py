@@ -55,7 +55,7 @@ _FRAME_TOKENS = (
     *("[INST]", "[/INST]", "[SYSTEM_PROMPT]", "[/SYSTEM_PROMPT]"),
     *("<｜User｜>", "<｜Assistant｜>", "<｜begin▁of▁sentence｜>", "<｜end▁of▁sentence｜>"),
 )
-TEMPLATE_TOKEN = lazy_regex(any_of(token.encode() for token in _FRAME_TOKENS))
+TEMPLATE_TOKEN = lazy_regex(lambda: any_of(token.encode() for token in _FRAME_TOKENS))
 """The frame tokens of chat templates."""
 
 

@@ -238,7 +238,7 @@ def _tree(endings: set[bytes]) -> bytes:
 
 
 MARK = lazy_regex(
-    any_of(_SPELLINGS, _THINK_MARK, _FOLD_MARK), signs=(*_SPELLINGS, *THINK_SIGNS, b"<details", b"</details")
+    lambda: any_of(_SPELLINGS, _THINK_MARK, _FOLD_MARK), signs=(*_SPELLINGS, *THINK_SIGNS, b"<details", b"</details")
 )
 """A pattern for a mark. At the end of a text that goes on, what it matches may change: see `begun`."""
 LONGEST_MARK = max(map(len, _SPELLINGS))
@@ -291,7 +291,7 @@ TOKEN_SIGNS = (
 )
 """Every other token of a chat template contains one of these."""
 _SIGNS = (*MARK_SIGNS, *TOKEN_SIGNS)
-MAY_BE_MARK = lazy_regex(any_of(_SIGNS), re.IGNORECASE, _SIGNS)
+MAY_BE_MARK = lazy_regex(lambda: any_of(_SIGNS), re.IGNORECASE, _SIGNS)
 """A pattern that matches every body that may have hidden parts, except stripped turns. It is used by prefilters."""
 
 

@@ -295,17 +295,17 @@ MAY_BE_MARK = lazy_regex(lambda: any_of(_SIGNS), re.IGNORECASE, _SIGNS)
 """A pattern that matches every body that may have hidden parts, except stripped turns. It is used by prefilters."""
 
 
-def searches(spellings: Iterable[bytes]) -> tuple[re.Pattern[bytes], ...]:
+def searches(spellings: Iterable[bytes]) -> dict[bytes, re.Pattern[bytes]]:
     """Return patterns that together match where one of these spellings begins, ignoring case.
 
     There is one for each first byte, for which the engine skips text ten times faster than for a set of bytes."""
     rests: dict[bytes, set[bytes]] = {}
     for spelling in spellings:
         rests.setdefault(spelling[:1].lower(), set()).add(spelling[1:].lower())
-    return tuple(
-        lazy_regex(re.escape(first) + b"(?:" + b"|".join(map(re.escape, sorted(rest))) + b")", re.IGNORECASE)
+    return {
+        first: lazy_regex(re.escape(first) + b"(?:" + b"|".join(map(re.escape, sorted(rest))) + b")", re.IGNORECASE)
         for first, rest in rests.items()
-    )
+    }
 
 
 class Mark(Struct, frozen=True):

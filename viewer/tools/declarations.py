@@ -46,7 +46,7 @@ class KnownTexts(dict[str, list[tuple[str, _Declared]]]):
 
     def __init__(self) -> None:
         self._schematics: dict[str, Schematic] = {}
-        """The latest schemas that were used, by their text in Python, which tells all values apart."""
+        """The latest schemas that were used, by their text in Python, which differs for all different values."""
 
     def read(self, text: str) -> list[tuple[str, _Declared]]:
         """Return the tools that the text declares, in order."""

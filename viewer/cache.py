@@ -57,8 +57,12 @@ def release_memory() -> None:
     trim(0)
 
 
-def lazy_regex(pattern: AnyStr, flags: int = 0, signs: Iterable[bytes] = ()) -> re.Pattern[AnyStr]:
+def lazy_regex(
+    pattern: AnyStr | Callable[[], AnyStr], flags: int = 0, signs: Iterable[bytes] = ()
+) -> re.Pattern[AnyStr]:
     """Return a pattern that is compiled on first use: compiling takes longer than searching, and few inputs need it.
+
+    A long pattern may be given as a function that makes it.
 
     Every match contains one of the `signs`, ignoring case. Short inputs without a sign never compile the pattern."""
     return LazyRegex(pattern, flags, tuple({sign.lower(): None for sign in signs}))  # type: ignore[return-value]
@@ -67,7 +71,7 @@ def lazy_regex(pattern: AnyStr, flags: int = 0, signs: Iterable[bytes] = ()) -> 
 class LazyRegex:
     """Placeholder for a compiled pattern that copies its methods on first access."""
 
-    def __init__(self, pattern: str | bytes, flags: int, signs: tuple[bytes, ...]) -> None:
+    def __init__(self, pattern: str | bytes | Callable[[], str | bytes], flags: int, signs: tuple[bytes, ...]) -> None:
         self._given = pattern, flags
         self._compiled: re.Pattern[Any] | None = None
         self.signs = signs
@@ -95,7 +99,8 @@ class LazyRegex:
 
     def __getattr__(self, name: str) -> Any:
         if self._compiled is None:
-            self._compiled = re.compile(*self._given)
+            pattern, flags = self._given
+            self._compiled = re.compile(pattern() if callable(pattern) else pattern, flags)
         found = getattr(self._compiled, name)
         setattr(self, name, found)
         return found

@@ -153,6 +153,7 @@ BYTES = {0: 8, 0x1F: 16, 0x7F: 16, ord("a"): 32}
 SIGN_TEXTS = (
     *((b"<think", 64, True), (b"[/x", 64, True), (b"<", 128, False), (b"<|C|>", 256, False), (b'"ab"', 512, False)),
     *(("◁".encode(), 1024, True), ("<｜".encode(), 1024, True), (b"tag", 2048, True), (b"Tag", 4096, False)),
+    *((b":::", 8192, False), (b"00a", 16384, True)),
 )
 LEADS = HIDING_LEADS[:5]
 

@@ -28,6 +28,18 @@ def test_a_lazy_regex_is_compiled_on_first_use() -> None:
         broken.search("")
 
 
+def test_a_function_makes_a_long_pattern_on_first_use() -> None:
+    made: list[str] = []
+
+    def pattern() -> str:
+        made.append("b+")
+        return made[0]
+
+    lazy = lazy_regex(pattern, re.IGNORECASE)
+    assert made == []
+    assert [lazy.findall("aBb"), lazy.pattern, made] == [["Bb"], "b+", ["b+"]]
+
+
 def test_short_bytes_without_a_sign_need_no_pattern() -> None:
     pattern = lazy_regex(b"(", signs=(b"<Tag",))
     assert pattern.search(b"<ta g>") is None

@@ -101,7 +101,8 @@ class _Rows:
         body_starts, body_ends = index.bodies(first, last)
         self._irregular = {number - first for number in index.irregular(first, last)}
         """The messages whose bodies are not one run of bytes. They are checked one by one."""
-        for row in sorted(self._irregular):
+        irregular = sorted(self._irregular)
+        for row in irregular:
             body_starts[row] = body_ends[row] = body_ends[row - 1] if row else base
         is_ordered = all(start <= later for start, later in pairwise(body_starts))
         order = None if is_ordered else sorted(range(len(body_starts)), key=body_starts.__getitem__)
@@ -120,28 +121,39 @@ class _Rows:
         block = Block(data, self._starts, self._stops, firsts, order)
         answers = [answer_of[kind] for kind in kinds]
         masks = compile_block(checker.checks).masks(answers, self._signed, block, self._text)
-        for row in [*self._irregular]:
-            is_plain = self._is_plain(row, kinds[row])
-            masks[row] = 0 if is_plain else checker.every_check
-            if is_plain:
-                self._irregular.remove(row)
+        self._irregular -= self._plain_irregular(kinds)
+        for row in irregular:
+            masks[row] = checker.every_check if row in self._irregular else 0
         self._rows = [row for row, mask in enumerate(masks) if mask]
         self._masks = [masks[row] for row in self._rows]
         self._plain = self._plain_rows(kinds, firsts)
 
-    def _is_plain(self, row: int, kind: int) -> bool:
-        """True if a body is the text of its pieces, or only a label in place of data that is never read, and no check
-        concerns the message."""
-        checker, number = self._checker, self._first + row
-        pieces = checker.index.irregular_pieces(number)
-        if len(pieces) != 1 or pieces[0].coding is not Coding.OPAQUE:
-            end = self._base + len(self._data)
-            is_here = all(self._base <= piece.start <= piece.end <= end for piece in pieces)
+    def _plain_irregular(self, kinds: Column) -> set[int]:
+        """Return those of the irregular messages that no check concerns, and whose bodies are the text of their pieces,
+        or only a label in place of data that is never read."""
+        checker, base, end = self._checker, self._base, self._base + len(self._data)
+        plain, rows, texts = set[int](), list[int](), list[bytes]()
+        for row in self._irregular:
+            pieces = checker.index.irregular_pieces(self._first + row)
+            if len(pieces) == 1 and pieces[0].coding is Coding.OPAQUE:
+                if self._is_plain_label(kinds[row], self._first + row, pieces[0].end - pieces[0].start - 2):
+                    plain.add(row)
+                continue
+            is_here = all(base <= piece.start <= piece.end <= end for piece in pieces)
             text = joined_text(pieces, self._read) if is_here else None
-            return text is not None and not checker.mask_of_text(kind, number, text)
+            if text is not None:
+                rows.append(row)
+                texts.append(text)
+        if texts:
+            masks = checker.masks_of_texts([kinds[row] for row in rows], [self._first + row for row in rows], texts)
+            plain.update(row for row, mask in zip(rows, masks, strict=True) if not mask)
+        return plain
+
+    def _is_plain_label(self, kind: int, number: int, size: int) -> bool:
+        """True if no check concerns a message whose body is the label of encrypted data of this size."""
+        checker = self._checker
         from viewer.syntax.attachments import opaque_label  # lazy: few inputs have encrypted data
 
-        size = pieces[0].end - pieces[0].start - 2
         mask = self._opaque.get((kind, size))
         if mask is None:
             mask = self._opaque[kind, size] = checker.mask_of_text(kind, number, opaque_label(size).encode())

@@ -388,7 +388,7 @@ def _contains(trigger: Contains) -> Test:
 
 @lru_cache(16)
 def _any_case(literals: tuple[bytes, ...]) -> re.Pattern[bytes]:
-    return lazy_regex(any_of(literals), re.IGNORECASE, literals)
+    return lazy_regex(lambda: any_of(literals), re.IGNORECASE, literals)
 
 
 def _finder(literal: bytes) -> Test:

@@ -31,7 +31,7 @@ from viewer.checks.check import (
 )
 from viewer.checks.hidden_numpy import native_spellings
 from viewer.checks.prefilter import leaves_of, predicates_of
-from viewer.scan.blocks import Bytes, Positions, Words, words_view
+from viewer.scan.blocks import MESSAGE_LENGTH, Bytes, Positions, Words, words_view
 from viewer.syntax.characters import HIDING_LEADS
 
 Rows: TypeAlias = NDArray[np.bool_]
@@ -47,10 +47,13 @@ MOST_MATCHES = 64
 _ILL_FORMED, _LONE_RETURN, _MAY_HIDE = 1, 2, 4
 """Bits of `Native.signs`."""
 _LONGEST_LITERAL = 26
+_HEAD = 4
+"""The number of bytes of a literal that are compared."""
 _LOWER = 0x2020_2020
 """A bit mask that maps upper case to lower case. Other bytes may also change, but equal words stay equal."""
 _Word: TypeAlias = tuple[np.uint32, np.uint32]
 """A mask that selects the relevant bytes of a word, and the value of those bytes."""
+_NOWHERE = np.zeros(0, np.int64)
 
 
 class Batch:
@@ -74,6 +77,11 @@ class Batch:
     @cached_property
     def _bytes(self) -> Bytes:
         return np.empty(len(self.data), np.uint8)
+
+    @cached_property
+    def _tokens(self) -> Positions:
+        """The offsets of most tokens, none of which is in a body. Eleven bytes are the length of `<|message|>`."""
+        return np.concatenate((self.starts, np.maximum(self.body_starts - MESSAGE_LENGTH, self.starts), self.body_ends))
 
     @cached_property
     def _wide(self) -> Words:
@@ -100,11 +108,26 @@ class Batch:
         """Return the offsets of all bytes between two values, inclusive. Reusing the arrays halves the time."""
         if low == high:
             if bytes((low,)) not in self.data:
-                return np.zeros(0, np.int64)
+                return _NOWHERE
             np.equal(self.block, np.uint8(low), out=self._flags[: len(self.data)])
             return self._flagged()
         np.subtract(self.block, np.uint8(low), out=self._bytes)
+        if len(self.data) == 0 or self._bytes.min() > high - low:
+            return _NOWHERE
         np.less_equal(self._bytes, np.uint8(high - low), out=self._flags[: len(self.data)])
+        return self._flagged()
+
+    def places_begun(self, first: int, second: int | None) -> Positions:
+        """Return the offsets in bodies of all bytes `first`, and of some in headers. If `second` is given, it follows:
+        if the first byte is frequent, this takes much less time than looking at what follows each of them."""
+        if bytes((first,)) not in self.data:
+            return _NOWHERE
+        flags = self._flags[: len(self.data)]
+        np.equal(self.block, np.uint8(first), out=flags)
+        if second is not None:
+            following = flags if first == second else np.equal(self.block, np.uint8(second), out=self._bytes.view(bool))
+            np.logical_and(flags[:-1], following[1:], out=flags[:-1])
+        self._flags[self._tokens] = False
         return self._flagged()
 
     def places_in(self, wanted: bytes) -> Positions:
@@ -118,6 +141,8 @@ class Batch:
 
     def _flagged(self) -> Positions:
         """Return the offsets of set flags. If few are set, searching eight at a time takes a third of the time."""
+        if not self._flags.any():
+            return _NOWHERE
         eights = np.flatnonzero(self._wide != 0)
         if len(eights) > len(self._wide) // 64:
             return np.flatnonzero(self._flags)
@@ -133,32 +158,77 @@ class Batch:
 
 
 class _Literals:
-    """The literals to find, each as a word of four bytes or by a search. A word is used if a literal that ignores case
-    has the same first byte, or if the first byte is not ASCII."""
+    """The literals to find, each by its first four bytes or by a search. The first bytes are used if a literal that
+    ignores case has the same first byte, or if it is not ASCII."""
 
     def __init__(self, checks: Sequence[Check]) -> None:
         triggers = [leaf for leaf in leaves_of(checks) if isinstance(leaf, Contains)]
         ignoring = [trigger for trigger in triggers if trigger.ignore_case]
         firsts = {literal[:1].lower() for trigger in ignoring for literal in trigger.literals if literal[0] < 0x80}
-        self._of = {id(trigger): _sorted_out(trigger, firsts) for trigger in triggers}
+        self._of: dict[int, tuple[dict[bytes, list[_Word]], list[bytes]]] = {}
+        heads: dict[bytes, set[bytes]] = {}
+        for trigger in triggers:
+            by_first, by_search = _sorted_out(trigger, firsts)
+            self._of[id(trigger)] = {first: [*map(_word, sorted(some))] for first, some in by_first.items()}, by_search
+            for first, some in by_first.items():
+                heads.setdefault(first, set()).update(some)
+        self._beginnings = {first: _Beginnings(first[0], some) for first, some in heads.items()}
 
-    def of(self, trigger: Contains) -> tuple[dict[bytes, set[_Word]], list[bytes]]:
+    def of(self, trigger: Contains) -> tuple[dict[bytes, list[_Word]], list[bytes]]:
         """Return the words by their first byte, and the literals to search for one by one."""
         return self._of[id(trigger)]
 
+    def places(self, batch: Batch, first: bytes) -> Positions:
+        """Return the offsets of all literals that begin with this byte, and of some other words."""
+        return self._beginnings[first].places(batch)
 
-def _sorted_out(trigger: Contains, firsts: set[bytes]) -> tuple[dict[bytes, set[_Word]], list[bytes]]:
-    by_words: dict[bytes, set[_Word]] = {}
+
+class _Beginnings:
+    """Finds where literals with the same first byte may begin."""
+
+    def __init__(self, first: int, heads: set[bytes]) -> None:
+        self._firsts = _cases(first)
+        self._tables = [_following(heads, place) for place in range(1, _HEAD)]
+        """For each byte after the first one, a flag for each value that it may have."""
+        seconds = np.flatnonzero(self._tables[0]).tolist()
+        self._second = seconds[0] if len(seconds) == 1 else None
+
+    def places(self, batch: Batch) -> Positions:
+        found = [batch.places_begun(first, self._second) for first in self._firsts]
+        places = found[0] if len(found) == 1 else np.sort(np.concatenate(found))
+        places = places[: places.searchsorted(len(batch.data) - _HEAD)]  # a stop token follows every body
+        for after, may_follow in enumerate(self._tables, start=1):
+            if len(places):
+                places = places[may_follow[batch.block[places + after]]]
+        return places
+
+
+def _cases(byte: int) -> tuple[int, ...]:
+    return tuple({*bytes((byte,)).lower(), *bytes((byte,)).upper()})
+
+
+def _following(heads: set[bytes], place: int) -> Rows:
+    """Return a flag for each value that this byte of one of these literals may have."""
+    if any(len(head) <= place for head in heads):
+        return np.ones(256, bool)
+    return _table(bytes(byte for head in heads for byte in _cases(head[place])))
+
+
+def _word(head: bytes) -> _Word:
+    mask = np.uint32((1 << 8 * len(head)) - 1)
+    return mask, np.uint32(int.from_bytes(head, "little") | _LOWER) & mask
+
+
+def _sorted_out(trigger: Contains, firsts: set[bytes]) -> tuple[dict[bytes, set[bytes]], list[bytes]]:
+    by_first: dict[bytes, set[bytes]] = {}
     by_search: list[bytes] = []
     for literal in trigger.literals:
         first = literal[:1].lower()
         if first in firsts or first >= b"\x80":  # a search for a short literal takes four times as long
-            mask = np.uint32((1 << 8 * min(4, len(literal))) - 1)
-            word = np.uint32(int.from_bytes(literal[:4], "little") | _LOWER)
-            by_words.setdefault(first, set()).add((mask, word & mask))
+            by_first.setdefault(first, set()).add(literal[:_HEAD].lower())
         else:
             by_search.append(literal)
-    return by_words, by_search
+    return by_first, by_search
 
 
 class NativeSigns:
@@ -167,7 +237,7 @@ class NativeSigns:
     def __init__(self, checks: Sequence[Check]) -> None:
         self._bits: dict[int, int] = {}
         """The bit for each elementary trigger, by its identity."""
-        of_byte, literals = np.zeros(256, np.uint32), list[tuple[bytes, bytes]]()
+        of_byte, literals = np.zeros(256, np.uint32), dict[tuple[bytes, bool], int]()
         bit = _MAY_HIDE
         for leaf in leaves_of(checks):
             match leaf:
@@ -182,11 +252,14 @@ class NativeSigns:
                     of_byte[list(wanted)] |= bit
                 case Contains() if id(leaf) not in self._bits:
                     self._bits[id(leaf)] = bit = bit << 1
-                    literals += [
-                        (literal, native_literal(literal, bit, folds=leaf.ignore_case)) for literal in leaf.literals
-                    ]
+                    for literal in leaf.literals:
+                        sought = literal, leaf.ignore_case
+                        literals[sought] = literals.get(sought, 0) | bit
         assert bit < 1 << 32
-        self._of_byte, self._literals = of_byte.tobytes(), b"".join(each for _, each in sorted(literals))
+        self._of_byte = of_byte.tobytes()
+        self._literals = b"".join(
+            native_literal(text, bits, folds=folds) for (text, folds), bits in sorted(literals.items())
+        )
 
     def find(self, batch: Batch) -> FoundSigns | None:
         """Return what the accelerator finds in a batch, or None if its messages are not separate and in order."""
@@ -215,10 +288,10 @@ class FoundSigns(Struct, frozen=True):
         return None if bit is None else self.bits & np.uint32(bit) > 0
 
 
-def native_literal(text: bytes, bit: int, *, folds: bool) -> bytes:
+def native_literal(text: bytes, bits: int, *, folds: bool) -> bytes:
     """Return a literal for `Native.signs`."""
     beginning = (text.lower() if folds else text)[:_LONGEST_LITERAL]
-    return struct.pack(f"=IBB{_LONGEST_LITERAL}s", bit, folds, len(beginning), beginning)
+    return struct.pack(f"=IBB{_LONGEST_LITERAL}s", bits, folds, len(beginning), beginning)
 
 
 class NumpyPrefilter:
@@ -316,10 +389,10 @@ class _Pass:
 
     def _contains(self, trigger: Contains) -> Rows:
         found = self._batch.flags()
-        by_words, by_search = self._literals.of(trigger)
+        words_of, by_search = self._literals.of(trigger)
         for literal in by_search:
             found[self._rows_with(literal)] = True
-        for first, values in by_words.items():
+        for first, values in words_of.items():
             if first >= b"\x80" and self._batch.is_ascii:
                 continue
             words, rows = self._words_at(first)
@@ -332,10 +405,7 @@ class _Pass:
         known = self._words.get(first)
         if known is None:
             batch = self._batch
-            places = batch.places_of(first[0], first[0])
-            if first.isalpha():
-                places = np.sort(np.concatenate((places, batch.places_of(first[0] - 32, first[0] - 32))))
-            places, rows = batch.in_bodies(places)
+            places, rows = batch.in_bodies(self._literals.places(batch, first))
             words = words_view(batch.data)[places].astype(np.uint32) | np.uint32(_LOWER)
             known = self._words[first] = words, rows
         return known

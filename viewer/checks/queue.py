@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from array import array
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -582,6 +582,10 @@ class CheckQueue:
     def mask_of_text(self, key: int, number: int, text: bytes) -> int:
         """Return the bits of the checks that a message with this header key needs if this is its text."""
         return self._prefilter.mask(self.answers.of(number, key), text, 0, len(text))
+
+    def masks_of_texts(self, keys: Sequence[int], numbers: Sequence[int], texts: Sequence[bytes]) -> list[int]:
+        """Like `mask_of_text`, for several messages."""
+        return self._prefilter.masks([*map(self.answers.of, numbers, keys)], texts)
 
     def case_of(self, message: Message, body: Body, grammar: TextGrammar | None = None) -> CheckContext:
         """Return the context of a message."""

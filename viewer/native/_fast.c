@@ -18,7 +18,7 @@
 #endif
 
 /* Must equal the number in __init__.py, so that a module compiled from older source is not used. */
-#define EDITION 6
+#define EDITION 7
 
 /* ---- columns ---------------------------------------------------------------------------------------------- */
 
@@ -350,7 +350,7 @@ typedef struct {
 } Signs;
 
 static inline uint8_t lower(uint8_t byte) { return byte >= 'A' && byte <= 'Z' ? byte + 32 : byte; }
-
+static inline uint8_t upper(uint8_t byte) { return byte >= 'a' && byte <= 'z' ? byte - 32 : byte; }
 static inline int two_bits(uint8_t byte) { return lower(byte) >> 2 & 3; }
 
 /* Return the message that contains a byte, or whose end precedes it, given an earlier one. */
@@ -406,8 +406,11 @@ static int may_hide(const Signs *signs, int lead, const uint8_t *at, const uint8
 
 /* Find a literal whose first byte is too frequent to stop there. */
 static void find_literal(Signs *signs, const Literal *literal) {
+    uint8_t other[LONGEST_LITERAL];
     if (literal->length > signs->size) return;
-    Pair pair = rarest_pair(signs->data, signs->size, literal->text, literal->text, literal->length);
+    for (int place = 0; place < literal->length; place++)
+        other[place] = literal->folds ? upper(literal->text[place]) : literal->text[place];
+    Pair pair = rarest_pair(signs->data, signs->size, literal->text, other, literal->length);
     Walk walk = walk_over(signs->data, signs->size - literal->length + 1, &pair);
     int64_t row = 0;
     for (int64_t at; (at = next_place(&walk)) >= 0;) {
@@ -438,14 +441,14 @@ static void find_signs(Signs *signs) {
     for (int64_t number = 0; number < signs->literal_count; number++) {
         const Literal *literal = signs->literals + number;
         uint8_t first = lower(literal->text[0]);
-        if (first == '"') {
+        if (first == '"' || (literal->length > 2 && literal->text[1] == first)) { /* `:` is frequent, `::` is not */
             find_literal(signs, literal);
             continue;
         }
         begins[literal->text[0]] = 1;
         if (!signs->last[first]) signs->first[first] = number;
         signs->last[first] = number + 1;
-        if (literal->folds && first >= 'a' && first <= 'z') begins[first - 32] = 1;
+        if (literal->folds) begins[upper(first)] = 1;
         for (int part = 0; part < 4; part++)
             if (literal->length == 1 || two_bits(literal->text[1]) == part) signs->by_two[first][part] |= literal->bit;
     }
@@ -491,11 +494,7 @@ static PyObject *fast_signs(PyObject *module, PyObject *arguments) {
     if (is_valid && are_ordered(&signs)) {
         memcpy(signs.of_byte, of_byte->buf, sizeof signs.of_byte);
         Py_BEGIN_ALLOW_THREADS
-        for (int64_t row = 0; row < signs.count; row++) {
-            uint32_t *added = column_add(&bits);
-            if (!added) break;
-            *added = 0;
-        }
+        for (int64_t row = 0; row < signs.count && column_add(&bits); row++) ((uint32_t *)(void *)bits.data)[row] = 0;
         signs.bits = (uint32_t *)(void *)bits.data;
         if (signs.count && !bits.failed) find_signs(&signs);
         Py_END_ALLOW_THREADS

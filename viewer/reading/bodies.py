@@ -15,6 +15,7 @@ from viewer.model.messages import VERBATIM, Coding, Piece, Span
 from viewer.reading.template_marks import ESCAPABLE_MARKS
 from viewer.syntax.json_string import opening_length, string_body, string_units, without_halves
 from viewer.syntax.string_map import NestedMap, StringMap, python_runs, python_text
+from viewer.syntax.utf8 import is_utf8
 
 THOUGHT_KINDS = ("reflect", "introspect", "reason")
 
@@ -142,6 +143,9 @@ def verbatim_body(data: bytes, start: int) -> Body:
 
 def string_data(raw: bytes) -> bytes | None:
     """Return the text of a JSON string, given with its quotes, or None if only `read_body` can decode it."""
+    if b"\\" not in raw:
+        is_string = len(raw) > 1 and raw.startswith(b'"') and raw.find(b'"', 1) == len(raw) - 1
+        return raw[1:-1] if is_string and (raw.isascii() or is_utf8(raw)) else None
     if b"\\u" in raw:
         return None
     try:

@@ -55,7 +55,7 @@ _FRAME_TOKENS = (
     *("[INST]", "[/INST]", "[SYSTEM_PROMPT]", "[/SYSTEM_PROMPT]"),
     *("<｜User｜>", "<｜Assistant｜>", "<｜begin▁of▁sentence｜>", "<｜end▁of▁sentence｜>"),
 )
-TEMPLATE_TOKEN = lazy_regex(rb"(?<![\w?])<s>|" + any_of(token.encode() for token in _FRAME_TOKENS))
+TEMPLATE_TOKEN = lazy_regex(lambda: rb"(?<![\w?])<s>|" + any_of(token.encode() for token in _FRAME_TOKENS))
 """The frame tokens of chat templates. In `(?P<s>…)` and `set<s>`, `<s>` is the name of a group or a type."""
 
 

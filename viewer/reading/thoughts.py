@@ -66,7 +66,7 @@ begins with it."""
 _FENCE = b":::"
 SIGNS = (b"<|start_", b"<|end_", *THINK_SIGNS)
 """Every mark contains one of these, ignoring case."""
-MAY_BE_MARK = lazy_regex(any_of(SIGNS), re.IGNORECASE, SIGNS)
+MAY_BE_MARK = lazy_regex(lambda: any_of(SIGNS), re.IGNORECASE, SIGNS)
 """A pattern that matches every body that has a mark. It is used by prefilters."""
 _FIXED_MARKS = (b"<|%s_%s|>" % (edge, kind.encode()) for edge in (b"start", b"end") for kind in THOUGHT_KINDS)
 _BEGINNINGS = {mark[:length] for mark in _FIXED_MARKS for length in range(1, len(mark))}

@@ -4,32 +4,68 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from viewer.reading.template_marks import MARK_SIGNS, TOKEN_SIGNS, searches
 from viewer.reading.thoughts import SIGNS as THOUGHT_SIGNS
 
 SIGNS = frozenset(sign.lower() for sign in (*MARK_SIGNS, *TOKEN_SIGNS, *THOUGHT_SIGNS))
 """Every mark and token contains one of these, ignoring case. None has a character that JSON must escape."""
+_RARE = b"~"
+"""A byte that is rarer than the first byte of any sign."""
+_OF_ESCAPES = b"003c"
+"""The sign of marks that are spelled with an escape of JSON, which is found by its backslash."""
 _ESCAPE = re.compile(rb"\\(?:[u/bf]|r(?!\\n))")
 """An escape that may spell any character, or that spells a control character or a lone carriage return."""
-_SEARCHES = (*searches(sorted(SIGNS)), _ESCAPE)
+_SEARCHES = searches(sorted(sign[max(0, sign.find(_RARE)) :] for sign in SIGNS - {_OF_ESCAPES}))
+"""For the first byte of each sign, or for the rare byte in it: the pattern for what begins with it."""
+assert not any(map(bytes.isalpha, _SEARCHES)), "the first bytes are searched for in one case only"
+_MANY = 1024
+"""A search for one byte is faster than a pattern if at most one in this many bytes equals it."""
 
 
 def places_with_signs(block: bytes, starts: Sequence[int], ends: Sequence[int]) -> set[int]:
     """Return the places of the strings that contain a sign or such an escape. `starts` and `ends` give the bounds of
     the strings in the block, in order."""
     places: set[int] = set()
-    last = len(starts)
-    for pattern in _SEARCHES if last else ():
-        search = pattern.search
-        found = search(block, starts[0])
-        while found is not None:
-            at = found.start()
-            place = bisect_right(starts, at)
-            if at < ends[place - 1]:
-                places.add(place - 1)
-            if place == last:
-                break
-            found = search(block, starts[place])
+    if not starts:
+        return places
+    for first, pattern in _SEARCHES.items():
+        known = _few(block, first, starts[0], ends[-1])
+        found = _matches(block, pattern, starts) if known is None else [at for at in known if pattern.match(block, at)]
+        _add_places(places, found, starts, ends)
+    _add_places(places, _matches(block, _ESCAPE, starts), starts, ends)
     return places
+
+
+def _few(block: bytes, byte: bytes, start: int, end: int) -> list[int] | None:
+    """Return where a byte is, or None if it is too frequent."""
+    found: list[int] = []
+    most, find = (end - start) // _MANY, block.find
+    at = find(byte, start, end)
+    while at >= 0:
+        if len(found) >= most:
+            return None
+        found.append(at)
+        at = find(byte, at + 1, end)
+    return found
+
+
+def _matches(block: bytes, pattern: re.Pattern[bytes], starts: Sequence[int]) -> Iterator[int]:
+    """Yield the first match in each string, and matches before or between them."""
+    search, last = pattern.search, len(starts)
+    found = search(block, starts[0])
+    while found is not None:
+        at = found.start()
+        yield at
+        place = bisect_right(starts, at)
+        if place == last:
+            break
+        found = search(block, starts[place])
+
+
+def _add_places(places: set[int], found: Iterator[int] | list[int], starts: Sequence[int], ends: Sequence[int]) -> None:
+    for at in found:
+        place = bisect_right(starts, at)
+        if at < ends[place - 1]:
+            places.add(place - 1)

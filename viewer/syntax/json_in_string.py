@@ -99,8 +99,12 @@ class _Places:
         return top
 
     def _node(self, node: JsonNode) -> InnerNode:
-        inner = InnerNode(node.kind, self.start(node.start), self.end(node.end), node.text, closed=node.closed)
+        source, base, first = self._map.source_of, self._base, self._first
+        start = base + source(first + node.start, False)
+        inner = InnerNode(node.kind, start, self.end(node.end), node.text, closed=node.closed)
         if node.kind is JsonKind.STRING:
-            inner.body_start = self.start(node.start + 1) if node.body_end > node.start + 1 else inner.start
-            inner.body_end = self.end(node.body_end) if node.body_end > node.start + 1 else inner.start
+            inner.body_start = inner.body_end = start
+            if node.body_end > node.start + 1:
+                inner.body_start = base + source(first + node.start + 1, False)
+                inner.body_end = base + source(first + node.body_end - 1, True)
         return inner

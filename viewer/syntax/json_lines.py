@@ -45,6 +45,9 @@ _KEY = re.compile(rb"(" + _STRING + rb")" + _SPACE + rb":" + _SPACE, re.DOTALL)
 _MEMBER = lazy_regex(
     rb"(" + _STRING + rb")" + _SPACE + rb":" + _SPACE + rb"(" + _ANY + rb")" + _SPACE + rb"[,}]" + _SPACE, re.DOTALL
 )
+_STRING_MEMBER = lazy_regex(
+    rb"(" + _STRING + rb")" + _SPACE + rb":" + _SPACE + rb"(" + _STRING + rb")" + _SPACE + rb"[,}]" + _SPACE, re.DOTALL
+)
 _PAIRED = lazy_regex(
     rb"(?:[^\\]++|\\[^u]|\\u(?![dD][89a-fA-F])|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2})*+",
     re.DOTALL,
@@ -174,8 +177,16 @@ def _object_tree(value: dict[str, Any], data: bytes, at: int, base: int) -> Json
     node = JsonNode(JsonKind.OBJECT, base + at, 0, "", False, _NONE, [])
     at = _FIRST.match(data, at).end()  # type: ignore[union-attr]
     for key, each in value.items():
-        found = _KEY.match(data, at)
+        is_string = type(each) is str
+        found = (_STRING_MEMBER if is_string else _KEY).match(data, at)
         assert found is not None
+        if is_string:
+            start, end = found.span(2)
+            plain = data.find(b"\\", start, end) < 0
+            inner = JsonNode(JsonKind.STRING, base + start, base + end, each, plain, _NONE, _NONE, True, base + end - 1)
+            node.members.append(JsonMember(key, base + at, base + found.end(1), inner))
+            at = found.end()
+            continue
         inner = _tree(each, data, found.end(), base)
         node.members.append(JsonMember(key, base + at, base + found.end(1), inner))
         at = _NEXT.match(data, inner.end - base).end()  # type: ignore[union-attr]
@@ -213,6 +224,16 @@ def note_decoded(node: JsonNode) -> Any:
         items = [note_decoded(item) for item in node.items]
         return items if node.closed and not any(item is _UNKNOWN for item in items) else _UNKNOWN
     return JsonNumber(node.text) if kind is JsonKind.NUMBER else _CONSTANTS[kind]
+
+
+def note_changed(decoded: dict[str, Any] | None, member: JsonMember) -> bool:
+    """Set the value of a member of which the value was replaced, in the decoded object that contains it. Return False
+    if that is not known."""
+    value = note_decoded(member.value)
+    if decoded is None or value is _UNKNOWN:
+        return False
+    decoded[member.key] = value
+    return True
 
 
 _UNKNOWN = object()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from array import array
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 
 from viewer.cache import lazy_regex
@@ -31,7 +31,10 @@ class StringMap:
         self._escape_ends = array("Q")
         """Where an escape ends in the source; 0 for a verbatim segment."""
         self._end = len(raw)
-        at, meant = opening_length(raw), 0
+        self._first = at = opening_length(raw)
+        self._short: list[int] | None = None
+        """The decoded offsets of the escapes, if each of them represents one byte."""
+        meant = 0
         if self._is_short(raw, at):
             return
         for escape in _ESCAPE.finditer(raw, at):
@@ -47,12 +50,7 @@ class StringMap:
         backslashes = _SHORT_ESCAPE.findall(raw, at).count(_BACKSLASH) + len(escapes)
         if raw.count(b"\\", at) != backslashes or not (raw.isascii() or is_utf8(raw)):
             return False
-        firsts = range(at, at + len(escapes))
-        meants = [start - first for start, first in zip(escapes, firsts, strict=True)]
-        ends = [start + 2 for start in escapes]
-        self._meant = _alternating(0, meants, [meant + 1 for meant in meants])
-        self._source = _alternating(at, escapes, ends)
-        self._escape_ends = _alternating(0, ends, [0] * len(ends))
+        self._short = [start - first for first, start in enumerate(escapes, at)]
         return True
 
     def _add(self, meant: int, source: int, escape_end: int, size: int) -> int:
@@ -63,6 +61,13 @@ class StringMap:
 
     def source_of(self, meant: int, last: bool) -> int:
         """Return the source offset of a decoded byte or, with `last`, the offset after it."""
+        short = self._short
+        if short is not None:
+            before = bisect_left(short, meant)
+            source = self._first + meant + before
+            if before < len(short) and short[before] == meant:
+                return source + 2 if last else source
+            return min(source + last, self._end)
         index = bisect_right(self._meant, meant) - 1
         source, escape_end = self._source[index], self._escape_ends[index]
         if escape_end:
@@ -82,14 +87,6 @@ class NestedMap:
         """Return the source offset of a decoded byte or, with `last`, the offset after it."""
         at = self._inner.source_of(meant, last) - 1
         return self._outer.source_of(max(0, at - last), last)
-
-
-def _alternating(first: int, odd: list[int], even: list[int]) -> array[int]:
-    """Return a column with a first number, followed by the numbers of two lists alternately."""
-    column = array("Q", bytes(8 * (1 + 2 * len(odd))))
-    column[0] = first
-    column[1::2], column[2::2] = array("Q", odd), array("Q", even)
-    return column
 
 
 def _size(stretch: bytes) -> int:

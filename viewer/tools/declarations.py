@@ -22,8 +22,12 @@ MANY_CALLS = 256
 
 MOST_KNOWN = 16
 """The maximum number of strings whose declarations are kept for later transcripts."""
+MOST_SCHEMATICS = 256
+"""The maximum number of schemas that are kept."""
 LONGEST_KNOWN = 64 * 1024
-"""The maximum length of such a string in characters."""
+"""The maximum length of such a string, or of a schema, in characters."""
+_REFERENCE = "$"
+"""What a schema contains if its meaning depends on the document around it."""
 
 
 class _Declared(Struct):
@@ -37,7 +41,12 @@ class _Declared(Struct):
 
 
 class KnownTexts(dict[str, list[tuple[str, _Declared]]]):
-    """The declarations in the latest strings of a document. In training data, many transcripts share them."""
+    """The declarations in the latest strings of a document. In training data, many transcripts share them, or choose
+    from the same tools."""
+
+    def __init__(self) -> None:
+        self._schematics: dict[str, Schematic] = {}
+        """The latest schemas that were used, by their text in Python, which differs for all different values."""
 
     def read(self, text: str) -> list[tuple[str, _Declared]]:
         """Return the tools that the text declares, in order."""
@@ -48,6 +57,20 @@ class KnownTexts(dict[str, list[tuple[str, _Declared]]]):
                 self[text] = known
                 if len(self) > MOST_KNOWN:
                     del self[next(iter(self))]
+        return known
+
+    def schematic(self, declared: _Declared) -> Schematic:
+        """Return the schema of a declaration, ready to check arguments."""
+        from viewer.tools.arguments import Schematic
+
+        source = "" if declared.texts else repr(declared.schema)
+        known = self._schematics.get(source)
+        if known is None:
+            known = Schematic(declared.schema, (declared.document,), texts=declared.texts)
+            if source and len(source) <= LONGEST_KNOWN and _REFERENCE not in source:
+                self._schematics[source] = known
+                if len(self._schematics) > MOST_SCHEMATICS:
+                    del self._schematics[next(iter(self._schematics))]
         return known
 
 
@@ -114,9 +137,7 @@ class Declarations:
     def _schematic(self, name: str) -> Schematic:
         declared = self._declared[name]
         if declared.schematic is None:
-            from viewer.tools.arguments import Schematic
-
-            declared.schematic = Schematic(declared.schema, (declared.document,), texts=declared.texts)
+            declared.schematic = self._known.schematic(declared)
         return declared.schematic
 
     def _declare(self, name: str, declared: _Declared) -> None:

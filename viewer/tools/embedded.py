@@ -7,7 +7,7 @@ from bisect import bisect_left
 from collections.abc import Generator, Iterator
 
 from viewer.cache import lazy_regex
-from viewer.syntax.json_text import read_json
+from viewer.syntax.json_text import exact_value, read_json
 from viewer.syntax.yaml_reader import read_yaml
 
 MOST_YAML_BLOCKS = 64
@@ -33,6 +33,8 @@ def json_values(text: str) -> Iterator[object]:
     done = 0
     if text.lstrip().startswith(("{", "[")):
         done = yield from _first(text)
+        if done == len(text):
+            return
     for start, end in sorted(_pairs(text)):
         at = bisect_left(keys, start)
         if start < done or at == len(keys) or keys[at] >= end:
@@ -69,6 +71,10 @@ def first_json(text: str) -> list[object]:
 def _first(text: str) -> Generator[object, None, int]:
     """Yield the values, and return the character position where they end."""
     data = text.encode("utf-8", "replace")
+    whole = exact_value(data)
+    if isinstance(whole, dict | list):
+        yield whole
+        return len(text)
     position = 0
     while found := _NEXT_VALUE.match(data, position):
         reading = read_json(data, 0, found.end() - 1)

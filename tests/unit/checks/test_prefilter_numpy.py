@@ -68,11 +68,13 @@ PIECES = [
     *(b"<", b"<|", b"[", b"</", b"<think", b"<THINK", b"think", b"<|st", b"<|Start_", b"```", b"`", b"a", b" ", b"\n"),
     *(b"\r", b"\r\n", b"\0", b"\x07", b"\x7f", "é".encode(), "\u200b".encode(), "日".encode(), "◁".encode()),
     *(b"\xff", b"\xe2", b"\x80", b"\x8b", b"analysis", b"com", b"mentary"),
+    *(b":", b"::", b":::", b"0", b"03c", b"003C", b"003c", b"&#", "日".encode()[:1], b"\x97"),
 ]
 TRIGGERS: dict[str, Trigger] = {
     "always": Always(),
     "literals": Contains(b"```", b"think"),
     "words": Contains(b"<think", b"<|Start_", b"<|", "◁".encode(), b"a ", ignore_case=True),
+    "doubled bytes": Contains(b":::", b"003c", b"``", "◁".encode(), b"&#60;", ignore_case=True),
     "bytes": HasByte(CONTROLS),
     "nul": HasByte(b"\0"),
     "a lone byte": LoneByte(b"\r", b"\n"),
@@ -95,7 +97,7 @@ def test_both_prefilters_agree_on_random_bytes(name: str) -> None:
         together, alone = judged_together(TRIGGERS[name], bodies), judged_alone(TRIGGERS[name], bodies)
         missed = [body for body, quick, careful in zip(bodies, together, alone, strict=True) if careful and not quick]
         assert missed == [], name
-        if name not in ("words", "faults"):
+        if name not in ("words", "doubled bytes", "faults"):
             assert together == alone
 
 

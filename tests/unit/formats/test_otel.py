@@ -290,6 +290,14 @@ def test_a_root_that_comes_first_waits_for_nothing_and_its_spans_for_the_end() -
         assert lines(*order)[0] == ["a", "b", "c", "d"]
 
 
+def test_traces_that_end_in_one_record_are_written_in_the_order_of_their_first_spans() -> None:
+    names = [f"t{number}" for number in range(8)]
+    said = {name: chat([text("user", name)], []) for name in names}
+    below = [span(2, said[name], 1, traceId=name) for name in names]
+    roots = [span(1, {}, traceId=name) for name in reversed(names)]
+    assert told("\n".join(json.dumps(each) for each in (*below, {"spans": roots})).encode(), "otel")[0] == names
+
+
 def test_a_span_above_model_calls_repeats_them() -> None:
     asked, answer = text("user", "a"), text("assistant", "b")
     agent = chat([asked], [text("assistant", "SECRET_1")], **{"gen_ai.operation.name": "invoke_agent"})

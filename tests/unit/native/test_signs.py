@@ -14,6 +14,7 @@ from viewer.checks.prefilter_numpy import Batch
 CONTROLS = bytes([*range(9), 11, 12, *range(14, 32), 127])
 PARTS = (
     *(b"<think", b"<THINK", b"[/X", b"<|C|>", b"<|c|>", b'"ab"', "◁".encode(), "<｜".encode(), b"tag", b"Tag", b"TAG"),
+    *(b":::", b":: :", b"00A", b"00a", b"0a"),
     *(b"\r\n", b"\r", b"\0", b"\x1f", b"\x7f", b"a", b"plain text, and more of it " * 3, b" " * 70),
     *(
         "é🐙漢\xad\u034f\u061c\u115f\u200b".encode(),

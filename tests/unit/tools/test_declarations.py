@@ -15,6 +15,7 @@ from tests.support.declaring import declared, faults, tool
 from tests.support.growth import assert_growth
 from viewer.syntax.json_text import read_json
 from viewer.tools.declarations import LONGEST_KNOWN, MOST_KNOWN, Declarations, KnownTexts
+from viewer.tools.embedded import first_json, json_values
 
 WEATHER = """## functions
 namespace functions {
@@ -342,3 +343,46 @@ def test_the_last_declaration_wins_again() -> None:
         for text in texts:
             declarations.read(text)
         assert declarations.check("f", b"{}", 0)[0].name == ("b" if texts[1] is other else "a")
+
+
+def test_transcripts_share_a_schema_only_if_it_means_the_same() -> None:
+    known = KnownTexts()
+    integer, string = ({"type": kind} for kind in ("integer", "string"))
+    pointing = {"type": "object", "properties": {"a": {"$ref": "#/defs/a"}}}
+    plain = {"type": "object", "properties": {"a": integer}}
+    for parameters, defs, value, expected in (
+        (pointing, {"a": integer}, 1, True),
+        (pointing, {"a": string}, 1, False),
+        (plain, {}, 1, True),
+        (plain, {"a": string}, 1, True),
+        ({**plain, "properties": {"a": {"type": "integer", "maximum": 1}}}, {}, 2, False),
+        ({**plain, "properties": {"a": {"type": "integer", "maximum": True}}}, {}, 2, True),
+    ):
+        declarations = Declarations(known)
+        text = json.dumps({"tools": [{"name": "f", "parameters": parameters}], "defs": defs, "number": len(known)})
+        assert declarations.read(text)
+        assert (
+            declarations.accepts(
+                "f",
+                {"a": value},
+            )
+            is expected
+        ), (parameters, defs)
+    first, second = Declarations(known), Declarations(known)
+    for number, declarations in enumerate((first, second)):
+        declarations.read(json.dumps([{"name": "f", "parameters": plain}, number]))
+        declarations.accepts("f", {})
+    assert first._schematic("f") is second._schematic("f")
+
+
+def _containers(inner: st.SearchStrategy[object]) -> st.SearchStrategy[object]:
+    return st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3)
+
+
+@given(st.recursive(st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(), _containers))
+def test_a_whole_text_of_json_has_the_value_of_its_nodes(value: object) -> None:
+    for whole in ([value], {"name": value}):
+        text = json.dumps(whole).replace("Infinity", "1e999")
+        (found,) = first_json(text)
+        assert repr(found) == repr(read_json(text.encode()).node.to_python())  # type: ignore[union-attr]
+        assert [*json_values(text)] == ([found] if '"name"' in text else [])

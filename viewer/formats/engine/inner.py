@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 from functools import cache
+from typing import Any
 
 from viewer.cache import lazy_regex
 from viewer.formats.engine.conditions import Unreadable, all_hold
-from viewer.formats.engine.paths import MANY, Step, all_at, change, exists, path
+from viewer.formats.engine.paths import MANY, NESTED, Step, all_at, change, exists, path
 from viewer.formats.json.fields import Source
 from viewer.formats.tables.model import Inner
 from viewer.model.diagnostic import Problem
@@ -34,22 +35,41 @@ def read_inner_strings(inner: Iterable[str | Inner], node: JsonNode, source: Sou
         return []
     reader = _InnerReader(source)
     for each in inner:
+        is_stale = False
         if isinstance(each, str):
             if node.decoded is None or _is_anywhere(each, node.decoded):
-                change(each, node, reader.read)
+                is_stale = change(each, node, reader.read)
         else:
             for holder in path(each.holders).all(node):
                 if _applies(each, holder):
-                    change(each.path, holder, reader.reading(each))
-        if node.decoded is not None and reader.has_changed:
+                    is_stale |= change(each.path, holder, reader.reading(each))
+        if is_stale and node.decoded is not None:
             note_decoded(node)
-            reader.has_changed = False
     return reader.problems
 
 
-def _is_anywhere(at: str, value: object) -> bool:
+def _is_anywhere(at: str, value: dict[str, Any]) -> bool:
     """True if a decoded value has a value at any choice of a path."""
-    return any(exists(value, steps) for steps in path(at).choices)
+    for name, below, steps in _beginnings(at):
+        if name is not None:
+            inner = value.get(name)
+            if inner is None or (below is not None and (type(inner) is not dict or below not in inner)):
+                continue
+        if exists(value, steps):
+            return True
+    return False
+
+
+@cache
+def _beginnings(at: str) -> list[tuple[str | None, str | None, tuple[Step, ...]]]:
+    """Return the choices of a path, each after the names of its first two members. Instead of a step that is no plain
+    name, and after it, there is None."""
+    found: list[tuple[str | None, str | None, tuple[Step, ...]]] = []
+    for steps in path(at).choices:
+        names = (_name(steps[place : place + 1]) for place in (0, 1))
+        name, below = (None if each == _ANY or each.startswith(NESTED) else each for each in names)
+        found.append((name, below if name else None, steps))
+    return found
 
 
 def has_inner_strings(inner: tuple[str | Inner, ...], node: JsonNode) -> bool:
@@ -109,8 +129,6 @@ class _InnerReader:
     def __init__(self, source: Source) -> None:
         self._source = source
         self.problems: list[Problem] = []
-        self.has_changed = False
-        """True if a string was replaced."""
 
     def reading(self, inner: Inner) -> Callable[[JsonNode], JsonNode | None]:
         """Return the function that reads such strings."""
@@ -122,7 +140,6 @@ class _InnerReader:
             return None
         if _begins_json(value) or not value.text.lstrip().startswith(_EVENT_FIELDS):
             return self.read(value)
-        self.has_changed = True
         found = read_inner_events(value, self._raw(value))
         if found is None:
             self.problems.append(Problem(E_BODY_CONSTRAINT_VIOLATION, "json-malformed", value.start, value.end))
@@ -134,7 +151,6 @@ class _InnerReader:
             return None
         if _begins_json(value):
             return self.read(value)
-        self.has_changed = True
         reading = read_inner(value, self._raw(value))
         return None if reading.faults or not self._is_all(reading, value) else reading.node
 
@@ -144,7 +160,6 @@ class _InnerReader:
             return None
         if not _begins_json(value):
             return None
-        self.has_changed = True
         reading = read_inner(value, self._raw(value))
         if reading.faults and reading.may_go_on:
             self.problems.append(Problem(E_STREAM_TRUNCATED, "log", value.start, value.end))

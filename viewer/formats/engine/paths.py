@@ -9,7 +9,7 @@ from typing import Any
 
 from viewer.formats.hiding import values_of
 from viewer.formats.tables.model import RecordFormat, RecordRule
-from viewer.syntax.json_lines import JsonNumber, LazyNode
+from viewer.syntax.json_lines import JsonNumber, LazyNode, note_changed
 from viewer.syntax.json_text import JsonKind, JsonNode
 
 _STEP = re.compile(r"([^.\[\]]*)((?:\[(?:\d*|-1|1:)\])*)")
@@ -171,14 +171,18 @@ def _first_at(choices: Keys, value: Any) -> Any:
     return None
 
 
-def change(at: str, node: JsonNode, new: Callable[[JsonNode], JsonNode | None]) -> None:
-    """Replace each value at a path with the result of `new`. If that is None, keep the value."""
+def change(at: str, node: JsonNode, new: Callable[[JsonNode], JsonNode | None]) -> bool:
+    """Replace each value at a path with the result of `new`. If that is None, keep the value.
+
+    Return True if a decoded value in the node may differ from the value now."""
+    is_stale = False
     for steps in path(at).choices:
         holders = [node]
         for step in steps[:-1]:
             holders = [value for one in holders for value in _follow(one, step)]
         for holder in holders:
-            _change_in(holder, steps[-1], new)
+            is_stale |= _change_in(holder, steps[-1], new)
+    return is_stale
 
 
 def all_at(at: str, node: JsonNode) -> list[JsonNode]:
@@ -220,16 +224,24 @@ def names_read(format: RecordFormat) -> frozenset[str]:
     return frozenset(members_of(format.records))
 
 
-def _change_in(holder: JsonNode, step: Step, new: Callable[[JsonNode], JsonNode | None]) -> None:
+def _change_in(holder: JsonNode, step: Step, new: Callable[[JsonNode], JsonNode | None]) -> bool:
+    is_stale = False
     if isinstance(step, int) or step == EACH:
         for index, item in enumerate(holder.items):
-            if step in (EACH, index):
-                holder.items[index] = new(item) or item
-        return
+            changed = new(item) if step in (EACH, index) else None
+            if changed is not None:
+                holder.items[index], is_stale = changed, True
+        return is_stale
+    decoded = holder.decoded
     for member in holder.members:
-        if step == member.key or (step in MANY and _is_meant(member.key, step)):
-            member.value = new(member.value) or member.value
+        is_meant = step == member.key or (step in MANY and _is_meant(member.key, step))
+        changed = new(member.value) if is_meant else None
+        if changed is not None:
+            member.value = changed
+            is_stale |= not note_changed(decoded, member)
     holder.forget_index()
+    holder.decoded = None if is_stale else decoded
+    return is_stale
 
 
 def _only_keys(choices: tuple[tuple[Step, ...], ...]) -> Keys | None:

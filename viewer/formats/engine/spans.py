@@ -73,7 +73,9 @@ class SpanCollector:
         self._format = format
         self._spans: Spans = format.spans
         self._emit = emit
-        self._waiting: list[TraceSpan] = []
+        self._waiting: dict[str, list[TraceSpan]] = {}
+        """The spans of each trace without a root."""
+        self._waiting_count = 0
         self._known: dict[tuple[str, str], TraceSpan] = {}
         self._groups: dict[str, str] = {}
         """The conversation of each trace."""
@@ -91,22 +93,28 @@ class SpanCollector:
             span.is_root, span.is_logged = False, True
         if found or logged:
             added[0].reading.faults += self._unread(record)
-        self._waiting += added
         for span in added:
+            self._waiting.setdefault(span.trace, []).append(span)
             if span.id:
                 self._known.setdefault((span.trace, span.id), span)
-        complete = {span.trace for span in self._waiting if span.is_root}
-        if len(self._waiting) > MOST_WAITING:
+        self._waiting_count += len(added)
+        if self._waiting_count > MOST_WAITING:
             self.close()
-        elif complete:
-            self._write([span for span in self._waiting if span.trace in complete])
-            self._waiting = [span for span in self._waiting if span.trace not in complete]
+        else:
+            self._write_traces({span.trace for span in added if span.is_root})
 
     def close(self) -> None:
         """Write all spans, because no more roots will come."""
-        waiting, self._waiting = self._waiting, []
-        if waiting:
-            self._write(waiting)
+        self._write_traces({*self._waiting})
+
+    def _write_traces(self, traces: set[str]) -> None:
+        """Write the spans of these traces in the order in which they arrived."""
+        spans = [span for trace in traces for span in self._waiting.pop(trace)]
+        self._waiting_count -= len(spans)
+        if len(traces) > 1:
+            spans.sort(key=lambda span: span.start[1])
+        if spans:
+            self._write(spans)
 
     def _read(self, node: JsonNode, source: Source | None) -> TraceSpan:
         spans = self._spans
@@ -275,5 +283,7 @@ def _all_hold(conditions: tuple[When, ...], node: JsonNode) -> bool:
 
 def _number(text: str | None) -> int:
     """Return a time as a sortable number: nanoseconds, or the digits of a date."""
-    digits = "".join(each for each in text or "" if "0" <= each <= "9")[:20]
+    text = text or ""
+    digits = text if text.isdecimal() and text.isascii() else "".join(each for each in text if "0" <= each <= "9")
+    digits = digits[:20]
     return int(digits.ljust(20, "0")) if digits else 0

@@ -175,7 +175,7 @@ class TestConvert:
 class TestStats:
     def test_hidden_messages_are_only_counted(self, chat: Path) -> None:
         out = run("stats", chat).out
-        assert "4 more hidden" in out
+        assert "4 hidden messages\n" in out
         assert not [word for word in ("tool", "analysis", "system", *SECRETS) if word in out]
 
     def test_everything_is_counted_if_revealed(self, chat: Path) -> None:

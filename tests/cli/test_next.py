@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.next_prompts import from_letters
-from tests.support.program import run
+from tests.support.program import ROOT, run
 from viewer.insight.next_prompt import NOTES, POLICIES
 
 SENTENCE = "ocmlview next shows hidden messages; add --reveal all\n"
@@ -47,6 +47,18 @@ def test_the_table_names_every_policy_and_explains_its_notes(chat: Path) -> None
     assert f"stale-analysis: {NOTES['stale-analysis']}" in result.out
     same = [line.split(": ")[1].split(", ") for line in result.out.splitlines() if line.startswith("same prompt: ")]
     assert any({"keep", "openchatml-2.0"} <= {*names} for names in same)
+
+
+def test_the_title_says_how_many_policies_refuse(chat: Path) -> None:
+    broken = ROOT / "samples" / "broken" / "E-CALL-SCHEMA-missing-argument.3.ocml"
+    titles: list[tuple[list[str | Path], str]] = [
+        (["-d", broken], "12 policies · 10 refuse, the others give the same prompt"),
+        (["-d", chat], "12 policies · 3 different prompts"),
+        (["-d", "--policy", "keep", chat], "1 policy"),
+        (["-d", "--policy", "keep,openchatml-2.0", chat], "2 policies · the same prompt"),
+    ]
+    for given, title in titles:
+        assert run("next", *given).out.splitlines()[0].partition(" · ")[2] == title
 
 
 def test_text_is_the_exact_prompt(chat: Path) -> None:

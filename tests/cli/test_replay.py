@@ -123,4 +123,7 @@ def test_a_followed_run_can_be_timed(chat: Path, tmp_path: Path) -> None:
     times.write_text(f'{{"b":{len(data)},"t":5}}\n')
     timing = json.loads(run("timing", "--json", "--times", times, chat).out)
     assert (timing["has_times"], timing["source"], timing["events"]) == (True, "sidecar", 2)
+    assert run("timing", "--times", times, chat).out.startswith(
+        "2 events that each arrived at once, times from the sidecar\n"
+    )
     assert "No times" in run("timing", chat).out

@@ -148,3 +148,12 @@ async def test_the_cursor_is_on_the_screen_after_every_jump_and_each_jump_is_und
                 assert navigator.standing == before, state
                 await press(pilot, "ctrl+n")
                 assert navigator.standing == after, state
+
+
+async def test_a_typed_number_of_a_hidden_message_goes_to_its_hidden_line() -> None:
+    async with running(size=SMALL) as pilot:
+        for key in ("", "D"):
+            await press(pilot, *key)
+            await type_in(pilot, ":", "4")
+            assert view(pilot).navigator.cursor == Cursor(4, RowKind.HIDDEN)
+            assert " 4 of 33" in drawn(pilot)

@@ -5,11 +5,12 @@ from __future__ import annotations
 from functools import partial
 from itertools import permutations
 from pathlib import Path
+from random import Random
 
 import pytest
 from textual.pilot import Pilot
 
-from tests.support.running import drawn, finished, press, running, settled, strips, type_in, until, view
+from tests.support.running import TOUR, drawn, finished, press, running, settled, strips, type_in, until, view
 from tests.support.walks import WALKS, held, keys_of, write_files, write_sessions
 from viewer.render.sanitize import SafeText
 from viewer.render.width import cells
@@ -116,6 +117,64 @@ async def test_each_state_survives_every_width(name: str, tmp_path: Path, monkey
                     assert lines[0].rstrip().endswith(("[SAFE]", "[BRIEF]", "[DEBUG]")), (step, size, lines[0])
                     assert (pilot.app.screen, pilot.app.focused) == (screen, focused), (step, size)
                 await pilot.resize_terminal(120, 40)
+
+
+SECRET = "SECRET_"
+HIDDEN = "version: 2.2\n<|start|>system<|message|>SECRET_SYSTEM<|end|>\n" + "".join(
+    f"<|start|>user<|message|>Question {turn}: {'why ' * (turn % 5 * 30)}?<|end|>\n"
+    f"<|start|>assistant<|channel|>analysis<|message|>SECRET_THOUGHT {'so ' * 40}<|end|>\n"
+    f"<|start|>assistant to=functions.find call_id=c{turn}<|channel|>commentary<|constrain|>json<|message|>"
+    f'{{"q":"SECRET_{turn}"}}<|call|>\n'
+    f"<|start|>tool name=functions.find call_id=c{turn} to=assistant<|channel|>commentary<|message|>"
+    f'{{"ok":{"true" if turn % 3 else "false"},"found":["SECRET_FOUND"]}}<|end|>\n'
+    f"<|start|>assistant<|channel|>final<|message|># Answer {turn}\n\n{'A line of it.' * (turn % 4 * 60)}\n\n"
+    "| a | b |\n|---|---|\n| 1 | 2 |\n<|end|>\n"
+    for turn in range(9)
+)
+PRESSED = (
+    *("J", "J", "J", "K", "}", "{", "space", "b", "G", "g", "j", "k", "ctrl+d", "ctrl+u", "ctrl+o", "ctrl+n"),
+    *("d", "D", "D", "a", "c", "t", "s", "enter", "h", "l", "z", "*", "e", "w", "o", "u", "m", "M", "minus", ";", "$"),
+    *("T", "i", "p", "C", "H", "|", "r", "less_than_sign", "greater_than_sign", "tab", "escape", "escape"),
+    *("?", "escape", "ctrl+p", "escape", "apostrophe", "escape"),
+)
+
+
+async def walk_through_sizes(file: Path, seed: int, steps: int) -> None:
+    """Press random keys between random resizes. Nothing is cut off or revealed, the cursor keeps its message and row,
+    and the screen equals one that is drawn from nothing."""
+    chance = Random(seed)
+    done: list[object] = [(120, 40)]
+    async with running(file) as pilot:
+        for _ in range(steps):
+            key = chance.choice(PRESSED)
+            done.append(key)
+            await press(pilot, key)
+            pane = view(pilot).widgets.transcript
+            size, before = (chance.randrange(20, 201), chance.randrange(5, 61)), pane.cursor
+            done.append(size)
+            await resized(pilot, size)
+            await until(partial(_has_size, pilot, size))
+            lines = [strip.text for strip in strips(pilot)]
+            assert [cells(SafeText(line)) for line in lines] == [size[0]] * size[1], done
+            assert SECRET not in "".join(lines) or view(pilot).session.display.debug, done
+            assert pane.cursor == before, done
+            if before.is_set and pane.display and pane.view_height > 2 and pilot.app.screen is view(pilot):
+                assert pane.cursor_row in pane.rows_on_screen, done
+                pane.redraw()
+                assert [strip.text for strip in strips(pilot)] == lines, done
+
+
+@pytest.mark.slow
+async def test_a_random_walk_survives_random_sizes(tmp_path: Path) -> None:
+    (tmp_path / "hidden.ocml").write_text(HIDDEN, "utf-8")
+    await walk_through_sizes(tmp_path / "hidden.ocml", 1, 3)
+
+
+@pytest.mark.lab
+@pytest.mark.parametrize("seed", range(60))
+async def test_random_walks_survive_random_sizes(seed: int, tmp_path: Path) -> None:
+    (tmp_path / "hidden.ocml").write_text(HIDDEN, "utf-8")
+    await walk_through_sizes(tmp_path / "hidden.ocml" if seed % 2 else Path(TOUR), seed, 40)
 
 
 def _has_size(pilot: Pilot[int], size: tuple[int, int]) -> bool:

@@ -24,6 +24,7 @@ from viewer.insight.prompt_tokens import messages_of, token_ids
 from viewer.insight.simulator import Outcome, Simulator, are_different, groups, simulator_before
 from viewer.model.visibility import EVERYTHING, Reveal
 from viewer.render.json_lines import encode
+from viewer.render.number_format import counted
 from viewer.render.sanitize import SafeText, normalize_newlines, sanitize
 from viewer.render.style import Line, Printable, StyleRole, trusted
 from viewer.render.style import Part as Words
@@ -244,15 +245,26 @@ def _line(lead: str, text: str) -> Line:
 
 def _title(outcomes: list[Outcome], *, several: bool) -> str:
     first = outcomes[0]
-    refused = sum(outcome.refused is not None for outcome in outcomes)
     where = f"transcript {first.transcript}, " if several else ""
-    prompts = len(groups(outcomes))
     words = [
         f"next prompt after {where}#{first.after}" if first.after else f"next prompt {where}without messages",
-        f"{len(outcomes)} {'policy' if len(outcomes) == 1 else 'policies'}",
-        f"{prompts} different {'prompt' if prompts == 1 else 'prompts'}" + (f", {refused} refused" if refused else ""),
+        counted(len(outcomes), "policy", "policies"),
+        _agreement(outcomes),
     ]
-    return " · ".join(words)
+    return " · ".join(filter(None, words))
+
+
+def _agreement(outcomes: list[Outcome]) -> str:
+    """Return how many policies refuse the history, and whether the others give the same prompt."""
+    refused = sum(outcome.refused is not None for outcome in outcomes)
+    others, prompts = len(outcomes) - refused, len(groups(outcomes))
+    if not others:
+        return "refuses" if refused == 1 else "all refuse"
+    refusing = f"{counted(refused, 'refuses', 'refuse')}, " if refused else ""
+    if others == 1:
+        return f"{refusing}the other one gives a prompt" if refused else ""
+    same = "the same prompt" if prompts == 1 else f"{prompts} different prompts"
+    return f"{refusing}the others give {same}" if refused else same
 
 
 def _row(outcome: Outcome) -> list[Cell]:

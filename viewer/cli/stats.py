@@ -19,7 +19,7 @@ from viewer.model.messages import Usage
 from viewer.model.prices import NO_PRICES, Prices
 from viewer.model.visibility import Audience, Reveal
 from viewer.render.json_lines import encode
-from viewer.render.number_format import money
+from viewer.render.number_format import counted, money
 from viewer.render.style import Line, Part, Printable, Style, StyleRole, trusted
 from viewer.render.title import rule
 
@@ -100,7 +100,7 @@ def _tables(stats: Stats, output: Output) -> Iterator[Line]:
     rows.append([trusted("shown"), trusted(""), *_totals(stats)])
     yield from table_lines(_SUMS, rows, output.width, style)
     if stats.hidden:
-        yield (Part(trusted(f"{stats.hidden:,} more hidden"), StyleRole.QUIET),)
+        yield (Part(trusted(counted(stats.hidden, "hidden message")), StyleRole.QUIET),)
     if stats.tools:
         yield ()
         has_tokens = any(row.tokens is not None for row in stats.tools)
@@ -123,7 +123,7 @@ def _prices(audience: Audience) -> Prices:
 def _usage_rows(stats: Stats, usage: Usage, style: Style) -> list[list[Cell]]:
     """Return a row for each model, and the sum."""
     rows = [[style.name(row.model or "(no model)"), *_usage_cells(row.usage, row.cost)] for row in stats.models]
-    return [*rows, [trusted("stated"), *_usage_cells(usage, stats.cost)]]
+    return [*rows, [trusted("all models"), *_usage_cells(usage, stats.cost)]]
 
 
 def _usage_cells(usage: Usage, cost: float | None) -> list[Cell]:

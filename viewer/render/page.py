@@ -333,7 +333,11 @@ class BlockMaker:
         grows = number in self.facts.growing
         if isinstance(body, RowLines):
             pending = [self._pending_line(lead)] if grows or (self.debug and message.ending == "open") else []
-            return Block(number, Joined([*pieces, pending, [SPACE]]), drawn.given, len(before), source=_source(drawn))
+            return Block(
+                *(number, Joined([*pieces, pending, [SPACE]]), drawn.given, len(before)),
+                source=_source(drawn),
+                origins=drawn.origins,
+            )
         lines = [line for piece in pieces for line in piece]
         if self.debug and message.ending == "open":
             lines.append(self._pending_line(lead))
@@ -342,7 +346,7 @@ class BlockMaker:
             lines[-1] = replace(last, parts=(*last.parts, Part(trusted(self.signs.caret), StyleRole.PENDING)))
         elif grows:
             lines.append(self._pending_line(lead))
-        return Block(number, [*lines, SPACE], drawn.given, len(before), source=_source(drawn))
+        return Block(*(number, [*lines, SPACE], drawn.given, len(before)), source=_source(drawn), origins=drawn.origins)
 
     def _pending_line(self, lead: Part) -> BlockLine:
         words = f"{self.signs.ellipsis} pending" if self.debug else self.signs.caret

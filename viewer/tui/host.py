@@ -197,8 +197,9 @@ class Viewport(Protocol):
         """Scroll unwrapped lines by `step` columns; None returns to the first column."""
         ...
 
-    def show_offset(self, offset: int) -> None:
-        """Scroll to the line with this character of the body under the cursor."""
+    def show_offset(self, offset: int) -> bool:
+        """Scroll to the line with this character of the body under the cursor, perhaps only after a long body is laid
+        out. Return False if it is in the folded part."""
         ...
 
     def first_visible(self) -> Cursor:

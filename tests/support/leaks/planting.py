@@ -48,6 +48,7 @@ from viewer.tui.main.screen_host import ScreenHost
 from viewer.tui.merged import screen as merged_screen
 from viewer.tui.merged.search import MergedSearch
 from viewer.tui.panes.line_list import LineList
+from viewer.tui.panes.outline_lines import OutlineLines
 from viewer.tui.session import Changed
 from viewer.tui.settings import state_file
 from viewer.tui.terminal import clipboard
@@ -136,6 +137,27 @@ def _drawn(kind: type[Widget], inside: str = "", id: str = "") -> Plant:
     return plant
 
 
+class _ScoreOfEach(dict[int, int]):
+    """A score for every message."""
+
+    def __contains__(self, number: object) -> bool:
+        return True
+
+    def __missing__(self, number: int) -> int:
+        return 100
+
+
+def _scored(patched: pytest.MonkeyPatch, leak: str) -> None:
+    """Give every message in the outline a score of leaks, and write the leak there."""
+    make = OutlineLines.__init__
+    patched.setattr(
+        OutlineLines,
+        "__init__",
+        lambda self, *given, **more: make(self, *given, **{**more, "leak_scores": _ScoreOfEach()}),
+    )
+    patched.setattr(OutlineLines, "_leak_parts", lambda self, score: (Part(trusted(leak)),))
+
+
 def _say(app: ViewerApp, leak: str) -> None:
     app.sub_title = leak
 
@@ -167,6 +189,7 @@ SURFACES = [
     ),
     Surface("title", _instead(TitleBar, "show", lambda code, leak: lambda self, f: code(self, replace(f, model=leak)))),
     Surface("outline", _drawn(LineList, "Outline"), [_KEY_T]),
+    Surface("scores of leaks", _scored, [_KEY_T], found_on="outline"),
     Surface(
         "problems", _instead(ProblemLines, "line", lambda code, leak: lambda *_, **__: (Part(trusted(leak)),)), [_KEY_P]
     ),

@@ -76,11 +76,35 @@ class Block(Struct, frozen=True):
     """The source to copy from, if it is not the text itself."""
     is_folded: bool = False
     """True for a folded branch or a folded sub-agent."""
+    origins: list[int] | None = None
+    """The offset of each character of the text in the body; None if both have the same offsets."""
 
     @property
     def height(self) -> int:
         """The number of lines."""
         return len(self.lines)
+
+    @property
+    def whole_text(self) -> str:
+        """The source, if there is one, which does not depend on the width."""
+        return self.text if self.source is None else self.source.text
+
+    def body_offset(self, offset: int) -> int:
+        """Return the offset of a character of the text in the body."""
+        return offset if self.origins is None else self.origins[min(offset, len(self.origins) - 1)]
+
+    def text_offset(self, offset: int) -> int:
+        """Return the offset of the first character of the text from this offset of the body on."""
+        return offset if self.origins is None else bisect_left(self.origins, offset)
+
+    def has_offset(self, offset: int) -> bool:
+        """True if the text includes this offset of the body, which the head of a long body may not."""
+        return offset <= self.body_offset(len(self.text))
+
+    def shows(self, line: int, offset: int) -> bool:
+        """True if this line, from `line_of`, shows the character at this offset. A fold may end before it."""
+        row = self.lines[line].row if line < len(self.lines) else None
+        return row is None or offset <= row.end or any(each.row for each in self.lines[line + 1 :])
 
     def line_of(self, offset: int) -> int:
         """Return the last line that shows text up to this offset."""

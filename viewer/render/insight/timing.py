@@ -14,7 +14,8 @@ def timing_lines(timing: Timing, style: Style, rates: Iterable[Line]) -> Iterato
     if not timing.has_times:
         yield (Part(trusted("No times: record them with `ocmlview show -f --record-times PATH`.")),)
     else:
-        words = f"{counted(timing.events, 'event')} in {duration(timing.length_ms)}, times from the {timing.source}"
+        length = f"in {duration(timing.length_ms)}" if timing.length_ms else "that each arrived at once"
+        words = f"{counted(timing.events, 'event')} {length}, times from the {timing.source}"
         yield (Part(style.words(words)),)
         if timing.first_visible_ms is not None:
             yield (Part(style.words(f"First visible answer after {duration(timing.first_visible_ms)}.")),)

@@ -38,6 +38,7 @@ class FooterView(Enum):
     BRIEF = "brief"
     DEBUG = "debug"
     LIST = "list"
+    PROBLEMS = "problems"
     CALLS = "calls"
     TIMELINE = "timeline"
     FILES = "files"
@@ -110,13 +111,16 @@ _MERGED = (
 )
 _BACK = (FooterKey(("leave",), "Back"),)
 _TRANSCRIPT_VIEWS = frozenset({FooterView.SAFE, FooterView.BRIEF, FooterView.DEBUG})
-_ALWAYS = (FooterKey(("palette",), "Commands"), FooterKey(("help",), "Help"))
+_PALETTE = FooterKey(("palette",), "Commands")
+_ALWAYS = (_PALETTE, FooterKey(("help",), "Help"))
+_ALWAYS_OF_PROBLEMS = (_PALETTE, FooterKey(("help",), "Explain"))
 
 FOOTERS = {
     FooterView.SAFE: _SAFE,
     FooterView.BRIEF: _BRIEF,
     FooterView.DEBUG: _DEBUG,
     FooterView.LIST: _LIST,
+    FooterView.PROBLEMS: _LIST,
     FooterView.CALLS: _CALLS,
     FooterView.TIMELINE: _TIMELINE,
     FooterView.FILES: _FILES,
@@ -134,16 +138,16 @@ def footer_actions(
     return list(_items((key for key in (*back, *FOOTERS[view]) if key.least <= width <= key.most), actions))
 
 
-def footer_always(actions: Sequence[Action] = ACTIONS) -> list[FooterItem]:
-    """Return the items at the right end of every footer."""
-    return list(_items(_ALWAYS, actions))
+def footer_always(actions: Sequence[Action] = ACTIONS, view: FooterView = FooterView.SAFE) -> list[FooterItem]:
+    """Return the items at the right end of every footer. In the list of problems, the key of the help explains."""
+    return list(_items(_ALWAYS_OF_PROBLEMS if view is FooterView.PROBLEMS else _ALWAYS, actions))
 
 
 def footer_spots(
     view: FooterView, width: int, actions: Sequence[Action] = ACTIONS, *, has_back: bool = False
 ) -> list[Spot]:
     """Return the footer of a view: the keys that fit, and those for commands and help at the right end."""
-    items, always = footer_actions(view, width, actions, has_back=has_back), footer_always(actions)
+    items, always = footer_actions(view, width, actions, has_back=has_back), footer_always(actions, view)
     right = [*_spots(always), spot(" ")]
     while items and width_of(_spots(items)) + width_of(right) > width:
         items.pop()

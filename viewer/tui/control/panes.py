@@ -153,11 +153,13 @@ class PaneController:
             self.tab = BottomTab.PROBLEMS
 
     def fit(self, *, whole: bool = False) -> None:
-        """Rebuild the blocks for the current width, and keep the row of the cursor visible; with `whole`, all of it."""
+        """Rebuild the blocks for the current width, and keep the row of the cursor visible; with `whole`, all of it,
+        unless it begins above the screen."""
         with self._stick.kept():
             viewport = self._host.viewport
+            begins_above = viewport.line_of_cursor is None
             self._host.redraw(Changed.WIDTH)
-            if whole or viewport.cursor_row not in (None, *viewport.rows_on_screen):
+            if (whole and not begins_above) or viewport.cursor_row not in (None, *viewport.rows_on_screen):
                 viewport.go_to_cursor(viewport.cursor)
             self._host.redraw(Changed.FOCUS)
 

@@ -101,12 +101,18 @@ def _label(session: Session, cursor: Cursor) -> int:
     return label or cursor.number
 
 
+_FOOTERS = {
+    BottomTab.PROBLEMS: FooterView.PROBLEMS,
+    BottomTab.CALLS: FooterView.CALLS,
+    BottomTab.TIMELINE: FooterView.TIMELINE,
+}
+
+
 def footer_view(session: Session, panes: PaneController) -> FooterView:
     """Return the view or pane whose keys the footer shows."""
     if panes.focused is Panel.BOTTOM:
-        return {BottomTab.CALLS: FooterView.CALLS, BottomTab.TIMELINE: FooterView.TIMELINE}.get(
-            panes.tab, FooterView.LIST
-        )
+        has_nothing = panes.tab is BottomTab.PROBLEMS and not len(session.diagnostics)
+        return FooterView.LIST if has_nothing else _FOOTERS[panes.tab]
     if panes.focused in (Panel.OUTLINE, Panel.INSPECTOR):
         return FooterView.LIST
     return FooterView(session.display.level)

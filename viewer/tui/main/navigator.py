@@ -376,12 +376,15 @@ class Navigator:
         if isinstance(found, str):
             self._host.notify(found)
             return
-        self._show_found(found)
+        asked = target.value if isinstance(target, Target) and target.place is Place.MESSAGE else 0
+        hides = not self._session.display.audience.strict and rows.row_holding(asked) is not None
+        self._show_found(asked if hides else found, hides=hides)
 
-    def _show_found(self, number: int) -> None:
-        """Put the cursor on a message, or on the row that folds it, in the upper part of the screen."""
+    def _show_found(self, number: int, *, hides: bool = False) -> None:
+        """Put the cursor on a message or on the row that folds it, in the upper part of the screen; with `hides`, also
+        on the row that hides it."""
         row, above = self._session.rows.row_holding(number), self._host.viewport.view_height // 4
-        if row is not None and self._session.is_place(row):
+        if row is not None and (hides or self._session.is_place(row)):
             self.focus_row(row, number, above=above)
         else:
             self.focus_message(number, above=above)

@@ -74,12 +74,15 @@ class SearchController:
             return
         self.current_match = match
         rows = self._session.rows
-        if rows.kind(match.row) is RowKind.MESSAGE:
-            self._session.reveal(rows.value(match.row), ALL_NODES)
+        number = rows.value(match.row) if rows.kind(match.row) is RowKind.MESSAGE else 0
+        if number:
+            self._session.reveal(number, ALL_NODES)
         self._host.redraw(Changed.BLOCKS)
         self._navigator.leave_place()
         self._navigator.focus_row(match.row)
-        self._host.viewport.show_offset(match.start)
+        if not self._host.viewport.show_offset(match.start) and number:
+            self._host.redraw(self._session.fold(number, True))
+            self._host.viewport.show_offset(match.start)
         self._host.redraw(Changed.FOCUS)
         self._note_matches()
 

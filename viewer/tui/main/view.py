@@ -175,11 +175,14 @@ class ViewController:
         return True
 
     def _lay_out_again(self, change: Callable[[], Changed]) -> None:
-        """Make a change that lays out all bodies again. The message under the cursor keeps its screen line."""
+        """Make a change that lays out all bodies again. The message under the cursor keeps its screen line; if it
+        begins above the screen, the text at the top stays there."""
         viewport = self._host.viewport
         above = viewport.line_of_cursor
         self._host.redraw(change())
-        if viewport.cursor_row is not None:
+        if viewport.cursor_row is not None and (
+            above is not None or viewport.cursor_row not in viewport.rows_on_screen
+        ):
             viewport.go_to_cursor(self._navigator.cursor, above=above)
         self._host.redraw(Changed.FOCUS)
 

@@ -1,13 +1,16 @@
-"""Viewport of the transcript: its scroll position, which is a row and a line in it, and its size.
+"""Viewport of the transcript: its scroll position, which is a row and a line in it, a column, and its size.
 
 The heights of most rows stay unknown."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from textual.geometry import Size
 from textual.widget import Widget
+
+from viewer.render.layout import Row
+from viewer.render.width import cells
 
 
 class Scroller:
@@ -17,11 +20,14 @@ class Scroller:
         """`count` returns the number of rows, `height` the number of lines of a row."""
         self.row = 0
         self.line = 0
+        self.moves = 0
+        """How often the position was chosen. Scrolling back from empty space does not count."""
         self._count = count
         self._height = height
 
     def move(self, lines: int, viewport: int) -> None:
         """Scroll down by lines, or up if negative."""
+        self.moves += 1
         if lines >= 0:
             self._down(lines)
             self.settle(viewport)
@@ -42,7 +48,10 @@ class Scroller:
         self.line = max(0, self.line)
 
     def settle(self, viewport: int) -> None:
-        """Scroll back if there is empty space below the last line."""
+        """Scroll back if the row at the top ends before the position, or if there is empty space below the last
+        line."""
+        if self.row < self._count():
+            self.line = min(self.line, max(0, self._height(self.row) - 1))
         if self._has_below(viewport):
             return
         last = self.last(viewport)
@@ -72,14 +81,17 @@ class Scroller:
 
     def reset(self) -> None:
         """Go to the first line."""
+        self.moves += 1
         self.row = self.line = 0
 
     def go_to_end(self, viewport: int) -> None:
         """Show the last line."""
+        self.moves += 1
         self.row, self.line = self.last(viewport)
 
     def place(self, row: int, line: int, above: int, viewport: int) -> None:
         """Put this line of a row `above` lines below the top, or as close to that as possible."""
+        self.moves += 1
         self.row, self.line = max(0, min(row, self._count() - 1)), max(0, line)
         self._up(above)
         self.settle(viewport)
@@ -105,6 +117,31 @@ class Scroller:
                 return None
         at += line
         return at if 0 <= at < viewport else None
+
+
+class Sideways:
+    """Sideways scrolling of unwrapped lines."""
+
+    def __init__(self) -> None:
+        self.left = 0
+        """The number of columns by which bodies are scrolled to the left."""
+
+    def move(self, step: int | None, rows: Iterable[Row], width: int) -> bool:
+        """Scroll by columns, at most to the end of the longest row; None returns to the first column. Return True if
+        that changes anything."""
+        longest = max((cells(row.text) for row in rows), default=0)
+        before, self.left = self.left, max(0, min(self.left + step, longest - width // 2)) if step is not None else 0
+        return self.left != before
+
+    def show(self, row: Row, place: int, width: int) -> bool:
+        """Scroll to a character of a row. Return True if that changes anything."""
+        if not (self.left or len(row.text) > width):
+            return False
+        column = row.column_of(place)
+        if self.left <= column < self.left + width * 3 // 4:
+            return False
+        self.left = max(0, column - width // 2)
+        return True
 
 
 class Area:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
 from rich.segment import Segment
 from rich.style import Style
 from textual import events
@@ -11,11 +12,10 @@ from textual.selection import Selection
 from textual.strip import Strip
 
 from viewer.document.rows import PLACE_KINDS, RowKind
-from viewer.render.blocks.block import Block, BlockLine
+from viewer.render.blocks.block import Block
 from viewer.render.blocks.sides import Maker
 from viewer.render.sanitize import SafeText, sanitize_copy
 from viewer.render.style import UNICODE, Glyphs
-from viewer.render.width import cells
 from viewer.tui.cursor import NOWHERE, Cursor, cursor_at
 from viewer.tui.host import ScreenPlace
 from viewer.tui.panes.plain_lines import PlainLines
@@ -24,8 +24,9 @@ from viewer.tui.transcript.ahead import Ahead
 from viewer.tui.transcript.blocks import Blocks, VisibleLine
 from viewer.tui.transcript.minimap import Minimap
 from viewer.tui.transcript.nodes import line_of_node, next_node
+from viewer.tui.transcript.reading_place import ReadingPlace, TextPlace
 from viewer.tui.transcript.screen_lines import Content, ScreenLines
-from viewer.tui.transcript.scroller import Area, Scroller
+from viewer.tui.transcript.scroller import Area, Scroller, Sideways
 from viewer.tui.transcript.selecting import selected_text, with_selection
 
 LINES_A_ROW = 1 << 20
@@ -64,6 +65,7 @@ class Transcript(PlainLines, can_focus=True):
         self.minimap = Minimap(signs)
         self.blocks = Blocks()
         self.scroller = Scroller(lambda: self.blocks.count, lambda row: self.blocks.at(row).height)
+        self.reading = ReadingPlace(self.blocks, self.scroller)
         self.lines = ScreenLines(self.blocks, self.scroller, self.minimap, signs)
         self.ahead = Ahead(self, self.blocks)
         self.cursor = NOWHERE
@@ -72,8 +74,7 @@ class Transcript(PlainLines, can_focus=True):
         self.area = Area(self)
         self._anchor: tuple[int | None] | None = None
         """Where the cursor appears in the next rows, in lines below the top; None if the scroll position stays."""
-        self._left = 0
-        """The number of columns by which bodies are scrolled to the left."""
+        self.sideways = Sideways()
         self._base = Style()
         self._drawn: list[Content] = []
         """The source of each drawn line."""
@@ -81,14 +82,22 @@ class Transcript(PlainLines, can_focus=True):
     # What to show.
 
     def show(self, maker: Maker | None) -> None:
-        """Show other rows, or the same rows with other blocks. The scroll position stays, or follows the anchor."""
+        """Show other rows, or the same rows with other blocks. The text at the top stays, or the view follows the
+        anchor."""
+        before, top = self.blocks.maker, self.reading.top
         self.blocks.show(maker)
         anchor, self._anchor = self._anchor, None
-        if anchor is not None and self.cursor_row is not None:
-            self.go_to_cursor(self.cursor, above=anchor[0])
+        row = None if anchor is None else self.cursor_row
+        if anchor is None or row is None:
+            self._restore(top if before is not None and maker is not None and maker.rows is before.rows else None)
+        elif anchor[0] is None and top is not None and (top.text or "").startswith(self.block(row).whole_text):
+            self._restore(replace(top, row=row))
         else:
-            self.scroller.settle(self.view_height)
-            self.redraw_changed()
+            self.go_to_cursor(self.cursor, above=anchor[0])
+
+    def _restore(self, top: TextPlace | None) -> None:
+        self.reading.restore(top, self.view_height)
+        self.redraw_changed()
 
     def hold_cursor(self, cursor: Cursor, above: int | None) -> None:
         """Set the cursor, and let the rows that are shown next begin such that it is `above` lines below the top. The
@@ -112,7 +121,7 @@ class Transcript(PlainLines, can_focus=True):
 
     def clear(self) -> None:
         """Remove all text."""
-        self._drawn, self._left = [], 0
+        self._drawn, self.sideways = [], Sideways()
         self.show(None)
         self.scroller.reset()
 
@@ -128,9 +137,9 @@ class Transcript(PlainLines, can_focus=True):
 
     def redraw_row(self, number: int) -> None:
         """Rebuild the block of a message."""
+        top = self.reading.top
         if self.blocks.forget_message(number):
-            self.scroller.settle(self.view_height)
-            self.redraw_changed()
+            self._restore(top)
 
     # The place.
 
@@ -162,11 +171,8 @@ class Transcript(PlainLines, can_focus=True):
 
     def scroll_sideways(self, step: int | None) -> None:
         """Scroll unwrapped lines, at most to the end of the longest visible one; None returns to the first column."""
-        shown = (block.lines[line].row for _, line, block in self.visible_lines())
-        longest = max((cells(row.text) for row in shown if row is not None), default=0)
-        left = max(0, min(self._left + step, longest - self.text_width // 2)) if step is not None else 0
-        if left != self._left:
-            self._left = left
+        rows = (block.lines[line].row for _, line, block in self.visible_lines())
+        if self.sideways.move(step, (row for row in rows if row is not None), self.text_width):
             self._report_move()
 
     def go_to_row(self, row: int, line: int = 0, *, above: int = 0) -> None:
@@ -210,30 +216,28 @@ class Transcript(PlainLines, can_focus=True):
             self.scroller.place(row, block.first, above, height)
         self._report_move()
 
-    def show_offset(self, offset: int) -> None:
-        """Scroll to the line with this character of the body under the cursor, even in a long or folded body."""
+    def show_offset(self, offset: int) -> bool:
+        """Scroll to the line with this character of the body under the cursor, perhaps only after a long body is laid
+        out. Return False if it is in the folded part."""
         row = self.cursor_row
         if row is None or not self.shows_cursor:
-            return
+            return True
         block = self.block(row)
-        place = offset + block.bases.get(self.cursor.message, 0)
+        place = block.text_offset(offset) + block.bases.get(self.cursor.message, 0)
         line = block.line_of(place)
         self._show_line(row, line)
-        self._show_column(block.lines[line], place)
+        shown = block.lines[line].row
+        if shown is not None and self.sideways.show(shown, place, self.text_width):
+            self._report_move()
+        if block.bases or (block.has_offset(offset) and block.shows(line, place)):
+            return True
+        self.reading.wait_for(row, offset, self.view_height // 3)
+        return False
 
     def _show_line(self, row: int, line: int) -> None:
         if self.scroller.screen_line(row, line, self.view_height) is None:
             self.go_to_row(row, line, above=self.view_height // 3)
         self._report_move()
-
-    def _show_column(self, shown: BlockLine, place: int) -> None:
-        """Scroll sideways to a character of an unwrapped line."""
-        if shown.row is None or not (self._left or len(shown.row.text) > self.text_width):
-            return
-        column = shown.row.column_of(place)
-        if not self._left <= column < self._left + self.text_width * 3 // 4:
-            self._left = max(0, column - self.text_width // 2)
-            self._report_move()
 
     def follow(self, place: ScreenPlace, cursor: Cursor) -> None:
         """Show the same lines and cursor as the other pane, without posting a message."""
@@ -293,9 +297,8 @@ class Transcript(PlainLines, can_focus=True):
         visible = self.rows_on_screen
         if not visible or row in visible:
             return
-        rows = maker.rows
-        messages = [each for each in visible if rows.kind(each) in _SHOWN] or visible
-        self.cursor = cursor_at(rows, messages[0] if row < visible[0] else messages[-1])
+        messages = [each for each in visible if maker.rows.kind(each) in _SHOWN] or visible
+        self.cursor = cursor_at(maker.rows, messages[0] if row < visible[0] else messages[-1])
         self.is_carried = True
 
     def first_visible(self) -> Cursor:
@@ -393,7 +396,7 @@ class Transcript(PlainLines, can_focus=True):
 
     def _left_of(self, y: int) -> int:
         """Return the number of columns by which a screen line is scrolled; 0 if it is not part of a body."""
-        return self._left if self._left and self.lines.is_body(y) else 0
+        return self.sideways.left if self.sideways.left and self.lines.is_body(y) else 0
 
     def render_line(self, y: int) -> Strip:
         """Draw a line with offsets for a selection. Textual requests the line under the mouse."""
@@ -441,8 +444,7 @@ class Transcript(PlainLines, can_focus=True):
         cursor = cursor_at(maker.rows, row)
         self.put_cursor(cursor if content.node < 0 else Cursor(cursor.number, node=content.node))
         self.keep_cursor_on_screen()
-        is_active = content.folds or content.link or content.node >= 0
-        if (block.number or block.is_folded) and is_active:
+        if (block.number or block.is_folded) and (content.folds or content.link or content.node >= 0):
             self.post_message(self.Clicked(content.link or block.number, folds=content.folds, node=content.node))
         self._report_move()
 

@@ -58,7 +58,7 @@ def test_after(): pass
 
 
 def run(folder: Path, *arguments: str) -> tuple[int, str]:
-    """Run the tests of a folder, and return the exit code and the output."""
+    """Run the tests of a folder and return the exit code and the output."""
     line = [sys.executable, "-m", "pytest", "-p", "tests.support.processes", "-p", "no:cacheprovider", *arguments]
     environment = {
         "PYTHONPATH": str(ROOT),

@@ -188,7 +188,7 @@ def _is_quoted(value: bytes) -> bool:
 
 
 def _after_blank(data: bytes, at: int) -> int:
-    """Return the place after empty lines; -1 if there are too many."""
+    """Return the offset after empty lines; -1 if there are too many."""
     end = at
     while end < len(data) and data[end] == 0x0A:
         end += 1

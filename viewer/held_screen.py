@@ -82,7 +82,7 @@ class HeldScreen:
         termios.tcsetattr(0, termios.TCSADRAIN, quiet)
 
     def take_over(self) -> None:
-        """Restore the terminal attributes set by the shell, and leave the terminal to the app."""
+        """Restore the terminal attributes set by the shell and leave the terminal to the app."""
         self._is_ours = False
         self._restore_attributes()
 

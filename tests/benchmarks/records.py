@@ -119,7 +119,7 @@ def _claude_code(chance: random.Random) -> Iterator[str]:
 
 
 def _codex(chance: random.Random) -> Iterator[str]:
-    """Yield a session. What the user typed and the answers occur twice, as in the files of the program."""
+    """Yield a session. Prompts and answers occur twice, as in the program's own files."""
 
     def line(number: int, kind: str, payload: Json) -> str:
         return dumps({"timestamp": _time(number), "type": kind, "payload": payload}, ensure_ascii=False) + "\n"

@@ -55,7 +55,7 @@ class Terminal:
         os.write(self._master, key)
 
     def wait_for(self, word: bytes, after: int = 0, longest: float = LONGEST) -> float:
-        """Wait until the word is written after this offset, and return the time."""
+        """Wait until the word is written after this offset and return the time."""
         end = time.monotonic() + longest
         while self.written.find(word, after) < 0:
             if time.monotonic() > end or not self._read(end - time.monotonic()):

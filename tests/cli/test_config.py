@@ -1,4 +1,4 @@
-"""`ocmlview config`: the settings file, each effective value and its source. No setting reveals hidden content."""
+"""`ocmlview config`: the settings file, and each effective value with its source. No setting reveals hidden content."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ REQUEST = json.dumps(
 ).encode()
 ANSWER = sse(chunk(reasoning_content="SECRET"), chunk(content="An answer"), chunk(finish="stop"))
 KEYS = (b"Authorization: Bearer KEY", b"Cookie: a=KEY", b"X-Api-Key: KEY")
-ENDED = "the log has ended, because its writer ended; requests are still forwarded"
+ENDED = "logging has stopped because the log writer exited; requests are still forwarded"
 
 
 @pytest.fixture
@@ -54,7 +54,7 @@ def server() -> Iterator[int]:
 
 
 def ask(port: int) -> bytes:
-    """Send a request, and return the body of the answer."""
+    """Send a request and return the body of the answer."""
     with socket.create_connection(("127.0.0.1", port)) as connection:
         fields = (
             b"POST /v1/chat/completions?key=KEY HTTP/1.1",
@@ -69,7 +69,7 @@ def ask(port: int) -> bytes:
 
 @contextmanager
 def tap(server: int, log: Path | str, *options: str) -> Iterator[tuple[subprocess.Popen[str], int]]:
-    """Run a proxy, and yield it with its port. At the end, press Ctrl-C."""
+    """Run a proxy and yield it with its port. At the end, press Ctrl-C."""
     words = ("tap", "--to", f"http://127.0.0.1:{server}", "--listen", "127.0.0.1:0", "-o", str(log), *options)
     command = [sys.executable, "-m", "viewer", *words]
     with subprocess.Popen(command, cwd=ROOT, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
@@ -84,7 +84,7 @@ def tap(server: int, log: Path | str, *options: str) -> Iterator[tuple[subproces
 
 
 def rest(process: subprocess.Popen[str]) -> str:
-    """End a proxy, and return what it printed."""
+    """Stop a proxy and return what it printed."""
     process.send_signal(signal.SIGINT)
     assert process.wait() == 0
     assert process.stderr is not None

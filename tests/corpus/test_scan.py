@@ -32,7 +32,7 @@ from viewer.sources.folder import find_transcripts
 
 
 def scan(*arguments: str | Path, code: int = 0) -> dict[str, Any]:
-    """Run a scan, and return its summary."""
+    """Run a scan and return its summary."""
     result = run("scan", *arguments, "--json", "--jobs", "1")
     assert result.code == code, (result.out, result.err)
     summary: dict[str, Any] = json.loads(result.out.splitlines()[-1])

@@ -1,4 +1,4 @@
-"""Read the numbered steps of CONTRIBUTING.md, and follow them exactly."""
+"""Read the numbered steps of CONTRIBUTING.md and follow them exactly."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ def most(name: str) -> float:
 
 
 def try_one(name: str, data: bytes, seed: int) -> float:
-    """Run a target, and return the time it took."""
+    """Run a target and return the time it took."""
     begun = time.process_time()
     with _no_longer_than(most(name), name):
         TRIED[name](data, random.Random(seed))
@@ -65,7 +65,7 @@ def _no_longer_than(seconds: float, name: str) -> Iterator[None]:
 
 
 def try_everything(data: bytes, seed: int, names: Sequence[str]) -> tuple[float, str]:
-    """Run all of these targets, and return the time and name of the slowest one."""
+    """Run all of these targets and return the time and name of the slowest one."""
     return max((try_one(name, data, seed), name) for name in names)
 
 

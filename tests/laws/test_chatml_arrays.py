@@ -123,7 +123,7 @@ def checked_array_of(chance: Random) -> bytes:
 
 
 def compare_checked(seeds: range, patched: pytest.MonkeyPatch) -> int:
-    """Read random arrays as columns, and compare the results with those of the careful reader."""
+    """Read random arrays as columns and compare the results with those of the careful reader."""
     sizes: list[int] = []
     count = recorder.Recorder.count_batch
 

@@ -39,7 +39,7 @@ def cuts_of(sample: Sample) -> list[int]:
 
 
 def shares() -> list[tuple[str, Sample, list[int]]]:
-    """Return each sample with the cuts that one test makes, and its id."""
+    """Return each sample with the cuts that one test makes, and its ID."""
     return [
         (f"{sample.name}-{at // SHARE}", sample, cuts[at : at + SHARE])
         for sample in samples()

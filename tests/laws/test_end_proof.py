@@ -80,7 +80,7 @@ def ends(text: bytes, format: str) -> Iterator[tuple[int, Document, int]]:
 
 
 def check(seed: int, format: str) -> int:
-    """Check one text, and return the number of its starts."""
+    """Check one text and return the number of its starts."""
     text = text_of(Random(seed), format)
     whole = Document(InMemory(text), format).load()
     count = 0

@@ -1,4 +1,4 @@
-"""While an input grows byte by byte, shown text stays, and grows only at its end."""
+"""While an input grows byte by byte, shown text stays shown and grows only at its end."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ def pipe(monkeypatch: pytest.MonkeyPatch) -> Iterator[IO[bytes]]:
 
 
 async def shows(pilot: Pilot[int], text: str) -> str:
-    """Wait until the screen contains this text, and return the screen."""
+    """Wait until the screen contains this text and return the screen."""
     return await Live(pilot, Path()).shows(text)
 
 

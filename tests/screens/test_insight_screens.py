@@ -147,7 +147,7 @@ async def test_a_file_that_is_rewritten_while_it_is_compared_is_one_sentence(fil
         await done(pilot)
         files[1].write_text("", "utf-8")
         await press(pilot, "w")
-        assert "The file was rewritten. Press esc, and try again." in drawn(pilot)
+        assert "The file was rewritten. Press esc and try again." in drawn(pilot)
         assert "[-Yes-]" not in drawn(pilot)
         await press(pilot, "e", "equals_sign", "escape")
         assert view(pilot).host.is_current

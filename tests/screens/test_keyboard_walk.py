@@ -72,7 +72,7 @@ def check_focus(pilot: Pilot[int], after: str) -> Panel:
 
 
 async def walk(pilot: Pilot[int], *keys: str) -> Panel:
-    """Press keys, and check the focus after each."""
+    """Press keys and check the focus after each."""
     panel = Panel.TRANSCRIPT
     for key in keys:
         await press(pilot, key)

@@ -71,7 +71,7 @@ async def test_the_prompt_of_an_earlier_message_is_shown(chat: Path) -> None:
         await press(pilot, *["less_than_sign"] * 4)
         await settled(pilot)
         assert "Prompt before #2" in drawn(pilot)
-        assert "There is no earlier message of the model." in drawn(pilot)
+        assert "There is no earlier message from the model." in drawn(pilot)
         await press(pilot, *["greater_than_sign"] * 5)
         await settled(pilot)
         assert "Next prompt after #7" in drawn(pilot)

@@ -1,4 +1,4 @@
-"""The rows of the next views are prepared while nothing else happens, and never for a view that no key may show."""
+"""The rows of the next views are prepared while nothing else happens, and never for a view that no key can show."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ ODD = "<|start|>assistant<|channel|>final<|message|>The\u200b end.<|return|>\n"
 
 @pytest.fixture
 def slowly(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Read a few messages per slice, and draw everything after each."""
+    """Read a few messages per slice and draw everything after each."""
     monkeypatch.setattr(document, "PARSED_AT_ONCE", 400)
     monkeypatch.setattr(document, "CHECKED_AT_ONCE", 2000)
     monkeypatch.setattr(reading, "READ_FIRST", 400)

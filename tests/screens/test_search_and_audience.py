@@ -176,7 +176,7 @@ async def test_a_filter_keeps_the_turns_and_the_cursor_and_can_be_edited() -> No
 
 @pytest.mark.slow
 async def test_a_filter_for_the_name_of_a_shown_tool_says_how_to_find_its_calls() -> None:
-    hint = "tool:Get_Weather finds the calls of this tool."
+    hint = "tool:Get_Weather finds the calls to this tool."
     async with running(size=SMALL) as pilot:
         await type_in(pilot, "&", "Get_Weather")
         assert "No message matches & Get_Weather." in drawn(pilot) and hint not in drawn(pilot)

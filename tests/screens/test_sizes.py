@@ -93,7 +93,7 @@ async def test_views_and_panes_can_change_during_a_resize() -> None:
 @pytest.mark.lab
 @pytest.mark.parametrize("name", WALKS)
 async def test_each_state_survives_every_width(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """From 40x10 to 200x50 in steps of one column: nothing is cut off, and level and focus stay."""
+    """From 40x10 to 200x50 in steps of one column: nothing is cut off, and the level and focus do not change."""
     walk = WALKS[name]
     monkeypatch.chdir(ROOT if walk.file.startswith("samples") else tmp_path)
     write_files(tmp_path)

@@ -52,12 +52,12 @@ class Live:
         return drawn(self.pilot)
 
     async def press(self, *keys: str) -> str:
-        """Press keys, and return the screen."""
+        """Press keys and return the screen."""
         await press(self.pilot, *keys)
         return drawn(self.pilot)
 
     async def shows(self, text: str) -> str:
-        """Wait until the screen contains this text, and return the screen."""
+        """Wait until the screen contains this text and return the screen."""
         await self.until(lambda: text in drawn(self.pilot))
         return drawn(self.pilot)
 

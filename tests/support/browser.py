@@ -60,7 +60,7 @@ class Browser:
             self.ask(f"{domain}.enable")
 
     def open(self, page: Path) -> Seen:
-        """Load a page, and wait until it has loaded."""
+        """Load a page and wait until it has loaded."""
         return self.visit(page.resolve().as_uri())
 
     def visit(self, address: str, *, reloads: bool = False) -> Seen:
@@ -91,7 +91,7 @@ class Browser:
             self.value("new Promise((done) => setTimeout(done, 50))", waits=True)
 
     def ask(self, method: str, **parameters: Any) -> dict[str, Any]:
-        """Send a command, and return its result."""
+        """Send a command and return its result."""
         self._last += 1
         message: dict[str, Any] = {"id": self._last, "method": method, "params": parameters}
         if self._session:

@@ -1,4 +1,4 @@
-"""Event streams like those of real services, with late facts about messages, and with unknown events."""
+"""Event streams like those of real services, with late details about messages and with unknown events."""
 
 from __future__ import annotations
 

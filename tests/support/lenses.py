@@ -1,4 +1,4 @@
-"""Read text in every text format, and compare its safe views."""
+"""Read text in every text format and compare its safe views."""
 
 from __future__ import annotations
 

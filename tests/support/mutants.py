@@ -27,7 +27,7 @@ class Slot:
     index: int | None
 
     def put(self, node: ast.AST) -> ast.AST:
-        """Put a node into this slot, and return the previous one."""
+        """Put a node into this slot and return the previous one."""
         if self.index is None:
             before = getattr(self.parent, self.field)
             setattr(self.parent, self.field, node)

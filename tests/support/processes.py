@@ -37,7 +37,7 @@ def pytest_runtestloop(session: pytest.Session) -> bool | None:
 
 
 def run_tests(session: pytest.Session, count: int) -> None:
-    """Run the collected tests in this number of processes, and report the results here."""
+    """Run the collected tests in this number of processes and report the results here."""
     capture = session.config.pluginmanager.getplugin("capturemanager")
     capture.stop_global_capturing()  # it writes to temporary files, and each process needs its own
     getattr(session.config, "_tmp_path_factory").getbasetemp()  # noqa: B009

@@ -91,7 +91,7 @@ class Apart:
         self.child = Child(arguments, Sent(self._write, self._place, self._close))
 
     async def start(self) -> None:
-        """Start the session, and wait until it shows a message or the list of files."""
+        """Start the session and wait until it shows a message or the list of files."""
         os.environ.update(self._environment)
         await self.child.start(100, self.rows)
         for name, value in self._before.items():

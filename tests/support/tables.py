@@ -1,4 +1,4 @@
-"""Read the tables of a scan as a reader does, and run scans that are killed or poisoned."""
+"""Read the tables of a scan as a reader does and run scans that are killed or poisoned."""
 
 from __future__ import annotations
 

@@ -87,7 +87,7 @@ class Terminal:
             self._read(0.05)
 
     def press(self, *keys: str) -> None:
-        """Press keys, and wait until nothing more is drawn."""
+        """Press keys and wait until nothing more is drawn."""
         for key in keys:
             os.write(self.master, KEYS.get(key, key).encode())
             if self._read(QUIET) or not is_idle(self.pid):

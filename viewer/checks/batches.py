@@ -91,7 +91,7 @@ def _answers(checker: CheckQueue, first: int, count: int) -> NDArray[np.int64]:
 
 
 class _Rows:
-    """The messages of a batch that need a check, by place."""
+    """The messages of a batch that need a check, by index."""
 
     def __init__(
         self,
@@ -124,9 +124,9 @@ class _Rows:
         self._have_deadline = DEADLINE in batch.data
         self._objects = self._native_objects()
         self._faults: dict[int, list[ArgumentFault]] = {}
-        """For some calls, by place: the faults in their arguments, relative to the body."""
+        """For some calls, by index: the faults in their arguments, relative to the body."""
         self._faulty = np.zeros(0, np.int64)
-        """The places of these calls, in order."""
+        """The indices of these calls, in order."""
         self._before = -1
         """The last row that was checked or linked."""
 
@@ -162,7 +162,7 @@ class _Rows:
             self._checker.tools.skip_messages(self._turns[-1])
 
     def _check_together(self, first: int, end: int) -> None:
-        """Check the messages in these places, and link calls and replies in bulk where possible.
+        """Check the messages in this range, and link calls and replies in bulk where possible.
 
         The ledger does not see the other messages, so they may be checked after the calls around them."""
         tools, at = self._checker.tools, first
@@ -203,7 +203,7 @@ class _Rows:
             self._checker.tools.skip_messages(self._turns[row - 1])
 
     def _columns(self, places: Positions) -> CallColumns:
-        """Return the messages in these places as columns."""
+        """Return the messages at these indices as columns."""
         is_call, objects = self._has_code(KindCode.CALL)[places], self._objects[places]
         ids = [self._ids[place] for place in places.tolist()]
         is_plain = self._is_plain[places] & self._has_code(KindCode.HAS_ID)[places]
@@ -240,7 +240,7 @@ class _Rows:
     def _judge_arguments(
         self, places: Positions, are_objects: NDArray[np.bool_], values: dict[int, dict[str, object]]
     ) -> NDArray[np.bool_]:
-        """Find the faults in the arguments of the calls in these places. Some of their values are known. Return a
+        """Find the faults in the arguments of the calls at these indices. Some of their values are known. Return a
         flag for each call: true if it cannot have any other problem."""
         keys, rows = np.unique(self._keys[places], return_inverse=True)
         declared, names = self._checker.tools.declarations, [*map(self._checker.tool_of, keys.tolist())]
@@ -281,7 +281,7 @@ class _Rows:
         return self._batch.data[self._starts[place] : self._ends[place]]
 
     def _check_each(self, first: int, end: int) -> None:
-        """Check the messages in these places one by one, or link a few that follow each other."""
+        """Check the messages in this range one by one, or link a few consecutive ones."""
         if first == end:
             return
         checker, tools, index = self._checker, self._checker.tools, self._checker.index
@@ -312,7 +312,7 @@ class _Rows:
                 checker.run_checks(mask, case())
 
     def _plain_rows(self, first: int, end: int) -> PlainRows:
-        """Return the messages in these places. A message that cannot be checked by its bytes has no kind."""
+        """Return the messages in this range. A message that cannot be checked by its bytes has no kind."""
         part = slice(first, end)
         rows = self._rows[part]
         kind_of = self._checker.plain_kind

@@ -42,7 +42,7 @@ class LinkedRun(Struct, frozen=True):
 
     first: int
     end: int
-    """The place of the first message, and the place after the last one."""
+    """The index of the first message, and the index after the last one."""
     turns: tuple[int, int]
     """The turns of the first and the last message."""
     has_ok: bool
@@ -51,7 +51,7 @@ class LinkedRun(Struct, frozen=True):
     calls: Column
     replies: Column
     places: Positions
-    """The places of the calls."""
+    """The indices of the calls."""
     ids: Sequence[str]
     order: Column
     """The calls, in the order of their replies."""
@@ -76,7 +76,7 @@ def linked_runs(rows: CallColumns, ledger: CallLedger) -> Iterator[LinkedRun]:
 
 
 def _pairs(rows: CallColumns, ledger: CallLedger) -> tuple[Positions, Positions]:
-    """Return the places of calls and of their replies, in the order of the calls.
+    """Return the indices of calls and of their replies, in the order of the calls.
 
     The ID of a pair belongs to no other message here, plain or not, and to no earlier call."""
     none = np.zeros(0, np.int64)

@@ -55,7 +55,7 @@ _REPORTED = {
 
 
 class TurnState(Struct):
-    """The facts that are compared within a turn."""
+    """The state that is compared within a turn."""
 
     has_ok: bool = False
     """True if a reply has `ok`."""
@@ -91,7 +91,7 @@ class ToolChecks:
         self._note_declaring(message, span)
 
     def apply(self, case: CheckContext) -> Iterator[Diagnostic]:
-        """Apply the next closed message, and yield its diagnostics."""
+        """Apply the next closed message and yield its diagnostics."""
         self._enter_turn(case.turn)
         header = case.message.header
         if header.role == "assistant" and (is_tool(header.recipient) or _is_unaddressed_call(case)):
@@ -150,7 +150,7 @@ class ToolChecks:
         """Link the calls and replies from `first` up to, but not including, `last` that belong together and have no
         problem.
 
-        Return the place after the last one linked, and the place before which the others need not be tried again.
+        Return the index after the last one linked, and the index before which the others need not be tried again.
         A message whose body is not plain loses its kind."""
         turn, notes = rows.turns[first], self._notes
         if turn == self._turn and (notes.json_calls or notes.lacking):
@@ -216,7 +216,7 @@ class ToolChecks:
         return self.is_plain_call(kind, arguments)
 
     def link_run(self, run: LinkedRun, tools: Sequence[str]) -> bool:
-        """Link calls, of these tools, with their replies. If checks must decide, change nothing and return False."""
+        """Link calls of these tools to their replies. If checks must decide, change nothing and return False."""
         first, last = run.turns
         if first == self._turn and (self._notes.json_calls or self._notes.lacking):
             return False
@@ -356,7 +356,7 @@ class ToolChecks:
         yield from self._look_at_time(case, row)
 
     def _take_outcome(self, case: CheckContext, row: int) -> None:
-        """Set the outcome that the reply gives. The parser reports it as a diagnostic."""
+        """Set the outcome that the reply reports. The parser reports it as a diagnostic."""
         state = _STATES.get(case.message.header.outcome or Outcome.OK)
         if state is not None and self._ledger.state(row) is CallState.OK:
             self._ledger.set_state(row, state)

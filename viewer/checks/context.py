@@ -63,7 +63,7 @@ def first_mark(words: bytes, *marks: bytes) -> int:
 
 
 class TranscriptFacts(Struct, frozen=True):
-    """The facts about a transcript that checks of its messages need."""
+    """What checks need to know about the transcript of a message."""
 
     format: FormatTraits
     profile: HarmonyProfile

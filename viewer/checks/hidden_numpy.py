@@ -86,7 +86,7 @@ def _code_at(words: Words) -> NDArray[np.int64]:
 
 
 def _code_before(words: Words, places: Positions) -> NDArray[np.int64]:
-    """Return the code point of the three or four bytes before each place, or 0 for anything else."""
+    """Return the code point of the three or four bytes before each position, or 0 for anything else."""
     short, long = _code_at(words[places - 3]), _code_at(words[places - 4])
     codes: NDArray[np.int64] = np.where((short >= 0x800) & (short < 0x10000), short, np.where(long < 0x10000, 0, long))
     return codes

@@ -50,17 +50,17 @@ class Bodies(Protocol):
     is_ascii: bool
 
     def places_with(self, find: Callable[[bytes, int], int]) -> set[int]:
-        """Return the places of the bodies in which `find` has a match. `find` searches from an index, and returns -1
+        """Return the indices of the bodies in which `find` has a match. `find` searches from an offset, and returns -1
         if there is no match."""
         ...
 
     def places_where(self, test: Test) -> set[int]:
-        """Return the places of the bodies that pass a test, and possibly of others."""
+        """Return the indices of the bodies that pass a test, and possibly of others."""
         ...
 
 
 Places: TypeAlias = Callable[[Bodies], set[int]]
-"""A function that returns the places of the bodies for which a trigger is true, and possibly of others."""
+"""A function that returns the indices of the bodies for which a trigger is true, and possibly of others."""
 _Known: TypeAlias = list[tuple[int, Test, Places]]
 
 
@@ -192,7 +192,7 @@ class Joined:
         self._starts: list[int] | None = None
 
     def place_at(self, at: int) -> int:
-        """Return the place of the body that contains this byte."""
+        """Return the index of the body that contains this byte."""
         if self._starts is None:
             ends = accumulate(len(source) + 1 for source in self.sources)
             self._starts = [0, *ends]
@@ -204,8 +204,8 @@ class Joined:
         return self._starts[place + 1]
 
     def places_with(self, find: Callable[[bytes, int], int]) -> set[int]:
-        """Return the places of the bodies in which `find` has a match. `find` searches from an index and returns -1 for
-        none."""
+        """Return the indices of the bodies in which `find` has a match. `find` searches from an offset and returns -1
+        for none."""
         places: set[int] = set()
         at = find(self.data, 0)
         while at >= 0:
@@ -215,7 +215,7 @@ class Joined:
         return places
 
     def places_where(self, test: Test) -> set[int]:
-        """Return the places of the bodies that pass a test."""
+        """Return the indices of the bodies that pass a test."""
         return {place for place, source in enumerate(self.sources) if test(source, 0, len(source))}
 
 

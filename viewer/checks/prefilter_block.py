@@ -39,7 +39,7 @@ class Block:
         firsts: Sequence[int],
         order: Sequence[int] | None = None,
     ) -> None:
-        """`starts` and `ends` are the places of the bodies in the data, `firsts` the places of their first
+        """`starts` and `ends` are the bounds of the bodies in the data, and `firsts` the offsets of their first
         characters. Unless the bodies are in the order of the data, `order` sorts them."""
         self.data = data
         self.is_ascii = data.isascii()
@@ -49,7 +49,7 @@ class Block:
         self._ends = ends if order is None else [ends[place] for place in order]
 
     def places_with(self, find: Callable[[bytes, int], int]) -> set[int]:
-        """Return the places of the bodies in which `find` has a match. Matches between the bodies are ignored."""
+        """Return the indices of the bodies in which `find` has a match. Matches between the bodies are ignored."""
         places: set[int] = set()
         starts, last = self._starts, len(self._starts)
         at = find(self.data, starts[0])
@@ -63,7 +63,7 @@ class Block:
         return self._unsorted(places)
 
     def places_where(self, test: Test) -> set[int]:
-        """Return the places of the bodies that pass a test."""
+        """Return the indices of the bodies that pass a test."""
         bounds = zip(self._starts, self._ends, strict=True)
         return self._unsorted({place for place, (start, end) in enumerate(bounds) if test(self.data, start, end)})
 

@@ -612,7 +612,7 @@ class CheckQueue:
             start += len(data)
 
     def _messages(self, work: Messages | ClosedRows, size: int) -> int:
-        """Check about `size` bytes of the first messages, and keep the rest. Return the number of bytes checked."""
+        """Check about `size` bytes of the first messages and keep the rest. Return the number of bytes checked."""
         if isinstance(work, ClosedRows):
             done = check_rows(self, work, size)
         else:

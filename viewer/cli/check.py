@@ -276,7 +276,7 @@ def _follow(
 
 
 def _check_parallel(report: Report, jobs: int, write: Callable[[Report], None]) -> None:
-    """Check the files of a report in several processes, and add up their totals."""
+    """Check the files of a report in several processes and add up their totals."""
     from viewer.cli.jobs import in_order  # rarely needed
 
     def check(path: str) -> Counted:

@@ -163,7 +163,7 @@ def _pair(files: tuple[str, ...]) -> tuple[str, str, bool]:
 
 
 def _compare_folders(a: str, b: str, request: Request, output: Output) -> bool:
-    """Compare files with the same name, and list those in only one folder. True if anything differs."""
+    """Compare files with the same name and list those in only one folder. True if anything differs."""
     differ = False
     names = [_names(folder) for folder in (a, b)]
     _say_level(request)

@@ -1,4 +1,4 @@
-"""Call a function for many files in several processes, and print their output in the order of the files."""
+"""Call a function for many files in several processes and print their output in the order of the files."""
 
 from __future__ import annotations
 

@@ -102,7 +102,7 @@ def _search(document: Document, sources: frozenset[str], least_words: int) -> tu
 
 
 def add_leaks(document: Document) -> None:
-    """Add the leaks of a document to its problems, at their places in the answers."""
+    """Add the leaks of a document to its problems, at their positions in the answers."""
     everything, shown = (document.project(each, withholds=False) for each in (EVERYTHING, END_USER))
     (answers,) = mark_boilerplate([find_leaks(everything, shown)])
     for leak in answers.leaks:

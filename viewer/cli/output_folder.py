@@ -31,7 +31,7 @@ class OutputFolder:
         self._taken: set[Path] = set()
 
     def write_each(self, inputs: Inputs, write: Callable[[Document, OutputFolder], int]) -> int:
-        """Write the files of all inputs, and return the exit code. A file that cannot be written does not stop the
+        """Write the files of all inputs and return the exit code. A file that cannot be written does not stop the
         others."""
         code = FINE
         for document in inputs:

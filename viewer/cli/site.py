@@ -100,7 +100,7 @@ class _Built(Struct, frozen=True):
 
 
 def export_site(files: Sequence[str], output: str, asked: SiteOptions) -> int:
-    """Write the site, and return the exit code. A transcript that cannot be written does not stop the others."""
+    """Write the site and return the exit code. A transcript that cannot be written does not stop the others."""
     target = _checked_target(Path(output), files, asked)
     found, code = _find(files, target)
     if not found:
@@ -211,7 +211,7 @@ def _learn(found: Sequence[tuple[str, str]], folder: Path, asked: SiteOptions) -
 
 
 def _build(jobs: Sequence[_Job], folder: Path, asked: SiteOptions) -> list[_Built]:
-    """Write the pages of all jobs, and return the results in order."""
+    """Write the pages of all jobs and return the results in order."""
     built = _shared(len(jobs), lambda number: _written(number, jobs[number], folder, asked), _Built, folder)
     if any(each.has_new_masks for each in built):  # their numbers depend on the process
         built = [_written(number, job, folder, asked) for number, job in enumerate(jobs)]
@@ -219,7 +219,7 @@ def _build(jobs: Sequence[_Job], folder: Path, asked: SiteOptions) -> list[_Buil
 
 
 def _shared(count: int, make: Callable[[int], Made], kind: type[Made], folder: Path) -> list[Made]:
-    """Compute the results in several processes, and return them in order."""
+    """Compute the results in several processes and return them in order."""
     workers = min(_MOST_WORKERS, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1)
     made: dict[int, Made] = {}
     if count > ALONE and workers > 1:
@@ -368,7 +368,7 @@ def _finish(folder: _Folder, built: Sequence[_Built], asked: SiteOptions) -> Non
 def _single(
     folder: Path, rows: Sequence[SiteRow], built: Sequence[_Built], index: SearchIndex, asked: SiteOptions
 ) -> list[str]:
-    """Put everything into one page, and remove the others."""
+    """Put everything into one page and remove the others."""
     data: dict[str, object] = {name: shard for name, shard in index.shards() if shard}
     data |= {f"text/{anchor_of(number)}": each.found.texts for number, each in enumerate(built) if each.found}
     pages = ((folder / row.page).read_text("utf-8") for row in rows)
@@ -384,7 +384,7 @@ def _single(
 
 
 def _write(path: Path, pieces: Iterator[str] | Sequence[str]) -> int:
-    """Write a file of the site, and return its size."""
+    """Write a file of the site and return its size."""
     size = 0
     try:
         with path.open("wb") as file:

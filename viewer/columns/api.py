@@ -1,7 +1,7 @@
 """`Columns`, the one interface to columns, which are typed arrays.
 
 Every column is an `array.array`, whichever backend made it: NumPy and C view it without a copy, so the backend of a
-document can change while its columns stay. A mask is a `bytearray` with one byte per row, 0 or 1."""
+document can change while its columns are kept. A mask is a `bytearray` with one byte per row, 0 or 1."""
 
 from __future__ import annotations
 

@@ -138,7 +138,7 @@ class Browser:
         listing.sort, listing.first, listing.cursor = column, 0, (0, index)
 
     def turn(self, by: int, count: int) -> bool:
-        """Go to another page of a list with this many rows. Return False if there is no such page."""
+        """Move the page by this many rows of a list with `count` rows. Return False if there is no such page."""
         first = self.listing.first + by
         if not 0 <= first < count:
             return False

@@ -55,7 +55,7 @@ def compact_directory(directory: Directory) -> Merged:
 
 
 def _write_merged(directory: Directory, table: str, part: str, reader: Any) -> list[str]:
-    """Write the rows of a table into a few parts, and return their names."""
+    """Write the rows of a table into a few parts and return their names."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 

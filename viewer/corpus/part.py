@@ -184,7 +184,7 @@ def row_count(columns: Columns) -> int:
 
 
 def write_part(store: LocalStore | ObjectStore, contents: Contents, table: str, part: str, columns: Columns) -> int:
-    """Write the part of a table, and return its size."""
+    """Write the part of a table and return its size."""
     data = encode_part(contents, table, columns)
     store.write(f"{table}/{part}.parquet", data)
     return len(data)

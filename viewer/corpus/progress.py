@@ -27,7 +27,7 @@ class Rate:
         self._points = deque([(now, 0)])
 
     def add(self, now: float, size: int) -> float:
-        """Add the size at this time, and return the rate."""
+        """Add the size at this time and return the rate."""
         self._points.append((now, size))
         while len(self._points) > 2 and now - self._points[0][0] > AVERAGED:
             self._points.popleft()

@@ -67,7 +67,7 @@ def rows_of(
     leaks: bool = False,
     max_size: int | None = None,
 ) -> FileRows:
-    """Read a file, and return its rows for an audience. An engine can call this for each file."""
+    """Read a file and return its rows for an audience. An engine can call this for each file."""
     from viewer.corpus.tables import contents_of
 
     return read_rows(path, contents_of(audience, text=text, leaks=leaks), max_size)
@@ -253,8 +253,8 @@ class _DocumentRows:
         return found
 
     def _diagnose(self, found: FileRows, projection: Projection) -> None:
-        """Add the diagnostics with the places and codes that `check --json` prints. For a strict audience, add only
-        diagnostics of shown messages, without places."""
+        """Add the diagnostics with the positions and codes that `check --json` prints. For a strict audience, add only
+        diagnostics of shown messages, without positions."""
         tally = self._document.tally
         if not self._contents.strict_safe:
             found.diagnostics = [_diagnostic(finding) for finding in self._document.findings()]

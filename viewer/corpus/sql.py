@@ -66,7 +66,7 @@ def run_query(
             try:
                 kind, value = receiver.recv()
             except EOFError:
-                raise QueryError("the query's process ended early; it may need more --memory") from None
+                raise QueryError("the query process exited early; it may need more --memory") from None
             if kind == "end":
                 return
             if kind == "error":

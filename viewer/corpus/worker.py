@@ -20,7 +20,7 @@ _COLLECTOR = (20_000, 10, 10)
 
 
 def prepare_worker() -> None:
-    """Keep caches from one file to the next, and collect garbage less often."""
+    """Keep caches from one file to the next and collect garbage less often."""
     keep_caches()
     gc.freeze()
     gc.set_threshold(*_COLLECTOR)

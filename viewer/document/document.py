@@ -541,7 +541,7 @@ def _is_same(found: Message, message: Message) -> bool:
 
 
 def _own_facts(header: Header) -> Header:
-    """Return the header without the facts that come from earlier records: the tool of a reply, and the thread
+    """Return the header without what comes from earlier records: the tool of a reply, and the thread
     number."""
     return replace(header, name=None if header.role == "tool" else header.name, thread=min(header.thread, 1))
 

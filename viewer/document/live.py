@@ -81,7 +81,7 @@ class PendingChanges:
         return newest
 
     def take_bytes(self, size: int) -> bytes:
-        """Take up to `size` bytes from the first change, which must be `Grew`. The rest stays."""
+        """Take up to `size` bytes from the first change, which must be `Grew`. The rest is kept."""
         change = self.first(Grew)
         assert change is not None
         data = change.data[self._taken : self._taken + size]
@@ -108,7 +108,7 @@ class FormatChoice:
         self._evidence = Evidence()
 
     def settle(self, before: bytes, data: bytes, known: Detection) -> Detection:
-        """Add the next bytes to the head, and detect the format."""
+        """Add the next bytes to the head and detect the format."""
         self.head = before + data[: HEAD - len(before)]
         return self.detect(self.head, known)
 
@@ -212,7 +212,7 @@ class LiveDocument(Document):
         self.following.close()
 
     def step(self, size: int = CHUNK) -> LiveChange:
-        """Poll the file, and read at most `size` more bytes."""
+        """Poll the file and read at most `size` more bytes."""
         if self.is_complete:
             return LiveChange()
         with self.rewrites:

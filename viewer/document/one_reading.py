@@ -40,7 +40,7 @@ class BackendChoice:
         self.current: Backend = self.forced or PLAIN
 
     def load(self) -> None:
-        """Load the fastest backend, and keep it for later readings."""
+        """Load the fastest backend and keep it for later readings."""
         self.current = load_backend()
 
 
@@ -130,7 +130,7 @@ class Reading:
         return self.is_big or self.message_count >= MANY
 
     def load_backend(self) -> None:
-        """Load the fastest backend, and use it from now on."""
+        """Load the fastest backend and use it from now on."""
         self._backend.load()
         self.analysis.index.use_columns(self._backend.current.columns)
 

@@ -344,7 +344,7 @@ class Projection(Struct, frozen=True):
         return turn_starts(index.columns, index.turns(first, last), places, *before, base=after)
 
     def headline(self, number: int) -> Headline:
-        """Return one entry of a message list. Only a developer gets facts about hidden messages."""
+        """Return one entry of a message list. Only a developer gets data about hidden messages."""
         message = self._analysis.index[number]
         header = self._header(message)
         turn = self._analysis.index.turn(number)
@@ -546,7 +546,7 @@ class MessageTable:
 
     @property
     def columns(self) -> MessageColumns:
-        """The messages without their bodies and places."""
+        """The messages without their bodies and positions."""
         rows, numbers = self._rows, self._numbers
         places = rows.of_messages
         examples: dict[int, ShownMessage] = {}
@@ -569,7 +569,7 @@ class MessageTable:
 
     @property
     def places(self) -> MessagePlaces | None:
-        """The places and call IDs of the messages, or None for an end user."""
+        """The positions and call IDs of the messages, or None for an end user."""
         if self._positions is None:
             return None
         index, numbers = self._index, self._numbers
@@ -662,7 +662,7 @@ class Omissions:
 
 
 class WholeInput:
-    """Headers, places, and diagnostic codes of a whole input, for an audience that sees everything."""
+    """Headers, positions, and diagnostic codes of a whole input, for an audience that sees everything."""
 
     def __init__(self, analysis: Analysis) -> None:
         self._analysis = analysis
@@ -672,7 +672,7 @@ class WholeInput:
         return Heads(self._analysis, transcript)
 
     def layout(self) -> Layout:
-        """Return the places of all messages, with their headers."""
+        """Return the positions of all messages, with their headers."""
         index = self._analysis.index
         last = len(index)
         kinds = index.kinds[1 : last + 1]

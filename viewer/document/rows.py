@@ -97,8 +97,8 @@ class TurnStarts(Struct, frozen=True):
 def turn_starts(
     columns: Columns, turns: Column, borders: Sequence[Border], turn: int = 0, transcript: int = 0, *, base: int = 0
 ) -> TurnStarts:
-    """Return the places where the turn changes, counted from `base`. A turn of 0 repeats the previous message's turn,
-    or means the first turn at the start of a transcript."""
+    """Return the indices at which the turn changes, counted from `base`. A turn of 0 repeats the previous message's
+    turn, or means the first turn at the start of a transcript."""
     borders = [border for border in borders if border.place < len(turns)]
     if not borders:
         return TurnStarts(array("I"), array("I"), array("I"))
@@ -257,7 +257,7 @@ class _Mark(Struct):
 
 
 class RowOrder(Protocol):
-    """The interface through which a scrolling pane sees rows, of one input or of several in one order."""
+    """The interface through which a scrolling pane sees rows, of one input or of several, merged."""
 
     def __len__(self) -> int: ...
 
@@ -351,8 +351,8 @@ class Rows:
         return self._values[row]
 
     def header_key(self, row: int) -> int:
-        """Return a key of the message in a row. Messages with equal keys differ only in their place, time, call ID, and
-        body."""
+        """Return a key of the message in a row. Messages with equal keys differ only in their position, time, call ID,
+        and body."""
         return self._analysis.index.header_key(self._values[row])
 
     def time_ms(self, row: int) -> int | None:
@@ -373,7 +373,7 @@ class Rows:
         return self.columns.take(self._values, rows)
 
     def are_messages(self, rows: Column) -> Column:
-        """Return the places in this column of the rows that show a message."""
+        """Return the indices in this column of the rows that show a message."""
         return self.columns.where(self.columns.take(self._kinds, rows), {RowKind.MESSAGE.value}, 0, len(rows))
 
     def messages_in(self, rows: Column) -> MessageSet:
@@ -548,7 +548,7 @@ class Rows:
         return self._values[row] if self._kinds[row] == RowKind.STRAY.value else -1
 
     def extend(self) -> int:
-        """Add rows for everything read since the last call, and return the first row that may have changed."""
+        """Add rows for everything read since the last call and return the first row that may have changed."""
         if self._folds.update():
             self._settled = _Mark()
         self._go_back()
@@ -673,7 +673,7 @@ class Rows:
         return numbers, self._seen.mask_at(numbers)
 
     def _places(self, numbers: Column, edges: list[int]) -> Column:
-        """Return, for each edge, the place of the first number at or after it. Edges after the last number are
+        """Return, for each edge, the index of the first number at or after it. Edges after the last number are
         dropped."""
         places = self.columns.lookup(numbers, array("I", edges))
         while places and places[-1] == len(numbers):

@@ -55,7 +55,7 @@ class Scanner:
         return self._makers[grammar].known_frames(block)
 
     def _take(self, reader: TextReader, known: KnownFrames, at: int, row: int, end: int) -> int:
-        """Add the frames of these rows to the index, and return where the last one ends."""
+        """Add the frames of these rows to the index and return where the last one ends."""
         base = reader.cursor.end - at
         self._analysis.apply_batch(known.batch(row, end, base, reader.recorder.transcript))
         to = known.end_of(end - 1)

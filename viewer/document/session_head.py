@@ -1,4 +1,4 @@
-"""Facts about a session for a list, read from the head of its file: title, turns, and start time."""
+"""Summary of a session for a list, read from the head of its file: title, turns, and start time."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _MOST_MESSAGES = 200
 
 
 class SessionHead(Struct, frozen=True):
-    """The facts in one row of the list."""
+    """The data in one row of the list."""
 
     title: str = ""
     """The first user message that the safe view shows, on one line. Not yet safe for a terminal."""

@@ -67,7 +67,7 @@ class Stats(Struct, frozen=True):
     hidden: int | None
     """The number of hidden messages; None for a strict audience."""
     usage: Usage | None = None
-    """The token usage that the input gives; None for an audience that may not see it."""
+    """The token usage that the input reports; None for an audience that may not see it."""
     cost: float | None = None
     """The cost of that usage; None if a model has no price."""
     models: list[ModelSum] = []

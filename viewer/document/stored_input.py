@@ -45,7 +45,7 @@ class StoredInput:
         return ReplayedSource(SourceWithGap(source, head, start - base) if start - base > head else source)
 
     def line_times(self, offsets: Sequence[int]) -> Iterator[int | None]:
-        """Yield the times stated in the lines at these ascending offsets."""
+        """Yield the times in the lines at these ascending offsets."""
         from viewer.sources.replay.stated_times import times_of_lines  # only a replay of a stream needs them
 
         return times_of_lines(self._source.read, offsets, self._source.size)

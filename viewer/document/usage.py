@@ -52,12 +52,12 @@ class UsageView:
         self._known: tuple[int, list[ModelUsage]] = (0, [])
 
     def of(self, number: int) -> Spent | None:
-        """Return the usage of a message's reply, or None if this message gives none."""
+        """Return the usage of a message's reply, or None if this message reports none."""
         usage = self._analysis.index.usages.by_message.get(number)
         return Spent(usage, self._prices.cost(usage, self._model(number))) if usage is not None else None
 
     def between(self, first: int, last: int) -> Spent | None:
-        """Return the usage of the messages in a range, or None if none of them gives it."""
+        """Return the usage of the messages in a range, or None if none of them reports any."""
         return sum_of(found for number in self._numbers(first, last) if (found := self.of(number)) is not None)
 
     def of_turn(self, number: int) -> Spent | None:
@@ -65,7 +65,7 @@ class UsageView:
         return self.between(*self._analysis.index.turn_span(number))
 
     def by_model(self) -> list[ModelUsage]:
-        """Return the usage of each model, the largest first. A transcript that gives its total is counted with that
+        """Return the usage of each model, the largest first. A transcript that reports its total is counted with that
         total."""
         version = self._analysis.index.usages.version
         if self._known[0] != version:
@@ -75,7 +75,7 @@ class UsageView:
         return self._known[1]
 
     def total(self) -> Spent | None:
-        """Return the total usage, or None if no usage is stated."""
+        """Return the total usage, or None if no usage is reported."""
         return sum_of(row.spent for row in self.by_model())
 
     def _numbers(self, first: int, last: int) -> Iterable[int]:

@@ -69,13 +69,13 @@ class ShownMessage(Struct, frozen=True):
     is_superseded: bool = False
     """True if the message is on a superseded branch."""
     usage: Usage | None = None
-    """The token usage of the reply to which the message belongs, as the input gives it."""
+    """The token usage of the reply to which the message belongs, as the input reports it."""
     source_text: str | None = None
     """The body with its escapes and literal blocks, in OpenChatML 2.2."""
 
 
 class MessageText(Struct, frozen=True, gc=False):
-    """The text of a message that the audience may see. Messages of one kind differ only in these facts."""
+    """The text of a message that the audience may see. Messages of one kind differ only in these properties."""
 
     row: int
     number: int
@@ -222,12 +222,12 @@ class MessageColumns(Struct, frozen=True):
     kinds: list[int]
     """Keys into `examples`."""
     examples: dict[int, ShownMessage]
-    """One message of each kind, without its body. Messages of a kind differ only in their place, time, call ID, and
+    """One message of each kind, without its body. Messages of a kind differ only in their position, time, call ID, and
     body."""
 
 
 class MessagePlaces(Struct, frozen=True):
-    """The places and call IDs of many messages as columns. Not for an end user."""
+    """The positions and call IDs of many messages as columns. Not for an end user."""
 
     starts: list[int]
     sizes: list[int | None]

@@ -119,7 +119,7 @@ class CallLedger:
     A reply of another agent never answers a call of the main agent, because the brief level shows how the main agent's
     calls ended.
 
-    Calls and replies are columns, about 13 bytes each. Facts about their messages stay in the index."""
+    Calls and replies are columns, about 13 bytes each. Data about their messages is kept in the index."""
 
     def __init__(self, report: Report, index: MessageIndex) -> None:
         self._report = report

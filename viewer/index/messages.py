@@ -58,7 +58,7 @@ class MessageIndex:
         self._header_ids: dict[Header, int] = {}
         self._last_header: tuple[Header | None, int] = (None, 0)
         self._places: dict[int, tuple[int, ...]] = {}
-        """For some headers, the places of the extra attributes whose values are stored for each message."""
+        """For some headers, the indices of the extra attributes whose values are stored for each message."""
         self._header_ids_with_places: dict[tuple[Header, tuple[int, ...]], int] = {}
         self._values = CallIds()
         """The values of these attributes, on separate lines."""
@@ -96,7 +96,7 @@ class MessageIndex:
         return self._superseded
 
     def use_columns(self, columns: Columns) -> None:
-        """Switch to another backend; the columns stay."""
+        """Switch to another backend; the columns are kept."""
         self.columns = columns
 
     def __len__(self) -> int:
@@ -133,7 +133,7 @@ class MessageIndex:
         return (Piece(self.spans.body_start(row), self.spans.body_end(row), _CODING_OF[flags & _CODING_FLAGS]),)
 
     def header_key(self, number: int) -> int:
-        """Return the kind of a message: a key for facts that depend only on its header and ending."""
+        """Return the kind of a message: a key for everything that depends only on its header and ending."""
         return self.kinds[number]
 
     def irregular(self, first: int, last: int) -> Iterator[int]:
@@ -396,7 +396,7 @@ class MessageIndex:
         return known
 
     def _number_with_places(self, header: Header, places: tuple[int, ...]) -> int:
-        """Return the number of a header that lacks the values at these places."""
+        """Return the number of a header that lacks the values at these indices."""
         known = self._header_ids_with_places.get((header, places))
         if known is None:
             known = self._header_ids_with_places[header, places] = len(self._headers)
@@ -459,7 +459,7 @@ class SpanColumns:
             column.append(0)
 
     def append_body(self, span: Span, piece: Piece) -> int:
-        """Append a message whose body is one piece, and return the flags of its coding."""
+        """Append a message whose body is one piece and return the flags of its coding."""
         lead, tail = piece.start - span[0], span[1] - piece.end
         if not 0 <= lead < _FAR_LEAD:
             self._far_starts[len(self._start)], lead = piece.start, _FAR_LEAD

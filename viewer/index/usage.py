@@ -16,7 +16,7 @@ class UsageTable:
         self.by_message: dict[int, Usage] = {}
         """The usage of messages that state it."""
         self.totals: dict[int, Usage] = {}
-        """The usage stated for a whole transcript, by transcript number."""
+        """The usage reported for a whole transcript, by transcript number."""
         self.sums: dict[int, dict[str | None, Usage]] = {}
         """The sums over the messages of each transcript, by model. The key is None if the input names no model."""
         self.version = 0

@@ -139,7 +139,7 @@ class Passage(Struct, frozen=True):
 
 
 class Grams:
-    """Short word sequences of hidden text, with their places."""
+    """Short word sequences of hidden text, with their positions."""
 
     def __init__(self) -> None:
         self._sources: list[Source] = []
@@ -147,7 +147,7 @@ class Grams:
         self._words: list[Words] = []
         self._end = 0
         self._sorted: list[Hashes] = []
-        """Hashes of sequences with their places in the lowest bits, in sorted blocks of decreasing size."""
+        """Hashes of sequences with their positions in the lowest bits, in sorted blocks of decreasing size."""
         self._unsorted: list[Hashes] = []
 
     def add(self, source: Source, words: Words) -> None:
@@ -173,7 +173,7 @@ class Grams:
         inside = [-1] * len(text)
         for chain in sorted(self._chains(text, covered), key=lambda chain: -len(chain.places)):
             if inside[chain.first] == inside[chain.end - 1] >= 0:
-                continue  # the same words in another place of the sources
+                continue  # the same words elsewhere in the sources
             if self._complete(chain, text, covered):
                 inside[chain.first : chain.end] = [len(found)] * (chain.end - chain.first)
                 found.append(chain)
@@ -264,7 +264,8 @@ class Grams:
 
 
 def _winnowed(words: Words) -> Positions:
-    """Return the places of the sequences with a content word that have the smallest hash of any window they are in."""
+    """Return the positions of the sequences with a content word that have the smallest hash of any window they are
+    in."""
     places, grams = words.seeds
     hashes = np.full(len(words.threes) + 2 * (_WINDOW - 1), np.iinfo(np.uint64).max, np.uint64)
     hashes[places + _WINDOW - 1] = grams
@@ -307,7 +308,7 @@ class _Sides(Struct, frozen=True):
     shown: memoryview
     source: memoryview
     base: int
-    """The place of the first word of the source."""
+    """The position of the first word of the source."""
     covered: bytearray
     """The words of the shown text that have a known origin."""
 

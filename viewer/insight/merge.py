@@ -1,4 +1,4 @@
-"""Merge the rows of several inputs by time into one order.
+"""Merge the rows of several inputs, ordered by time.
 
 The content of a row comes from its own input. Only the times of shown messages are used. Hidden messages follow the
 shown message before them, so the order reveals nothing about when they were written."""
@@ -98,7 +98,7 @@ class _Keys:
 
 
 class MergedRows:
-    """The rows of several inputs in one order. Message numbers also identify the input: see `number_of`."""
+    """The merged rows of several inputs. Message numbers also identify the input: see `number_of`."""
 
     def __init__(self, sources: int) -> None:
         self._sources: list[_Keys | None] = [None] * sources

@@ -145,7 +145,7 @@ POLICIES = {
         Policy(
             "last-user",
             "Drops analysis before the last user message.",
-            "Ollama's template of gpt-oss ($lastUserIdx); openai/codex#2461; cookbook reasoning_items",
+            "Ollama's gpt-oss template ($lastUserIdx); openai/codex#2461; cookbook reasoning_items",
             "2026-11",
             cut=_last_user,
             why="before-last-user",
@@ -174,7 +174,7 @@ POLICIES = {
         ),
         Policy(
             "hf-template",
-            "Renders chat messages with the template of gpt-oss: one call each, and no thinking of finished turns.",
+            "Renders chat messages with the gpt-oss template: one call each, and no thinking from finished turns.",
             "openai/gpt-oss chat_template.jinja",
             "2026-11",
             why="not-rendered",
@@ -210,7 +210,7 @@ AMBIGUOUS = I_NEXT_AMBIGUOUS.code
 """The note that is also a diagnostic."""
 NOTES = {
     "stale-analysis": "harmony-0.0.8 keeps analysis that last-final drops.",
-    "builtin-vanishes": "A call of a built-in tool, or its reply, is on the analysis channel and is dropped with it.",
+    "builtin-vanishes": "A call to a built-in tool, or its reply, is on the analysis channel and is dropped with it.",
     "final-by-other-role": "A final of another role comes first, so harmony-0.0.8 drops less.",
     "second-call-lost": "The template renders one call per message; the others are lost.",
     "reply-renamed": "The template attributes a reply to another tool.",
@@ -220,7 +220,7 @@ NOTES = {
     "empty-final": "A turn with only analysis becomes an empty final.",
     "to-final": "A message of another channel becomes a final.",
     "system-as-written": "System and developer text is used as written; a server builds it from its arguments.",
-    "channels-by-kind": "The format names no channels; the kind of each message gives its channel.",
+    "channels-by-kind": "The format has no channels; the kind of each message determines its channel.",
     "left-out": "Records that no model receives, other agents, and superseded branches are not part of the prompt.",
     "open-message": "The last message is unfinished; the prompt closes it.",
     "break-out": "A message begins inside an unclosed one; the library keeps it inside.",

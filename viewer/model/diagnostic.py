@@ -7,7 +7,7 @@ from enum import Enum
 from msgspec import Struct, field
 
 VALUE_MARK = " …"
-"""The place of the offending value in a title or reason text."""
+"""The position of the offending value in a title or reason text."""
 
 
 class Severity(Enum):
@@ -92,7 +92,7 @@ class Diagnostic(Struct, frozen=True):
 
 
 def has_value(text: str) -> bool:
-    """True if the text has a place for the offending value."""
+    """True if the text has a placeholder for the offending value."""
     return VALUE_MARK in text
 
 

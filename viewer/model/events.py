@@ -98,7 +98,7 @@ class Used(Struct, frozen=True):
     number: int
     usage: Usage
     model: str | None = None
-    """The model that used the tokens, if the input gives it next to the numbers."""
+    """The model that used the tokens, if the input names it next to the numbers."""
 
 
 class AgentStarted(Struct, frozen=True, gc=False):
@@ -128,16 +128,16 @@ class ClosedBatch(Struct):
     transcript: int
     """The number of the current transcript before the first message; 0 if there is none yet."""
     started: list[tuple[int, Transcript]] = field(default_factory=list)
-    """The transcripts that begin here, each with the place of its first message in the batch."""
+    """The transcripts that begin here, each with the index of its first message in the batch."""
     headers: list[tuple[Header, Ending]] = field(default_factory=list)
     """The distinct headers, without call IDs, and endings."""
     places: dict[int, tuple[int, ...]] = field(default_factory=dict)
-    """For some of these headers, the places of the extra attributes whose values are empty there, because they differ
+    """For some of these headers, the indices of the extra attributes whose values are empty there, because they differ
     in each message."""
     numbers: dict[tuple[object, ...], int] = field(default_factory=dict)
-    """The places of known headers, by keys of the reader."""
+    """The indices of known headers, by the reader's keys."""
     codes: array[int] = field(default_factory=lambda: array("I"))
-    """The place of the header of each message."""
+    """The index of each message's header."""
     starts: array[int] = field(default_factory=_offsets)
     ends: array[int] = field(default_factory=_offsets)
     """The spans of the messages."""
@@ -145,42 +145,42 @@ class ClosedBatch(Struct):
     body_ends: array[int] = field(default_factory=_offsets)
     """The spans of the bodies. The span of a string with escapes includes its quotes; any other span does not."""
     escaped: bytearray = field(default_factory=bytearray)
-    """For each body, the place of its coding in `CODINGS`."""
+    """For each body, the index of its coding in `CODINGS`."""
     stops: array[int] = field(default_factory=_offsets)
     """Where the stop tokens begin, which end their messages; empty if there are none."""
     signed: bytearray = field(default_factory=bytearray)
     """A mask of the messages for which `places_with_signs` is true."""
     id_rows: array[int] = field(default_factory=lambda: array("I"))
-    """The places of the messages with a call ID."""
+    """The indices of the messages with a call ID."""
     ids: list[str] = field(default_factory=list)
     value_rows: array[int] = field(default_factory=lambda: array("I"))
-    """The places of the messages whose header lacks values."""
+    """The indices of the messages whose header lacks values."""
     values: list[str] = field(default_factory=list)
     """The missing values of each such message, on separate lines."""
     time_rows: array[int] = field(default_factory=lambda: array("I"))
-    """The places of the messages with a time."""
+    """The indices of the messages with a time."""
     times: array[int] = field(default_factory=_offsets)
     """These times, in milliseconds."""
     time_starts: array[int] = field(default_factory=_offsets)
     time_ends: array[int] = field(default_factory=_offsets)
-    """Where these times are stated."""
+    """Where these times are in the input."""
     pieces: dict[int, tuple[Piece, ...]] = field(default_factory=dict)
-    """The pieces of the bodies that are not in one JSON string, by the places of their messages. Instead of the span of
-    such a body, the columns hold the span of its message."""
+    """The pieces of the bodies that are not in one JSON string, by the indices of their messages. Instead of the span
+    of such a body, the columns hold the span of its message."""
     opened: dict[int, int] = field(default_factory=dict)
-    """The places of the messages that were open until the next record with messages, each with the number of token
-    usages stated before that."""
+    """The indices of the messages that were open until the next record with messages, each with the number of token
+    usages reported before that."""
     held: dict[int, tuple[Header, tuple[Piece, ...]]] = field(default_factory=dict)
-    """The places of the messages that were hidden until the next record confirmed them, each with the header and the
+    """The indices of the messages that were hidden until the next record confirmed them, each with the header and the
     pieces that it had until then."""
     grown: set[int] = field(default_factory=set)
-    """Those of these places whose messages were not hidden, but open until the next record replaced their text."""
+    """Those of these indices whose messages were not hidden, but open until the next record replaced their text."""
     used: list[tuple[int, Used]] = field(default_factory=list)
-    """The token usage, each with the place of the message before which it was stated."""
+    """The token usage, each with the index of the message before which it was reported."""
     agents: list[tuple[int, AgentStarted]] = field(default_factory=list)
-    """The other agents whose first messages are here, each with the place of that message."""
+    """The other agents whose first messages are here, each with the index of that message."""
     found: list[tuple[int, Found]] = field(default_factory=list)
-    """The problems of messages, each with the place of its message."""
+    """The problems of messages, each with the index of its message."""
 
     def __len__(self) -> int:
         return len(self.codes)
@@ -244,7 +244,7 @@ class ClosedBatch(Struct):
             yield agent
 
     def _marks(self) -> deque[tuple[int, int, Started | Used]]:
-        """Return the starts of transcripts and the token usage, each with its place and its transcript, in order."""
+        """Return the starts of transcripts and the token usage in order, each with its index and transcript."""
         started = [(place, one.number, Started(one)) for place, one in self.started]
         used = [(place, one.transcript, one) for place, one in self.used]
         return deque(sorted([*started, *used], key=itemgetter(0, 1)))

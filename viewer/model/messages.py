@@ -50,7 +50,7 @@ class Kind(Fixed):
 
 
 class Outcome(Fixed):
-    """How a tool call ended, according to its reply. A reply that gives no outcome has none."""
+    """How a tool call ended, according to its reply. A reply that reports no outcome has none."""
 
     OK = "ok"
     FAILED = "failed"
@@ -126,7 +126,7 @@ class Usage(Struct, frozen=True, gc=False):
     total: int | None = None
 
     def plus(self, other: Usage) -> Usage:
-        """Return the sum of both. A number that neither of them gives stays unknown."""
+        """Return the sum of both. A number that neither of them contains remains unknown."""
         return Usage(
             _plus(self.input, other.input),
             _plus(self.output, other.output),
@@ -145,7 +145,7 @@ class Usage(Struct, frozen=True, gc=False):
         )
 
     def over(self, other: Usage) -> Usage:
-        """Return these numbers, filled in from another usage wherever this one gives none."""
+        """Return these numbers, filled in from another usage wherever this one has none."""
         pairs = zip(_numbers(self), _numbers(other), strict=True)
         return Usage(*(other_one if one is None else one for one, other_one in pairs))
 
@@ -175,7 +175,7 @@ class Header(Struct, frozen=True):
     """The effective channel: final if none was given, None if the given one is unknown."""
     channel_given: str | None = None
     intent: str | None = None
-    """The intent as given, but `preamble` only if the format defines it. Otherwise that word stays in `extra`."""
+    """The intent as given, but `preamble` only if the format defines it. Otherwise that word is kept in `extra`."""
     call_id: str | None = None
     content_type: str | None = None
     constrained: bool = False
@@ -186,7 +186,7 @@ class Header(Struct, frozen=True):
     """True if the token that ends the header was read. Before that, nothing is certain."""
     kind: Kind = Kind.SAID
     outcome: Outcome | None = None
-    """How the call ended, if this is a reply that gives it."""
+    """How the call ended, if this is a reply that reports it."""
     thread: int = 0
     """The number of another agent's thread; 0 for the main agent."""
 
@@ -195,7 +195,7 @@ class Header(Struct, frozen=True):
         return replace(self, call_id=call_id)
 
     def with_values(self, places: tuple[int, ...], values: str) -> Header:
-        """Copy the header with other values at these places of its extra attributes. The values are on separate lines,
+        """Copy the header with other values at these indices of its extra attributes. The values are on separate lines,
         and each keeps the type of the value that it replaces."""
         extra = list(self.extra)
         for place, value in zip(places, values.split("\n"), strict=True):
@@ -220,7 +220,7 @@ class Message(Struct, frozen=True):
     """True if the message began inside the unclosed body of a hidden message, to which it still belongs by the
     specification."""
     time_ms: int | None = None
-    """Milliseconds since 1970 in UTC, if the input gives a time."""
+    """Milliseconds since 1970 in UTC, if the input contains a time."""
     cancelled: bool = False
 
     @property
@@ -251,4 +251,4 @@ class Transcript(Struct, frozen=True):
     header: dict[str, object] = field(default_factory=dict)
     """The document header as read: mappings, lists, and strings, which are never converted."""
     id: str | None = None
-    """The session ID, if the first record gives one. It selects the transcript and is never shown."""
+    """The session ID, if the first record contains one. It selects the transcript and is never shown."""

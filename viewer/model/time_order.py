@@ -22,7 +22,7 @@ class Placed(Protocol):
 
 
 class TimePlace(Struct, frozen=True, gc=False):
-    """Where a time is stated."""
+    """Where a time is in the input."""
 
     start: int
     end: int
@@ -51,7 +51,7 @@ class TimeOrder:
         self._runs.clear()
 
     def advances(self, thread: int, time_ms: int) -> bool:
-        """Note a time in order after another one, or return False for any other time."""
+        """Record a time that follows another one in order, or return False for any other time."""
         if thread in self._runs or time_ms < self._newest.get(thread, time_ms + 1):
             return False
         self._newest[thread] = time_ms

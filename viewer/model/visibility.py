@@ -89,7 +89,7 @@ class Audience(Struct, frozen=True):
 
     @property
     def is_safe(self) -> bool:
-        """True if no message is revealed, and no fact about one except the lines of the brief level."""
+        """True if no message is revealed, and nothing about one except its line at the brief level."""
         return self.revealed <= _LINES_ONLY
 
     @property

@@ -1,4 +1,4 @@
-"""The names that a format plug-in may import from ocmlview, and no others: the types of a table, and `PluginFormat`.
+"""The only names that a format plug-in may import from ocmlview: the types of a table and `PluginFormat`.
 
 A distribution registers its `PluginFormat` in the entry point group `ocmlview.formats`."""
 

@@ -40,7 +40,7 @@ WIDTH = 80
 
 
 class FormatFaultError(AssertionError):
-    """A format fails a check. The message names the check and the place."""
+    """A format fails a check. The message names the check and the location."""
 
 
 def verify(name: str) -> list[str]:
@@ -87,7 +87,7 @@ def _check_expected(name: str, sample: Sample) -> None:
     shown, seen = _bodies(name, _data(sample)), _expected(sample).get("seen", [])
     if shown != seen:
         raise FormatFaultError(
-            f"{sample.path}: {len(shown)} messages are shown, {len(seen)} were seen, or they differ."
+            f"{sample.path}: {len(shown)} messages are shown, but {len(seen)} were seen, or they differ."
         )
 
 

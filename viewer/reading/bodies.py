@@ -342,7 +342,7 @@ def _add_escaped(joined: _Joined, piece: Piece, read: Callable[[int, int], bytes
 
 
 def _add_literal(joined: _Joined, data: bytes, start: int, base: int) -> int:
-    """Add the content of a literal block, and return where it ends. Without an end mark, everything up to the end is
+    """Add the content of a literal block and return where it ends. Without an end mark, everything up to the end is
     literal."""
     found = data.find(_END_LITERAL, start)
     end = found if found >= 0 else len(data)

@@ -250,7 +250,7 @@ class _Scan:
 
 
 def _apart(blocks: list[Block]) -> list[Block]:
-    """Sort the blocks, and remove overlaps."""
+    """Sort the blocks and remove overlaps."""
     ordered: list[Block] = []
     for block in sorted(blocks, key=lambda block: block.start):
         start = max(block.start, ordered[-1].end) if ordered else block.start

@@ -96,7 +96,7 @@ class Recorder:
         time_ms: int | None = None,
         time_at: Placed | None = None,
     ) -> int:
-        """Open a message whose header is complete, and return its number. `time_at` is where its time is stated."""
+        """Open a message whose header is complete and return its number. `time_at` is where its time is stated."""
         if not self.transcript:
             self.start(start)
         self.last_number += 1
@@ -201,7 +201,7 @@ class Recorder:
             self._note_times(batch, first)
 
     def _note_times(self, batch: ClosedBatch, first: int) -> None:
-        """Report the times that are earlier than previous ones, from this place in a batch on. These reports come
+        """Report the times that are earlier than previous ones, from this index in a batch on. These reports come
         before the other reports about their messages."""
         found: list[tuple[int, Found]] = []
         rows, times, starts, ends = batch.time_rows, batch.times, batch.time_starts, batch.time_ends

@@ -71,10 +71,10 @@ class Conversation:
     of an open answer is written as it arrives, except for what may be a thought tag and for an open thought block.
 
     One case becomes apparent only later: a closing `</think>` without an opening tag turns everything before it into a
-    thought. Text that was already written stays. One line reports this, and when the message has ended, it is written
-    again without the thought, followed by its diagnostic. From then on, only whole messages are written, because their
-    writer omits the opening tag. An audience that is strict (`--strict-safe`) or sees more than the end user always
-    gets whole messages, so this cannot happen.
+    thought. Text that was already written is not changed. One line reports this, and when the message has ended, it is
+    written again without the thought, followed by its diagnostic. From then on, only whole messages are written,
+    because their writer omits the opening tag. An audience that is strict (`--strict-safe`) or sees more than the end
+    user always gets whole messages, so this cannot happen.
 
     If another format is detected later, the input is read again from its first byte. Items that were already printed
     with the same role and text are not printed again: see `before`."""
@@ -376,8 +376,7 @@ class _Page:
         return (Part(trusted("  ")), *left, *right)
 
     def head(self, message: ShownMessage) -> list[Line]:
-        """Return the head of a message that may still grow. For an end user, include only facts that can no longer
-        change."""
+        """Return the head of a message that may still grow. For an end user, include only what can no longer change."""
         return self._head_lines(head_of(message, self._audience))
 
     def gutter(self, message: ShownMessage) -> Part:

@@ -161,7 +161,7 @@ _WIDEST = 100
 
 
 def explanation_lines(rule: Rule, width: int, style: Style) -> Iterator[Line]:
-    """Yield the explanation of one code as lines."""
+    """Yield the lines that explain a code."""
     severity = rule.severity.value
     width = min(width, _WIDEST)
     sign = style.signs.severity(severity)

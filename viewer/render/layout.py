@@ -222,7 +222,7 @@ class GrowingLayout:
         return self.layout
 
     def _unchanged(self, request: LayoutRequest) -> tuple[int, int]:
-        """Return the number of rows that stay, and the offset in the drawn text at which they end."""
+        """Return the number of rows that are kept, and the offset in the drawn text at which they end."""
         keep = len(self._rows) - REDONE_ROWS
         if keep <= 0 or not self.is_for(request):
             return 0, 0

@@ -71,7 +71,7 @@ _LINE_MARKS = {ord("\n"): "␊", ord("\t"): "␉"}
 
 
 def normalize_newlines(text: str) -> str:
-    """Convert CRLF to LF. A lone carriage return stays, so it is shown."""
+    """Convert CRLF to LF. A lone carriage return is kept so that it is shown."""
     return text.replace("\r\n", "\n")
 
 

@@ -74,7 +74,7 @@ _COLOR = re.compile(r"#[0-9a-fA-F]{6}")
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,60}")
 
 ThemeError = MistakeError
-"""A theme file cannot be used. The message gives the place and the reason."""
+"""A theme file cannot be used. The message contains the position and the reason."""
 
 
 class UnknownThemeError(ThemeError):
@@ -167,14 +167,14 @@ class ThemeFile(Struct, frozen=True):
     colors: Mapping[str, str]
     looks: Mapping[StyleRole, Look]
     like_place: str = ""
-    """The place of `like`, as `file:line:column`."""
+    """The position of `like`, as `file:line:column`."""
 
 
 def read_theme(text: str, source: str) -> ThemeFile:
-    """Read a theme file; raise a ThemeError with the place of the first mistake."""
+    """Read a theme file; raise a ThemeError with the position of the first mistake."""
     plain = read_plain(text.encode())
     if plain is not None:
-        with suppress(MistakeError):  # reported below, with its place
+        with suppress(MistakeError):  # reported below, with its position
             return _Reading(PlainFile(plain.value)).theme()
     return _Reading(YamlFile(text, source)).theme()
 
@@ -186,7 +186,7 @@ class _Reading:
         self._file = file
 
     def theme(self) -> ThemeFile:
-        """Read the whole file, and return it."""
+        """Read the whole file and return it."""
         file = self._file
         keys: dict[str, Any] = dict(file.entries(file.root(), _KEYS))
         return ThemeFile(

@@ -103,7 +103,7 @@ class TitlePart(Struct, frozen=True):
 
 
 LEAST_FREE = 16
-"""The minimum gap between the two ends of the title line, in cells, that facts of lower rank must leave."""
+"""The minimum gap between the two ends of the title line, in cells, that lower-ranked parts must leave."""
 LEVELS = {"safe": StyleRole.SAFE_BADGE, "brief": StyleRole.BRIEF_BADGE, "debug": StyleRole.DEBUG_BADGE}
 """The style of the badge of each level."""
 

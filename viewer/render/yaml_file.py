@@ -134,11 +134,11 @@ class PlainFile:
         return _BOOLEANS[word]
 
     def mistake(self, node: object, words: str) -> MistakeError:
-        """Return a mistake without its place."""
+        """Return a mistake without its position."""
         return MistakeError(words)
 
     def place(self, node: object) -> str:
-        """Raise a mistake, because only `YamlFile` knows places."""
+        """Raise a mistake, because only `YamlFile` has positions."""
         raise self.mistake(node, "")
 
 

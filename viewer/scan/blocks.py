@@ -133,7 +133,7 @@ def find_frames(data: bytes, *, escapes: bool) -> Frames:
 
 
 def _hold(places: Positions, starts: Positions, ends: Positions) -> NDArray[np.bool_]:
-    """Return, for each pair of start and end, whether one of these places is between them."""
+    """Return, for each pair of start and end, whether one of these positions is between them."""
     if not len(places):
         return np.zeros(len(starts), bool)
     holding: NDArray[np.bool_] = places.searchsorted(starts) < places.searchsorted(ends)

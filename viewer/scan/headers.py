@@ -127,7 +127,7 @@ class HeaderMemo:
         return known
 
     def _learn(self, words: bytes, call_id: bytes) -> int:
-        """Parse these words, and return their kind. It covers any call ID if nothing else depends on the ID."""
+        """Parse these words and return their kind. It covers any call ID if nothing else depends on the ID."""
         if not call_id and _ID.search(words):
             self._learn_place(words)
         reading = read_header(words, self._grammar.header)

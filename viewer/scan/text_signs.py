@@ -25,7 +25,7 @@ _MANY = 1024
 
 
 def places_with_signs(block: bytes, starts: Sequence[int], ends: Sequence[int]) -> set[int]:
-    """Return the places of the strings that contain a sign or such an escape. `starts` and `ends` give the bounds of
+    """Return the indices of the strings that contain a sign or such an escape. `starts` and `ends` give the bounds of
     the strings in the block, in order."""
     places: set[int] = set()
     if not starts:

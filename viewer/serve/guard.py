@@ -69,7 +69,7 @@ class Guard:
         return Verdict.PASS if found else Verdict.COOKIE
 
     def enter(self) -> str:
-        """Consume the token, and return the value of a new cookie."""
+        """Consume the token and return the value of a new cookie."""
         self.token = secrets.token_urlsafe(_BYTES)
         cookie = secrets.token_urlsafe(_BYTES)
         self._cookies.add(cookie)

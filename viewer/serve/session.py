@@ -88,7 +88,7 @@ def limit_memory() -> None:
 def run_session(
     paths: Sequence[str], settings: Settings, *, allows_debug: bool = False, file: str = "", go_to: str = ""
 ) -> int:
-    """Run the app on the served files, and return its exit code."""
+    """Run the app on the served files and return its exit code."""
     served = Served(paths)
     confine(served, [str(folder) for folder in settings.theme_folders])
     named = [*_files(paths)]

@@ -226,7 +226,7 @@ class FollowSource:
         return [*changes, *self._changes_to(ENDED)] if held.has_ended else changes
 
     def _begin(self, held: Held, reason: Reason | None) -> list[Change]:
-        """Begin a new revision, and read its first bytes."""
+        """Begin a new revision and read its first bytes."""
         self._held, self._is_lost, self._delay = held, False, 0.0
         if self._recorder and reason:
             self._recorder.restart()

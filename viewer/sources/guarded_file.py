@@ -100,7 +100,7 @@ class GuardedFile:
         return True
 
     def compare_some(self, count: int) -> bool:
-        """Compare the next blocks, and return True if they are unchanged. After a full round under one stamp, accept
+        """Compare the next blocks and return True if they are unchanged. After a full round under one stamp, accept
         that stamp."""
         stamp, blocks = stamp_of(self.descriptor), self.sums.block_count
         if stamp != self._round_under:

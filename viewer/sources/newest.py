@@ -1,4 +1,4 @@
-"""Find the newest transcript of a folder, and report newer ones as they appear."""
+"""Find the newest transcript of a folder and report newer ones as they appear."""
 
 from __future__ import annotations
 

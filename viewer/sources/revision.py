@@ -69,7 +69,7 @@ class FileRevision:
         return self._held.read(start, min(end, self.size), trusts_stamp=trusts_stamp)
 
     def add(self, data: bytes, *, ends: bool = False) -> bytes:
-        """Add the next bytes of the file, and return their text."""
+        """Add the next bytes of the file and return their text."""
         data = self._known(data, ends)
         if self._decoder:
             data = self._decoder.decode(data, ends).encode("utf-8", "replace")
@@ -81,7 +81,7 @@ class FileRevision:
         return data
 
     def _spooled(self, spool: Spool, data: bytes) -> bytes:
-        """Store as much of the text as fits into the spool, and return that part."""
+        """Store as much of the text as fits into the spool and return that part."""
         before = spool.size
         try:
             spool.append(data)

@@ -115,7 +115,7 @@ def read_regular(data: bytes, base: int) -> LazyNode | None:
 
 
 def _regular(data: bytes) -> tuple[Any, int] | None:
-    """Decode a value, and return it with its end. Return None if it is irregular."""
+    """Decode a value and return it with its end. Return None if it is irregular."""
     if is_too_deep(data):
         return None
     try:

@@ -341,7 +341,7 @@ class Scanner:
         ]
 
     def _placed(self, node: JsonNode) -> Step | None:
-        """Put a complete value into its container, and return the next step."""
+        """Put a complete value into its container and return the next step."""
         self._place(node)
         return self._after if self._containers and node.closed else None
 

@@ -64,7 +64,7 @@ class Exchange:
         self._request += data
 
     def end_request(self, codings: str, time_ms: int, *, is_cut: bool) -> Iterator[Record]:
-        """Handle the end of the request body, and yield the record of the request."""
+        """Handle the end of the request body and yield the record of the request."""
         raw, self._request = bytes(self._request), bytearray()
         body: Any = None
         if not is_cut:
@@ -291,8 +291,8 @@ def _decoded(raw: bytes, codings: str) -> bytes:
 
 
 def _answer_of(body: Mapping[str, Any]) -> Record:
-    """Return a complete answer without the parts that it repeats from the request. Flags stay, because they may hide
-    its text."""
+    """Return a complete answer without the parts that it repeats from the request. Flags are kept, because they may
+    hide its text."""
     return {key: value for key, value in body.items() if key in _OF_ANSWER or _is_plain(value)}
 
 

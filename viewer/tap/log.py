@@ -102,7 +102,7 @@ class Log:
     # One exchange.
 
     def begin(self, api: Api, codings: str) -> int:
-        """Begin an exchange, and return its number."""
+        """Begin an exchange and return its number."""
         self._count += 1
         self._copies[self._count] = _Copy()
         self._send(FrameKind.BEGIN, self._count, Facts(api=api.name, codings=codings))
@@ -183,7 +183,7 @@ class Log:
     def _say_that_it_ended(self) -> None:
         if not self._has_ended:
             self._has_ended = True
-            self._report("the log has ended, because its writer ended; requests are still forwarded")
+            self._report("logging has stopped because the log writer exited; requests are still forwarded")
             self.lost += 1
 
     def _take_notice(self, line: str) -> None:

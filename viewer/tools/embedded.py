@@ -69,7 +69,7 @@ def first_json(text: str) -> list[object]:
 
 
 def _first(text: str) -> Generator[object, None, int]:
-    """Yield the values, and return the character position where they end."""
+    """Yield the values and return the character position where they end."""
     data = text.encode("utf-8", "replace")
     whole = exact_value(data)
     if isinstance(whole, dict | list):

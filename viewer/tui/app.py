@@ -96,7 +96,7 @@ class ViewOptions(Struct, frozen=True):
     compared: str = ""
     """The file to compare with the first one."""
     merges: bool = False
-    """True to show all files in one order by time."""
+    """True to show all files as one, ordered by time."""
     replay: ReplayRequest | None = None
     """The replay to open on top of the first file."""
     times: str = ""
@@ -180,7 +180,7 @@ class ViewerApp(App[int], inherit_bindings=False):
         self._sources: LiveSources | None = None
         """The followed inputs, if there are several."""
         self._merged: MergedScreen | None = None
-        """The view of all files in one order."""
+        """The view of all files, merged."""
         self._output_guard = OutputGuard(self.options.ascii_only)
         self.input_queue = InputQueue(self, self._handle_event)
         self._switcher = ScreenSwitcher(self)
@@ -228,7 +228,7 @@ class ViewerApp(App[int], inherit_bindings=False):
     # Files.
 
     async def _merge(self) -> None:
-        """Show all files in one order by time. Leaving it ends the app."""
+        """Show all files as one, ordered by time. Leaving it ends the app."""
         from viewer.tui.merged.screen import MergedScreen
 
         given = (

@@ -174,7 +174,7 @@ class Viewport(Protocol):
         ...
 
     def go_to_cursor(self, cursor: Cursor, *, above: int | None = None) -> None:
-        """Set the cursor, and scroll so that `above` lines are visible above its row."""
+        """Set the cursor and scroll so that `above` lines are visible above its row."""
         ...
 
     def go_to_row(self, row: int, line: int = 0, *, above: int = 0) -> None:

@@ -279,7 +279,8 @@ ACTIONS: tuple[Action, ...] = (
         "previous_error",
         ("E",),
         "Previous error",
-        "Go to the previous error; without errors, to the previous warning; in the calls, to the previous failed call.",
+        "Go to the previous error, or to the previous warning if there are no errors; "
+        "in the calls, to the previous failed call.",
         _P,
         "problems.previous_error",
         in_list="lists.previous_error",
@@ -572,7 +573,8 @@ COUNTED = (
     "next_error", "previous_error", "next_warning", "previous_warning", "next_in_call", "previous_in_call",
     "next_mark", "previous_mark", "next_pane", "previous_pane",
 )  # fmt: skip
-"""Actions that a typed count repeats. For `bottom`, the count is a message number."""
+"""Actions that a typed number repeats, or that take it as a value: `bottom` as a message, `next_pane` and
+`previous_pane` as a pane. `top` ignores it."""
 
 _BY_ID = {action.id: action for action in ACTIONS}
 

@@ -54,7 +54,7 @@ class ScreenSwitcher:
         await (app.push_screen(screen) if self.content is None else app.switch_screen(screen))
 
     async def replace(self, path: str, screen: MainScreen) -> None:
-        """Show another main screen of the open file, and remove the earlier one."""
+        """Show another main screen of the open file and remove the earlier one."""
         app, before = self._app, self.open[path]
         await self._close_dialogs()
         switched = app.switch_screen(screen)

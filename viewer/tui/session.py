@@ -358,7 +358,7 @@ class Session:
         return Changed.LISTS
 
     def show_usage(self, is_shown: bool) -> Changed:
-        """Show or hide tokens and cost. The rows stay, even if a filter is active."""
+        """Show or hide tokens and cost. The same rows are shown, even if a filter is active."""
         self.display = replace(self.display, usage=is_shown)
         return Changed.ROWS | Changed.LISTS | Changed.CALLS
 

@@ -91,7 +91,7 @@ PLANTED: dict[str, tuple[object, str]] = {
 
 @pytest.mark.parametrize("name", PLANTED)
 def test_a_planted_leak_is_found(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A surface of the level that reveals more, such as the id of a call, is found."""
+    """A surface at the brief level that reveals more, such as the ID of a call, is found."""
     planted, file = everything("openchatml-2.2"), tmp_path / "chat"
     tools = tools_of(planted, file)
     leak = next(word for word, place in planted.places if place == "analysis")

@@ -211,14 +211,14 @@ def _levels(pilot: Pilot[int]) -> set[str]:
 
 
 async def type_ahead(pilot: Pilot[int], keys: Sequence[str]) -> None:
-    """Press keys without a pause between them, and wait for their effect."""
+    """Press keys without a pause between them and wait for their effect."""
     send_keys(pilot, keys)
     await asyncio.sleep(0)
     await settled(pilot)
 
 
 def send_keys(pilot: Pilot[int], keys: Sequence[str]) -> None:
-    """Press keys, and do not wait."""
+    """Press keys without waiting."""
     driver = pilot.app._driver
     assert driver is not None
     for key in keys:

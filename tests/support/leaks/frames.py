@@ -35,7 +35,7 @@ class Frames:
         self._places: dict[Widget, Place] = {}
         """Where each widget of the last frame is."""
         self._unseen: WeakSet[Widget] = WeakSet()
-        """Widgets that were drawn when nobody searched, and that may still be on the screen."""
+        """Widgets that were drawn while nobody searched and may still be on the screen."""
 
     def draw_instead(self, patched: pytest.MonkeyPatch) -> None:
         """Draw the frames of the app instead of Textual."""

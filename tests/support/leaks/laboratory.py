@@ -315,7 +315,7 @@ NAMES = {
 
 
 def _with_home(planted: Planted, home: Path, patched: pytest.MonkeyPatch) -> Planted:
-    """Store a session of an agent in a home folder, and return the transcript with the canaries of both."""
+    """Store a session of an agent in a home folder and return the transcript with the canaries of both."""
     session = everything("claude-code", 9, SESSION_KINDS)
     path = home / ".claude" / "projects" / "-one" / "one.jsonl"
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -21,7 +21,7 @@ def test_members_are_divided_by_their_names() -> None:
 
 
 def test_only_members_named_by_an_id_are_chats() -> None:
-    for names, texts in (("1 x2", "abab"), ("rejected", ""), ("default draft", "ab"), ("a-1 hidden", "ab")):
+    for names, texts in (("1 x2", "abab"), ("rejected", ""), ("default draft", "ab"), ("a-1 secret", "ab")):
         text = json.dumps(dict.fromkeys(names.split(), _CHAT))
         assert "".join(shown(text, "chat-history")) == texts, names
         assert (detect(text.encode()).format == "chat-history") is bool(texts), names
@@ -41,7 +41,8 @@ def test_a_speaker_is_user_or_assistant_by_a_list_of_words() -> None:
 
 def test_the_first_member_that_names_the_speaker_decides() -> None:
     assert shown('{"role": "system", "sender": "bot", "message": "a"}', "chat-history") == []
-    assert shown('{"role": "bot", "sender": "system", "message": "a"}', "chat-history") == ["a"]
+    assert shown('{"role": "bot", "sender": "Ann", "message": "a"}', "chat-history") == ["a"]
+    assert shown('{"role": "bot", "sender": "system", "message": "a"}', "chat-history") == [], "a flag"
 
 
 def test_a_message_for_somebody_else_is_hidden() -> None:

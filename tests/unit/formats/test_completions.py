@@ -1,4 +1,4 @@
-"""Text completions: the answer is shown, the prompt and other choices stay hidden."""
+"""Text completions: the answer is shown; the prompt and other choices stay hidden."""
 
 from __future__ import annotations
 

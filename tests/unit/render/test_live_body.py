@@ -1,4 +1,4 @@
-"""The body of a growing message: written text stays, and the final result equals that of `show`."""
+"""The body of a growing message: written text does not change, and the final result equals that of `show`."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ class Written:
         self.text = ""
 
     def write(self, text: str | bytes) -> str:
-        """Write to the log, and return the new output."""
+        """Write to the log and return the new output."""
         before = self.text
         if any(anew_of(self.log.write(text))):
             self._begin()

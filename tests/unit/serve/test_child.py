@@ -120,7 +120,7 @@ def files_in(folder: Path) -> list[str]:
 
 
 async def proof(planted: Planted, folder: Path, left: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    """Send this input to sessions, and search everything that they send and touch."""
+    """Send this input to sessions and search everything that they send and touch."""
     served, site, temporary = folder / "served", folder / "site", folder / "temporary"
     for each in (served, site, temporary):
         each.mkdir()

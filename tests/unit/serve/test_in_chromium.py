@@ -21,7 +21,7 @@ SIZES = ((1200, 760), (390, 844))
 
 @contextmanager
 def served(*options: str) -> Iterator[str]:
-    """Run a server, and yield its link."""
+    """Run a server and yield its link."""
     words = [sys.executable, "-m", "viewer", "serve", *options, TOUR]
     with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
         try:

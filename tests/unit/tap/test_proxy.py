@@ -22,7 +22,7 @@ GET = b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"
 
 
 async def through(serve: Serve, path: str = "") -> tuple[Proxy, asyncio.StreamReader, asyncio.StreamWriter]:
-    """Start a proxy to a server, and connect to it."""
+    """Start a proxy to a server and connect to it."""
     server = await asyncio.start_server(serve, "127.0.0.1", 0)
     proxy = Proxy(Upstream("127.0.0.1", server.sockets[0].getsockname()[1], False, path), frozenset(), None)
     listen = await proxy.start(Listen("127.0.0.1", 0))

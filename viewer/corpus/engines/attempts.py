@@ -26,10 +26,10 @@ class Engine(Protocol):
     workers: int
 
     def run(self, batches: Iterator[Batch]) -> Iterator[Outcome | None]:
-        """Run all batches, and yield each outcome when it arrives. Yield None from time to time while waiting."""
+        """Run all batches and yield each outcome when it arrives. Yield None from time to time while waiting."""
 
     def drain(self, seconds: float) -> Iterator[Outcome]:
-        """Wait for the running batches for at most this long, and return their outcomes."""
+        """Wait for the running batches for at most this long and return their outcomes."""
 
     def close(self) -> None:
         """End all workers."""

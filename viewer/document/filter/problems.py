@@ -1,4 +1,4 @@
-"""Filter problems by their own facts, as `check` prints them, or by their messages."""
+"""Filter problems by their own properties, as `check` prints them, or by their messages."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from viewer.document.rows import MessageSet
 
 
 class ProblemFacts(Struct, frozen=True):
-    """The facts that `check` prints about a problem."""
+    """What `check` prints about a problem."""
 
     code: str
     severity: str
@@ -38,7 +38,7 @@ _OF_PROBLEMS: dict[str, Callable[[ProblemFacts], Values]] = {
 
 
 def is_problem_wanted(filter: Filter, facts: ProblemFacts, messages: MessageSet | None) -> bool:
-    """True if the facts match the terms about problems, and the message matches all other terms."""
+    """True if the problem matches the terms about problems, and its message matches all other terms."""
     is_of_message = messages is not None and facts.message is not None and facts.message in messages
     is_found = filter.pattern is None or is_of_message
     return is_found and all(_wants(term, facts, is_of_message) for term in filter.terms)

@@ -1,4 +1,4 @@
-"""Find the secrets in text, with their kinds and places."""
+"""Find the secrets in text, with their kinds and positions."""
 
 from __future__ import annotations
 
@@ -227,7 +227,7 @@ def entropy(value: str) -> float:
 
 def _merged(found: Sequence[Secret]) -> list[Secret]:
     """Join overlapping secrets. The longest one determines the kind and the text; of equally long ones, the first in
-    the table. A fact about a person becomes part of a secret that it overlaps."""
+    the table. Personal data becomes part of a secret that it overlaps."""
     secrets = _joined([each for each in found if not _is_personal(each)])
     if len(secrets) == len(found):
         return secrets

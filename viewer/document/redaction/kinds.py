@@ -17,7 +17,7 @@ class Shape(Enum):
     CONTEXT = "context"
     """By the surrounding words. The value must look random or be quoted."""
     PERSONAL = "personal"
-    """A fact about a person, not a secret that grants access to anything."""
+    """Personal data, not a secret that grants access to anything."""
 
 
 class SecretKind(Struct, frozen=True):

@@ -166,7 +166,7 @@ class Redactor:
 
     @property
     def sentence(self) -> str:
-        """Summarize what was masked: for each kind, the number of places and of different strings."""
+        """Summarize what was masked: for each kind, the number of occurrences and of distinct strings."""
         if not self._masks:
             return "Redacted nothing."
         kinds = sorted(self._numbers, key=lambda kind: (-self.counts[kind], kind))

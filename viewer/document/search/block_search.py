@@ -286,7 +286,7 @@ class PatternFinder:
         return np.fromiter((match.start() for match in self._pattern.others.finditer(data)), np.int64)
 
     def _matches_at(self, data: Bytes, lowered: Bytes, where: slice | Positions, at: int) -> NDArray[np.bool_]:
-        """Return a mask of the places where the byte at this index of the pattern matches."""
+        """Return a mask of the positions where the byte at this index of the pattern matches."""
         wanted = self._pattern.bytes[at]
         if len(wanted) == 1:
             return np.equal(data[where], np.uint8(min(wanted)))

@@ -40,7 +40,7 @@ class RegexError(Exception):
         self.place = place
         """The index of the faulty character, if there is one."""
         self.reason = reason
-        """The error at that place: one of `_REASONS`."""
+        """The error at that position: one of `_REASONS`."""
 
 
 class Regex:

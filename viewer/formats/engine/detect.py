@@ -56,7 +56,7 @@ class _Signatures:
                 self._by_name.setdefault(name, []).append(number)
 
     def that_may_fit(self, names: frozenset[str]) -> dict[int, list[Signature]]:
-        """Return the signatures that a record with these member names may have, by the place of their format."""
+        """Return the signatures that a record with these member names may have, by the index of their format."""
         numbers = {*self._anywhere, *(number for name in names for number in self._by_name.get(name, ()))}
         found: dict[int, list[Signature]] = {}
         for place, signature in map(self._rows.__getitem__, sorted(numbers)):

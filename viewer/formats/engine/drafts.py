@@ -92,7 +92,7 @@ class Draft(Struct):
     intent: str | None = None
     time_ms: int | None = None
     time_at: Placed | None = None
-    """Where the time is stated."""
+    """Where the time is in the record."""
     thread: str | None = None
     """The ID of the thread of another agent."""
     key: str | None = None
@@ -166,7 +166,7 @@ class RecordReading(Struct):
     fields: dict[str, object] | None = None
     """The members of the record that are not part of a message, if they are known and none of them holds messages."""
     stated: list[Stated] | None = None
-    """The token usage that the record states, if it is known."""
+    """The token usage that the record reports, if it is known."""
     known: KnownItems | None = None
 
     def only_step(self) -> StreamStep | None:
@@ -650,7 +650,7 @@ def _faults(faults: tuple[Fault, ...], node: JsonNode) -> Iterator[Problem]:
 
 
 def _time(node: JsonNode, at: str, problems: list[Problem]) -> tuple[int | None, Placed | None]:
-    """Return the time at a path, and where it is stated."""
+    """Return the time at a path, and where it is."""
     value = path(at).first(node) if at else None
     if value is None:
         return None, None
@@ -813,7 +813,7 @@ class _PartReader:
 
 
 def _copy_of(base: Draft, kind: Kind) -> Draft:
-    """Return a new draft of this kind with the same facts from the record."""
+    """Return a new draft of this kind with the same data from the record."""
     narrowed = base.kind if kind is Kind.SAID and base.kind is not Kind.SAID else kind
     draft = Draft(narrowed, base.role, [], base.span, base.rule, base.channel, base.channel_word)
     draft.has_unknown_channel = base.has_unknown_channel

@@ -30,7 +30,7 @@ _CUT = lazy_regex(rb"\.\.\.|\xe2\x80\xa6|[\[(<](?:[0-9, ]+\w* )?(?:truncated|omi
 
 
 def read_inner_strings(inner: Iterable[str | Inner], node: JsonNode, source: Source) -> list[Problem]:
-    """Replace strings with the JSON they hold, and report broken JSON. All other strings stay."""
+    """Replace strings with the JSON they hold, and report broken JSON. All other strings are left unchanged."""
     if node.is_empty:
         return []
     reader = _InnerReader(source)

@@ -291,7 +291,7 @@ class Records:
         return True
 
     def _grow_tree(self, tree: RecordTree, reading: RecordReading, node: JsonNode, first: int) -> None:
-        """Add the record to the tree of the session, and mark the branches that it supersedes."""
+        """Add the record to the tree of the session and mark the branches that it supersedes."""
         fault = tree.fault(node)
         if fault is not None:
             self._record.report(W_THREAD_BROKEN, fault, node.start, node.end)

@@ -85,7 +85,7 @@ class SpanCollector:
         """The position of the first span. Even a trace without content becomes a transcript."""
 
     def take(self, record: JsonNode, source: Source | None) -> None:
-        """Add the spans of a record, and write the traces whose root has arrived."""
+        """Add the spans of a record and write the traces whose root has arrived."""
         found = path(self._spans.each).all(record)
         logged = [] if found or not self._spans.logs else spans_of_logs(record)
         added = [self._read(span, source) for span in found or logged or [record]]

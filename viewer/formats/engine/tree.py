@@ -32,7 +32,7 @@ class RecordTree:
         self._is_broken = False
 
     def parent_of(self, node: JsonNode) -> str | None:
-        """Return the ID of the parent that a record gives."""
+        """Return the ID of the parent that a record names."""
         return string_at(node, self._threads.parent)
 
     def knows(self, id: str | None) -> bool:
@@ -52,7 +52,7 @@ class RecordTree:
         return reason
 
     def add(self, node: JsonNode, first: int, last: int, *, is_prompt: bool) -> Iterator[tuple[int, int]]:
-        """Add a record with its messages, and yield the runs of messages that it supersedes."""
+        """Add a record with its messages and yield the runs of messages that it supersedes."""
         id = string_at(node, self._threads.id)
         if id is None or id in self._nodes:
             return

@@ -1,4 +1,4 @@
-"""Token usage: read what records state about a reply, and count each reply once."""
+"""Token usage: read what records report about a reply, and count each reply once."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _MOST_DIGITS = 15
 _MODEL = "model|message.model|response.model|data.model|modelID|modelId|model_name"
 """Where a record names the model that its numbers belong to, unless its format has another place for it."""
 _FARTHEST = 64
-"""How many messages back to look for the one that contains stated usage."""
+"""How many messages back to look for the one that contains reported usage."""
 
 
 class _Known(Struct):
@@ -38,12 +38,12 @@ class _Known(Struct):
 
 
 class Stated(Struct, frozen=True):
-    """Token usage that a record gives."""
+    """Token usage that a record reports."""
 
     rule: int
-    """The place of its rule in the table."""
+    """The index of its rule in the table."""
     place: JsonNode | int
-    """The value that gives it, or where that begins."""
+    """The value that contains it, or where that value begins."""
     usage: Usage
     key: str | None
     model: str | None
@@ -69,7 +69,7 @@ class UsageLedger:
         self._before = 0
         """The last message before the open reply, or before the transcript."""
         self.has_stated = False
-        """True if the last record stated its usage."""
+        """True if the last record reported its usage."""
 
     def start(self) -> None:
         """Begin a transcript."""
@@ -78,7 +78,7 @@ class UsageLedger:
         self._before = self._record.last_number
 
     def take(self, node: JsonNode, placed: list[tuple[Span, int]], stated: list[Stated] | None = None) -> None:
-        """Add the usage that a record gives.
+        """Add the usage that a record reports.
 
         `placed` holds the spans and numbers of its messages. `stated` is the usage, if it is known."""
         self.has_stated = False
@@ -119,14 +119,15 @@ class UsageLedger:
         self._model = model or self._model
 
     def take_known(self, rule: int, usage: Usage, key: str | None, model: str | None, number: int) -> None:
-        """Add the usage that a record gives for the message with this number, while no usage waits for its message."""
+        """Add the usage that a record reports for the message with this number, while no usage waits for its
+        message."""
         self.has_stated = True
         if not self._keeps_model:
             self._model = model
         self._add(self._rules[rule], (rule, key or f"#{number}"), usage, number)
 
     def _stated(self, node: JsonNode) -> Iterator[Stated]:
-        """Yield the usage that a record gives, one item per object."""
+        """Yield the usage that a record reports, one item per object."""
         if node.is_empty:
             return
         for index, rule in enumerate(self._rules):
@@ -174,7 +175,7 @@ class UsageLedger:
             self._record.use(number, usage, self._model)
 
     def _change(self, known: _Known, usage: Usage) -> None:
-        """Replace the fields that a later record gives."""
+        """Replace the fields that a later record contains."""
         if usage == known.usage:
             return  # the records of a reply repeat its usage
         after = usage.over(known.usage)
@@ -207,7 +208,7 @@ def _number_at(at: int, placed: list[tuple[Span, int]]) -> int:
 
 
 def read_usage(rule: Tokens, node: JsonNode) -> Usage | None:
-    """Return the numbers that an object gives, or None if it gives none."""
+    """Return the numbers that an object contains, or None if it contains none."""
     if node.kind is not JsonKind.OBJECT or not node.closed:
         return None
     if type(node) is LazyNode:
@@ -217,7 +218,7 @@ def read_usage(rule: Tokens, node: JsonNode) -> Usage | None:
 
 
 def _usage(rule: Tokens, given: Any) -> Usage | None:
-    """Return the numbers that a decoded object gives, or None if it gives none."""
+    """Return the numbers that a decoded object contains, or None if it contains none."""
     usage = Usage(*(_decoded_sum(paths, given) if paths else None for paths in number_paths(rule)))
     return usage if usage != _NOTHING else None
 

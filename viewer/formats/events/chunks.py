@@ -44,7 +44,7 @@ class _Choice(Struct, frozen=True):
 
 
 class ChatChunks:
-    """Reads chunks. The first chunk of a choice gives the role and other properties of the whole message."""
+    """Reads chunks. The first chunk of a choice contains the role and other properties of the whole message."""
 
     def __init__(self, streams: Streams, table: EventTable, reject: Callable[[int, int], bool]) -> None:
         self._streams = streams

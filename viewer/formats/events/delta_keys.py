@@ -39,7 +39,7 @@ class Identity(Struct, frozen=True, gc=False):
     recipient: str | None
 
     def filled(self, channel: str) -> Identity:
-        """Fill in defaults for the properties that are not stated."""
+        """Fill in defaults for the properties that are not given."""
         return replace(self, role=self.role or "assistant", channel=self.channel or channel)
 
     def fits(self, whole: Identity) -> bool:

@@ -22,7 +22,7 @@ ANSWER = Header("assistant", channel=Channel.FINAL)
 
 
 class CallNames(Struct, frozen=True, gc=False):
-    """The tool name and call ID that an item of a response gives."""
+    """The tool name and call ID that an item of a response contains."""
 
     name: str | None = None
     call_id: str | None = None

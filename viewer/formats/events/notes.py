@@ -22,7 +22,7 @@ class ResponseNotes:
         """The instructions that have been written; each event repeats them."""
 
     def response(self, event: EventObject) -> None:
-        """Write the instructions in an event's response once, and report its errors."""
+        """Write the instructions in an event's response once and report its errors."""
         response = response_of(event)
         if response is None:
             return

@@ -48,7 +48,7 @@ _NOTES = frozenset(
 
 
 class Said(Struct, frozen=True):
-    """The statements of an object about the message that its text belongs to. Anything not stated is None."""
+    """The statements of an object about the message that its text belongs to. Anything not given is None."""
 
     role: JsonNode | None = None
     channel: JsonNode | None = None

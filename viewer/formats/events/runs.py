@@ -131,7 +131,7 @@ class InterleavedRuns:
         return end
 
     def _read(self, data: bytes, at: int, base: int) -> int:
-        """Add the text of the events from an index on, and return the index after them."""
+        """Add the text of the events from an index on and return the index after them."""
         lanes = [*self._lanes.values()]
         used: dict[int, _Lane] = {}
         """The messages in the order of their newest events."""

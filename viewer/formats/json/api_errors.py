@@ -44,7 +44,7 @@ def is_batch_line(node: JsonNode) -> bool:
 
 
 def add_error(record: Recorder, node: JsonNode, error: JsonNode) -> None:
-    """Add the text of an error as a hidden notice, and report the error."""
+    """Add the text of an error as a hidden notice and report the error."""
     text = _text(error) or error
     pieces: list[Piece] = [piece_of(text)]
     number = record.add(_NOTICE, Ending.END, (node.start, node.end), pieces)

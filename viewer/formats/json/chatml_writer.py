@@ -1,4 +1,4 @@
-"""Write messages as ChatML JSON, in the layout of its specification."""
+"""Write messages as ChatML JSON, laid out as in its specification."""
 
 from __future__ import annotations
 

@@ -254,7 +254,7 @@ class MessageLists:
             self._record.report(E_STREAM_TRUNCATED, "header", reading.end, reading.end)
 
     def _count(self, node: JsonNode | None) -> None:
-        """Record the token usage that a response gives, after its messages."""
+        """Record the token usage that a response reports, after its messages."""
         if node is not None and _states_usage(node):
             self._usage.take(node, [])
 

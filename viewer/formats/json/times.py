@@ -11,12 +11,12 @@ from viewer.syntax.times import parse_time
 
 
 class StatedTime(Struct, frozen=True):
-    """A time as a record gives it."""
+    """A time as a record contains it."""
 
     ms: int | None = None
-    """Milliseconds since 1970; None if no readable time is stated."""
+    """Milliseconds since 1970; None if there is no readable time."""
     at: JsonNode | None = None
-    """Where a readable time is stated. None if the order of times ignores it."""
+    """Where a readable time is. None if the order of times ignores it."""
     problems: tuple[Problem, ...] = ()
 
 

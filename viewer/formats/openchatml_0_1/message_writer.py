@@ -43,7 +43,7 @@ class Written(Struct, frozen=True, gc=False):
 
 
 def write_part(message: Writable, losses: Losses) -> Written:
-    """Write the message as a part, and count its losses."""
+    """Write the message as a part and count its losses."""
     kind = _kind(message)
     losses.add_common(message)
     refuse_tokens(message, _tokens(message))

@@ -229,7 +229,7 @@ class OpenChatML01Reader:
     # The window.
 
     def _next_token(self, tokens: TokenSet, add: Callable[[bytes, int], None], ended: bool) -> Token | None:
-        """Pass on text up to the next token, and return the token."""
+        """Pass on text up to the next token and return the token."""
         window = self._window
         token = tokens.search(window, self._at)
         if ended or (token and window.end - token.end > LONGEST_FOLD):

@@ -208,7 +208,7 @@ class ServerLogReader:
 
     def _request_of(self, logged: Logged) -> tuple[str, str]:
         """Return the request that an output belongs to, and the ID of the choice, if it is one of several."""
-        if logged.id.endswith("\n"):  # the model logs no ids: take its oldest prompt
+        if logged.id.endswith("\n"):  # the model logs no IDs: take its oldest prompt
             own = next((id for id in self._pending if id.startswith(logged.id)), logged.id)
             return own, ""
         base = _CHOICE.sub("", logged.id)

@@ -42,7 +42,7 @@ TYPES = frozenset(
 )
 """Types that only Letta has."""
 _PACKAGES = ('{"type"', '{\n  "type"', '{\n    "type"')
-"""The beginnings of the JSON in which the program wraps what the user typed, and in which it states its own events."""
+"""The beginnings of the JSON in which the program wraps what the user typed, and in which it reports its own events."""
 _PACKAGE = frozenset({"type", "message", "time", "location", "name"})
 _FROM_AGENT = ("[Incoming message from agent",)
 _FAILED = Outcomes(failed=("is_error", "status=error"))

@@ -526,7 +526,7 @@ class EventTable(Struct, frozen=True):
     incomplete: Mapping[str, tuple[Rule, str]] = field(default_factory=dict)
     """The reports, by the reason why an answer is incomplete."""
     is_api: bool = False
-    """True for the Responses API, which announces its items and states errors, instructions, and its end."""
+    """True for the Responses API, which announces its items and reports errors, instructions, and its end."""
 
     def kind_of(self, name: str) -> EventKind | None:
         """Return the effect of an event of this type, or None if it is not an event."""

@@ -25,7 +25,7 @@ _TIMES = (
     ((When("send_date", kind=JsonKind.NUMBER),), "send_date"),
     ((), ""),
 )
-"""How a time is stated. Earlier versions wrote it in words, without a time zone."""
+"""How a time is written. Earlier versions wrote it in words, without a time zone."""
 _INVOKED = (
     RecordRule(
         (has("id"),),

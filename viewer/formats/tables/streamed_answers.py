@@ -16,7 +16,7 @@ from viewer.syntax.json_text import JsonKind
 def _pieces(
     when: tuple[When, ...], kind: Kind, body: str, id: str = "id", parts: tuple[PartRule, ...] = ()
 ) -> tuple[RecordRule, ...]:
-    """Return the rules for the pieces of a text, which the id of the answer connects, if there is one."""
+    """Return the rules for the pieces of a text, which the ID of the answer connects, if there is one."""
     return tuple(
         RecordRule((*when, identified), kind, "assistant", body, parts, merge=Merge(Mode.APPEND, key))
         for identified, key in ((has(id), id), (lacks(id), ""))

@@ -139,7 +139,7 @@ class SpecStoryReader:
         self._data.clear()
 
     def _end_text(self, keeps: int | None = None) -> None:
-        """Record the current text. `keeps` is the offset of a line that stays."""
+        """Record the current text. `keeps` is the offset of a line to keep."""
         if self._said and self._read(*self._said[-1]) == _SEPARATOR:
             self._said.pop()
         if self._said:

@@ -267,7 +267,7 @@ class TemplateReader:
     # The window.
 
     def _next_token(self, tokens: TokenSet, ended: bool) -> Token | None:
-        """Pass on text up to the next token, and return the token."""
+        """Pass on text up to the next token and return the token."""
         window = self._window
         token = tokens.search(window, self._at)
         if ended or (token and window.end - token.end > LONGEST_FOLD):

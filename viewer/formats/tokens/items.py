@@ -81,7 +81,7 @@ class ItemReader:
         return self._state is not _State.BETWEEN
 
     def _go_on(self, data: bytes, at: int) -> int:
-        """Continue an item, and return the index after its bytes. If the item ends, the state becomes `between`."""
+        """Continue an item and return the index after its bytes. If the item ends, the state becomes `between`."""
         end = at
         if self._state is _State.ESCAPE:
             end += 1

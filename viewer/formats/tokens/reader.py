@@ -1,4 +1,4 @@
-"""Reader of Harmony token ids: decode them, read the result as Harmony text, and map positions back to the IDs."""
+"""Reader of Harmony token IDs: decode them, read the result as Harmony text, and map positions back to the IDs."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from viewer.insight.words import UNSPACED
 from viewer.model.messages import Span
 
 Rare = tuple[str, Span]
-"""A rare string and its place in the text."""
+"""A rare string and its position in the text."""
 
 _WORD = rf"(?:[^\W{UNSPACED}]|-){{6,200}}"
 _SECRET = lazy_regex(rf"https?://[^\s<>\"'()\[\]]+|[\w.+-]+@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+|{_WORD}")

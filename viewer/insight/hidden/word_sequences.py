@@ -93,7 +93,7 @@ class Words:
 
     @cached_property
     def seeds(self) -> tuple[Positions, Hashes]:
-        """The places and hashes of the sequences of three words that contain a content word."""
+        """The positions and hashes of the sequences of three words that contain a content word."""
         keys = self.keys
         places = ((keys[:-2] | keys[1:-1] | keys[2:]) & CONTENT).nonzero()[0]
         return places, self.threes[places]

@@ -91,7 +91,7 @@ class Messages(Sequence[Read]):
             self.layout = replace(layout, starts=same.layout.starts, ends=same.layout.ends)
             del self.starts, self.ends
         self.like: Messages = self if same is None else same.like
-        """The first reading in which all messages and bodies are in the same places."""
+        """The first reading in which all messages and bodies are at the same positions."""
 
     def _has_places_of(self, other: Messages) -> bool:
         if not np.array_equal(self.starts, other.starts) or not np.array_equal(self.ends, other.ends):
@@ -120,7 +120,7 @@ class Messages(Sequence[Read]):
         return np.asarray(self.layout.kinds)
 
     def bodies(self, first: int, end: int) -> tuple[Offsets, Offsets]:
-        """Return where the bodies of messages begin and end. `first` and `end` are places, counted from 0."""
+        """Return where the bodies of messages begin and end. `first` and `end` are indices, counted from 0."""
         starts, ends = self.layout.bodies(first + 1, end)
         return np.asarray(starts).view(np.int64), np.asarray(ends).view(np.int64)
 

@@ -76,7 +76,7 @@ class Block:
         parts: NDArray[np.int8],
     ) -> None:
         """`places` has the message of each reading in each row, counted from 0, or -1; `parts` the part of it. Readings
-        with messages in the same places share them."""
+        with messages at the same positions share them."""
         self._readings = readings
         self._shared = _shared(readings)
         self._spans, self._ranks, self._places, self._parts = spans, ranks, places, parts
@@ -92,7 +92,7 @@ class Block:
         return next(self.rows(range(place, place + 1)))
 
     def rows(self, places: Sequence[int]) -> Iterator[Row]:
-        """Yield some rows, given by their places in ascending order."""
+        """Yield the rows at these indices, which are in ascending order."""
         if not len(places):
             return
         first, end = places[0], places[-1] + 1
@@ -120,7 +120,7 @@ class Block:
         return int((self._ranks == rank).sum())
 
     def split(self, place: int) -> tuple[Block, Block]:
-        """Return the rows before and after a place."""
+        """Return the rows before this index, and those from it on."""
         return self._rows(slice(place)), self._rows(slice(place, None))
 
     def _rows(self, kept: slice | NDArray[np.bool_]) -> Block:
@@ -205,7 +205,7 @@ def blocks(readings: Sequence[Reading]) -> Iterator[Block]:
 
 
 class RowTable(Sequence[Row]):
-    """Rows by their places."""
+    """Rows by index."""
 
     def __init__(self) -> None:
         self._blocks: list[Block] = []
@@ -277,7 +277,7 @@ def _distinct(borders: Sequence[Offsets]) -> Offsets:
 
 
 def _shared(readings: Sequence[Reading]) -> list[int]:
-    """Number the readings. Equal numbers mean that all messages are in the same places."""
+    """Number the readings. Equal numbers mean that all messages are at the same positions."""
     numbers: dict[int, int] = {}
     return [numbers.setdefault(id(each.messages.like), len(numbers)) for each in readings]
 
@@ -330,7 +330,7 @@ def _cells_of(messages: Messages, heads: NDArray[np.int32], places: _Places) -> 
 
 
 class _Columns:
-    """The places of messages of a reading, for lookups by ascending offsets."""
+    """The positions of the messages of a reading, for lookups by ascending offsets."""
 
     def __init__(self, messages: Messages) -> None:
         self._messages = messages

@@ -1,4 +1,4 @@
-"""Timeline of a replay: the events that an audience saw, their places, and the clock on which they happened."""
+"""Timeline of a replay: the events that an audience saw, their positions, and the clock on which they happened."""
 
 from __future__ import annotations
 

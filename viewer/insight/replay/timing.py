@@ -50,7 +50,7 @@ class Retraction(Struct, frozen=True, gc=False):
 
 
 class Timing(Struct, frozen=True):
-    """The facts that an audience may know."""
+    """What an audience may know."""
 
     has_times: bool
     source: str | None

@@ -1,4 +1,4 @@
-"""Blocks: the lines of each row of a view, the facts needed to build them, and the problems of each row."""
+"""Blocks: the lines of each row of a view, the data needed to build them, and the problems of each row."""
 
 from __future__ import annotations
 
@@ -174,7 +174,7 @@ class RowProblems(Struct, frozen=True):
 
 
 class BlockFacts(Struct):
-    """The facts that blocks need in addition to the projection, gathered once per view."""
+    """The data that blocks need in addition to the projection, gathered once per view."""
 
     calls: CallView = field(default_factory=no_calls)
     problems: RowProblems | None = None

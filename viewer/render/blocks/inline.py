@@ -1,4 +1,4 @@
-"""Inline Markdown: the text of a block without its marks, with the source of each character."""
+"""Inline text of a whole Markdown block: its characters without marks, each with its source."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Inline marks of Markdown: the text of a line without them, with the source and the style of each character.
+"""Inline text of one line of Markdown: its characters without marks, each with its source and style.
 
 It imports little, because the first page is painted before anything else is imported."""
 

@@ -28,7 +28,7 @@ LONG_TEXT, SHOWN_TEXT = 15, 12
 """A string with more rows than the first number is folded to the second."""
 _KEY_ROOM = 10
 _LONG_PATH = re.compile(r"=(?:/[^/\s=]+){2,}?((?:/[^/\s=]+){1,2})(?=\s|$)")
-"""An absolute path of at least four parts, of which the last two stay, or of three, of which the last one stays."""
+"""An absolute path of at least four parts, of which the last two are kept, or of three, of which the last is kept."""
 _SHORT = 200
 """A container with fewer characters is open."""
 _MOST_READ = 64 * 1024
@@ -185,7 +185,7 @@ def arguments_line(beginning: str) -> SafeText:
 
 
 def shorten_paths(arguments: SafeText, ellipsis: str) -> SafeText:
-    """Replace the beginning of each long path among the arguments of a call so that the name of the file stays."""
+    """Replace the beginning of each long path among the arguments of a call so that the name of the file is kept."""
     return SafeText(_LONG_PATH.sub(lambda match: f"={ellipsis}{match[1]}", arguments))
 
 

@@ -1,4 +1,4 @@
-"""`MergedMaker`: the blocks of several inputs in one order, with the letter of the input before each name."""
+"""`MergedMaker`: the blocks of several inputs, merged, with the letter of the input before each name."""
 
 from __future__ import annotations
 

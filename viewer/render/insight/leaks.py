@@ -33,7 +33,7 @@ class LeakPlaces(Struct, frozen=True):
 
 
 def places_of(everything: Projection, shown: Projection, leak: Leak) -> LeakPlaces:
-    """Look up the places of a leak."""
+    """Look up the positions of a leak."""
     message = shown.message(leak.message)
     body = message.body if message else ""
     places: list[Span | None] = everything.input_spans(leak.message, [span.shown for span in leak.spans])

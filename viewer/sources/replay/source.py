@@ -75,7 +75,7 @@ class ReplayedRevision:
         return self._source.read_again(start, min(end, self.size))
 
     def add(self, data: bytes, *, ends: bool = False) -> bytes:
-        """Count the next bytes as arrived, and return them."""
+        """Count the next bytes as arrived and return them."""
         self.size += len(data)
         return data
 

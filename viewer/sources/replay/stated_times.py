@@ -1,4 +1,4 @@
-"""Stated times: the time that each line of an event stream states."""
+"""Stated times: the time that each line of an event stream contains."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Title-line facts about the cursor's place, for the app and its first page."""
+"""Title-line data about the cursor's position, for the app and its first page."""
 
 from __future__ import annotations
 

@@ -101,7 +101,7 @@ class CallLines:
         return len(self.calls)
 
     def at(self, row: int) -> ShownCall:
-        """Return the call of a row."""
+        """Return the call in a row."""
         return self.calls[row if self._order is None else self._order[row]]
 
     def number(self, row: int) -> int | None:

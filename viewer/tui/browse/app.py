@@ -79,7 +79,7 @@ class BrowseApp(App[int], inherit_bindings=False):
         self.themes = ThemeSwitcher(self, theme, self._settings.theme_folders, notify=self.say, redraw=self._redraw)
 
     def get_line_filters(self) -> Sequence[LineFilter]:
-        """Use the output guard, and drop Textual's NO_COLOR filters: a theme without colors replaces them."""
+        """Use the output guard and drop Textual's NO_COLOR filters: a theme without colors replaces them."""
         filters = (each for each in super().get_line_filters() if not isinstance(each, Monochrome | NoColor))
         return [*filters, self._output_guard]
 
@@ -117,7 +117,7 @@ class BrowseApp(App[int], inherit_bindings=False):
     # Reading.
 
     async def load(self) -> None:
-        """Read the current page of the list, and draw it.
+        """Read the current page of the list and draw it.
 
         Keys wait until then: they refer to the new list, and only one thread may use the database at a time."""
         browser = self.browser
@@ -275,7 +275,7 @@ class BrowseApp(App[int], inherit_bindings=False):
         self.rows.focus()
 
     def _handle_exception(self, error: Exception) -> None:
-        """End the app, and report a crash without any text of a transcript."""
+        """End the app and report a crash without any text of a transcript."""
         fault = fault_of(error)
         self.crash = type(fault), fault.__traceback__
         self.exit(return_code=70)

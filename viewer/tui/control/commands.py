@@ -1,4 +1,4 @@
-"""Command controller: runs a place or command typed after `:`, and completes it."""
+"""Command controller: runs a command or goes to a position typed after `:`, and completes it."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ class CommandController:
         self._recent: list[str] = []
 
     def ask(self) -> None:
-        """Ask for a place or a command."""
+        """Ask for a position or a command."""
         self.host.prompt.ask(PromptKind.COMMAND)
 
     def submit(self, kind: PromptKind, text: str) -> None:
@@ -112,7 +112,7 @@ class CommandController:
                 find(text)
 
     def run(self, typed: str) -> None:
-        """Go to a place, or run a command. Every action is also a command, named by its ID with hyphens."""
+        """Go to a position or run a command. Every action is also a command, named by its ID with hyphens."""
         typed = typed.strip()
         if not typed:
             return

@@ -138,7 +138,7 @@ class PaneController:
     # Layout.
 
     def lay_out(self) -> None:
-        """Close all panes, and open those that belong to the view."""
+        """Close all panes and open those that belong to the view."""
         self.arrange(debug=self._session.display.debug)
         self._draw()
 
@@ -153,7 +153,7 @@ class PaneController:
             self.tab = BottomTab.PROBLEMS
 
     def fit(self, *, whole: bool = False) -> None:
-        """Rebuild the blocks for the current width, and keep the row of the cursor visible; with `whole`, all of it,
+        """Rebuild the blocks for the current width and keep the row of the cursor visible; with `whole`, all of it,
         unless it begins above the screen."""
         with self._stick.kept():
             viewport = self._host.viewport
@@ -169,7 +169,7 @@ class PaneController:
             self._held_line = self._host.viewport.line_of_cursor
 
     def fit_to_size(self) -> None:
-        """Rebuild the blocks for the new size after a resize, and keep the row of the cursor on the screen."""
+        """Rebuild the blocks for the new size after a resize and keep the row of the cursor on the screen."""
         above, self._held_line = self._held_line, None
         self.fit()
         if above is not None:

@@ -27,7 +27,7 @@ class TypedCount:
         self._navigator = navigator
 
     def start(self, kind: PromptKind, typed: str) -> None:
-        """Count the matches of the text, and show them in the prompt."""
+        """Count the matches of the text and show them in the prompt."""
         if kind in (PromptKind.SEARCH, PromptKind.FILTER) and typed.strip():
             task = self._matches if kind is PromptKind.SEARCH else self._messages
             self._host.start_worker(partial(task, typed), "count", exclusive=True)

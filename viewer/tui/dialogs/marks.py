@@ -72,7 +72,7 @@ class MarksScreen(Overlay[int | None]):
         )
 
     def action_move(self, rows: int) -> None:
-        """Move to another mark."""
+        """Move by this many marks."""
         self.list.move_to(max(0, min(self.list.cursor + rows, len(self._marks) - 1)))
 
     def action_page(self, pages: int) -> None:

@@ -123,7 +123,7 @@ class PaletteScreen(Overlay[Entry | None]):
         self.on_resize()
 
     def _move(self, step: int) -> None:
-        """Move to another entry, skipping headings, without wrapping around."""
+        """Move by this many rows, skipping headings, without wrapping around."""
         row, last, sign = self.list.cursor, len(self._rows) - 1, 1 if step > 0 else -1
         target = max(0, min(row + step, last))
         while 0 <= target <= last and isinstance(self._rows[target], str):

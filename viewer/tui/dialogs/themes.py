@@ -109,7 +109,7 @@ class ThemeScreen(ModalScreen[ThemeChoice | None], DismissOnce[ThemeChoice | Non
         self.dismiss(ThemeChoice(self._names[self._list.cursor]))
 
     def action_save(self) -> None:
-        """Choose the theme under the cursor, and write it to the settings file."""
+        """Choose the theme under the cursor and write it to the settings file."""
         if self._can_save:
             self.dismiss(ThemeChoice(self._names[self._list.cursor], is_saved=True))
 

@@ -226,7 +226,7 @@ class TranscriptsScreen(DismissOnce[TranscriptChoice | None]):
         return max(2, self._list.size.height - 1)
 
     def _move(self, rows: int) -> None:
-        """Move to another transcript."""
+        """Move the cursor by this many transcripts."""
         self._list.move_to(max(0, min(self._list.cursor + rows, len(self._shown) - 1)))
         self._moved()
 

@@ -1,4 +1,4 @@
-"""Catalog of the file list: entries with their facts, ordered, filtered, and searched. Independent of widgets."""
+"""Catalog of the file list: entries with their details, ordered, filtered, and searched. Independent of widgets."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class Arranged(Struct, frozen=True):
 
 
 class Catalog:
-    """Owns the facts, order, filter, search, and cursor."""
+    """Owns the details, order, filter, search, and cursor."""
 
     def __init__(self, listing: Listing, where: str, reading: Reading, words: str, *, newest_first: bool) -> None:
         """`words` names the order of the listing."""
@@ -98,7 +98,7 @@ class Catalog:
         self._arranged = Arranged(self._wish, [], [], {}, [], [])
         self._facts: dict[Entry, FileFacts] = {}
         self._earlier: dict[str, FileFacts] = {}
-        """The previous facts by path, shown while a changed file is read again."""
+        """The previous details by path, shown while a changed file is read again."""
         self._hits: dict[Entry, Hit] = {}
 
     # What the list shows.
@@ -119,7 +119,7 @@ class Catalog:
         return self._arranged.entries
 
     def facts(self, entry: Entry) -> FileFacts | None:
-        """Return the facts of a file, or None while nothing is known about it."""
+        """Return the details of a file, or None while nothing is known about it."""
         return self._facts.get(entry) or self._earlier.get(entry.path)
 
     def hit(self, entry: Entry) -> Hit | None:
@@ -197,7 +197,7 @@ class Catalog:
         self.cursor = path
 
     def learn(self, entry: Entry, facts: FileFacts) -> None:
-        """Store the facts of a file."""
+        """Store the details of a file."""
         self._facts[entry] = self._earlier[entry.path] = facts
 
     def found(self, search: Search, entry: Entry, hit: Hit) -> None:
@@ -267,7 +267,7 @@ class Catalog:
     def wanted(self, visible: Sequence[Entry]) -> tuple[Entry, bool] | None:
         """Return the next file to read, and True to read all of it.
 
-        Titles of visible files come first, then their other facts, then other files if the sort order or the filter
+        Titles of visible files come first, then their other details, then other files if the sort order or the filter
         needs them, or the list is small."""
         known = self._facts
         for entry in visible:
@@ -288,7 +288,7 @@ class Catalog:
         return None
 
     def untitled(self, visible: Sequence[Entry]) -> list[Entry]:
-        """Return the visible files without any known facts."""
+        """Return the visible files without any known details."""
         return [entry for entry in visible if entry not in self._facts and _can_be_read(entry)]
 
     def _is_to_read(self, entry: Entry) -> bool:

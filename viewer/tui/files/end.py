@@ -17,8 +17,8 @@ LEAST_END = 64 * 1024
 ROWS = 256
 """The rows to show, if the end has them: a few screens."""
 _MOST_TRIED = 4
-"""How many starts are tried until there are enough rows. Each one is at least twice as far from the end as the one
-before."""
+"""How many starting points to try until there are enough rows. Each one is at least twice as far from the end as the
+one before."""
 _FORMATS = ("openchatml-2.2", "openchatml-2.0", "openchatml-1.x", "harmony")
 
 

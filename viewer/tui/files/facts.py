@@ -1,4 +1,4 @@
-"""File facts for the list: title, turns, problems, and last messages, read through a projection in any thread."""
+"""File details for the list: title, turns, problems, and last messages, read through a projection in any thread."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _STEP = 256 * 1024
 _SEARCH_SECONDS = 0.01
 
 Check = Callable[[], None]
-"""Raises an error if the facts are no longer wanted."""
+"""Raises an error if the details are no longer wanted."""
 
 
 class Reading(Struct, frozen=True):
@@ -59,7 +59,7 @@ class Said(Struct, frozen=True, gc=False):
 
 
 class FileFacts(Struct, frozen=True):
-    """The facts of one file. Texts are not sanitized."""
+    """The details of one file. Texts are not sanitized."""
 
     title: str = ""
     """The first message of the user, as the safe view shows it; one line."""
@@ -99,7 +99,7 @@ def head_of(entry: Entry) -> FileFacts:
 
 
 def facts_of(entry: Entry, reading: Reading, check: Check) -> FileFacts:
-    """Read all facts of a file, but only the title if it is larger than `MOST_COUNTED`."""
+    """Read all details of a file, but only the title if it is larger than `MOST_COUNTED`."""
     if entry.size > MOST_COUNTED:
         return FileFacts(head_of(entry).title, is_counted=True)
     try:

@@ -51,7 +51,7 @@ COLUMNS = (
 
 
 class RowFacts(Struct, frozen=True):
-    """The facts that a row shows in addition to its entry."""
+    """What a row shows in addition to its entry."""
 
     facts: FileFacts | None = None
     hit: Hit | None = None
@@ -114,7 +114,7 @@ def columns_of(catalog: Catalog, width: int) -> list[Column]:
 
 
 def entry_line(entry: Entry, row: RowFacts, columns: Sequence[Column], now: float, width: int, style: Style) -> Line:
-    """Return the line of one file. An ellipsis replaces a fact that is not known yet."""
+    """Return the line of one file. An ellipsis replaces a value that is not known yet."""
     facts, signs = row.facts, style.signs
     sign, word = _state(entry, row, now, style)
     bar = Part(trusted(signs.gutter if row.is_cursor else " "), StyleRole.FOCUS)

@@ -122,7 +122,7 @@ class ListInput:
             self.prompt.close()
 
     def open_palette(self) -> None:
-        """Show the actions of the list, and run the chosen one."""
+        """Show the actions of the list and run the chosen one."""
         from viewer.tui.dialogs.palette import PaletteScreen
         from viewer.tui.palette import Entry, action_entries
 

@@ -84,7 +84,8 @@ class FileLists:
             self._finder = start(partial(self._find_files, self._watch, offer))
 
     async def _find_files(self, watch: FolderWatch, offer: Offer) -> None:
-        """List the folder for one time slice in a thread, because it may be large, and offer new files, newest last."""
+        """List the folder in a thread until the time slice is used up, because it may be large. Offer new files, newest
+        last."""
         new = await asyncio.to_thread(watch.step)
         if new and watch is self._watch:
             offer(new)

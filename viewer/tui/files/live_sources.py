@@ -35,7 +35,7 @@ class LiveSource:
         return self.step_on(SLICE).more
 
     def step_on(self, size: int) -> LiveChange:
-        """Read up to `size` bytes, and return what they changed."""
+        """Read up to `size` bytes and return what they changed."""
         live, machine = self.live, self._machine
         change = live.step(size)
         machine.signal(Signal.SOURCE_CHANGED, source=live.following.state.condition)
@@ -121,7 +121,7 @@ class LiveSources:
             await asyncio.sleep(0 if is_busy else QUIET_SECONDS)
 
     def close(self) -> None:
-        """Stop reading, and close the inputs."""
+        """Stop reading and close the inputs."""
         self._is_closed = True
         for source in self._without_screen.values():
             source.live.following.close()

@@ -20,7 +20,7 @@ RESTS, MOST_SECONDS_OF_REST = 10, 60.0
 
 
 class NotWantedError(Exception):
-    """The facts of a file are not needed now."""
+    """The details of a file are not needed now."""
 
 
 def _after_rest(began: float) -> float:
@@ -60,11 +60,12 @@ class FilesReader:
         """True if the listing must continue."""
         self._is_loading = self._is_closed = False
         self._is_stale = False
-        """True if facts have changed on which the order depends."""
+        """True if details on which the order depends have changed."""
         self._arranged: tuple[list[Entry], int] = ([], 0)
         """The entries of the listing, and their number, when the rows were last arranged."""
         self._arranges_at = self._lists_at = 0.0
-        """The earliest times at which to arrange the rows again because of new facts, and to list the folder again."""
+        """The earliest times at which to arrange the rows again because of new details, and to list the folder
+        again."""
         self._began = time.monotonic()
         """When the listing began."""
 
@@ -85,7 +86,7 @@ class FilesReader:
         self.load()
 
     def note_stale(self) -> None:
-        """Arrange the rows again soon, because facts have changed on which their order depends."""
+        """Arrange the rows again soon, because details on which their order depends have changed."""
         self._is_stale = True
 
     def close(self) -> None:
@@ -163,7 +164,7 @@ class FilesReader:
     # What the reading thread calls.
 
     def _facts(self, entries: Sequence[Entry], whole: bool) -> list[tuple[Entry, FileFacts]]:
-        """Read the facts of one file or, for a short time, the titles of several."""
+        """Read the details of one file or, for a short time, the titles of several."""
         if whole:
             return [(entry, facts_of(entry, self._catalog.reading, partial(self._check, entry))) for entry in entries]
         deadline, known = time.monotonic() + SECONDS_OF_TITLES, []

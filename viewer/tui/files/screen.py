@@ -107,7 +107,7 @@ class FilesScreen(DismissOnce[Choice | None]):
         self._opens = opens
         self._first_notice = notice
         self._is_changed = False
-        """True if new facts must be drawn."""
+        """True if new details must be drawn."""
         self._interrupted_at = 0.0
         self._title = HeadLine(painter, id="title")
         self._heads = HeadLine(painter, id="files-heads")
@@ -189,7 +189,7 @@ class FilesScreen(DismissOnce[Choice | None]):
         self._is_changed = True
 
     def _tick(self) -> None:
-        """Draw what changed, and read files that have become visible."""
+        """Draw what changed and read files that have become visible."""
         self._draw()
         self._reader.note_visible()
         if self._reader.is_urgent:
@@ -201,7 +201,7 @@ class FilesScreen(DismissOnce[Choice | None]):
     # Drawing.
 
     def _draw(self) -> None:
-        """Draw new facts."""
+        """Draw new details."""
         if self._is_changed:
             self._list.refresh()
             self._preview.refresh()
@@ -328,7 +328,7 @@ class FilesScreen(DismissOnce[Choice | None]):
         return max(2, self._list.size.height - 1)
 
     def _move(self, rows: int) -> None:
-        """Move to another file, skipping rules."""
+        """Move by this many rows, skipping rules."""
         shown = self.catalog.rows
         step = 1 if rows > 0 else -1
         target = max(0, min(self._list.cursor + rows, len(shown) - 1))
@@ -350,7 +350,7 @@ class FilesScreen(DismissOnce[Choice | None]):
             self._choose(self._entry)
 
     def follow_newest(self) -> None:
-        """Open the newest file, and follow it."""
+        """Open the newest file and follow it."""
         newest = self.catalog.newest
         if newest is None:
             self._notify("There is no transcript yet.")

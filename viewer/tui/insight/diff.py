@@ -137,7 +137,7 @@ class DiffScreen(WorkScreen):
         return f"Diff {self._at + 1} of {len(self._starts)} · {summary_words(self._totals)}"
 
     def action_change(self, step: int) -> None:
-        """Go to another change."""
+        """Go to the next or previous change."""
         if self._starts:
             self._at = max(0, min(self._at + step, len(self._starts) - 1))
             self.show_lines(self.lines, self._starts[self._at])

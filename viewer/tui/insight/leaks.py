@@ -145,7 +145,7 @@ class LeaksScreen(WorkScreen):
         return f"Leak {self._at + 1} of {len(self._found)} · {answers} searched. {LIMITS}"
 
     def action_leak(self, step: int) -> None:
-        """Go to another passage."""
+        """Go to the next or previous passage."""
         if self._found:
             self._at = (self._at + step) % len(self._found)
             self.draw()

@@ -109,7 +109,7 @@ class LensScreen(DismissOnce[int | None]):
         self._refresh()
 
     def action_move(self, rows: int) -> None:
-        """Move to another row."""
+        """Move by this many rows."""
         self._go_to(max(0, min(self._list.cursor + rows, len(self._rows) - 1)))
 
     def action_page(self, pages: int) -> None:

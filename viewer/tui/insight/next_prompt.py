@@ -119,7 +119,7 @@ class NextPromptScreen(DismissOnce[int | None]):
         self._draw()
 
     def action_move(self, rows: int) -> None:
-        """Move to another message."""
+        """Move by this many messages."""
         last = self._comparison.count - 1
         row = max(0, min(self._rows["first"].cursor + rows, last))
         for name in ("first", "second"):
@@ -130,7 +130,7 @@ class NextPromptScreen(DismissOnce[int | None]):
         self.action_move(pages * max(1, self._rows["first"].size.height - 1))
 
     def action_policy(self, step: int) -> None:
-        """Choose another policy. The second pane then shows the previous one."""
+        """Choose the next or previous policy. The second pane then shows the previous one."""
         self._other, self._policy = self._policy, (self._policy + step) % len(_ALL)
         self._draw()
 
@@ -141,7 +141,7 @@ class NextPromptScreen(DismissOnce[int | None]):
         if step < 0:
             found = next((each for each in reversed(numbers) if self._before is None or each < self._before), None)
             if found is None:
-                self._say("There is no earlier message of the model.")
+                self._say("There is no earlier message from the model.")
                 return
         elif self._before is None:
             self._say("This is the next prompt.")

@@ -143,7 +143,7 @@ class ReplayScreen(WorkScreen):
             self.app.exit(2, message=trusted(f"ocmlview: {error}"))
 
     def on_resize(self) -> None:
-        """Lay out the lines, and read more for a larger screen."""
+        """Lay out the lines and read more for a larger screen."""
         super().on_resize()
         if self._player is not None and self._player.fit((self.app.size.width, self.app.size.height)):
             self._is_outgrown = True
@@ -216,7 +216,7 @@ class ReplayScreen(WorkScreen):
         return min(pause, self._request.idle_limit_ms) if self._limits_idle else pause
 
     def action_event(self, step: int) -> None:
-        """Go to another event."""
+        """Go this many events forward or back."""
         self._move_to(self._wanted + step)
 
     def action_jump(self, step: int) -> None:
@@ -240,7 +240,7 @@ class ReplayScreen(WorkScreen):
         self._move_to(timeline.event_at_ms(timeline.length_ms * tenth // 10) if timeline.has_clock else by_event)
 
     def action_mark(self, step: int) -> None:
-        """Go to the beginning of another message."""
+        """Go to the beginning of the next or previous message."""
         if self._timeline is None:
             return
         event = self._wanted + step
@@ -259,7 +259,7 @@ class ReplayScreen(WorkScreen):
         self._refresh_title()
 
     def action_go(self) -> None:
-        """Close the screen, and go to the last message of this moment in the transcript."""
+        """Close the screen and go to the last message of this moment in the transcript."""
         has_event = self._timeline is not None and 0 <= self._wanted < len(self._timeline)
         self.dismiss(self._timeline.number(self._wanted) if self._timeline and has_event else None)
 

@@ -36,7 +36,7 @@ class ClosedError(Exception):
 def failure_words(error: ViewerError) -> str:
     """Explain why a screen has nothing to show. The text is not sanitized yet."""
     if isinstance(error, FileRewrittenError):
-        return "The file was rewritten. Press esc, and try again."
+        return "The file was rewritten. Press esc and try again."
     return f"Cannot open the file: {error}"
 
 
@@ -150,7 +150,7 @@ class WorkScreen(DismissOnce[int | None]):
         return document
 
     def show_lines(self, lines: list[Line], at: int = 0) -> None:
-        """Show lines, and scroll to the line `at`."""
+        """Show lines and scroll to the line `at`."""
         self.lines = lines
         self.listing.show(len(lines), lambda row, width: lines[row], at if lines else -1)
         self.bottom.refresh()

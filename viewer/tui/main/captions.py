@@ -129,7 +129,7 @@ def empty_notes(session: Session, follow: FollowTitle, signs: Glyphs, keys: tupl
     clear."""
     if session.filtered_by:
         words = sanitize_line(session.filtered_by, _LONGEST_FILTER)
-        hint = [SafeText(f"tool:{words} finds the calls of this tool.")] if _is_tool(session, words) else []
+        hint = [SafeText(f"tool:{words} finds the calls to this tool.")] if _is_tool(session, words) else []
         return [
             SafeText(f"No message matches & {words}."),
             *hint,

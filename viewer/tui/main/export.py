@@ -45,7 +45,7 @@ class ExportController:
         self._ask(first)
 
     def _ask(self, name: str) -> None:
-        """Ask with this initial name. The prompt starts with the level, which stays while the name is edited."""
+        """Ask with this initial name. The prompt starts with the level, which remains while the name is edited."""
         audience = self._session.display.audience
         names = [default_name(self._session.document.name, audience, exporter) for exporter in EXPORTERS.values()]
         offers = [each for each in names if each != name]
@@ -113,7 +113,7 @@ class ExportController:
             )
 
     def _write_slice(self, file: AtomicFile, pieces: Iterator[str]) -> bool:
-        """Write for one time slice; True if more remains."""
+        """Write until the time slice is used up; True if more remains."""
         started = time.monotonic()
         for piece in pieces:
             file.write(piece)

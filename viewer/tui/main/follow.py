@@ -250,7 +250,7 @@ SOURCE_WORDS = {
 
 
 LOST = (SourceCondition.WAITING, SourceCondition.DENIED, SourceCondition.DIRECTORY, SourceCondition.ERROR)
-"""Conditions in which a source that was read cannot be read any more."""
+"""Conditions in which a source that was readable can no longer be read."""
 
 
 def _length(seconds: float) -> str:

@@ -63,7 +63,7 @@ class FollowOptions(Struct, frozen=True):
 
 
 class Arrival(Enum):
-    """Which place to show once all existing data has been read."""
+    """Which position to show once all existing data has been read."""
 
     END = "end"
     TOP = "top"

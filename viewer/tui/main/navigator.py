@@ -1,4 +1,4 @@
-"""Navigator: moves the cursor by line, page, message, turn, call, and mark, and to typed places."""
+"""Navigator: moves the cursor by line, page, message, turn, call, and mark, and to typed positions."""
 
 from __future__ import annotations
 
@@ -358,10 +358,10 @@ class Navigator:
             viewport.put_cursor(cursor_at(rows, message))
         self._host.redraw(Changed.FOCUS)
 
-    # Typed places.
+    # Typed positions.
 
     def go_to(self, typed: str) -> None:
-        """Go to a typed place."""
+        """Go to a typed position."""
         self.leave_place()
         target = parse(typed)
         rows, here = self._session.rows, self.cursor_row or 0

@@ -102,7 +102,7 @@ class ProgramController:
         self._screen.app.push_screen(HelpScreen(self._painter, self._printing, self._actions))
 
     def list_transcripts(self) -> None:
-        """List the transcripts of the file, and go to the chosen one."""
+        """List the transcripts of the file and go to the chosen one."""
         from viewer.tui.dialogs.transcripts import TranscriptsScreen
 
         session = self._session
@@ -135,7 +135,7 @@ class ProgramController:
                 self._find(choice.search)
 
     def open_leaks(self) -> None:
-        """Show leaks from hidden text into answers, and go to the chosen message."""
+        """Show leaks from hidden text into answers and go to the chosen message."""
         from viewer.tui.insight.leaks import LeaksScreen
 
         document = self._session.document
@@ -147,7 +147,7 @@ class ProgramController:
             self._screen.app.push_screen(shown, partial(self._close_leaks, shown))
 
     def _close_leaks(self, screen: LeaksScreen, number: int | None) -> None:
-        """Show the scores in the outline, and go to the chosen message."""
+        """Show the scores in the outline and go to the chosen message."""
         if screen.scores:
             self._host.redraw(self._session.score_leaks(screen.scores))
         self._go_to_message(number)
@@ -173,7 +173,7 @@ class ProgramController:
             self.open_replay(replay)
 
     def open_replay(self, request: ReplayRequest | None = None) -> None:
-        """Open the replay, and go to the chosen message."""
+        """Open the replay and go to the chosen message."""
         from viewer.insight.replay.timeline import ReplayRequest
         from viewer.tui.insight.replay import ReplayScreen
 
@@ -211,7 +211,7 @@ class ProgramController:
         return True
 
     def open_next_prompt(self) -> None:
-        """Show the next prompt under each policy, and go to the chosen message."""
+        """Show the next prompt under each policy and go to the chosen message."""
         from viewer.model.visibility import EVERYTHING
         from viewer.tui.insight.next_prompt import NextPromptScreen
 
@@ -227,7 +227,7 @@ class ProgramController:
         self._screen.app.push_screen(shown, self._go_to_message)
 
     def open_lens(self) -> None:
-        """Show how each text format reads the file, and go to the chosen message."""
+        """Show how each text format reads the file and go to the chosen message."""
         from viewer.insight.lens.readings import READERS
         from viewer.tui.insight.lens import LensScreen
 
@@ -255,7 +255,7 @@ class ProgramController:
         self._ask(OpenPath(name, compares=True))
 
     def open_file(self, name: str) -> None:
-        """Open another file, and add it to the files that `[` and `]` switch between."""
+        """Open another file and add it to the files that `[` and `]` switch between."""
         self._ask(OpenPath(name))
 
     def read_as(self, name: str) -> None:
@@ -275,7 +275,7 @@ class ProgramController:
         self._screen.app.exit()
 
     def show_palette(self, entries: Sequence[Entry], recent: Sequence[str], run: Callable[[Entry], None]) -> None:
-        """Show the palette, and run the chosen entry."""
+        """Show the palette and run the chosen entry."""
         from viewer.tui.dialogs.palette import PaletteScreen
 
         def chosen(entry: Entry | None) -> None:
@@ -285,7 +285,7 @@ class ProgramController:
         self._screen.app.push_screen(PaletteScreen(self._painter, self._printing, entries, recent), chosen)
 
     def list_marks(self) -> None:
-        """List the marks of this view, and go to the chosen one."""
+        """List the marks of this view and go to the chosen one."""
         from viewer.tui.dialogs.marks import MarksScreen
 
         session = self._session

@@ -33,7 +33,7 @@ CHECK_SECONDS = 1.0
 
 
 class ReadWorker:
-    """Owns the start place and the revision of the document on the screen."""
+    """Owns the start position and the revision of the document on the screen."""
 
     def __init__(
         self,
@@ -48,7 +48,7 @@ class ReadWorker:
         start_at: str,
         resume_at: int = 0,
     ) -> None:
-        """`start_at` is a place as typed after `:`. Without it, `resume_at` is the message where an earlier session
+        """`start_at` is a position as typed after `:`. Without it, `resume_at` is the message where an earlier session
         ended."""
         self._session = session
         self._host = host
@@ -149,7 +149,7 @@ class ReadWorker:
         self._go_where_wanted()
 
     def _go_where_wanted(self) -> None:
-        """Go to the start place once it has been read, and to the end while the operator waits for it."""
+        """Go to the start position once it has been read, and to the end while the operator waits for it."""
         if self._start_at and (self._session.document.is_read or self._has_read(self._start_at)):
             typed, self._start_at = self._start_at, ""
             self._navigator.go_to(typed)

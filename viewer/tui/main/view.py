@@ -109,7 +109,7 @@ class ViewController:
         channels = self._session.display.channels
         words = f"{name}: {'shown' if channel in channels else 'hidden'}."
         if channel is Reveal.TOOL and Reveal.COMMENTARY in channels and channel not in channels:
-            words = f"{name}: results hidden. Their calls belong to {self._host.key_of('commentary')}."
+            words = f"{name}: results hidden. To hide their calls as well, press {self._host.key_of('commentary')}."
         self._host.notify(words)
 
     def toggle_raw(self) -> None:
@@ -209,7 +209,7 @@ class ViewController:
             self._search.search_audience(query, matches if is_first else None)
 
     def _apply(self, display: DisplayState) -> None:
-        """Apply the display state, and keep the focused message on its screen line."""
+        """Apply the display state and keep the focused message on its screen line."""
         viewport = self._host.viewport
         above, cursor = viewport.line_of_cursor, self._navigator.cursor
         if display.reveals_less(self._session.display):

@@ -1,1 +1,1 @@
-"""The merged view: several inputs in one order by time."""
+"""The merged view: several inputs as one, ordered by time."""

@@ -1,4 +1,4 @@
-"""Captions of the merged view, and facts about the row under the cursor: title, status, place in its file, copied
+"""Captions of the merged view, and data about the row under the cursor: title, status, position in its file, copied
 text."""
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def title_facts(sources: MergedSources, state: DisplayState, *, at_end: bool, is
 
 
 def status_facts(sources: MergedSources, cursor: Cursor) -> StatusFacts:
-    """Return the file of the row under the cursor and its place, and which files cannot be read."""
+    """Return the file and position of the row under the cursor, and which files cannot be read."""
     rows = sources.rows
     faults = [f"{LETTERS[at]}: {each.failure}" for at, each in enumerate(sources.sources) if each.failure]
     row = cursor.row(rows)

@@ -1,4 +1,4 @@
-"""Merged view: the messages of several files in one order by time, each with the letter of its file."""
+"""Merged view: the messages of several files, ordered by time, each with the letter of its file."""
 
 from __future__ import annotations
 
@@ -150,7 +150,7 @@ class MergedScreen(Screen[None]):
             await asyncio.sleep(0 if is_more else CHECK_SECONDS if is_quiet else QUIET_SECONDS)
 
     def _grow(self, changed: set[int]) -> None:
-        """Add the new rows of these inputs, and keep the place or the end."""
+        """Add the new rows of these inputs and keep the place or the end."""
         if not self.is_attached:
             return
         above = self.transcript.line_of_cursor
@@ -466,7 +466,7 @@ class MergedScreen(Screen[None]):
         self.post_message(ThemeWanted())
 
     def open_palette(self) -> None:
-        """Show the actions of the view, and run the chosen one."""
+        """Show the actions of the view and run the chosen one."""
         from viewer.tui.dialogs.palette import PaletteScreen
         from viewer.tui.palette import Entry, action_entries
 

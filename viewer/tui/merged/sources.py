@@ -56,7 +56,7 @@ class MergedSource:
         self.diagnostics = self.projection.problems(self.rows).extend(self.rows.settled_number)
 
     def restart(self) -> None:
-        """Note that the input is read again from the start. Until the next redraw, the earlier rows stay."""
+        """Note that the input is read again from the start. Until the next redraw, the earlier rows are kept."""
         self.arrivals, self.has_restarted = Arrivals(), True
 
     def extend(self) -> int:

@@ -138,7 +138,7 @@ class LineList(ScrollView, PlainLines, can_focus=False, inherit_bindings=False):
             self.refresh()
 
     def go_to(self, row: int) -> None:
-        """Put the cursor on a row, and post a message so that the rest of the screen follows."""
+        """Put the cursor on a row and post a message so that the rest of the screen follows."""
         if self._count > self.first:
             self.move_to(max(self.first, row))
             self.post_message(self.Moved(self, self.cursor))

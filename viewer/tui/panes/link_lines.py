@@ -1,4 +1,4 @@
-"""Calls in the inspector: state, facts about the reply, and the call graph."""
+"""Calls in the inspector: state, details of the reply, and the call graph."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def deadline_words(call: ShownCall) -> str:
 
 
 def _provenance(projection: Projection, call: ShownCall, width: int, style: Style) -> Iterator[Entry]:
-    """Yield the origin of the content, if the reply gives it."""
+    """Yield the origin of the content, if the reply names it."""
     reply = projection.message(call.reply) if call.reply is not None else None
     if reply is None or not reply.body.lstrip().startswith("{") or len(reply.body) > _LARGEST_REPLY:
         return

@@ -29,7 +29,7 @@ _WITHOUT_TOKENS = frozenset({"chatml-json", "json", "events", "harmony-tokens"})
 
 
 def raw_lines(data: bytes, format: str, width: int, style: Style) -> Iterator[Line]:
-    """Yield the bytes as rows of a width. Truncate a long message, and report how many bytes are missing."""
+    """Yield the bytes as rows of a width. Truncate a long message and report how many bytes are missing."""
     shown = _whole_characters(data[:LONGEST_RAW]) if len(data) > LONGEST_RAW else data
     for line in _lines(_parts(shown, format, style)):
         yield from _rows(line, width)

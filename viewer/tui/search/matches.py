@@ -46,7 +46,7 @@ class _Column:
         return len(self.rows)
 
     def before(self, row: int, start: int = 0) -> int:
-        """Return the number of matches that begin before this place."""
+        """Return the number of matches that begin before this position."""
         low, high = bisect_left(self.rows, row), bisect_right(self.rows, row)
         return bisect_left(self.starts, start, low, high)
 

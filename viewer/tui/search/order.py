@@ -103,7 +103,7 @@ class SearchOrder:
             self._head = self._pass(self._head, self.start)
 
     def _pass(self, row: int, last: int) -> int:
-        """Queue some of the rows from this one on, and return the row after them."""
+        """Queue some of the rows from this one on and return the row after them."""
         if self._searcher is None:
             after = min(last, row + AT_ONCE)
             self._queue.extend(range(row, after))

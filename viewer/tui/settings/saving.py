@@ -1,4 +1,4 @@
-"""Write the chosen theme to the settings file, and leave the rest of the file as it is."""
+"""Write the chosen theme to the settings file and leave the rest of the file as it is."""
 
 from __future__ import annotations
 

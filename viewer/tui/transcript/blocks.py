@@ -64,7 +64,7 @@ class Blocks:
     # Changes.
 
     def show(self, maker: Maker | None) -> None:
-        """Switch to another block maker, and drop all blocks."""
+        """Switch to another block maker and drop all blocks."""
         self.maker = maker
         self._made.clear()
 

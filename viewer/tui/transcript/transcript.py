@@ -73,7 +73,7 @@ class Transcript(PlainLines, can_focus=True):
         """True if the last scroll moved the cursor to keep it on the screen."""
         self.area = Area(self)
         self._anchor: tuple[int | None] | None = None
-        """Where the cursor appears in the next rows, in lines below the top; None if the scroll position stays."""
+        """Where the cursor appears in the next rows, in lines below the top; None to keep the scroll position."""
         self.sideways = Sideways()
         self._base = Style()
         self._drawn: list[Content] = []

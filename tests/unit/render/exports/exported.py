@@ -41,7 +41,7 @@ def export(projection: Projection, form: str, title: str = "chat.ocml") -> str:
 
 
 def project_text(path: Path, text: str, audience: Audience, format: str = "openchatml-2.2") -> Projection:
-    """Write text to this file, and return its projection."""
+    """Write text to this file and return its projection."""
     path.write_text(text, "utf-8", "surrogatepass")
     return open_document(str(path), format=format, options=ReadOptions()).project(audience)
 

@@ -1,4 +1,4 @@
-"""Find the facts of a shape that are not in its drafts: strings at the paths of a table, and the token usage."""
+"""Find the data of a shape that is not in its drafts: strings at the paths of a table, and the token usage."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class UsageAt(Struct, frozen=True):
     """Token usage in a shape."""
 
     rule: int
-    """The place of its rule in the table."""
+    """The index of its rule in the table."""
     start: int
     """Where the value begins in the record from which the shape was made."""
     numbers: tuple[tuple[int, tuple[int, ...]] | None, ...]
@@ -48,7 +48,7 @@ class UsageAt(Struct, frozen=True):
 
     @property
     def holes(self) -> Iterator[int]:
-        """The holes with facts about token usage."""
+        """The holes with token usage."""
         for number in self.numbers:
             yield from number[1] if number is not None else ()
         yield from (each for each in (self.key, self.model) if isinstance(each, int))
@@ -68,7 +68,7 @@ class _UncertainError(Exception):
 
 
 class FactFinder:
-    """Finds the facts of one record. `holes` holds the numbers of the holes by offset."""
+    """Finds this data in one record. `holes` holds the numbers of the holes by offset."""
 
     def __init__(self, format: RecordFormat, record: JsonNode, holes: dict[int, int]) -> None:
         self._format = format

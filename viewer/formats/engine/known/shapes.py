@@ -81,7 +81,7 @@ _FACTS = ("call_id", "name", "thread", "key", "part", "text", "role", "channel_w
 
 
 class _Hole(Struct):
-    """A place in a shape where the value may differ."""
+    """A position in a shape where the value may differ."""
 
     node: JsonNode
     path: _Path
@@ -107,7 +107,7 @@ class Said(Struct, frozen=True):
     """A draft in a shape."""
 
     draft: Draft
-    """The facts that do not come from holes."""
+    """The data that does not come from holes."""
     span: tuple[Place, Place]
     outcome_span: tuple[Place, Place] | None
     pieces: tuple[PieceAt, ...]
@@ -247,7 +247,7 @@ class Shape:
         """The strict pattern of the records, if there is one."""
         self.is_aside = reading.is_aside
         self.usage = usage
-        """The stated token usage, and where its values begin. None if that differs between records."""
+        """The reported token usage, and where its values begin. None if that differs between records."""
         self.fields = fields
         """The members that are not part of a message, or their holes. None if they are not kept, or must be read."""
         self.done = done
@@ -505,7 +505,7 @@ def _beginning(text: str, asked: tuple[tuple[str, ...], ...]) -> tuple[object, .
 
 
 def _equal_texts(texts: list[str]) -> tuple[int, ...]:
-    """Return, for each string, the place of the first equal one."""
+    """Return, for each string, the index of the first equal one."""
     places: dict[str, int] = {}
     return tuple([places.setdefault(text, place) for place, text in enumerate(texts)])
 
@@ -522,7 +522,7 @@ def _at(value: Any, at: _Path) -> Any:
 
 
 def mixed(mix: Mix, texts: Sequence[str | None] | Mapping[int, str | None]) -> str:
-    """Fill the holes in a string with these strings, and return it."""
+    """Fill the holes in a string with these strings and return it."""
     if not isinstance(mix, tuple):
         return mix if isinstance(mix, str) else ""
     return "".join((texts[each] or "") if isinstance(each, int) else each for each in mix)

@@ -116,7 +116,7 @@ class ColumnWriter:
         self._list_plans: dict[Shape, Plan | None] = {}
         self._plans: dict[Shape, Plan | None] = {}
         self._opened: dict[tuple[int, str | None], Header] = {}
-        """The headers of calls that another record ends, without call ids."""
+        """The headers of calls that another record ends, without call IDs."""
 
     def plan(self, shape: Shape) -> Plan | None:
         """Return how to write the records of a shape, or None if they need the writer of drafts."""
@@ -129,7 +129,7 @@ class ColumnWriter:
     def add(
         self, run: list[Item], data: bytes | bytearray, base: int, session: Session, at: int, *, is_waiting: bool
     ) -> int:
-        """Write records, of which the first one has this number. Return the place of the first one that needs the slow
+        """Write records, of which the first one has this number. Return the index of the first one that needs the slow
         path. `is_waiting` is true if an answer may continue the last message."""
         if is_waiting and not run[0].plan.certainly_begins:
             return 0
@@ -428,7 +428,7 @@ class ColumnWriter:
         batch.held[row] = line.hidden, tuple(pieces)
 
     def _ends(self, ready: list[_Ready], place: int, part: Part) -> bool:
-        """True if the records from a place on certainly end the text of a reply."""
+        """True if the records from this index on certainly end the text of a reply."""
         for later in ready[place:]:
             if not later.item.plan.lines:
                 continue
@@ -455,7 +455,7 @@ class ColumnWriter:
         signs: set[int],
         skipped: int = -1,
     ) -> None:
-        """Add the messages of a record to a batch, except for the one at the place `skipped`."""
+        """Add the messages of a record to a batch, except for the one at the index `skipped`."""
         item, texts = one.item, one.texts
         regs, numbers = item.regs, batch.numbers
         for place, (line, time) in enumerate(zip(item.plan.lines, one.times, strict=True)):
@@ -558,7 +558,7 @@ def _is_simple(plan: Plan) -> bool:
 
 
 def _goes_no_further(ready: list[_Ready], place: int) -> bool:
-    """True if the records from a place on certainly do not continue the message before them."""
+    """True if the records from this index on certainly do not continue the message before them."""
     for later in ready[place:]:
         plan = later.item.plan
         if plan.certainly_begins or plan.lines:

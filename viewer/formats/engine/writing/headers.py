@@ -56,7 +56,7 @@ class DraftHeaders:
         self._unanswered.pop(call_id or "", None)
 
     def take_unanswered(self) -> list[str]:
-        """Return the IDs of the calls without a reply, and stop waiting for replies to them."""
+        """Return the IDs of the calls without a reply and stop waiting for replies to them."""
         unanswered = [*self._unanswered]
         self._unanswered.clear()
         return unanswered

@@ -96,7 +96,7 @@ class Plan(Struct, eq=False):
     has_prompt: bool
     """True if a message is a prompt."""
     usage: tuple[tuple[UsageAt, int], ...]
-    """The stated token usage, each item with the number of messages in the record after the message to which it
+    """The reported token usage, each item with the number of messages in the record after the message to which it
     belongs."""
     begins: bool
     """True if a record may begin a transcript."""
@@ -105,9 +105,9 @@ class Plan(Struct, eq=False):
     parent: Mix
     """The record that this one continues."""
     model: Mix
-    """The model that the record names, if later records state the usage of its tokens."""
+    """The model that the record names, if later records report its token usage."""
     copied: int
-    """The place of the message that other records may repeat; -1 if there is none."""
+    """The index of the message that other records may repeat; -1 if there is none."""
     certainly_begins: bool
     """True if every record begins a transcript."""
     continues: bool

@@ -95,7 +95,7 @@ class DraftWriter:
         return self._columns.plan(shape)
 
     def add_columns(self, run: list[Item], data: bytes | bytearray, base: int, session: Session) -> int:
-        """Write records as columns. Return the place of the first one that needs the slow path."""
+        """Write records as columns. Return the index of the first one that needs the slow path."""
         is_waiting = self._prefill is not None
         count = self._columns.add(run, data, base, session, self._at + 1, is_waiting=is_waiting)
         if count:
@@ -186,7 +186,7 @@ class DraftWriter:
             self._usage.take(node, placed, reading.stated)
 
     def _take_steps(self, reading: RecordReading, first: int, until: int | None) -> int:
-        """Perform the stream steps of a record up to a place in it. Return the number of steps performed so far."""
+        """Perform the stream steps of a record up to an offset in it. Return the number of steps performed so far."""
         for index in range(first, len(reading.steps)):
             step = reading.steps[index]
             if until is not None and step.span[0] > until:

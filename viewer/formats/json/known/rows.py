@@ -26,7 +26,7 @@ _SCALARS = (JsonKind.STRING, JsonKind.NUMBER, JsonKind.TRUE, JsonKind.FALSE, Jso
 
 
 class Facts(Struct, frozen=True):
-    """The facts about a transcript that its object gives."""
+    """The properties of a transcript that its object contains."""
 
     version: str | None = None
     model: str | None = None
@@ -61,7 +61,7 @@ class Segment(Struct, frozen=True):
 
 
 class UsagePlace(Enum):
-    """Where an object gives its token usage."""
+    """Where an object reports its token usage."""
 
     NOWHERE = "nowhere"
     HEADER = "header"

@@ -41,7 +41,7 @@ Matched = tuple[Shape, "re.Match[bytes]"]
 Begin = Callable[[int, dict[str, str], Facts], None]
 """A function that begins a transcript at an offset, with the tools of its calls."""
 Count = Callable[[LazyNode], None]
-"""A function that counts the tokens that an object gives, after its messages."""
+"""A function that counts the tokens that an object reports, after its messages."""
 
 
 class MatchedRow(Struct, frozen=True):
@@ -177,7 +177,7 @@ class MessageRuns:
         return MatchedRow(row, first, at + len(tail), messages, values, around)
 
     def _take(self, data: bytes | bytearray, run: list[Matched], base: int, tools: dict[str, str]) -> int:
-        """Add messages, and return how many could be added."""
+        """Add messages and return how many could be added."""
         signs = _with_signs(data, run)
         if signs is None:
             return 0
@@ -187,7 +187,7 @@ class MessageRuns:
         return count
 
     def _take_rows(self, data: bytes | bytearray, rows: list[MatchedRow], base: int, begin: Begin, count: Count) -> int:
-        """Add transcripts, and return how many could be added."""
+        """Add transcripts and return how many could be added."""
         signs = _with_signs(data, [known for one in rows for known in one.messages])
         if signs is None:
             return 0

@@ -101,14 +101,14 @@ class _Use(Enum):
 
 
 class _Hole(Struct, frozen=True):
-    """A place in a shape where the value may differ."""
+    """A position in a shape where the value may differ."""
 
     node: LazyNode
     use: _Use
     key: str = ""
     """The name of a member whose value decides nothing."""
     call: int = -1
-    """The place of the call that the value belongs to."""
+    """The index of the call that the value belongs to."""
 
     @property
     def pattern(self) -> bytes:
@@ -153,7 +153,7 @@ class Said(Struct, frozen=True):
     values: tuple[int, ...]
     """The numbers of the holes with values of extra attributes."""
     places: tuple[int, ...]
-    """The places of these attributes in the header, where their values are empty."""
+    """The indices of these attributes in the header, where their values are empty."""
 
 
 class Shape:
@@ -343,7 +343,7 @@ def stated_ms(shape: Shape, found: re.Match[bytes]) -> int | None:
 
 
 def time_span(shape: Shape, found: re.Match[bytes]) -> Span:
-    """Return where an object gives its time."""
+    """Return where the time of an object is."""
     start, end = found.span(shape.time)
     return start - shape.time_quotes, end + shape.time_quotes
 
@@ -385,7 +385,7 @@ def is_divided(raw: bytes, piece: Piece, role: str) -> bool:
 
 
 def _holes(node: LazyNode) -> list[_Hole]:
-    """Return the places in a message where values may differ, or none if other members may affect how it is read."""
+    """Return the positions in a message where values may differ, or none if other members may affect how it is read."""
     value = node.value
     others = _other_holes(node)
     if others is None or type(value.get("role")) is not str or any(map(value.get, _EMPTY_KEYS)):

@@ -1,4 +1,4 @@
-"""Facts about the transcripts of a site: the row of the index, and the terms and text for the search."""
+"""Data about the transcripts of a site: the row of the index, and the terms and text for the search."""
 
 from __future__ import annotations
 

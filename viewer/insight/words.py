@@ -16,7 +16,7 @@ UNSPACED = (
 _MARKS = "\u0300-\u036f\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u064b-\u065f\u0670\u0900-\u0963"
 """Combining marks, which `re` does not treat as word characters."""
 _MORE_MARKS = "\u0966-\u0dff"
-_WORD = rf"[{UNSPACED}]|(?:[^\W{UNSPACED}]++|[{_MARKS}{_MORE_MARKS}]++)++"
+_WORD = rf"[{UNSPACED}]|(?>[^\W{UNSPACED}]++|[{_MARKS}{_MORE_MARKS}]++)++"
 _WORDS = lazy_regex(_WORD)
 _ASCII_WORDS = lazy_regex("[0-9A-Za-z_]+")
 """Finds the same words in ASCII text, five times as fast."""

@@ -35,7 +35,7 @@ _STRIPPED = lazy_regex(
 )
 """A pattern that matches a body whose control tokens a decoder dropped."""
 MAY_BE_STRIPPED = lazy_regex(rb"\s{0,8}(?:assistant)?(?:analysis|commentary)")
-STRIPPED_SOURCE = lazy_regex(rb"(?: |\\[tnrf])*+(?:assistant)?(?:analysis|commentary)")
+STRIPPED_SOURCE = lazy_regex(rb"(?> |\\[tnrf])*+(?:assistant)?(?:analysis|commentary)")
 """A pattern that matches such a body in the source of a JSON string, unless the string spells a character by its
 number."""
 STRIPPED_SIGN = lazy_regex(rb"analysis|commentary")

@@ -179,7 +179,7 @@ _CALL_TYPE = rb"[\s/]%s?(?<=[\s\"'/])type\s{0,8}=\s{0,8}[\"']?(?:%s)" % (
     "|".join(_FOLDED_TYPES).encode(),
 )
 _NAMED = rb"(?=[\s/]%s?(?:(?<=[\s\"'/])type\s{0,8}=|think|thought|reason))" % _ATTRIBUTES
-_PLAIN_TAG = rb"(?=%s+>)(?:[^<>\"']|\"[^\"<>]*+\"|'[^'<>]*+')*+>" % _ATTRIBUTES
+_PLAIN_TAG = rb"(?=%s+>)(?>[^<>\"']|\"[^\"<>]*+\"|'[^'<>]*+')*+>" % _ATTRIBUTES
 _SUMMARY = (
     rb"(?=%s+>\s{0,64}<summary(?:\s[^<>]{0,256})?>[^A-Za-z]{0,24}(?:[A-Za-z']{1,12}[^A-Za-z]{1,12}){0,2}"
     rb"(?:think|thought|reasoning|chain.of.thought))" % _ATTRIBUTES

@@ -63,7 +63,7 @@ _PICTOGRAPH = (
 )
 _PART = _PICTOGRAPH + "[\U0001f3fb-\U0001f3ff\ufe0e\ufe0f]?"
 _FLAG = "\U0001f3f4[\U000e0061-\U000e007a]{2}[\U000e0030-\U000e0039\U000e0061-\U000e007a]{1,4}\U000e007f"  # of a region
-_SEQUENCE = f"{_PART}(?:\u200d{_PART})*+"
+_SEQUENCE = f"{_PART}(?>\u200d{_PART})*+"
 PICTOGRAPHS = tuple((ord(item[0]), ord(item[-1])) for item in _items(_PICTOGRAPH[1:-1]))
 """The first and last code points of the characters that begin a sequence. A selector directly after one of them is not
 hidden, unless the character changes the skin color of another one. Neither is a joiner between two of them."""
@@ -97,7 +97,7 @@ _ORDINARY = f"[^{BIDI}{C0}{C1}\r{_BASIC}\U00010000-\U0010ffff]"
 """A character that begins no emoji and no hidden run. Ranges beyond U+FFFF would be tried one by one."""
 _HIDDEN = lazy_regex(
     f"{_ORDINARY}*+"  # most text; fast, because it involves no alternatives
-    f"(?:(?P<bidi>[{BIDI}]+)|(?P<tags>[{TAGS}]+)|(?P<control>(?:[{C0}{C1}]|\r(?!\n))++)|{_FLAG}|{_SEQUENCE}"
+    f"(?:(?P<bidi>[{BIDI}]+)|(?P<tags>[{TAGS}]+)|(?P<control>(?>[{C0}{C1}]|\r(?!\n))++)|{_FLAG}|{_SEQUENCE}"
     f"|(?<=[#*0-9])\ufe0f\u20e3|(?P<zero_width>[{ZERO_WIDTH}]+)|[\r\U00010000-\U0010ffff]|\\Z)"
 )
 """A pattern that matches text up to the next emoji or run of hidden characters. Only a hidden run is in a group."""

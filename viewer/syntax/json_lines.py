@@ -21,14 +21,14 @@ DEEPEST_SKIPPED = 6
 MOST_PATTERNS = 256
 """The maximum number of patterns to cache. There is one for each member that was looked up."""
 _SPACE = rb"[ \t\r\n]*+"
-_STRING = rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
+_STRING = rb'"[^"\\]*+(?>\\.[^"\\]*+)*+"'
 _PLAIN = rb'[^"\[\]{}]*+'
 
 
 def _container() -> bytes:
-    inside = _PLAIN + rb"(?:" + _STRING + _PLAIN + rb")*+"
+    inside = _PLAIN + rb"(?>" + _STRING + _PLAIN + rb")*+"
     for _ in range(DEEPEST_SKIPPED - 1):
-        inside = _PLAIN + rb"(?:(?:" + _STRING + rb"|[\[{]" + inside + rb"[\]}])" + _PLAIN + rb")*+"
+        inside = _PLAIN + rb"(?>(?:" + _STRING + rb"|[\[{]" + inside + rb"[\]}])" + _PLAIN + rb")*+"
     return rb"[\[{]" + inside + rb"[\]}]"
 
 
@@ -49,7 +49,7 @@ _STRING_MEMBER = lazy_regex(
     rb"(" + _STRING + rb")" + _SPACE + rb":" + _SPACE + rb"(" + _STRING + rb")" + _SPACE + rb"[,}]" + _SPACE, re.DOTALL
 )
 _PAIRED = lazy_regex(
-    rb"(?:[^\\]++|\\[^u]|\\u(?![dD][89a-fA-F])|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2})*+",
+    rb"(?>[^\\]++|\\[^u]|\\u(?![dD][89a-fA-F])|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2})*+",
     re.DOTALL,
 )
 """Text in which every surrogate belongs to a pair."""
@@ -551,5 +551,5 @@ def _before(key: str) -> re.Pattern[bytes]:
     """Return a pattern for an object up to the value of this member."""
     name = re.escape(json.dumps(key, ensure_ascii=False).encode())
     colon = _SPACE + rb":" + _SPACE
-    skipped = rb"(?:(?!" + name + colon + rb")" + _STRING + colon + _ANY + _SPACE + rb"," + _SPACE + rb")*+"
+    skipped = rb"(?>(?!" + name + colon + rb")" + _STRING + colon + _ANY + _SPACE + rb"," + _SPACE + rb")*+"
     return re.compile(rb"\{" + _SPACE + skipped + name + colon, re.DOTALL)

@@ -20,7 +20,7 @@ MOST_KEYS = 65_536
 """The maximum number of keys that are remembered per object: 64-bit hashes in a set, about 80 bytes each, 5 MB at
 most."""
 
-_STRING = rb'"[^"\\\x00-\x1f]*+(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\x00-\x1f]*+)*+"'
+_STRING = rb'"[^"\\\x00-\x1f]*+(?>\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\x00-\x1f]*+)*+"'
 _SCALAR = (
     rb"(?:"
     + _STRING
@@ -28,13 +28,12 @@ _SCALAR = (
 )
 _S = rb"[ \t\r\n]*+"
 _NAME = rb'"[^"\\\x00-\x1f]*+"' + _S + rb":" + _S
-_RUN = rb"{1,4096}+"
 
 _SPACE = lazy_regex(_S)
-_MEMBERS = lazy_regex(rb"(?:" + _S + _NAME + _SCALAR + _S + rb",)" + _RUN)
-_ITEMS = lazy_regex(rb"(?:" + _S + _SCALAR + _S + rb",)" + _RUN)
+_MEMBERS = lazy_regex(rb"(?>" + _S + _NAME + _SCALAR + _S + rb",){1,4096}+")
+_ITEMS = lazy_regex(rb"(?>" + _S + _SCALAR + _S + rb",){1,4096}+")
 _NAMES = lazy_regex(
-    rb'("[^"]*+")' + _S + rb":" + _S + rb'(?:"[^"\\]*+(?:\\.[^"\\]*+)*+"' + _S + rb'|[^",]++),', re.DOTALL
+    rb'("[^"]*+")' + _S + rb":" + _S + rb'(?:"[^"\\]*+(?>\\.[^"\\]*+)*+"' + _S + rb'|[^",]++),', re.DOTALL
 )
 """A pattern that matches the names in a run of members that has already been validated."""
 _KEY = lazy_regex(rb"(" + _STRING + rb")" + _S + rb":" + _S)

@@ -14,7 +14,7 @@ from viewer.syntax.typescript_types import NAME, Reader, UnreadableError
 
 _NEXT = lazy_regex(
     rf"""
-      (?P<skip> //[^\n]*+ | /\*(?:[^*]|\*(?!/))*+(?:\*/)? | "(?:[^"\\\n]|\\.)*+"? )
+      (?P<skip> //[^\n]*+ | /\*(?>[^*]|\*(?!/))*+(?:\*/)? | "(?>[^"\\\n]|\\.)*+"? )
     | \btype\s{{1,64}}+(?P<tool>{NAME})\s{{0,64}}+=(?![=>])
     | \bnamespace\s{{1,64}}+(?P<namespace>{NAME})\s{{0,64}}+(?P<open>\{{)
     | (?P<brace>[{{}}])

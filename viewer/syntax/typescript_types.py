@@ -15,13 +15,13 @@ from viewer.syntax.typescript_schemas import Parameter, Schema, Type, arguments,
 NAME = r"[A-Za-z_$][\w$.-]{0,255}"
 DEEPEST = 64
 
-_TRIVIA = lazy_regex(r"(?:\s++|//[^\n]*+|/\*(?:[^*]|\*(?!/))*+(?:\*/)?)*+")
+_TRIVIA = lazy_regex(r"(?>\s++|//[^\n]*+|/\*(?>[^*]|\*(?!/))*+(?:\*/)?)*+")
 _HIDDEN_BAR = lazy_regex(r"[ \t]*+//(?=[^\n]*\|[ \t\r]*(?:\n|$))[^\n]*+")
 _WORD = lazy_regex(NAME)
-_READONLY = lazy_regex(r"(?:readonly\s++)*+")
-_QUOTED = r"""(?:"((?:[^"\\\n]|\\.)*+)"|'((?:[^'\\\n]|\\.)*+)')"""
+_READONLY = lazy_regex(r"(?>readonly\s++)*+")
+_QUOTED = r"""(?:"((?>[^"\\\n]|\\.)*+)"|'((?>[^'\\\n]|\\.)*+)')"""
 _STRING = lazy_regex(_QUOTED)
-_TEMPLATE = lazy_regex(r"`(?:[^`\\]|\\.)*+`", re.DOTALL)
+_TEMPLATE = lazy_regex(r"`(?>[^`\\]|\\.)*+`", re.DOTALL)
 _NUMBER = lazy_regex(r"-?\d{1,300}(?:\.\d{1,300})?(?:[eE][+-]?\d{1,3})?")
 _PROPERTY = lazy_regex(rf"""(?:readonly\s+)?(?:{_QUOTED}|([^\s:?"'{{}}()\[\]|,;<>]{{1,256}}))\s*+(\?)?\s*+:""")
 _INDEX = lazy_regex(r"(?:readonly\s+)?\[\s*\w{1,64}\s*(?::[^\]\n]{1,256}|in\s[^\]\n]{1,256})\]\s*\??\s*:")

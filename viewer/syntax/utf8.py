@@ -16,7 +16,7 @@ _BEGUN = (
     rb"\xE0[\xA0-\xBF]|[\xE1-\xEC\xEE\xEF][\x80-\xBF]|\xED[\x80-\x9F]"
     rb"|\xF0[\x90-\xBF][\x80-\xBF]?|[\xF1-\xF3][\x80-\xBF]{1,2}|\xF4[\x80-\x8F][\x80-\xBF]?"
 )
-_NOT_ASCII = lazy_regex(rb"(?:" + _WELL_FORMED + rb")++|(" + _BEGUN + rb"|[\x80-\xFF])")
+_NOT_ASCII = lazy_regex(rb"(?>" + _WELL_FORMED + rb")++|(" + _BEGUN + rb"|[\x80-\xFF])")
 
 
 def is_utf8(data: bytes) -> bool:

@@ -22,7 +22,7 @@ from viewer.model.messages import Span
 from viewer.syntax.utf8 import ill_formed
 from viewer.syntax.yaml_reader import DEEPEST, LARGEST, MALFORMED, TOO_LARGE, YamlFault, YamlReading
 
-_ONLY_COMMENTS = re.compile(r"\s*(?:#[^\n]*\s*)*+")
+_ONLY_COMMENTS = re.compile(r"\s*(?>#[^\n]*\s*)*+")
 _SIMPLE_KEY = "while scanning a simple key"
 
 

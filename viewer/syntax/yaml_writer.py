@@ -8,7 +8,7 @@ from viewer.syntax.characters import UNSEEN
 _LONGEST_SIMPLE_KEY = 1000
 """The maximum length in characters. A longer key needs a `?`, because YAML finds other keys only within 1,024
 characters."""
-_PLAIN = lazy_regex(r"[\w/(](?:[^\s:]|:(?=\S)| (?=[^\s#]))*+")
+_PLAIN = lazy_regex(r"[\w/(](?>[^\s:]|:(?=\S)| (?=[^\s#]))*+")
 
 
 def write_yaml(values: dict[str, object]) -> str:

@@ -14,7 +14,7 @@ MOST_YAML_BLOCKS = 64
 LARGEST_YAML = 64 * 1024
 
 _KEYS = re.compile(r'"(?:name|paths)"')
-_BRACKETS = lazy_regex(r'"(?:[^"\\\n]|\\.)*+"?|[\[\]{}]')
+_BRACKETS = lazy_regex(r'"(?>[^"\\\n]|\\.)*+"?|[\[\]{}]')
 _NEXT_VALUE = lazy_regex(rb"[\s,;]*+[\[{]")
 _CLOSES = {"]": "[", "}": "{"}
 _YAML_FENCE = lazy_regex(r"^[ \t]*(?:```|~~~)[ \t]*ya?ml[ \t]*\r?\n(.*?)(?:^[ \t]*(?:```|~~~)|\Z)", re.M | re.S | re.I)

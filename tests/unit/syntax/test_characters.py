@@ -65,7 +65,7 @@ FOUND = [
 
 
 DEFINED = re.compile(
-    f"(?P<bidi>[{BIDI}]+)|(?P<tags>[{TAGS}]+)|(?P<control>(?:[{C0}{C1}]|\r(?!\n))++)|{EMOJI}|(?P<zero_width>[{ZERO_WIDTH}]+)"
+    f"(?P<bidi>[{BIDI}]+)|(?P<tags>[{TAGS}]+)|(?P<control>(?>[{C0}{C1}]|\r(?!\n))++)|{EMOJI}|(?P<zero_width>[{ZERO_WIDTH}]+)"
 )
 HIDDEN = re.compile(f"[{BIDI}{TAGS}{C0}{C1}{ZERO_WIDTH}\r]")
 KINDS_OF_EMOJI = (

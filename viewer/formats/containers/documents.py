@@ -9,13 +9,13 @@ from viewer.syntax.json_text import JsonReading, read_json
 
 SPACE = b" \t\r\n"
 _OPENER = re.compile(rb"[\[{]")
-_TEXT = rb'[^"\[\]{}]++|"[^"\\]*+(?:\\.[^"\\]*+)*+"'
-_OUTSIDE = re.compile(rb"(?:" + _TEXT + rb")*+", re.DOTALL)
+_TEXT = rb'[^"\[\]{}]++|"[^"\\]*+(?>\\.[^"\\]*+)*+"'
+_OUTSIDE = re.compile(rb"(?>" + _TEXT + rb")*+", re.DOTALL)
 """Whole strings, and anything else except brackets."""
-_WITHIN = re.compile(rb"(?:" + _TEXT + rb"|[\[{](?:" + _TEXT + rb")*+[\]}])*+", re.DOTALL)
+_WITHIN = re.compile(rb"(?>" + _TEXT + rb"|[\[{](?>" + _TEXT + rb")*+[\]}])*+", re.DOTALL)
 """The same, and pairs of brackets that contain no other brackets."""
 _QUOTE, _BACKSLASH, _OPENING = 0x22, 0x5C, b"[{"
-_INSIDE = re.compile(rb'[^"\\]*+(?:\\.[^"\\]*+)*+', re.DOTALL)
+_INSIDE = re.compile(rb'[^"\\]*+(?>\\.[^"\\]*+)*+', re.DOTALL)
 
 
 class BracketCount:

@@ -24,7 +24,7 @@ LONGEST = 64 * 1024 * 1024
 MOST_MISSES = 32
 """After this many patterns that matched no further event, no more patterns are made."""
 _PLAIN = rb'[^"\\\x00-\x1f]*+'
-_TEXT = _PLAIN + rb'(?:\\(?:["\\/bfnrt]|u(?![dD][89a-fA-F])[0-9a-fA-F]{4})' + _PLAIN + rb")*+"
+_TEXT = _PLAIN + rb'(?>\\(?:["\\/bfnrt]|u(?![dD][89a-fA-F])[0-9a-fA-F]{4})' + _PLAIN + rb")*+"
 _SCALAR = rb'(?:"' + _TEXT + rb'"|-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?|true|false|null)'
 _KEY = re.compile(rb'"([A-Za-z_]+)"[ \t]*:[ \t]*"\Z')
 _KNOWN_NAMES = frozenset({"type", "role", "thought", "channel", "content", "text", "message", "value", "delta"})

@@ -55,7 +55,7 @@ _FRAME = re.compile(
             b",",
             _TOKEN % b"message",
             b",",
-            rb'"(?P<body>[^"\\\x00-\x1f]*+(?:\\(?:["\\/bfnrt]|u[0-9A-Fa-f]{4})[^"\\\x00-\x1f]*+)*+)"',
+            rb'"(?P<body>[^"\\\x00-\x1f]*+(?>\\(?:["\\/bfnrt]|u[0-9A-Fa-f]{4})[^"\\\x00-\x1f]*+)*+)"',
             b",",
             rb"(?P<stop>" + _TOKEN % b"end_message" + b"))",
             rb"(?P<after>[,\]])" + _SPACE,

@@ -57,12 +57,12 @@ _ESCAPE = (
     rb'\\(?:["\\/bfnrt]|u(?:(?![dD][89a-fA-F])[0-9a-fA-F]{4}|[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}))'
 )
 _VERBATIM = rb'[^"\\\x00-\x1f]*+'
-_STRING = rb'"' + _VERBATIM + rb"(?:" + _ESCAPE + _VERBATIM + rb')*+"'
+_STRING = rb'"' + _VERBATIM + rb"(?>" + _ESCAPE + _VERBATIM + rb')*+"'
 """A valid string, in which every surrogate belongs to a pair, if its bytes are UTF-8."""
 _TEXT = rb'(?!"")' + _STRING
 _PLAIN_TEXT = rb'"(?=[!#-\[\]-~]|\\["\\])' + _STRING[1:]
 """A string that is certainly not blank."""
-_NUMBER = rb"(?:0|[1-9][0-9]*+)(?:\.[0-9]++)?+(?![0-9.eE])"
+_NUMBER = rb"(?:0|[1-9][0-9]*+)(?>\.[0-9]++)?+(?![0-9.eE])"
 _OBJECT = rb"(?=\{)" + CONTAINER
 """Text in brackets. Whether it is an object is found out later."""
 _decode_string = msgspec.json.Decoder(str).decode
@@ -75,7 +75,7 @@ _AS_A_WHOLE = (Coding.LABEL, Coding.OPAQUE, Coding.JSON_VALUE)
 """Codings that cover a string with its quotes, whatever its content."""
 _SIGNS = {byte: chr(byte) if byte in b"{[" else "a" for byte in range(0x21, 0x7F) if byte not in b'"\\'}
 """For each possible first byte of a string, what it reveals about the string."""
-_INDENTED = re.compile(rb'"(?:[ ]|\\[nrtf])*+([!#-\[\]-~]|\\["\\/])')
+_INDENTED = re.compile(rb'"(?>[ ]|\\[nrtf])*+([!#-\[\]-~]|\\["\\/])')
 """A string up to the first character of its text that is certainly not whitespace."""
 _FACTS = ("call_id", "name", "thread", "key", "part", "text", "role", "channel_word", "intent")
 

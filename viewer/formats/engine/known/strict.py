@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from viewer.formats.engine.known.shape_tree import Match, Parts
 
-_INDENT = rb"(?:[ ]|\\[nrtf])*+"
+_INDENT = rb"(?>[ ]|\\[nrtf])*+"
 """Whitespace at the start of a string, as far as its bytes show it."""
 _NOT_INDENT = rb"\xc2|\xe1|\xe2|\xe3\x80\x80|\xef\xbb\xbf"
 """Bytes that may begin other whitespace."""

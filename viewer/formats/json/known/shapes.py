@@ -80,7 +80,7 @@ _ID = rb'"[^"\\\x00-\x1f\x7f-\xff]++"'
 """An ASCII ID without escapes."""
 _NAME = rb"[A-Za-z0-9_.:/-]++"
 """The name of a tool or a speaker."""
-_TURN = lazy_regex(rb"(?:[ ]|\\[nrtbf])*+(?:analysis|commentary|assistant)")
+_TURN = lazy_regex(rb"(?>[ ]|\\[nrtbf])*+(?:analysis|commentary|assistant)")
 """A pattern that matches, among others, every start of text that may be a turn without its control tokens."""
 TURN_LEADS = b" \\ac"
 """The first bytes of such text."""

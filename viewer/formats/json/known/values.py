@@ -9,9 +9,9 @@ from viewer.syntax.json_tree import JsonText
 
 WORDS = rb"[ !#-;=?-\[\]-{}~]++"
 """A string that decides nothing, without its quotes: ASCII text without escapes and without the characters of marks."""
-NUMBER = rb"-?(?:0|[1-9][0-9]{0,14}+)(?:\.[0-9]{1,15}+)?+(?![0-9.eE])"
-_ANY_NUMBER = rb"-?(?:0|[1-9][0-9]{0,17}+)(?:\.[0-9]{1,20}+)?+(?:[eE][+-]?[0-9]{1,3}+)?+(?![0-9.eE])"
-_ANY = rb'(?:"(?:' + WORDS + rb')?+"|' + _ANY_NUMBER + rb"|true|false|null)"
+NUMBER = rb"-?(?:0|[1-9][0-9]{0,14}+)(?>\.[0-9]{1,15}+)?+(?![0-9.eE])"
+_ANY_NUMBER = rb"-?(?:0|[1-9][0-9]{0,17}+)(?>\.[0-9]{1,20}+)?+(?>[eE][+-]?[0-9]{1,3}+)?+(?![0-9.eE])"
+_ANY = rb'(?:"(?>' + WORDS + rb')?+"|' + _ANY_NUMBER + rb"|true|false|null)"
 """Any value without parts that decides nothing."""
 LONGEST_NESTED = 2048
 MOST_NESTED = 32
@@ -40,18 +40,18 @@ def nested_pattern(source: bytes) -> bytes | None:
 
 
 STRING = (
-    rb'"[^"\\\x00-\x1f]*+(?:\\(?:["\\/bfnrt]|u(?:[0-9a-ce-fA-CE-F][0-9a-fA-F]{3}|[dD][0-7][0-9a-fA-F]{2}'
+    rb'"[^"\\\x00-\x1f]*+(?>\\(?:["\\/bfnrt]|u(?:[0-9a-ce-fA-CE-F][0-9a-fA-F]{3}|[dD][0-7][0-9a-fA-F]{2}'
     rb'|[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}))[^"\\\x00-\x1f]*+)*+"'
 )
 """A valid string in which every surrogate belongs to a pair."""
 SCALAR = rb"(?:" + STRING + rb"|" + _ANY_NUMBER + rb"|true|false|null)"
 """Any value without parts."""
-LIST = rb"\[(?:" + SCALAR + rb"(?:, ?+" + SCALAR + rb")*+)?+\]"
+LIST = rb"\[(?>" + SCALAR + rb"(?>, ?+" + SCALAR + rb")*+)?+\]"
 """A list of such values."""
 _INSIDE = rb'[^"\[\]{}]*+'
 CONTAINER = rb"[\[{]" + _INSIDE
 for _ in range(5):
-    CONTAINER = rb"[\[{]" + _INSIDE + rb"(?:(?:" + STRING + rb"|" + CONTAINER + rb"[\]}])" + _INSIDE + rb")*+"
+    CONTAINER = rb"[\[{]" + _INSIDE + rb"(?>(?:" + STRING + rb"|" + CONTAINER + rb"[\]}])" + _INSIDE + rb")*+"
 CONTAINER += rb"[\]}]"
 """Text in brackets. Whether it is a value is found out later."""
 _SCALARS = re.compile(SCALAR)

@@ -62,6 +62,7 @@ def contribute(folder: Path) -> None:
         (programs / name).write_text(f"#!/bin/sh\n{made}\n")
         (programs / name).chmod(0o755)
     environment = {**os.environ, "PATH": f"{programs}:{os.environ['PATH']}"}
+    environment.pop("OCML_UPDATE", None)  # `make docs` sets it, but most steps do not
     for heading in HEADINGS:
         for step in steps_of(PAGE, heading):
             do(step, project, environment)

@@ -91,7 +91,7 @@ class Apart:
         self.child = Child(arguments, Sent(self._write, self._place, self._close))
 
     async def start(self) -> None:
-        """Start the session and wait until it shows a message or the list of files."""
+        """Start the session and wait until it shows a message, a line for hidden ones, or the list of files."""
         os.environ.update(self._environment)
         await self.child.start(100, self.rows)
         for name, value in self._before.items():
@@ -99,7 +99,8 @@ class Apart:
                 del os.environ[name]
             else:
                 os.environ[name] = value
-        await self.until(lambda: b"all files" in self.data or any(message for _, message in self.places))
+        signs = b"all files", b"hidden message"
+        await self.until(lambda: any(sign in self.data for sign in signs) or any(number for _, number in self.places))
 
     async def settled(self) -> None:
         """Wait until all packets sent so far have been handled. To see this, make the screen taller than ever

@@ -27,6 +27,7 @@ from tests.support.panes import (
 from tests.support.running import ROOMY, TOUR, drawn, press, running, settled, until, view
 from viewer.document.document import Document, open_document
 from viewer.document.projection import Projection
+from viewer.document.rows import MessageSet
 from viewer.document.values import ShownMessage
 from viewer.model.visibility import Audience
 from viewer.render.style import Style
@@ -121,6 +122,22 @@ def test_a_folded_turn_is_one_line() -> None:
     assert [line[:4] for line in all_lines(lines)] == [f" ▸ {turn}" for turn in range(1, 6)]
     lines.table.fold_all(False)
     assert len(lines.table) == 23
+
+
+def test_a_turn_keeps_its_title_under_a_filter_that_excludes_it() -> None:
+    for audience in (DEBUG, SAFE):
+        projection = tour().project(audience)
+        answers = [item for item in projection.items() if isinstance(item, ShownMessage) and item.role == "assistant"]
+        filtered = projection.rows(only=MessageSet(item.number for item in answers))
+        lines = all_lines(OutlineLines(projection, filtered, STYLE, all_rows=projection.rows()))
+        turns = [line for line in lines if line.startswith(" ▾")]
+        assert turns[0].startswith(" ▾ 1 What's the weather")
+        assert {title_of(line) for line in turns} < {title_of(line) for line in all_lines(outline(projection))}
+        assert not any("What's" in line for line in all_lines(OutlineLines(projection, filtered, STYLE)))
+
+
+def title_of(line: str) -> str:
+    return line[:20].partition("…")[0].rstrip()
 
 
 def test_cached_lines_equal_new_ones() -> None:

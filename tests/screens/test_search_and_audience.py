@@ -80,17 +80,17 @@ async def test_a_filter_lasts_as_long_as_the_level_may_use_it(fruit: Path) -> No
         assert len(view(pilot).session.rows) == 1
         await press(pilot, "d")
         assert view(pilot).filter.is_active
-        assert total(pilot) == 4 and "Which fruit?" not in drawn(pilot)
+        assert total(pilot) == 4 and "  User" not in drawn(pilot)
         assert view(pilot).search.searcher._rows is view(pilot).session.rows  # type: ignore[union-attr]
         await press(pilot, "a")
-        assert total(pilot) == 1 and "Which fruit?" not in drawn(pilot)
+        assert total(pilot) == 1 and "  User" not in drawn(pilot)
         await press(pilot, "escape")
         assert "Which fruit?" in drawn(pilot)
         await type_in(pilot, "&", "role:assistant")
         for key in "srar":
             await press(pilot, key)
             assert view(pilot).filter.is_active, key
-            assert "Apples" in drawn(pilot) and "Which fruit?" not in drawn(pilot), key
+            assert "Apples" in drawn(pilot) and "  User" not in drawn(pilot), key
         await press(pilot, "d")
         assert not view(pilot).filter.is_wanted
         assert "Which fruit?" in drawn(pilot)

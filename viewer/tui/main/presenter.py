@@ -311,6 +311,7 @@ class Presenter:
                 leak_scores=session.leak_scores,
                 live=live,
                 is_settled=self._is_settled,
+                all_rows=session.all_rows,
             )
         else:
             outline.clear()

@@ -71,10 +71,11 @@ class Outline(Frame):
         leak_scores: Mapping[int, int] = MappingProxyType({}),
         live: bool = False,
         is_settled: Callable[[], bool] = lambda: False,
+        all_rows: Rows | None = None,
     ) -> None:
         """Show a projection. Folded turns stay folded. Calls and problems are looked up if not given. Without `usages`,
-        show no tokens. Show `leak_scores` next to their messages. `is_settled` returns True once no line can
-        change any more."""
+        show no tokens. Show `leak_scores` next to their messages. `all_rows` are the rows without the filter.
+        `is_settled` returns True once no line can change any more."""
         before = self._lines
         lines = self._lines = OutlineLines(
             *(projection, rows, self.printing),
@@ -86,6 +87,7 @@ class Outline(Frame):
             is_settled=is_settled,
             tables=self._tables,
             in_steps=is_settled() and len(rows) > LARGEST_AT_ONCE,
+            all_rows=all_rows,
         )
         table = lines.table
         kept = [table, *(each for each in self._tables if each is not table)]

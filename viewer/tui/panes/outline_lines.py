@@ -9,7 +9,7 @@ from types import MappingProxyType
 from viewer.document.calls import CallView
 from viewer.document.diagnostics import DiagnosticView
 from viewer.document.projection import Projection
-from viewer.document.rows import Rows
+from viewer.document.rows import RowKind, Rows
 from viewer.document.usage import Spent, UsageView
 from viewer.document.values import Headline, ShownCall
 from viewer.render.blocks.agents import Agents
@@ -28,6 +28,8 @@ from viewer.tui.panes.signs import KindSign, kind_sign, state_glyph, state_sign
 _LOOKS = {"error": StyleRole.ERROR, "warning": StyleRole.WARNING}
 _BEGINNING = 120
 """How many characters of a body to read for a line."""
+MOST_TRIED = 500
+"""How many rows to search for the beginning of a turn that a filter excludes."""
 KEPT_LINES = 200
 """The maximum number of cached lines: about four times the visible ones."""
 
@@ -49,15 +51,18 @@ class OutlineLines:
         is_settled: Callable[[], bool] = lambda: False,
         tables: Sequence[OutlineTable] = (),
         in_steps: bool = False,
+        all_rows: Rows | None = None,
     ) -> None:
-        """`is_settled` returns True once no line can change any more, so lines can be cached, and one of `tables`
-        can be reused if it belongs to these rows. With `in_steps`, a new one is left partial."""
+        """`all_rows` are the rows without the filter, which contain the titles of all turns. `is_settled` returns True
+        once no line can change any more, so lines can be cached, and one of `tables` can be reused if it belongs to
+        these rows. With `in_steps`, a new one is left partial."""
         self._usages = usages
         self._leak_scores = leak_scores
         self._is_settled = is_settled
         self._made: OrderedDict[tuple[int, int, bool, int, int], Line] = OrderedDict()
         self.focus = 0
         self._projection, self._rows, self._style = projection, rows, style
+        self._all_rows = rows if all_rows is None else all_rows
         self._use_facts(calls, problems, live)
         again = next((each for each in tables if each.is_of(rows)), None) if is_settled() else None
         self.table = OutlineTable() if again is None else again
@@ -132,7 +137,7 @@ class OutlineLines:
         folded = group in table.folds
         fold = ("+" if folded else "-") if style.ascii else ("▸" if folded else "▾")
         transcript = table.begins_transcript(group)
-        number = table.title(group)
+        number = table.title(group) or self._title_beyond_filter(group)
         words = self._beginning(number) if number else trusted("")
         if transcript is not None:
             label = self._rows.transcript_label(transcript)
@@ -144,6 +149,20 @@ class OutlineLines:
             Part(trusted(f"{table.turn(group)} "), StyleRole.STRONG),
         )
         return self._spread(left, words, StyleRole.PLAIN, self._turn_aside(group, width), width)
+
+    def _title_beyond_filter(self, group: int) -> int:
+        """Return the user message that begins a turn near its first matching one; 0 if there is none."""
+        rows = self._all_rows
+        if rows is self._rows:
+            return 0
+        matching, found = rows.row_of(self.table.span(group)[0]), 0
+        turn = rows.transcript(matching), self.table.turn(group)
+        for row in range(matching, max(matching - MOST_TRIED, -1), -1):
+            if rows.kind(row) is RowKind.MESSAGE:
+                if (rows.transcript(row), rows.turn(row)) != turn:
+                    break
+                found = rows.value(row)
+        return found if found and self._projection.headline(found).role == "user" else 0
 
     def _turn_aside(self, group: int, width: int) -> Line:
         """Return the right column of a turn: its problems, its tokens, or its duration."""

@@ -52,8 +52,8 @@ def test_the_table_names_every_policy_and_explains_its_notes(chat: Path) -> None
 def test_the_title_says_how_many_policies_refuse(chat: Path) -> None:
     broken = ROOT / "samples" / "broken" / "E-CALL-SCHEMA-missing-argument.3.ocml"
     titles: list[tuple[list[str | Path], str]] = [
-        (["-d", broken], "12 policies · 10 refuse, the others give the same prompt"),
-        (["-d", chat], "12 policies · 3 different prompts"),
+        (["-d", broken], f"{len(POLICIES)} policies · {len(POLICIES) - 2} refuse, the others give the same prompt"),
+        (["-d", chat], f"{len(POLICIES)} policies · 3 different prompts"),
         (["-d", "--policy", "keep", chat], "1 policy"),
         (["-d", "--policy", "keep,openchatml-2.0", chat], "2 policies · the same prompt"),
     ]

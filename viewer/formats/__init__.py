@@ -186,6 +186,13 @@ FORMATS: LazyRegistry[FormatTraits] = LazyRegistry(
     *RECORD_FORMATS,
     Entry("aider", "text.aider", "AIDER", "Aider chat history", "lines that begin with # aider chat started at"),
     Entry(
+        "chat-markdown",
+        "text.chat_markdown",
+        "CHAT_MARKDOWN",
+        "ChatGPT chat in Markdown",
+        "headings of speakers: #### You: and #### ChatGPT:, or ## Prompt: and ## Response:",
+    ),
+    Entry(
         "specstory",
         "text.specstory",
         "SPECSTORY",

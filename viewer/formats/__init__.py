@@ -81,6 +81,7 @@ RECORD_FORMATS = (
     Entry("autogen", "tables.autogen", "AUTOGEN", "AutoGen state"),
     Entry("deepeval", "tables.deepeval", "DEEPEVAL", "DeepEval test run"),
     Entry("chat-history", "tables.chat_history", "CHAT_HISTORY", "Chat history"),
+    Entry("chat-apps", "tables.chat_apps", "CHAT_APPS", "Chat app"),
     Entry("call-log", "tables.call_log", "CALL_LOG", "Log of model calls"),
     Entry("promptfoo", "tables.promptfoo", "PROMPTFOO", "promptfoo results"),
 )

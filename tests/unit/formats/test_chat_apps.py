@@ -25,12 +25,9 @@ def versions(*texts: str, selected: object) -> dict[str, Any]:
     return {"messages": [{"versions": given, "currentlySelected": selected}]}
 
 
-def test_only_the_selected_version_is_shown() -> None:
+def test_only_known_text_of_the_selected_version_is_shown() -> None:
     for selected, texts in ((0, ["a"]), (1, ["b"]), (2, []), (-1, []), ("x", []), (None, []), (99, [])):
         assert shown(json.dumps(versions("a", "b", selected=selected)), NAME) == texts, selected
-
-
-def test_a_block_with_a_style_or_a_role_is_hidden() -> None:
     blocks: list[dict[str, Any]] = [
         {"style": {"type": "thinking"}},
         {"style": {}},
@@ -46,9 +43,6 @@ def test_a_block_with_a_style_or_a_role_is_hidden() -> None:
             ]
         }
         assert shown(json.dumps(chat), NAME) == [], block
-
-
-def test_a_message_for_a_tool_is_hidden() -> None:
     message = {"role": "assistant", "content": "SECRET", "recipient": "search"}
     for chats in (
         {"exportType": "all", "state": {"messages": [message]}},

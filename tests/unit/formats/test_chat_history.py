@@ -37,9 +37,6 @@ def test_a_speaker_is_user_or_assistant_by_a_list_of_words() -> None:
         assert shown(json.dumps({"sender": word, "message": "a"}), "chat-history") == ["a"], (word, role)
     for word in ("BOT ", "operator", "tool", "bot2", "", "assistant_thought"):
         assert shown(json.dumps({"sender": word, "message": "a"}), "chat-history") == [], word
-
-
-def test_programs_have_their_own_words_for_speakers_and_text() -> None:
     said = [{"role": "Prompt", "say": "a"}, {"role": "Response", "say": "b"}, {"role": "Tool", "say": "SECRET_A"}]
     exported = {"metadata": {"powered_by": "ChatGPT Exporter"}, "messages": said, "title": "SECRET_B"}
     assert shown(json.dumps(exported), "chat-history") == ["a", "b"]

@@ -18,24 +18,18 @@ def test_the_samples_show_what_their_expectations_say() -> None:
     assert_others_are_hidden(NAME)
 
 
-def test_a_thought_or_a_call_is_hidden_to_its_end() -> None:
+def test_thoughts_calls_and_the_footer_are_no_answer() -> None:
     thought = "<details>\n<summary>Thinking</summary>\n\nSECRET_A\n\n"
     assert shown(f"{HEAD}{thought}</details>\n\nb\n".encode(), NAME) == ["a", "b"]
     assert shown(f"{HEAD}{thought}SECRET_B\n".encode(), NAME) == ["a"]
     assert shown(f"{HEAD}Code:\n```\nSECRET_A\n```\n".encode(), NAME) == ["a"]
     assert shown(f"{HEAD}b\n\n#### Plugin (web):\nSECRET_A\n\n#### You:\nc\n".encode(), NAME) == ["a", "b", "c"]
-
-
-def test_only_the_footer_of_the_last_message_is_no_text() -> None:
     footer = "---\nPowered by [ChatGPT Exporter](https://www.chatgptexporter.com)\n"
     assert shown(f"{HEAD}b\n\n---\n\nPowered by love\n\n{footer}".encode(), NAME) == [
         "a",
         "b\n\n---\n\nPowered by love",
     ]
     assert [kind for kind, _ in kinds(f"{HEAD}\n{footer}".encode(), NAME)] == ["said"]
-
-
-def test_documents_with_one_heading_are_no_chats() -> None:
     for text in (
         "# A\n\n#### You:\n\nb\n",
         "# A\n\n## Prompt:\n\nb\n\n## Response:\n\nc\n",

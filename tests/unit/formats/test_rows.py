@@ -29,8 +29,7 @@ def turn(speaker: object, value: object) -> tuple[list[str], list[tuple[str, str
 
 
 @pytest.mark.surfaces
-@pytest.mark.share(quick=42, test=6)
-@pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: sample.base)
+@each("sample", SAMPLES, ids=lambda sample: sample.base, quick=42, test=6)
 def test_a_sample_shows_what_its_expectation_says(sample) -> None:  # type: ignore[no-untyped-def]
     data = sample.text
     assert detect(data).format == "rows"

@@ -20,6 +20,7 @@ from viewer.formats.tables.model import (
     is_,
     is_not,
     lacks,
+    only,
 )
 from viewer.formats.tables.prompts import prompt_kind
 from viewer.model.messages import Kind
@@ -29,10 +30,9 @@ from viewer.syntax.json_text import JsonKind
 
 _CALLS = is_("from", "function_call", "tool_call")
 _ASSISTANTS = ("gpt", "assistant", "model", "chatgpt", "bing", "bard")
-_NOBODY = (lacks("from"), lacks("role"))
 _PAIRS = tuple(
     RecordRule(
-        (has(asked), has(answered), *_NOBODY),
+        (has(asked), has(answered), only("system", asked, answered)),
         Kind.SAID,
         "user",
         asked,
@@ -44,7 +44,8 @@ _PAIRS = tuple(
     )
     for asked, answered in (("human", "assistant"), ("input", "output"))
 )
-"""A question with its answer, as in the data sets of Firefly, Capybara, and XTuner."""
+"""A question with its answer, as in the data sets of Firefly, Capybara, and XTuner. With other members, it may be a
+call."""
 _TURNS = (
     RecordRule((is_("from", "system"),), Kind.INSTRUCTION, "system", "value"),
     RecordRule((_CALLS, When("value", kind=JsonKind.OBJECT)), each="value", rules=CALL, whole=True),
@@ -330,6 +331,7 @@ ROWS = RecordFormat(
         Signature(88, ("prompt", "responses"), none_of=("model", "type")),
         Signature(88, ("prompt", "response"), none_of=("model", "type")),
         *(Signature(88, (asked, "response"), none_of=("model", "type", "role")) for asked in ("query", "question")),
+        Signature(88, ("query", "answer"), none_of=("model", "type", "role")),
         *(
             Signature(88, ("messages", name), none_of=("model", "response.choices", "response.output", "raw_response"))
             for name in ("tools", "functions", "label", "weight", "prompt")

@@ -201,7 +201,7 @@ _ROW = (
     ),
     RecordRule((has("response1"),), each="context[]", rules=CHAT),
     *(RecordRule((has(name),), each=f"{name}[]", rules=_TURNS, repeats=_PROMPT_LISTS) for name in _LISTS),
-    RecordRule(_NO_LIST, each="trajectory[]", rules=_TURNS),
+    RecordRule((*_NO_LIST, has("instance_id"), lacks(_ANSWERED.path)), each="trajectory[]", rules=_TURNS),
     *(
         RecordRule(
             (When(asked, kind=JsonKind.STRING), has(answer), *_NO_LIST, lacks(_ANSWERED.path)),
@@ -271,7 +271,8 @@ _SHAPES = (
     (_TASKS,),
     (has("answer_id"), has("choices[0].turns[0]|text")),
     *((has(asked), has(answer)) for asked, answer in _OTHER_PAIRS),
-    *((has(name),) for name in ("trajectory[0].role", "conversation_a", "response1")),
+    *((has(name),) for name in ("conversation_a", "response1")),
+    (has("trajectory[0].role"), has("instance_id")),
 )
 
 _ROWS = (

@@ -14,7 +14,7 @@ from viewer.sources.files import open_source
 ROOT = Path(__file__).parent.parent.parent / "samples"
 ENDINGS = (
     *(".in.json", ".ocml.gz", ".ocml", ".harmony", ".ids", ".jsonl", ".sse", ".ndjson", ".log", ".txt"),
-    *(".chat.history.md", ".specstory.md", ".traj"),
+    *(".chat.history.md", ".specstory.md", ".chat.md", ".traj"),
 )
 
 KNOWN_TOO_LATE = {

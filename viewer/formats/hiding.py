@@ -142,6 +142,8 @@ WEAK = spelled(
 """Flags that say something else about a whole conversation than that it was hidden."""
 _OF_CONVERSATIONS = (HELD | STARTERS | STATES) - WEAK - TAGS - SOURCES - CONTENTS
 """Members that hide the messages of a whole conversation."""
+FACTS_OF_CONVERSATIONS = (_OF_CONVERSATIONS - HOLDERS) | {"flags"}
+"""Such members whose own value hides, not a member of it."""
 
 
 def is_flagged(node: JsonNode) -> bool:
@@ -158,6 +160,18 @@ def hides_messages(node: JsonNode) -> bool:
         return False
     return any(
         member.key in _OF_CONVERSATIONS and _hides(member.key, member.value, is_message=False)
+        for member in node.members
+    )
+
+
+def hides_row(node: JsonNode) -> bool:
+    """True if a flag hides an object that is a question with its answer. Like a conversation, it may be synthetic."""
+    if type(node) is LazyNode and (type(node.value) is not dict or DECIDING.isdisjoint(node.value)):
+        return False
+    return any(
+        member.key in DECIDING
+        and member.key not in WEAK
+        and _hides(member.key, member.value, is_message=member.key not in HOLDERS)
         for member in node.members
     )
 

@@ -44,8 +44,7 @@ RICH = {
 }
 
 
-@pytest.mark.share(quick=6)
-@pytest.mark.parametrize("name", NAMES)
+@each("name", NAMES, quick=6)
 def test_other_values_and_other_formats_show_nothing_hidden(name: str) -> None:
     assert_others_are_hidden(name)
     sample = next(one for one in samples_of(name) if one.base == RICH[name])

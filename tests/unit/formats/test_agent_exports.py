@@ -23,8 +23,7 @@ SAMPLES = [sample for name in NAMES for sample in samples_of(name)]
 
 
 @pytest.mark.surfaces
-@pytest.mark.share(quick=45, test=8)
-@pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: sample.name)
+@each("sample", SAMPLES, ids=lambda sample: sample.name, quick=45, test=8)
 def test_a_sample_shows_what_its_expectation_says(sample: Sample) -> None:
     assert_read_as_expected(sample)
 
@@ -55,8 +54,7 @@ def test_only_a_request_of_the_user_in_antigravity_is_typed() -> None:
 RICH = {"droid": "parallel-calls", "continue": "image-and-context", "amazon-q": "cancelled-call"}
 
 
-@pytest.mark.share(quick=0, test=2)
-@pytest.mark.parametrize("name", NAMES)
+@each("name", NAMES, quick=0, test=2)
 def test_other_values_and_other_formats_show_nothing_hidden(name: str) -> None:
     assert_others_are_hidden(name)
     chosen = RICH.get(name, "parallel-calls")

@@ -305,6 +305,14 @@ def test_the_format_is_detected_by_its_parts() -> None:
     for data in DETECTED:
         assert detect(json.dumps(data).encode()).format == FORMAT, data
         assert detect(json.dumps(data, indent=1).encode()).format == FORMAT, data
+    long = {
+        "model": "m",
+        "id": "a",
+        "type": "message",
+        "role": "assistant",
+        "content": [CALL, {**TEXT, "text": "a" * 70_000}],
+    }
+    assert detect(json.dumps({**long, "stop_reason": "end_turn"}).encode()).format == FORMAT
     assert detect(json.dumps(request(user(TEXT), assistant(TEXT))).encode()).format == "json"
     assert detect(json.dumps([user(TEXT), assistant(TEXT)]).encode()).format == "json"
 

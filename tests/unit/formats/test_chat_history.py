@@ -37,6 +37,12 @@ def test_a_speaker_is_user_or_assistant_by_a_list_of_words() -> None:
         assert shown(json.dumps({"sender": word, "message": "a"}), "chat-history") == ["a"], (word, role)
     for word in ("BOT ", "operator", "tool", "bot2", "", "assistant_thought"):
         assert shown(json.dumps({"sender": word, "message": "a"}), "chat-history") == [], word
+    said = [{"role": "Prompt", "say": "a"}, {"role": "Response", "say": "b"}, {"role": "Tool", "say": "SECRET_A"}]
+    exported = {"metadata": {"powered_by": "ChatGPT Exporter"}, "messages": said, "title": "SECRET_B"}
+    assert shown(json.dumps(exported), "chat-history") == ["a", "b"]
+    rows = [{"role": "prompter", "text": "a", "message_tree_id": "x"}, {"role": "assistant", "text": "b"}]
+    assert detect(json.dumps(rows).encode()).format == "chat-history"
+    assert shown(json.dumps(rows), "chat-history") == ["a", "b"]
 
 
 def test_the_first_member_that_names_the_speaker_decides() -> None:

@@ -114,6 +114,8 @@ def test_the_chunks_of_one_response_are_one_text() -> None:
 
 def test_two_responses_are_two_answers_and_candidates_are_apart() -> None:
     assert shown(as_lines(chunk("One.", finish="STOP"), chunk("Two.", finish="STOP")), NAME) == ["One.", "Two."]
+    batch = [{"key": key, "response": chunk(key, finish=None)} for key in ("One.", "Two.")]
+    assert shown(as_lines(*batch), NAME) == ["One.", "Two."]
     mixed = [
         chunk("A", index=0),
         chunk("B", index=1),

@@ -156,6 +156,14 @@ def test_facts_about_a_whole_conversation_hide_no_message() -> None:
     for facts, bodies in cases:
         record = {"conversations": pairs, "id": "a", **facts}
         assert shown_in(read(json.dumps(record), "rows")) == bodies, facts
+        record = {"messages": [{"role": "user", "content": "Hi."}], "id": "a", **facts}
+        assert shown_in(read(json.dumps(record), "json")) == bodies, facts
+        plain = json.dumps({**record, **dict.fromkeys(facts)})
+        lines = "\n".join([plain, plain, plain, json.dumps(record)])
+        assert shown_in(read(lines, "json")) == ["Hi.", "Hi.", "Hi.", *bodies], facts
+    row = {"instruction": "Hi.", "output": "Bye."}
+    for facts, is_shown in (({"synthetic": True}, True), ({"hidden": True}, False), ({"source": "system"}, False)):
+        assert bool(shown_in(read(json.dumps({**row, **facts}), "rows"))) is is_shown, facts
     request = {"kind": "request", "parts": [{"part_kind": "user-prompt", "content": "Hi."}], "synthetic": True}
     assert shown_in(read(json.dumps([request]), "pydantic-ai")) == []
 

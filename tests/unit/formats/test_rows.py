@@ -29,8 +29,7 @@ def turn(speaker: object, value: object) -> tuple[list[str], list[tuple[str, str
 
 
 @pytest.mark.surfaces
-@pytest.mark.share(quick=42, test=6)
-@pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: sample.base)
+@each("sample", SAMPLES, ids=lambda sample: sample.base, quick=42, test=6)
 def test_a_sample_shows_what_its_expectation_says(sample) -> None:  # type: ignore[no-untyped-def]
     data = sample.text
     assert detect(data).format == "rows"
@@ -74,6 +73,9 @@ def test_the_turns_of_sharegpt_have_their_kinds() -> None:
         assert turn(speaker, "SECRET_1")[:2] == ([], [("reply", "SECRET_1")])
     for value in ({"text": "SECRET_1"}, [{"type": "x", "text": "SECRET_1"}], 7, True):
         assert turn("gpt", value)[0] == []
+    pair = {"input": "a", "output": "b"}
+    assert row(conversation=[{"system": "SECRET_A", **pair}])[0] == ["a", "b"]
+    assert row(conversation=[{"tool": "look", **pair}])[0] == []
 
 
 def test_a_call_without_readable_json_is_reported_and_hidden() -> None:

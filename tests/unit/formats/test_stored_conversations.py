@@ -7,6 +7,7 @@ import json
 import pytest
 
 from tests.support.agent_records import as_document, assert_drift_is_hidden, assert_others_are_hidden, found, shown
+from tests.support.cases import each
 from tests.support.record_samples import assert_cuts_show_nothing_hidden, assert_read_as_expected, samples_of
 from tests.support.samples import Sample
 
@@ -15,8 +16,7 @@ SAMPLES = [sample for name in NAMES for sample in samples_of(name)]
 
 
 @pytest.mark.surfaces
-@pytest.mark.share(quick=45, test=8)
-@pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: sample.name)
+@each("sample", SAMPLES, ids=lambda sample: sample.name, quick=45, test=8)
 def test_a_sample_shows_what_its_expectation_says(sample: Sample) -> None:
     assert_read_as_expected(sample)
 

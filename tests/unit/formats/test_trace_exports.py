@@ -94,8 +94,7 @@ def constructed(kind: str, **fields: object) -> dict[str, object]:
 
 
 @pytest.mark.surfaces
-@pytest.mark.share(quick=75, test=8)
-@pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: sample.name)
+@each("sample", SAMPLES, ids=lambda sample: sample.name, quick=75, test=8)
 def test_a_sample_shows_what_its_expectation_says(sample: Sample) -> None:
     assert_read_as_expected(sample)
 

@@ -331,6 +331,39 @@ def test_a_session_file_of_opencode_is_read_with_its_messages(tmp_path: Path) ->
     assert "SECRET" not in json.dumps(printed(document))
 
 
+def test_a_chat_of_vs_code_is_read_after_all_its_changes(tmp_path: Path) -> None:
+    chat = json.loads(Path(sample_of("copilot-cli", "vs-code-chat")).read_text())
+    changes: list[dict[str, Any]] = [{"kind": 0, "v": {**chat, "requests": []}}]
+    for number, request in enumerate(chat["requests"]):
+        parts = request["response"]
+        at = ["requests", number, "response"]
+        changes += [
+            {"kind": 2, "k": ["requests"], "v": [{**request, "response": [{"value": "SECRET_RETRIED"}]}], "i": number},
+            {"kind": 2, "k": at, "v": [*parts[:1], {"value": "SECRET_UNFINISHED"}], "i": 0},
+            {"kind": 3, "k": [*at, 0, "SECRET_MISSING"]},
+            {"kind": 2, "k": at, "v": parts[1:], "i": 1},
+            {"kind": 1, "k": [*at[:2], "SECRET_NEW"], "v": {"SECRET_VALUE": 1}},
+        ]
+    path = tmp_path / "chat.jsonl"
+    path.write_text("".join(json.dumps(change) + "\n" for change in changes))
+    assert bodies(str(path)) == bodies(sample_of("copilot-cli", "vs-code-chat"))
+    assert run("check", path).code == run("check", sample_of("copilot-cli", "vs-code-chat")).code
+    for broken in (
+        '{"kind":1,"k":["requests",99,"response"],"v":[]}',
+        '{"kind":2,"k":["requests"],"i":-1}',
+        '{"kind":2,"k":["requests"],"v":"SECRET_TEXT"}',
+        '{"kind":1,"k":["requests"],"k":["version"],"v":[]}',
+        '{"kind":7,"k":["requests"],"v":[]}',
+        '{"kind":0,"v":NaN}',
+        "[]",
+        '{"kind":1,"k":["requ',
+    ):
+        path.write_text("".join(json.dumps(change) + "\n" for change in changes) + broken)
+        document = open_document(str(path))
+        assert bodies(str(path)) == bodies(sample_of("copilot-cli", "vs-code-chat")), broken
+        assert reasons(document) == ["part-damaged"], broken
+
+
 def test_links_in_a_folder_are_not_followed(tmp_path: Path) -> None:
     secret = tmp_path / "secret.json"
     secret.write_text('{"kind":"MessageEvent","source":"user","llm_message":{"role":"user","content":"SECRET_LINKED"}}')

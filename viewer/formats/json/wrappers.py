@@ -7,6 +7,7 @@ from enum import Enum
 
 from msgspec import Struct
 
+from viewer.formats.hiding import FACTS_OF_CONVERSATIONS, hides_messages
 from viewer.formats.json.fields import CONTENT_KEYS, ROLE_KEYS
 from viewer.formats.json.known.rows import RowMaker
 from viewer.formats.json.unread import unread_messages
@@ -26,7 +27,7 @@ class Use(Enum):
     ITEM = "item"
     """A message, or a value where a message should be."""
     REJECTED = "rejected"
-    """A message of the rejected answer."""
+    """A message of the rejected answer, or of a hidden conversation."""
     UNREAD = "unread"
     """A message next to the list, which is not read."""
 
@@ -66,15 +67,15 @@ class MessageFinder:
 
     def row_maker(self) -> RowMaker:
         """Return the maker of patterns for the objects that this finder reads."""
-        return RowMaker(
-            self.plain_names, self._holders.union(self._answers), frozenset((*self._answers, self._table.items))
-        )
+        fixed = self._holders.union(self._answers, FACTS_OF_CONVERSATIONS)
+        return RowMaker(self.plain_names, fixed, frozenset((*self._answers, self._table.items)))
 
     def is_plain(self, node: JsonNode) -> bool:
         """True for an object with one message list and nothing else that is or may be a message."""
         found = self._plain_member(node)
         others = (member for member in node.members if member is not found)
-        return found is not None and not any(True for other in others for _ in unread_messages(other.value))
+        is_alone = found is not None and not any(True for other in others for _ in unread_messages(other.value))
+        return is_alone and not hides_messages(node)
 
     def _plain_member(self, node: JsonNode) -> JsonMember | None:
         found = [member for member in node.members if member.key in self._holders or member.key in self._answers]
@@ -105,6 +106,8 @@ class MessageFinder:
         ]
 
     def _inside(self, node: JsonNode, use: Use, *, is_response: bool = False) -> Iterator[Found]:
+        if hides_messages(node):
+            use = Use.REJECTED
         for item in node.items:
             yield from self.find(item, use)
         exchange = dict(self._exchange(node))

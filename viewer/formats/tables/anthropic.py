@@ -149,6 +149,7 @@ def _signatures() -> Iterator[Signature]:
         for part in ("toolUse", "toolResult", "reasoningContent"):
             yield Signature(90, (f"{messages}.content[].{part}",))
     yield Signature(90, ("stop_reason",), {"type": frozenset({"message"}), "role": _ROLES})
+    yield Signature(91, ("model",), {"type": frozenset({"message"}), "content[].type": _PART_TYPES, "role": _ROLES})
     yield Signature(90, ("completion",), {"type": frozenset({"completion"})})
     yield Signature(90, ("custom_id", "result.type"), {"result.message.type": frozenset({"message"})})
     yield Signature(90, ("custom_id",), {"result.type": frozenset({"errored", "canceled", "expired", "succeeded"})})

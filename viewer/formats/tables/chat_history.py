@@ -28,9 +28,9 @@ _TIME: dict[str, Any] = {"time": "timestamp|created_at|time"}
 
 # Messages of chatbots. The speaker and the text have many names.
 
-_USERS = ("user", "User", "human", "Human", "you", "You")
-_ASSISTANTS = ("assistant", "Assistant", "ai", "AI", "bot", "Bot", "chatbot", "Chatbot", "model")
-_SPEAKER, _TEXT = "role|sender|speaker|from", "content|message|text"
+_USERS = ("user", "User", "human", "Human", "you", "You", "prompter", "Prompt")
+_ASSISTANTS = ("assistant", "Assistant", "ai", "AI", "bot", "Bot", "chatbot", "Chatbot", "model", "Response")
+_SPEAKER, _TEXT = "role|sender|speaker|from", "content|message|text|say"
 _OF_NO_AGENT = lacks("message_type|action|thought|agent_id|extra")
 """The condition that a message is not that of an agent, which exchanges more than what its user sees."""
 _PLAIN = lacks("recipient|to|channel|intent|thought|tool_calls|function_call|tool_call_id|message_type|action")

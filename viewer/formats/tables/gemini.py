@@ -125,6 +125,7 @@ GEMINI = RecordFormat(
         RecordRule((has("request"),), each="request", rules=_REQUEST, starts=True),
         RecordRule((has("contents"),), None, starts=True, goes_on=True),
         *_REQUEST,
+        RecordRule((has("key"), has("response"), lacks("request")), None, starts=True, goes_on=True),
         RecordRule((When("response", kind=JsonKind.ARRAY),), each="response[]", rules=_RESPONSE),
         RecordRule((When("response", kind=JsonKind.OBJECT),), each="response", rules=_RESPONSE),
         RecordRule((has("chunkedPrompt"),), each="chunkedPrompt.chunks[]", rules=_CHUNK, starts=True),

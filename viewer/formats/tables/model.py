@@ -375,6 +375,8 @@ class RecordRule(Struct, frozen=True):
     """Paths of strings and message lists. Text, or the start of `each`, that repeats them is a copy."""
     unused: bool = False
     """True for an answer that no user received. Its text is unknown and in a separate thread."""
+    of_conversation: bool = False
+    """True if the record is a whole conversation, so that its flags are those of one, not of a message."""
 
 
 class Signature(Struct, frozen=True):

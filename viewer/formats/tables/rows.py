@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+from msgspec.structs import replace
+
 from viewer.formats.tables.chat_messages import CALL, CHAT, PARTS, object_rule
 from viewer.formats.tables.model import (
     Container,
@@ -14,7 +18,9 @@ from viewer.formats.tables.model import (
     When,
     has,
     is_,
+    is_not,
     lacks,
+    only,
 )
 from viewer.formats.tables.prompts import prompt_kind
 from viewer.model.messages import Kind
@@ -24,6 +30,22 @@ from viewer.syntax.json_text import JsonKind
 
 _CALLS = is_("from", "function_call", "tool_call")
 _ASSISTANTS = ("gpt", "assistant", "model", "chatgpt", "bing", "bard")
+_PAIRS = tuple(
+    RecordRule(
+        (has(asked), has(answered), only("system", asked, answered)),
+        Kind.SAID,
+        "user",
+        asked,
+        PARTS,
+        also=(
+            RecordRule((has("system"),), Kind.INSTRUCTION, "system", "system", place=-1),
+            RecordRule((), Kind.SAID, "assistant", answered, PARTS),
+        ),
+    )
+    for asked, answered in (("human", "assistant"), ("input", "output"))
+)
+"""A question with its answer, as in the data sets of Firefly, Capybara, and XTuner. With other members, it may be a
+call."""
 _TURNS = (
     RecordRule((is_("from", "system"),), Kind.INSTRUCTION, "system", "value"),
     RecordRule((_CALLS, When("value", kind=JsonKind.OBJECT)), each="value", rules=CALL, whole=True),
@@ -33,6 +55,7 @@ _TURNS = (
     object_rule("from", "value", "human", "user", *_ASSISTANTS),
     RecordRule((is_("from", "human", "user"),), Kind.SAID, "user", "value", PARTS),
     RecordRule((is_("from", *_ASSISTANTS),), Kind.SAID, "assistant", "value", PARTS),
+    *_PAIRS,
     *CHAT,
 )
 """A turn of ShareGPT, or a message."""
@@ -43,6 +66,7 @@ _IN_LISTS = tuple(f"{name}[]" for name in _LISTS)
 _ASKED = has("prompt|instruction|question|query|input.messages")
 _ANSWERED = has(
     "completion|chosen|chosen_messages|preferred_output|response|responses|output|answer|rejected|messages|conversations"
+    "|completions[0].response|response_0|output_2"
 )
 """The condition that the row has an answer. A prompt or an answer without its other half may be anything."""
 _PROMPT_LISTS = ("prompt[]", "input.messages[]")
@@ -68,10 +92,33 @@ def _answer(names: tuple[str, ...], conditions: tuple[When, ...], *, unused: boo
         asked = (_ASKED,) if conditions == _NO_LIST and name not in _WHOLE else ()
         rules += [
             RecordRule((*is_text, *asked), Kind.SAID, "assistant", name, PARTS, repeats=in_lists, unused=unused),
-            RecordRule((*is_object, *asked), each=name, rules=CHAT, repeats=in_lists, unused=unused),
-            RecordRule((*is_list, *asked), each=f"{name}[]", rules=CHAT, repeats=before, unused=unused),
+            RecordRule((*is_object, *asked), each=name, rules=_TURNS, repeats=in_lists, unused=unused),
+            RecordRule((*is_list, *asked), each=f"{name}[]", rules=_TURNS, repeats=before, unused=unused),
         ]
     return tuple(rules)
+
+
+_OTHER_PAIRS = (("problem", "solution"), ("inputs", "targets"), ("question", "attempt"))
+"""Further names of a question and its answer."""
+_COMPARED = (
+    ("response_0", "response_1", "better_response_id", ("1",)),
+    ("response1", "response2", "overall_preference", ("1", "2", "3")),
+    ("output_2", "output_1", "", ()),
+)
+"""Two answers, the member that says which one is better, and its values if that is the second one. The second one of
+AlpacaEval is the answer that another model gave for comparison."""
+
+
+def _compared(first: str, second: str, verdict: str, of_second: tuple[str, ...]) -> Iterator[RecordRule]:
+    """Yield the rules for two answers of which one is better. The other one is unused."""
+    both = (has(first), has(second), *_NO_LIST)
+    orders = [(first, second, both)]
+    if verdict:
+        orders = [(first, second, (*both, is_not(verdict, *of_second)))]
+        orders.append((second, first, (*both, is_(verdict, *of_second))))
+    for better, other, conditions in orders:
+        yield RecordRule(conditions, Kind.SAID, "assistant", better, PARTS)
+        yield RecordRule(conditions, Kind.UNKNOWN, "assistant", other, unused=True)
 
 
 _CALLED = (has("query"), has("answers"), has("tools"))
@@ -80,6 +127,12 @@ _OTHER_ANSWER = RecordRule((When("", kind=JsonKind.STRING),), Kind.UNKNOWN, "ass
 _TASKS = has("question[0][0].role")
 """The condition that a question is a list of turns, each a list of messages, as in the Berkeley benchmark."""
 _MOST_TURNS = 4
+_CONTEXT = "context"
+"""The text to which an instruction refers, as in Dolly."""
+_THOUGHTS = (RecordRule((When("", kind=JsonKind.STRING),), Kind.THOUGHT, "assistant"),)
+_RESPONSE = (RecordRule((), Kind.SAID, "assistant", "response", PARTS),)
+_ARENA = (RecordRule((has("[0].role"),), None, also=(RecordRule((), each="[]", rules=CHAT),), starts=True),)
+"""One of two conversations side by side, which the user both saw."""
 _CHOICES = (RecordRule((has("turns"),), Kind.UNKNOWN, "assistant", "turns"),)
 """Other answers of a model to the turns of a question of MT-Bench. Another file holds the questions."""
 
@@ -135,15 +188,31 @@ _ROW = (
     RecordRule((When("prompt", kind=JsonKind.OBJECT),), each="prompt", rules=CHAT, repeats=_IN_LISTS),
     RecordRule((When("prompt", kind=JsonKind.ARRAY),), each="prompt[]", rules=CHAT),
     RecordRule((has("input.messages"),), each="input.messages[]", rules=CHAT),
-    RecordRule(
-        (When("instruction", kind=JsonKind.STRING), _ANSWERED, *_NO_LIST),
-        Kind.SAID,
-        "user",
-        "instruction",
-        then=("input",),
-        classify=True,
+    *(
+        RecordRule(
+            (When("instruction", kind=JsonKind.STRING), _ANSWERED, *_NO_LIST, more),
+            Kind.SAID,
+            "user",
+            "instruction",
+            then=then,
+            classify=True,
+        )
+        for more, then in ((lacks(_CONTEXT), ("input",)), (has(_CONTEXT), (_CONTEXT,)))
     ),
+    RecordRule((has("response1"),), each="context[]", rules=CHAT),
     *(RecordRule((has(name),), each=f"{name}[]", rules=_TURNS, repeats=_PROMPT_LISTS) for name in _LISTS),
+    RecordRule((*_NO_LIST, has("instance_id"), lacks(_ANSWERED.path)), each="trajectory[]", rules=_TURNS),
+    *(
+        RecordRule(
+            (When(asked, kind=JsonKind.STRING), has(answer), *_NO_LIST, lacks(_ANSWERED.path)),
+            Kind.SAID,
+            "user",
+            asked,
+            classify=True,
+        )
+        for asked, answer in _OTHER_PAIRS
+    ),
+    RecordRule((has("thinking_trajectories"),), each="thinking_trajectories[]", rules=_THOUGHTS),
     *(
         RecordRule((has(name),), Kind.THOUGHT, "assistant", name)
         for name in ("thinking", "reasoning", "cot", "rationale", "chain_of_thought")
@@ -156,6 +225,15 @@ _ROW = (
     ),
     RecordRule((has("answer_id"), has("choices[1]")), each="choices[1:]", rules=_CHOICES, unused=True),
     *_answer(_ANSWERS_WITHOUT_LIST, _NO_LIST),
+    *(
+        RecordRule((has(asked), has(answer), *_NO_LIST, lacks(_ANSWERED.path)), Kind.SAID, "assistant", answer, PARTS)
+        for asked, answer in _OTHER_PAIRS
+    ),
+    RecordRule((has("answer_id"), lacks("choices")), Kind.SAID, "assistant", "text", PARTS),
+    *(rule for two in _COMPARED for rule in _compared(*two)),
+    RecordRule((_ASKED, has("completions[0].response"), *_NO_LIST), each="completions[0]", rules=_RESPONSE),
+    RecordRule((has("completions[1].response"),), each="completions[1:]", rules=_RESPONSE, unused=True),
+    *(RecordRule((has(name),), each=name, rules=_ARENA) for name in ("conversation_a", "conversation_b")),
     *(rule for name in _LISTS for rule in _answer(_WITH_LIST, (has(name),))),
     RecordRule(
         (_ASKED, lacks("response"), When("responses[0]", kind=JsonKind.STRING)),
@@ -174,6 +252,7 @@ _ROW = (
     ),
 )
 """The messages of a row, in order."""
+_OF_ROW = tuple(replace(rule, of_conversation=True) for rule in _ROW)
 
 _TEMPLATES = frozenset(
     {
@@ -190,11 +269,14 @@ _SHAPES = (
     (_ASKED, _ANSWERED),
     _CALLED,
     (_TASKS,),
-    (has("answer_id"), has("choices[0].turns[0]")),
+    (has("answer_id"), has("choices[0].turns[0]|text")),
+    *((has(asked), has(answer)) for asked, answer in _OTHER_PAIRS),
+    *((has(name),) for name in ("conversation_a", "response1")),
+    (has("trajectory[0].role"), has("instance_id")),
 )
 
 _ROWS = (
-    *(RecordRule(shape, None, also=_ROW, starts=True) for shape in _SHAPES),
+    *(RecordRule(shape, None, also=_OF_ROW, starts=True) for shape in _SHAPES),
     RecordRule((), Kind.UNKNOWN, starts=True, faults=(Fault("", default=(W_RECORD_UNKNOWN, None)),)),
 )
 _CELLS = "rows[].row"
@@ -219,6 +301,22 @@ ROWS = RecordFormat(
     signatures=(
         Signature(88, ("conversations[].from", "conversations[].value")),
         Signature(88, ("rows[].row_idx", "|".join(f"{_CELLS}.{name}" for name in (*_MESSAGES, "instruction")))),
+        Signature(88, ("conversation[].input", "conversation[].output")),
+        Signature(88, ("conversation[].human", "conversation[].assistant")),
+        Signature(88, ("trajectory[].role", "instance_id"), none_of=("history", "info", "messages")),
+        Signature(88, ("prompt[].role",), none_of=("model", "type", "role", "messages")),
+        *(
+            Signature(88, pair, none_of=("model", "type", "role", "messages"))
+            for pair in (
+                *_OTHER_PAIRS,
+                ("instruction", "completions[].response"),
+                ("instruction", "output_1", "output_2"),
+            )
+        ),
+        Signature(88, ("prompt", "response_0", "response_1")),
+        Signature(88, ("context[].role", "response1", "response2")),
+        Signature(88, ("conversation_a[].role", "conversation_b[].role")),
+        Signature(88, ("question_id", "answer_id", "text")),
         Signature(88, ("conversations[].role",)),
         Signature(88, ("conversation[].role",)),
         Signature(88, ("chosen", "rejected")),
@@ -234,6 +332,7 @@ ROWS = RecordFormat(
         Signature(88, ("prompt", "responses"), none_of=("model", "type")),
         Signature(88, ("prompt", "response"), none_of=("model", "type")),
         *(Signature(88, (asked, "response"), none_of=("model", "type", "role")) for asked in ("query", "question")),
+        Signature(88, ("query", "answer"), none_of=("model", "type", "role")),
         *(
             Signature(88, ("messages", name), none_of=("model", "response.choices", "response.output", "raw_response"))
             for name in ("tools", "functions", "label", "weight", "prompt")

@@ -75,6 +75,14 @@ def _is_database(place: Place) -> bool:
     return place.first.startswith(b"SQLite format 3\0")
 
 
+def _is_chat_log(place: Place) -> bool:
+    return (
+        place.first.lstrip().startswith(b"{")
+        and b'"kind"' in place.first[:64]
+        and _fits("vscode_chat", "is_log")(place)
+    )
+
+
 def _is_event_folder(place: Place) -> bool:
     return place.is_folder and _fits("folders", "is_event_folder")(place)
 
@@ -102,6 +110,7 @@ CONTAINERS = (
     ),
     Container("rows", "read from Parquet", _is_parquet, "parquet", "read_parquet", "items", "listed_as"),
     Container("goose", "read from a database", _is_database, "databases", "read_database", "items", "listed_as"),
+    Container("copilot-cli", "read from a log of changes", _is_chat_log, "vscode_chat", "read_log"),
     Container("openhands", "read from a folder", _is_event_folder, "folders", "read_events"),
     Container("opencode", "read from a folder", _is_storage, "folders", "read_storage", "items"),
 )

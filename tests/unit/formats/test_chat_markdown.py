@@ -1,0 +1,38 @@
+"""ChatGPT chats in Markdown: prompts and answers are shown, thoughts and what programs wrote are hidden."""
+
+from __future__ import annotations
+
+from tests.support.agent_records import assert_hidden, assert_others_are_hidden, kinds, shown
+from tests.support.record_samples import assert_read_as_expected
+from tests.support.samples import samples
+from viewer.formats import detect
+
+NAME = "chat-markdown"
+HEAD = "# Title\n\n#### You:\na\n\n#### ChatGPT:\n"
+
+
+def test_the_samples_show_what_their_expectations_say() -> None:
+    for sample in samples(f"valid/{NAME}"):
+        assert_read_as_expected(sample)
+        assert_hidden(sample.text, NAME)
+    assert_others_are_hidden(NAME)
+
+
+def test_thoughts_calls_and_the_footer_are_no_answer() -> None:
+    thought = "<details>\n<summary>Thinking</summary>\n\nSECRET_A\n\n"
+    assert shown(f"{HEAD}{thought}</details>\n\nb\n".encode(), NAME) == ["a", "b"]
+    assert shown(f"{HEAD}{thought}SECRET_B\n".encode(), NAME) == ["a"]
+    assert shown(f"{HEAD}Code:\n```\nSECRET_A\n```\n".encode(), NAME) == ["a"]
+    assert shown(f"{HEAD}b\n\n#### Plugin (web):\nSECRET_A\n\n#### You:\nc\n".encode(), NAME) == ["a", "b", "c"]
+    footer = "---\nPowered by [ChatGPT Exporter](https://www.chatgptexporter.com)\n"
+    assert shown(f"{HEAD}b\n\n---\n\nPowered by love\n\n{footer}".encode(), NAME) == [
+        "a",
+        "b\n\n---\n\nPowered by love",
+    ]
+    assert [kind for kind, _ in kinds(f"{HEAD}\n{footer}".encode(), NAME)] == ["said"]
+    for text in (
+        "# A\n\n#### You:\n\nb\n",
+        "# A\n\n## Prompt:\n\nb\n\n## Response:\n\nc\n",
+        "text\n\n#### You:\n\n#### ChatGPT:\n",
+    ):
+        assert detect(text.encode()).format != NAME, text

@@ -14,12 +14,12 @@ demo: $(INSTALLED)          ## show the bundled tour
 	@$(BIN)/ocmlview demo
 
 test: $(INSTALLED)          ## all tests except the long campaigns
-	@$(BIN)/python -m pytest --processes 4 -m "not lab"
+	@$(BIN)/python -m pytest --processes 6 -m "not lab"
 
 check: $(INSTALLED)         ## format, lint, types, and the quick tests
 	@$(BIN)/ruff format --quiet --check .
 	@$(BIN)/ruff check --quiet .
-	@$(BIN)/mypy & types=$$!; nice -n 5 $(BIN)/python -m pytest --processes 4 -m "not slow and not lab"; tests=$$?; \
+	@$(BIN)/mypy & types=$$!; nice -n 5 $(BIN)/python -m pytest --processes 6 -m "not slow and not lab"; tests=$$?; \
 		wait $$types && exit $$tests
 
 docs: $(INSTALLED)          ## regenerate pages, man page, and pictures from the code

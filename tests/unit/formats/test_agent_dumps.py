@@ -44,7 +44,7 @@ RICH = {
 }
 
 
-@pytest.mark.share(quick=6)
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_other_values_and_other_formats_show_nothing_hidden(name: str) -> None:
     assert_others_are_hidden(name)

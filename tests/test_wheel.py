@@ -25,8 +25,9 @@ HAS_PIP = find_spec("pip") is not None
 
 @pytest.fixture(scope="module")
 def dist(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder with the wheel and the sdist."""
-    return build(tmp_path_factory.mktemp("build"))
+    """The folder with the wheel and the sdist. A warning of the compiler prevents the accelerator."""
+    compiler = {"CC": f"{os.environ.get('CC') or 'cc'} -Werror"}
+    return build(tmp_path_factory.mktemp("build"), environment={**without("OCMLVIEW_NATIVE"), **compiler})
 
 
 def build(folder: Path, *arguments: str, environment: Mapping[str, str] | None = None) -> Path:
@@ -83,7 +84,9 @@ def modules_in(wheel: Path) -> list[str]:
 
 
 @needs_compiler
-def test_the_wheel_of_a_machine_with_a_compiler_has_the_accelerator(dist: Path, program: Path) -> None:
+def test_the_source_has_no_warnings_and_the_wheel_of_a_machine_with_a_compiler_has_the_accelerator(
+    dist: Path, program: Path
+) -> None:
     wheel = next(dist.glob("*.whl"))
     assert re.fullmatch(r"ocmlview-[\d.]+-cp311-abi3-\w+\.whl", wheel.name)
     assert modules_in(wheel) == ["viewer/native/_fast.abi3.so"]
@@ -92,7 +95,7 @@ def test_the_wheel_of_a_machine_with_a_compiler_has_the_accelerator(dist: Path, 
     assert out == repr((2).to_bytes(8, sys.byteorder)) + "\n"
 
 
-@pytest.mark.share(test=3)
+@pytest.mark.share(test=9)  # `compile_module` has tests of its own for each
 @pytest.mark.parametrize("setting", ["CC=/nonexistent", "CC=false", "OCMLVIEW_NATIVE=0"])
 def test_a_wheel_without_the_accelerator_is_pure(tmp_path: Path, setting: str) -> None:
     name, _, value = setting.partition("=")

@@ -171,6 +171,7 @@ def test_files_are_recognized_by_their_content(runs: Path, tmp_path: Path) -> No
     assert len({row["content_hash"] for row in rows}) == 2
 
 
+@pytest.mark.slow
 def test_files_come_from_a_manifest(runs: Path, tmp_path: Path) -> None:
     paths = [str(runs / "chat.ocml"), str(runs / "below" / "broken.ocml")]
     (tmp_path / "list.txt").write_text("\n".join(paths))

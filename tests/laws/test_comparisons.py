@@ -3,6 +3,7 @@ rows."""
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -24,6 +25,11 @@ def opened(sample: Sample) -> Document:
     return open_document(str(sample.path), format=sample.asked)
 
 
+@cache
+def tour() -> Document:
+    return open_document(TOUR)
+
+
 def compared(a: Document, b: Document, audience: Audience, spelling: Spelling = Spelling()) -> Comparison:  # noqa: B008
     return Comparison(a.project(audience), b.project(audience), spelling)
 
@@ -39,7 +45,7 @@ def test_a_sample_equals_itself(sample: Sample) -> None:
 @pytest.mark.slow
 @each("sample", samples("valid"), ids=lambda sample: sample.name, quick=60, test=16)
 def test_swapping_the_sides_swaps_the_rows(sample: Sample) -> None:
-    one, other = opened(sample), open_document(TOUR)
+    one, other = opened(sample), tour()
     there, back = compared(one, other, EVERYTHING), compared(other, one, EVERYTHING)
     found = {(*there.numbers(row), there.kind(row)) for row in there.rows}
     mirrored = {(*back.numbers(row)[::-1], SWAPPED.get(back.kind(row), back.kind(row))) for row in back.rows}

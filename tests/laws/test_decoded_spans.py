@@ -29,7 +29,7 @@ def on_nodes(text: bytes, format: str, monkeypatch: pytest.MonkeyPatch) -> None:
         assert events(text, format) == decoded
 
 
-@each("sample", record_samples(), ids=lambda sample: sample.name, quick=120, test=12)
+@each("sample", record_samples(), ids=lambda sample: sample.name, quick=480, test=12)
 def test_spans_read_the_same_on_decoded_values(sample: Sample, monkeypatch: pytest.MonkeyPatch) -> None:
     if format_of(sample) not in TRACES:
         return

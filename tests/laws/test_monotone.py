@@ -61,7 +61,7 @@ SAMPLES = [
 ]
 
 
-@each("sample", SAMPLES, ids=lambda sample: sample.name, quick=600, test=120)
+@each("sample", SAMPLES, ids=lambda sample: sample.name, quick=0, test=120)
 def test_no_shown_text_of_a_sample_is_withdrawn(sample: Sample) -> None:
     assert withdrawn(sample.path.read_bytes(), sample.asked) == []
 

@@ -211,6 +211,7 @@ async def test_a_transcript_without_leaks_says_so(files: tuple[Path, Path]) -> N
         assert view(pilot).host.is_current
 
 
+@pytest.mark.slow
 async def test_closing_the_screen_stops_its_work(files: tuple[Path, Path]) -> None:
     async with running(files[0], options=DEBUG) as pilot:
         await press(pilot, "L")

@@ -233,7 +233,7 @@ def test_rows_of_another_audience_are_refused(tmp_path: Path, monkeypatch: pytes
         skimmer.search(0, 2)
 
 
-@each("sample", samples(), ids=lambda sample: sample.name, quick=120, test=36)
+@each("sample", samples(), ids=lambda sample: sample.name, quick=480, test=36)
 def test_each_sample(tmp_path: Path, sample: Sample, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("viewer.document.projection.WORTH_SEARCHING_BLOCKS", 0)
     monkeypatch.setattr("viewer.document.search.block_search.BLOCK", 300)

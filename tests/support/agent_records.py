@@ -40,8 +40,7 @@ def as_document(value: Any) -> bytes:
 
 def shown(data: bytes, format: str) -> list[str]:
     """Return the texts that the end user sees."""
-    reading = read(data, format)
-    return [text.strip() for text, visible in zip(reading.texts, reading.visible, strict=True) if visible]
+    return [text.strip() for text in visible_texts(data, format)]
 
 
 def kinds(data: bytes, format: str) -> list[tuple[str, str]]:

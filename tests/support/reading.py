@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from msgspec.structs import replace
@@ -122,16 +122,29 @@ def read(text: bytes | str, format: str, options: ReadOptions | None = None) -> 
 
 def visible_texts(data: bytes, format: str) -> list[str]:
     """Return the texts that the end user sees. Checks run afterwards and change none of them, so they are left out."""
+    return list(_visible_texts(data, format, at_end_only=True))
+
+
+def visible_texts_at_any_time(data: bytes, format: str) -> list[str]:
+    """Return the texts that the end user sees while the input may still grow, and those when it has ended."""
+    return list(_visible_texts(data, format, at_end_only=False))
+
+
+def _visible_texts(data: bytes, format: str, *, at_end_only: bool) -> Iterator[str]:
     parser = Parser(FORMATS[format])
     analysis = Analysis(lambda start, end: data[start:end], FORMATS, body_of_ids, defers=True)
     analysis.apply(parser.feed(data))
+    if not at_end_only:
+        yield from _visible(analysis, data)
     analysis.apply(parser.close())
     analysis.close()
-    return [
-        read_body(message.pieces, lambda start, end: data[start:end], body_of_ids).text
-        for message in analysis.index
-        if is_user_safe(message)
-    ]
+    yield from _visible(analysis, data)
+
+
+def _visible(analysis: Analysis, data: bytes) -> Iterator[str]:
+    for message in analysis.index:
+        if is_user_safe(message):
+            yield read_body(message.pieces, lambda start, end: data[start:end], body_of_ids).text
 
 
 def read_cut(text: bytes, format: str, cuts: Iterable[int], options: ReadOptions | None = None) -> Reading:

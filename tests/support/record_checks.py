@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from tests.support.reading import Reading, read, read_cut
+from tests.support.reading import Reading, read, read_cut, visible_texts
 
 EXAMPLES = Path(__file__).parents[1] / "data" / "formats"
 _TYPE = re.compile(rb'"(?:type|role|object)":"([^"]+)"')
@@ -14,7 +14,8 @@ _TYPE = re.compile(rb'"(?:type|role|object)":"([^"]+)"')
 
 def shown(text: bytes | str, format: str) -> list[str]:
     """Return the texts that the end user saw."""
-    return shown_in(read(text, format))
+    data = text.encode() if isinstance(text, str) else text
+    return [body.strip() for body in visible_texts(data, format)]
 
 
 def shown_in(reading: Reading) -> list[str]:

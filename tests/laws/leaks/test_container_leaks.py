@@ -197,7 +197,7 @@ def chatgpt(folder: Path, word: Word) -> str:
 
 
 @pytest.mark.surfaces
-@pytest.mark.share(quick=12, test=2)
+@pytest.mark.share(test=2)
 @pytest.mark.parametrize(
     "make", [inspect, chatgpt, goose, crush, opencode, storage, openhands, parquet], ids=lambda make: make.__name__
 )

@@ -258,6 +258,7 @@ def test_plain_message_lists_stay_json() -> None:
         assert detect(json.dumps({**said, name: 1}).encode()).format == "rows"
 
 
+@pytest.mark.slow
 def test_the_rules_on_other_examples_show_no_secret() -> None:
     for path in EXAMPLES.iterdir():
         if not path.name.endswith(".seen.json"):

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import pytest
 
 from hatch_build import compile_module
-from tests.support.native import needs_compiler
 from tests.support.program import ROOT
 
 SOURCE = ROOT / "viewer" / "native" / "_fast.c"
@@ -29,11 +27,3 @@ def test_what_cannot_be_compiled_leaves_no_file(
     monkeypatch.setenv(name, value)
     assert compile_module(SOURCE, tmp_path / "module.so") == reason
     assert not list(tmp_path.iterdir())
-
-
-@pytest.mark.slow
-@needs_compiler
-def test_the_source_has_no_warnings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("CC", f"{os.environ.get('CC') or 'cc'} -Werror")
-    monkeypatch.setenv("OCMLVIEW_NATIVE", "1")
-    assert compile_module(SOURCE, tmp_path / "module.so") == ""

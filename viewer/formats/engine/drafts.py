@@ -24,7 +24,14 @@ from viewer.formats.engine.paths import Path, each_at, path, string_at
 from viewer.formats.engine.repeats import is_repeated, repeated_length
 from viewer.formats.engine.tree import branch_order
 from viewer.formats.engine.usage import Stated
-from viewer.formats.hiding import hides_messages, is_flagged, is_in_hidden_phase, is_on_other_channel, values_of
+from viewer.formats.hiding import (
+    hides_messages,
+    is_flagged,
+    is_in_hidden_phase,
+    is_on_other_channel,
+    is_other_author,
+    values_of,
+)
 from viewer.formats.json.content_parts import ContentPart
 from viewer.formats.json.fields import Source, header_value, is_empty, piece_of
 from viewer.formats.json.parts import is_hidden_kind
@@ -460,8 +467,15 @@ def _is_hidden_elsewhere(rule: RecordRule, node: JsonNode) -> bool:
     reads_channel = isinstance(rule.channel, Words) and rule.channel.path == "channel"
     reads_phase = isinstance(rule.channel, Words) and not reads_channel
     for at in _holder_paths(rule.body):
+        reads_own_type = not at or any(when.path == f"{at}.type" for when in rule.when)
         for holder in path(at).all(node):
-            if is_flagged(holder) or (not reads_channel and is_on_other_channel(holder)):
+            if not reads_own_type and any(map(is_hidden_kind, values_of(holder, "type"))):
+                return True
+            if (
+                any(map(is_other_author, values_of(holder, "role")))
+                or is_flagged(holder)
+                or (not reads_channel and is_on_other_channel(holder))
+            ):
                 return True
             if not reads_phase and is_in_hidden_phase(holder):
                 return True

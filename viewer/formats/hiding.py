@@ -121,7 +121,7 @@ HIDDEN_TYPES = (
     *("think", "thought", "reason", "redacted", "tool", "builtin", "function", "system", "analysis", "scratch_"),
     *("scratchpad", "internal", "hidden", "monologue", "inner_", "plan_", "planning", "reflect", "self_reflect"),
     *("critique", "deliberat", "chain_of", "cot_", "environment", "developer", "instruction", "subagent"),
-    *("sub_agent", "debug", "injected"),
+    *("sub_agent", "debug", "injected", "draft_"),
 )
 """The prefixes of such words, which end in `_`."""
 TYPES = frozenset({"Type", "TYPE", "_type", "@type", "Kind", "KIND", "_kind"}) | spelled(

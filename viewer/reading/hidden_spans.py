@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect
 from collections.abc import Iterator
 from enum import Enum
 
@@ -14,6 +15,7 @@ from viewer.reading.bodies import Body, ByteRun
 from viewer.reading.embedded_turn import TEMPLATE_TOKEN, find_turn, is_call, may_be_stripped, read_turn, stripped_spans
 from viewer.reading.template_marks import (
     ADDED_TAGS,
+    CALL_TAGS,
     MARK,
     MAY_BE_MARK,
     THINK_PAIRS,
@@ -30,7 +32,11 @@ _SPACE = b" \t\r\n"
 _TAG_END = lazy_regex(rb"(?:\s[^<>]{0,200})?(?<!/)>")
 _BEGUN_TOKEN = lazy_regex(rb"<(?:\|[A-Za-z0-9_:=-]*\|?)?")
 _ADDED = lazy_regex(rb"(?i)<(%s)(?=[\s>/])[^<>]{0,256}>" % "|".join(ADDED_TAGS).encode(), signs=(b"<",))
-_ADDED_NAME = lazy_regex(rb"(?i)(?:%s)[\s/][^<>]*\Z" % "|".join(ADDED_TAGS).encode())
+_CALLED = lazy_regex(
+    rb"(?im)^[ \t]{0,8}<(%s)(?=[\s>/])[^<>]{0,256}(?<!/)>" % "|".join(CALL_TAGS).encode(), signs=(b"<",)
+)
+_FENCE = lazy_regex(rb"(?m)^[ \t]{0,8}(?:```|~~~)", signs=(b"```", b"~~~"))
+_BEGUN_TAG = lazy_regex(rb"([\w-]*)([\s/][^<>]*)?")
 _LONGEST_TAG = 320
 _LEAD = "type|text|thought|thinking|reasoning|functionCall|functionResponse|toolUse|toolResult|reasoningContent"
 _PRINTED = lazy_regex(rb"\s*\[\{\s*([\"'])(?:%s)\1\s*:" % _LEAD.encode(), signs=(b"[{",))
@@ -91,7 +97,7 @@ def hidden_blocks(body: Body, role: str, *, in_json: bool = False) -> list[Block
     if _PRINTED.match(body.data) and _HIDDEN_PART.search(body.data):
         return [Block(0, len(body.data), BlockKind.TOKENS)]
     if role == "assistant":
-        embedded = _embedded(body, in_json=in_json)
+        embedded = _embedded(body, in_json=in_json) or _calls(body)
         thoughts = [*thought_spans(body), *((block.start, block.end) for block in embedded)]
         return _apart([*embedded, *_marked(body, sorted(thoughts), is_assistant=True)])
     added = _added(body) if role == "user" else []
@@ -117,7 +123,26 @@ def _added(body: Body) -> list[Block]:
     return blocks
 
 
-@bounded_cache(32)
+def _calls(body: Body) -> list[Block]:
+    """Return the elements with calls and results in an answer."""
+    blocks: list[Block] = []
+    data, at, unclosed = body.data, 0, set[bytes]()
+    fences: list[int] | None = None
+    while found := _CALLED.search(data, at):
+        start, at, name = found.start(1) - 1, found.end(), found[1].lower()
+        fences = [fence.start() for fence in _FENCE.finditer(data)] if fences is None else fences
+        if name in unclosed or bisect(fences, start) % 2:
+            continue
+        closing = _ends_of(name).search(data, at)
+        if closing is None:
+            unclosed.add(name)
+            continue
+        at = closing.end()
+        blocks.append(Block(start, at, BlockKind.TOKENS))
+    return blocks
+
+
+@bounded_cache(64)
 def _ends_of(name: bytes) -> re.Pattern[bytes]:
     return re.compile(rb"</%s\s?>" % re.escape(name), re.IGNORECASE)
 
@@ -145,7 +170,7 @@ def left_of(body: Body, role: str, kinds: frozenset[BlockKind]) -> Body:
 def shown_so_far(body: Body, role: str, kinds: frozenset[BlockKind] = ALL_KINDS, *, in_json: bool = False) -> str:
     """Return the text of `shown_text` for a growing body, without bytes that may still become part of a mark."""
     spans = [(block.start, block.end) for block in hidden_blocks(body, role, in_json=in_json) if block.kind in kinds]
-    held = max(begun(body.data), _begun_parts(body.data), _begun_added(body.data) if role == "user" else 0)
+    held = max(begun(body.data), _begun_parts(body.data), _begun_element(body.data, role))
     if role == "assistant":
         held = max(held, _begun_token(body.data), _begun_stripped(body.data))
     if held:
@@ -365,19 +390,24 @@ def _begun_stripped(data: bytes) -> int:
     return len(data) if head and any(word.startswith(head) or head.startswith(word) for word in words) else 0
 
 
-def _begun_added(data: bytes) -> int:
-    """Return the number of bytes from the last element, or beginning of one, that an agent may have added."""
-    opened = [found.start() for found in _ADDED.finditer(data)][-1:]
+def _begun_element(data: bytes, role: str) -> int:
+    """Return the number of bytes from the first open element that may be hidden once it is closed, or from the
+    beginning of such a tag at the end."""
+    pattern, names = (_ADDED, ADDED_TAGS) if role == "user" else (_CALLED, CALL_TAGS)
+    last_ends: dict[bytes, int] = {}
+    for found in pattern.finditer(data):
+        name, start = found[1].lower(), found.start(1) - 1
+        if name not in last_ends:
+            last_ends[name] = max((end.start() for end in _ends_of(name).finditer(data)), default=-1)
+        if start > last_ends[name]:
+            return len(data) - start
     at = data.rfind(b"<", max(0, len(data) - _LONGEST_TAG))
-    name = data[at + 1 :].lower() if at >= 0 else b"-"
-    if _ADDED_NAME.match(name) if b" " in name else any(each.encode().startswith(name) for each in ADDED_TAGS):
-        opened.append(at)
-    return len(data) - opened[0] if opened and (len(opened) > 1 or _is_open(data, opened[0])) else 0
-
-
-def _is_open(data: bytes, at: int) -> bool:
-    found = _ADDED.match(data, at)
-    return found is None or _ends_of(found[1].lower()).search(data, found.end()) is None
+    begun_tag = _BEGUN_TAG.fullmatch(data, at + 1) if at >= 0 else None
+    if begun_tag is None:
+        return 0
+    name = begun_tag[1].lower()
+    is_begun = any(each.encode() == name if begun_tag[2] else each.encode().startswith(name) for each in names)
+    return len(data) - at if is_begun else 0
 
 
 def _begun_parts(data: bytes) -> int:

@@ -294,9 +294,20 @@ ADDED_TAGS = (
     "task-notification",
 )
 """The names of elements that agents add to the prompts of their users."""
+CALL_TAGS = (
+    *("tool_use", "tool_result", "tool_results", "tool_output", "tool_outputs", "tool_code", "function_call"),
+    *("function_response", "function_result", "function_output", "invoke", "execute_command", "read_file"),
+    *("write_to_file", "replace_in_file", "apply_diff", "insert_content", "search_and_replace", "search_files"),
+    *("list_files", "list_code_definition_names", "browser_action", "use_mcp_tool", "access_mcp_resource"),
+    *("edit_file", "codebase_search", "update_todo_list"),
+)
+"""The names of elements in which agents without a template write calls and results into their answers. They hide only
+if they begin a line outside a fence and are closed."""
 
 MARK_SIGNS = (
     *THINK_SIGNS,
+    *(b"<invoke", b"<execute_c", b"<read_file", b"<write_to_", b"<replace_in_", b"<apply_diff", b"<insert_c"),
+    *(b"<search_", b"<list_", b"<browser_a", b"<use_mcp_", b"<access_mcp_", b"<edit_file", b"<codebase_", b"<update_t"),
     *(b"<system-r", b"<system_r", b"<environment_", b"<user_inst", b"<user-prompt-", b"<local-comm", b"<task-not"),
     *(
         b"<toolcall>",

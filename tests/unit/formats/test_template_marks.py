@@ -439,6 +439,9 @@ ADDED = (
     ("user", "Plain words.<environment_details>SECRET</environment_details>"),
     ("user", "Plain words.\n<environment_context>SECRET"),
     ("assistant", "<plan>\nSECRET\n</plan>Plain words."),
+    ("assistant", "Plain words.\n<read_file>\n<path>SECRET</path>\n</read_file>"),
+    ("assistant", '<tool_result name="a">SECRET</tool_result>\nPlain words.'),
+    ("assistant", "<Invoke name='a'>SECRET</Invoke>\n```xml\n<tool_use>x</tool_use>\n```\nPlain words."),
     ("assistant", "> <think>\n> SECRET\n> </think>\nPlain words."),
     ("assistant", "<|scratchpad|>SECRET<|/scratchpad|>Plain words."),
     ("assistant", "<ai_thinking>SECRET</ai_thinking>Plain words."),
@@ -458,6 +461,8 @@ MENTIONED = (
     ("user", "Is `<system-reminder>` a tag?"),
     ("assistant", "Use the plan:\n<plan> is the file with the plan."),
     ("assistant", '[{"type":"text","text":"Hi."}]'),
+    ("assistant", "Write it so:\n```xml\n<tool_use>x</tool_use>\n```"),
+    ("assistant", "The elements <tool_use>x</tool_use> and\n<tool_result> hold calls."),
     ("user", '[{"type":"hammer","thought":"heavy"}]'),
     ("user", 'Read [{"type":"thinking"}] for me.'),
 )

@@ -366,11 +366,12 @@ def test_the_header_of_another_agent_needs_no_known_type() -> None:
         ("droid", {"id": "a", "callingSessionId": "p", "cwd": "/"}),
         ("pi", {"id": "a", "systemPrompt": "Be brief.", "task": "Look."}),
         ("pi", {"id": "a", "callingSessionId": "p", "cwd": "/"}),
+        ("goose", {"id": "a", "parent_session_id": "p", "working_dir": None}),
     ]
     odd: list[Any] = [7, True, ["session_init"], {"a": 1}, "SESSION_INIT", None]
     for format, header in headers:
         for type in odd:
-            lines = [json.dumps({"type": type, **header}), json.dumps(record)]
+            lines = [json.dumps({"type": type, **header}), json.dumps(answer if format == "goose" else record)]
             assert shown_in(read("\n".join(lines), format)) == [], (format, type)
 
 

@@ -82,7 +82,7 @@ GOOSE = RecordFormat(
     ),
     records=(
         RecordRule(
-            (*_HEAD, has("parent_session_id|metadata.parent_session_id")),
+            (has("parent_session_id|metadata.parent_session_id"), lacks("role")),
             None,
             starts=True,
             narrows=Narrowing(Kind.SUBAGENT),

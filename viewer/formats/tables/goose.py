@@ -79,6 +79,7 @@ GOOSE = RecordFormat(
     signatures=(
         Signature(91, ("role", "created", "content[].type"), {}, _OF_OTHERS),
         Signature(91, ("working_dir",), {}, (*_OF_OTHERS, "role", "cwd")),
+        Signature(91, ("parent_session_id", "conversation"), {}, (*_OF_OTHERS, "role", "cwd")),
     ),
     records=(
         RecordRule(

@@ -66,6 +66,12 @@ _SPECIAL = (
         "[chain",
         "[analys",
         "[reflect",
+        "[plan]",
+        "[planning",
+        "[critique",
+        "[monologue",
+        "[internal",
+        "[deliberation",
         "[/",
         "[tool",
         "[inst",
@@ -76,7 +82,7 @@ _SPECIAL = (
         "```json",
         '"tool_calls"',
     ),
-    *("&lt;", "&#60;", "&#x3c;", "003c", ":::"),
+    *("&lt;", "&amp;", "&#60;", "&#0", "&#x3c;", "003c", ":::"),
     *("◁", "＜", "﹤", "【", "〔", "〖", "⟨", "｜", "\r"),
 )
 """Beginnings of the marks of chat templates, in lower case, apart from those with `<`."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 from viewer.syntax.json_lines import LazyNode
 from viewer.syntax.json_text import JsonKind, JsonNode
 
@@ -18,54 +20,96 @@ def spelled(*names: str) -> frozenset[str]:
     return frozenset(found)
 
 
+def joined(*words: tuple[str, ...]) -> tuple[str, ...]:
+    """Return all names that consist of one word of each list, in order. An empty word is left out."""
+    return tuple("_".join(filter(None, each)) for each in product(*words))
+
+
+_USER_PLACES = ("user", "users", "end_user", "customer", "client", "human")
+_PLACES = (*_USER_PLACES, "ui", "chat", "transcript", "view", "frontend", "conversation")
+"""Who or what shows a text, or does not."""
+_THOUGHTS = (
+    *("thought", "thoughts", "thinking", "reasoning", "analysis", "scratchpad", "cot", "chain_of_thought"),
+    *("reflection", "monologue", "inner_monologue", "internal_monologue", "inner_thought", "inner_thoughts"),
+)
+_PARTS = ("", "block", "message", "step", "summary", "content", "text", "part", "chunk")
+_PROGRAMS = (
+    *("tool", "function", "system", "developer", "environment", "observation", "instruction", "reminder", "internal"),
+    *("private", "hidden", "debug", "injected", "subagent", "sub_agent"),
+)
+_WRITINGS = (
+    "",
+    "message",
+    "call",
+    "output",
+    "result",
+    "response",
+    "prompt",
+    "reminder",
+    "note",
+    "event",
+    "use",
+    "text",
+)
+_READERS = (
+    *("model", "llm", "ai", "agent", "internal", "debug", "dev", "developer", "admin", "staff", "backend", "server"),
+    *("system", "tool", "log", "trace", "context", "reasoning", "thought", "thinking", "model_visible"),
+    *("visible_to_model", "visible_to_llm", "visible_to_agent", "for_model", "for_llm", "for_agent"),
+    "system_message",
+)
 FLAGS = spelled(
     *("is_meta", "is_sidechain", "is_synthetic", "is_compact_summary", "is_visible_in_transcript_only"),
-    *("is_api_error_message", "is_system_initiated", "is_thought", "is_copied_context", "is_demo", "is_hidden"),
-    *("is_visually_hidden_from_conversation", "is_visually_hidden", "is_user_system_message", "is_system"),
-    *("is_small_sys", "is_thinking", "is_reasoning", "is_internal", "is_injected", "is_synthesized", "is_private"),
-    *("is_summary", "is_ephemeral", "hidden_from_user", "hidden_from_ui", "is_hidden_from_user", "is_hidden_from_ui"),
-    *(
-        "hide_from_user",
-        "hide_from_ui",
-        "hide_in_ui",
-        "hidden_in_ui",
-        "hide_in_chat",
-        "hidden_in_chat",
-        "user_hidden",
-        "ui_hidden",
-    ),
-    *(
-        "is_system_message",
-        "system_message_only",
-        "model_only",
-        "llm_only",
-        "agent_only",
-        "internal_only",
-        "debug_only",
-    ),
-    *("model_visible_only", "visible_to_model_only", "exclude_from_display", "exclude_from_ui", "exclude_from_chat"),
-    *("is_invisible", "do_not_display", "dont_display", "skip_display", "suppress_display", "is_redacted"),
-    *("is_developer", "is_tool", "is_tool_output", "is_tool_result", "is_tool_response", "is_tool_call"),
-    *("from_tool", "from_system", "is_from_tool", "is_from_system", "is_analysis", "is_scratchpad", "is_subagent"),
+    *("is_api_error_message", "is_system_initiated", "is_copied_context", "is_demo", "is_small_sys", "is_synthesized"),
+    *("is_visually_hidden_from_conversation", "is_visually_hidden", "is_user_system_message", "is_summary"),
+    *("is_ephemeral", "is_invisible", "is_redacted", "is_concealed", "is_secret", "is_silent", "is_suppressed"),
+    *("is_confidential", "is_background", "is_compaction", "is_notification", "is_intermediate_step", "unshown"),
+    *("do_not_display", "dont_display", "skip_display", "suppress_display", "exclude_from_display", "no_display"),
+    *("do_not_show", "dont_show", "do_not_render", "not_displayed", "is_not_displayed", "is_not_shown"),
+    *("is_not_visible", "is_undisplayed", "from_tool", "from_system", "is_from_tool", "is_from_system"),
+    *("from_subagent", "is_from_subagent", "is_planning", "is_planning_step", "is_plan", "is_critique"),
+    *("hide_message", "hidden_message", "hide_from_display", "hide_from_history", "is_agent_internal"),
+    *joined(("hide", "hidden", "is_hidden"), ("from", "in"), _PLACES),
+    *joined(("exclude", "excluded", "omit", "omitted"), ("from",), ("user", "ui", "chat", "transcript", "view")),
+    *joined(("not_for", "not_visible_to", "not_shown_to", "invisible_to"), _USER_PLACES),
+    *joined(_PLACES, ("hidden",)),
+    *joined(_READERS, ("only",)),
+    *joined(("is",), _THOUGHTS, _PARTS),
+    *joined(("is",), _PROGRAMS, _WRITINGS),
+    *joined(("system", "tool", "hook"), ("generated", "injected", "inserted", "added")),
+    *joined(("injected_by",), ("system", "hook", "program", "client", "tool", "agent")),
 )
 """Members that hide text unless their value is false or null."""
-CONCEALING = spelled("hidden", "hide", "invisible")
+CONCEALING = spelled("hidden", "hide", "invisible", "x_hidden") | {"HIDDEN", "ishidden", "is hidden"}
 """Members that hide text unless their value is false, null, or empty."""
-WORDS = CONCEALING | spelled(
-    *("thought", "synthetic", "ignored", "redacted", "summary", "internal", "injected", "private", "ephemeral")
+TEXTUAL = spelled("summary", *_THOUGHTS)
+"""Members that are flags in some formats, and text in others."""
+WORDS = (CONCEALING | TEXTUAL) | spelled(
+    *("synthetic", "ignored", "redacted", "internal", "injected", "private", "ephemeral", "debug", "secret", "silent"),
+    *("concealed", "suppressed", "not_visible", "non_visible", "not_shown", "undisplayed", "subagent", "sub_agent"),
+    *("is_example", "is_few_shot", "internal_note", "private_note", "agent_internal", "backstage", "confidential"),
+    "_hidden",
 )
 """Members that hide text if their value is true. Some formats use most of these names for strings."""
 SHOWN = spelled(
-    *("user_visible", "visible", "is_visible", "show_to_user", "display_to_user", "visible_to_user", "show_user"),
-    *("shown", "is_shown", "show_in_ui", "visible_in_ui", "display_in_ui", "display_in_chat", "show_in_chat"),
-    *("visible_in_chat", "is_user_visible", "is_visible_to_user", "shown_to_the_user", "is_displayed", "displayed"),
-)
+    *("visible", "is_visible", "show_user", "shown", "is_shown", "is_displayed", "displayed", "shown_to_the_user"),
+    *joined(("visible", "is_visible", "show", "shown", "is_shown"), ("to", "in"), _PLACES),
+    *joined(("display", "displayed", "render"), ("to", "in"), _PLACES),
+    *joined(("", "is"), _PLACES, ("visible", "facing")),
+    *joined(("should",), ("show", "display", "render", "be_shown", "be_displayed", "be_visible")),
+    *joined(("include_in",), ("ui", "chat", "transcript", "view")),
+    *joined(("show", "display"), ("message",)),
+) | {"VISIBLE", "isvisible"}
 """Members that hide text unless their value is true or null."""
-OFF = spelled("display", "show")
+OFF = spelled(
+    *("display", "show", "render", "public", "is_public", "for_user", "is_for_user", "to_user", "sent_to_user"),
+    *("delivered_to_user", "published", "is_published", "exposed", "viewable", "is_viewable", "in_transcript"),
+    *("is_main_agent", "_visible"),
+)
 """Members that hide text if their value is false."""
 
-STARTERS = spelled("parent_tool_use_id", "parent_tool_call_id")
-"""Members that hide text if their value is a string: the call that started another agent, which wrote the object."""
+STARTERS = spelled("parent_tool_use_id", "parent_tool_call_id", "subagent_id", "sub_agent_id", "parent_agent_id")
+"""Members that hide text if their value is a string: the call that started another agent, which wrote the object, or
+the name of that agent."""
 KINDS = frozenset(
     {
         *("kind", "part_kind", "partKind", "part-kind", "subtype", "message_type", "messageType", "message-type"),
@@ -73,51 +117,79 @@ KINDS = frozenset(
     }
 )
 """Other names for `type`. They hide text if their value is a word for a thought, a call, or a reply."""
-_HIDDEN_KINDS = ("think", "thought", "reason", "redacted", "tool", "builtin", "function", "system")
-"""The prefixes of such words."""
-TYPES = frozenset({"Type", "TYPE", "_type", "@type", "Kind", "KIND", "_kind"})
+HIDDEN_TYPES = (
+    *("think", "thought", "reason", "redacted", "tool", "builtin", "function", "system", "analysis", "scratch_"),
+    *("scratchpad", "internal", "hidden", "monologue", "inner_", "plan_", "planning", "reflect", "self_reflect"),
+    *("critique", "deliberat", "chain_of", "cot_", "environment", "developer", "instruction", "subagent"),
+    *("sub_agent", "debug", "injected", "draft_"),
+)
+"""The prefixes of such words, which end in `_`."""
+TYPES = frozenset({"Type", "TYPE", "_type", "@type", "Kind", "KIND", "_kind"}) | spelled(
+    *joined(("msg", "entry", "step", "chunk", "block", "segment", "output", "item"), ("type", "kind")),
+    *("part_type", "log_level"),
+)
 """Spellings of `type` that no format reads. They hide text if their value is such a word."""
+PHASES = spelled("output_channel", "message_channel", "message_phase", "output_phase") | {
+    *("Channel", "CHANNEL", "_channel", "Phase", "PHASE", "_phase")
+}
+"""Spellings of `channel` and `phase` that no format reads. They hide text if their value is a word for a phase before
+the answer."""
 CONTENTS = spelled("content_type", "content_kind")
 """Members that hide text if their value is a word for the content of a thought, a call, or a reply."""
 _HIDDEN_CONTENTS = (
-    *(*_HIDDEN_KINDS, "analysis", "commentary", "developer", "execution_output", "user_editable_context"),
-    *("model_editable_context", "tether_", "computer_output", "internal", "hidden"),
+    *(*HIDDEN_TYPES, "commentary", "execution_output", "user_editable_context", "model_editable_context", "tether_"),
+    *("computer_output", "observation"),
 )
 """The prefixes of such words."""
-RANGES = spelled("visibility", "visible_to", "for", "shown_to", "private_to")
+RANGES = spelled(
+    *("visibility", "visible_to", "visible_for", "for", "shown_to", "private_to", "readers", "viewers", "audiences"),
+    *("target_audience", "intended_for", "intended_audience", "access", "access_level", "exposure", "privacy"),
+    "permissions",
+)
 """Members that hide text if their value is a word, or a list of words, for text that no user sees."""
-_UNSEEN = ("hidden", "internal", "private", "assistant", "model", "agent", "system", "none", "llm", "tool", "developer")
-"""The prefixes of such words."""
+_UNSEEN = (
+    *("hidden", "internal", "private", "assistant", "model", "agent", "system", "none", "llm", "tool", "developer"),
+    *("self", "admin", "staff", "backend", "debug", "not_visible", "invisible", "secret", "silent", "nobody"),
+    *("no_one", "off_", "no_", "never"),
+)
+"""The prefixes of such words, which end in `_`."""
 _USERS = frozenset({"user", "users", "human", "end_user", "endUser", "customer", "ui", "chat", "public", "everyone"})
 """Members of an object about the range of a text. If one of them is off, the user does not see the text."""
-STATES = spelled("status", "state", "scope", "display_type", "display_mode")
+STATES = spelled("status", "state", "scope", "display_type", "display_mode", "presentation", "purpose", "mode")
 """Members that hide text if their value is a word for text that is not on display. Most of their words are others."""
-_CONCEALED = ("hidden", "internal", "private", "invisible")
+_CONCEALED = ("hidden", "internal", "private", "invisible", "not_displayed", "not_visible", "suppressed")
 """The prefixes of such words."""
+_HIDDEN_STATES = (*_CONCEALED, "thinking_", "reasoning_")
+_MODES = spelled("mode")
+"""States that often name the mode of the model that wrote an answer, such as `reasoning`."""
 TAGS = spelled("tags", "tag", "labels", "label")
 """Members that hide text if their value is one of these words, or a list with one of them."""
 _HIDING_TAGS = spelled(
-    "hidden", "internal", "invisible", "internal_only", "model_only", "hidden_from_user", "not_visible"
-) | spelled("do_not_display", "system_reminder", "is_hidden")
+    *("hidden", "internal", "invisible", "internal_only", "model_only", "hidden_from_user", "not_visible"),
+    *("do_not_display", "system_reminder", "is_hidden", "scratchpad", "chain_of_thought", "inner_monologue"),
+)
+_OF_TAGS = ("name", "tag", "label", "value", "key", "id", "text")
+"""Members of an object in such a list that hold its word."""
+_LISTING = ("flags", "attributes")
+"""Holders that may be words, or lists of words."""
+_FLAG_WORDS = (*_CONCEALED, "thought_", "thinking_")
 SOURCES = spelled(
     *("source", "sender", "author", "origin", "from", "speaker", "actor", "source_type", "source_role"),
     *("sender_type", "sender_role", "sender_name", "author_type", "author_role", "author_name", "role_type"),
-    *("role_name", "message_source", "message_origin", "sent_by", "written_by"),
-)
+    *("role_name", "message_source", "message_origin", "message_role", "original_role", "real_role", "actual_role"),
+    *("actor_type", "actor_role", "speaker_role", "speaker_type", "origin_role", "origin_type", "msg_role"),
+    *("creator", "producer", "emitter", "provenance", "target_role", "recipient_role", "agent_type", "agent_role"),
+    *joined(("generated", "created", "produced", "added", "sent", "written"), ("by",)),
+) | {"_role", "@role", "ROLE", "role_", "role "}
 """Members that hide text if their value is a word for an author other than the user and the assistant. If it is an
 object, its role, type, or kind is that word."""
-_OTHERS = ("system", "developer", "tool", "tools", "function", "functions", "internal", "hidden", "environment", "hook")
+_OTHERS = (
+    *("system", "developer", "tool", "tools", "function", "functions", "internal", "hidden", "environment", "hook"),
+    *("observation", "observer", "scratchpad", "subagent", "ipython", "interpreter", "codeinterpreter", "executor"),
+    *("retrieval", "retriever", "injected", "innermonologue", "monologue", "memory"),
+)
 _OF_OTHERS = (
-    "",
-    "message",
-    "prompt",
-    "result",
-    "output",
-    "call",
-    "use",
-    "response",
-    "reminder",
-    "event",
+    *("", "message", "prompt", "result", "output", "call", "use", "response", "reminder", "event"),
     "instruction",
 )
 _OTHER_AUTHORS = frozenset(f"{author}{rest}" for author in _OTHERS for rest in _OF_OTHERS)
@@ -126,18 +198,27 @@ _OF_AUTHORS = ("role", "type", "kind")
 HOLDERS = spelled(
     *("metadata", "annotations", "additional_kwargs", "meta", "extra", "flags", "extras", "properties", "attributes"),
     *("options", "custom", "custom_metadata", "additional_properties", "message_metadata", "user_metadata", "ui"),
-)
+    *("attrs", "props", "additional", "additional_data", "extra_data", "extra_info", "extensions", "extension"),
+) | {"_meta", "_metadata", "_extra"}
 """Members that may hold flags and the audience."""
 _DEEPEST_HOLDER = 3
 """The maximum depth of holders in each other."""
 
-HELD = FLAGS | SHOWN | OFF | RANGES | SOURCES | TAGS | CONTENTS | HOLDERS | {"audience"} | (WORDS - spelled("summary"))
+HELD = (
+    (FLAGS | SHOWN | OFF | RANGES | SOURCES | TAGS | CONTENTS | HOLDERS | {"audience"} | WORDS) - TEXTUAL
+) | spelled("thought")
 """Members of holders that may hide text."""
-DECIDING = HELD | WORDS | STARTERS | KINDS | TYPES | STATES
+DECIDING = HELD | WORDS | STARTERS | KINDS | TYPES | PHASES | STATES
 """All members that may hide text."""
-WEAK = spelled(
+WEAK = TEXTUAL | spelled(
     *("synthetic", "is_synthetic", "is_synthesized", "private", "is_private", "ephemeral", "is_ephemeral", "redacted"),
-    *("is_redacted", "summary", "is_summary", "is_thinking", "is_reasoning", "thought", "is_tool", "is_system"),
+    *("is_redacted", "is_summary", "is_tool", "is_system", "is_example", "is_few_shot", "debug", "is_debug", "silent"),
+    *("is_silent", "public", "is_public", "published", "is_published", "exposed", "viewable", "is_viewable", "is_plan"),
+    *("secret", "is_secret", "confidential", "is_confidential", "is_background", "is_function", "is_environment"),
+    *("is_instruction", "is_planning", "access", "access_level", "exposure", "privacy", "permissions", "audiences"),
+    *("target_audience", "intended_for", "intended_audience", "purpose", "mode"),
+    *joined(("is",), _THOUGHTS),
+    *joined(("system", "tool", "hook"), ("generated", "added")),
 )
 """Flags that say something else about a whole conversation than that it was hidden."""
 _OF_CONVERSATIONS = (HELD | STARTERS | STATES) - WEAK - TAGS - SOURCES - CONTENTS
@@ -184,15 +265,19 @@ def values_of(node: JsonNode, name: str) -> list[JsonNode]:
     return [member.value for member in node.members if member.key == name]
 
 
-_HIDDEN_PHASES = ("commentary", "analysis", "think", "thought", "reason")
+_HIDDEN_PHASES = (
+    *("commentary", "analysis", "think", "thought", "reason", "planning", "plan_", "internal", "hidden", "reflect"),
+    *("scratchpad", "inner_", "monologue", "deliberat", "critique"),
+)
 """The prefixes of words for phases before the answer."""
+_HIDDEN_STAGES = (*HIDDEN_TYPES, *_HIDDEN_PHASES)
 
 
 def is_in_hidden_phase(node: JsonNode) -> bool:
     """True if the phase of an object is commentary, analysis, or thinking."""
     if type(node) is LazyNode and (type(node.value) is not dict or "phase" not in node.value):
         return False
-    return any(_is_word(phase, _HIDDEN_PHASES) for phase in values_of(node, "phase"))
+    return any(is_word(phase, _HIDDEN_PHASES) for phase in values_of(node, "phase"))
 
 
 def is_on_other_channel(node: JsonNode) -> bool:
@@ -207,29 +292,37 @@ def _hides(name: str, value: JsonNode, depth: int = 0, *, is_message: bool = Tru
     if value.kind is JsonKind.NULL:
         return False
     if name in HOLDERS:
-        if value.kind is JsonKind.ARRAY:
-            return name == "flags" and any(_is_word(item, _CONCEALED) for item in value.items)
+        if value.kind is not JsonKind.OBJECT:
+            is_listed = name in _LISTING and any(map(_is_flag_word, (value, *value.items)))
+            return is_listed or any(_holds_flag(each, depth, is_message=is_message) for each in value.items)
         return depth < _DEEPEST_HOLDER and _holds_flag(value, depth, is_message=is_message)
     if name == "audience":
         return _lacks_user(value)
     if name in OFF:
-        return _is_off(value) or _is_word(value, ("none", "hidden", "never"))
+        if value.kind is JsonKind.OBJECT:
+            return depth < _DEEPEST_HOLDER and _holds_flag(value, depth, is_message=is_message)
+        return _is_off(value) or is_word(value, ("none", "hidden", "never"))
     if name in KINDS:
-        return _is_word(value, _HIDDEN_KINDS if name != "stage" else (*_HIDDEN_KINDS, *_HIDDEN_PHASES))
+        return is_word(value, HIDDEN_TYPES if name != "stage" else _HIDDEN_STAGES)
     if name in TYPES:
-        return _is_word(value, _HIDDEN_KINDS)
+        return is_word(value, HIDDEN_TYPES)
+    if name in PHASES:
+        return is_word(value, _HIDDEN_PHASES)
     if name in CONTENTS:
-        return _is_word(value, _HIDDEN_CONTENTS)
+        return is_word(value, _HIDDEN_CONTENTS)
     if name in STATES:
-        return _is_word(value, _CONCEALED) and (is_message or not _is_word(value, ("private",)))
+        words = _HIDDEN_STATES if is_message and name not in _MODES else _CONCEALED
+        return is_word(value, words) and (is_message or not is_word(value, ("private",)))
     if name in RANGES:
-        return _is_out_of_range(value) and (is_message or not _is_word(value, ("private",)))
+        return _is_out_of_range(value) and (is_message or not is_word(value, ("private",)))
     if name in STARTERS:
         return value.kind is not JsonKind.STRING or value.text != ""
     if name in SOURCES:
-        return _is_other_author(value)
+        return is_other_author(value)
     if name in TAGS:
-        return _is_hiding_tag(value) or any(map(_is_hiding_tag, value.items))
+        return any(map(_is_hiding_tag, (value, *value.items)))
+    if name in TEXTUAL:
+        return value.kind is JsonKind.TRUE or (value.kind is JsonKind.NUMBER and value.text != "0")
     if name in WORDS:
         return _is_on(value) or (name in CONCEALING and not _is_off(value) and not _is_blank(value))
     if name in SHOWN:
@@ -255,34 +348,55 @@ def _is_blank(value: JsonNode) -> bool:
     return not (value.text if value.kind is JsonKind.STRING else value.members or value.items)
 
 
-def _is_word(value: JsonNode, prefixes: tuple[str, ...]) -> bool:
-    return value.kind is JsonKind.STRING and value.text.lower().startswith(prefixes)
+_LONGEST_WORD = 40
+
+
+def is_word(value: JsonNode, prefixes: tuple[str, ...]) -> bool:
+    """True for a string that begins with one of these words, in any case and with any characters between them."""
+    if value.kind is not JsonKind.STRING:
+        return False
+    return f"{value.text[:_LONGEST_WORD]}_".lower().replace("-", "_").replace(" ", "_").startswith(prefixes)
+
+
+_LONGEST_TAGS = 400
+
+
+def _is_flag_word(value: JsonNode) -> bool:
+    return is_word(value, _FLAG_WORDS) or _is_hiding_tag(value)
 
 
 def _is_hiding_tag(value: JsonNode) -> bool:
-    return value.kind is JsonKind.STRING and value.text.strip().replace(" ", "_").lower() in _HIDING_TAGS
+    """True for a string with such a word, possibly among others, and for an object with such a name."""
+    if value.kind is JsonKind.OBJECT:
+        named = any(member.key in _OF_TAGS and _is_hiding_tag(member.value) for member in value.members)
+        return named or _holds_flag(value, 1)
+    words = value.text[:_LONGEST_TAGS].split(",") if value.kind is JsonKind.STRING else ()
+    return any(word.strip().replace(" ", "_").lower() in _HIDING_TAGS for word in words)
 
 
-def _is_other_author(value: JsonNode) -> bool:
+def is_other_author(value: JsonNode) -> bool:
+    """True for a word for an author other than the user and the assistant, and for an object that names one."""
     if value.kind is JsonKind.STRING:
         word = "".join(filter(str.isalnum, value.text[:40])).lower()
         return word.removesuffix("s") in _OTHER_AUTHORS or word in _OTHER_AUTHORS or value.text.startswith("functions.")
     given = (value.get(name) for name in _OF_AUTHORS) if value.kind is JsonKind.OBJECT else ()
-    return any(each is not None and each.kind is JsonKind.STRING and _is_other_author(each) for each in given)
+    return any(each is not None and each.kind is JsonKind.STRING and is_other_author(each) for each in given)
 
 
 def _is_out_of_range(value: JsonNode) -> bool:
     """True if the range of a text does not include the user."""
+    if value.kind in (JsonKind.FALSE, JsonKind.NUMBER):
+        return _is_off(value)
     if value.kind is JsonKind.OBJECT:
         return _holds_flag(value, 1) or any(
-            _is_word(member.value, _UNSEEN) or (member.key in _USERS and _is_off(member.value))
+            is_word(member.value, _UNSEEN) or (member.key in _USERS and _is_off(member.value))
             for member in value.members
         )
-    return _is_word(value, _UNSEEN) or (bool(value.items) and all(map(_is_unseen, value.items)))
+    return is_word(value, _UNSEEN) or (bool(value.items) and all(map(_is_unseen, value.items)))
 
 
 def _is_unseen(item: JsonNode) -> bool:
-    return any(_is_word(each, _UNSEEN) for each in (item, *(member.value for member in item.members)))
+    return any(is_word(each, _UNSEEN) for each in (item, *(member.value for member in item.members)))
 
 
 def _holds_flag(holder: JsonNode, depth: int, *, is_message: bool = True) -> bool:
@@ -298,6 +412,6 @@ def _holds_flag(holder: JsonNode, depth: int, *, is_message: bool = True) -> boo
 
 def _lacks_user(audience: JsonNode) -> bool:
     """True if an audience names others than the user."""
-    if audience.kind is JsonKind.STRING:
-        return audience.text.lower().startswith(_UNSEEN)
+    if audience.kind is not JsonKind.ARRAY:
+        return _is_out_of_range(audience)
     return bool(audience.items) and all(item.text != "user" for item in audience.items)

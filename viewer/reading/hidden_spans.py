@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import re
+from bisect import bisect
 from collections.abc import Iterator
 from enum import Enum
 
 from msgspec import Struct
 
-from viewer.cache import lazy_regex
+from viewer.cache import bounded_cache, lazy_regex
 from viewer.model.messages import Channel, Span
 from viewer.reading.bodies import Body, ByteRun
 from viewer.reading.embedded_turn import TEMPLATE_TOKEN, find_turn, is_call, may_be_stripped, read_turn, stripped_spans
 from viewer.reading.template_marks import (
+    ADDED_TAGS,
+    CALL_TAGS,
     MARK,
     MAY_BE_MARK,
     THINK_PAIRS,
@@ -27,6 +31,27 @@ from viewer.reading.thoughts import text_so_far, thought_spans, without_thoughts
 _SPACE = b" \t\r\n"
 _TAG_END = lazy_regex(rb"(?:\s[^<>]{0,200})?(?<!/)>")
 _BEGUN_TOKEN = lazy_regex(rb"<(?:\|[A-Za-z0-9_:=-]*\|?)?")
+_ADDED = lazy_regex(rb"(?i)<(%s)(?=[\s>/])[^<>]{0,256}>" % "|".join(ADDED_TAGS).encode(), signs=(b"<",))
+_CALLED = lazy_regex(
+    rb"(?im)^[ \t]{0,8}<(%s)(?=[\s>/])[^<>]{0,256}(?<!/)>" % "|".join(CALL_TAGS).encode(), signs=(b"<",)
+)
+_FENCE = lazy_regex(rb"(?m)^[ \t]{0,8}(?:```|~~~)", signs=(b"```", b"~~~"))
+_BEGUN_TAG = lazy_regex(rb"([\w-]*)([\s/][^<>]*)?")
+_LONGEST_TAG = 320
+_LEAD = "type|text|thought|thinking|reasoning|functionCall|functionResponse|toolUse|toolResult|reasoningContent"
+_PRINTED = lazy_regex(rb"\s*\[\{\s*([\"'])(?:%s)\1\s*:" % _LEAD.encode(), signs=(b"[{",))
+"""A pattern for the beginning of a body that is a printed list of content parts."""
+_BEGUN_PRINTED = lazy_regex(rb"\s*\[(?:\{\s*(?:[\"'][A-Za-z]{0,24}[\"']?\s*)?)?")
+_HIDDEN_TYPES = (
+    "thinking|reasoning|thought|redacted_thinking|(?:server_|mcp_|custom_)?tool[_-](?:use|result|call|response|invocation)"
+    "|tool(?:Use|Result|Call)|function_call(?:_output)?|function_response"
+)
+_HIDDEN_PART = lazy_regex(
+    rb"([\"'])type\1\s*:\s*([\"'])(?:%s)\2|([\"'])thought\3\s*:\s*[Tt]rue"
+    rb"|([\"'])(?:functionCall|functionResponse|toolUse|toolResult|reasoningContent|executableCode)\4\s*:\s*\{"
+    % _HIDDEN_TYPES.encode()
+)
+"""A pattern for a part in such a list that the user did not see."""
 LONGEST_INDENT = 256
 """The maximum length in bytes. After more whitespace than this, a mark does not count as the start of a line."""
 
@@ -69,11 +94,57 @@ def hidden_blocks(body: Body, role: str, *, in_json: bool = False) -> list[Block
     `in_json` is True for JSON content, where control tokens have no other meaning."""
     if not _may_hide(body):
         return []
+    if _PRINTED.match(body.data) and _HIDDEN_PART.search(body.data):
+        return [Block(0, len(body.data), BlockKind.TOKENS)]
     if role == "assistant":
-        embedded = _embedded(body, in_json=in_json)
+        embedded = _embedded(body, in_json=in_json) or _calls(body)
         thoughts = [*thought_spans(body), *((block.start, block.end) for block in embedded)]
         return _apart([*embedded, *_marked(body, sorted(thoughts), is_assistant=True)])
-    return _marked(body, [], is_assistant=False)
+    added = _added(body) if role == "user" else []
+    return _apart([*added, *_marked(body, [(block.start, block.end) for block in added], is_assistant=False)])
+
+
+def _added(body: Body) -> list[Block]:
+    """Return the elements that an agent added to a prompt. One that is inside a line and unclosed is text."""
+    blocks: list[Block] = []
+    data, at, unclosed = body.data, 0, set[bytes]()
+    while found := _ADDED.search(data, at):
+        start, at = found.start(), found.end()
+        if data[start - 1 : start] == b"`" and data.startswith(b"`", at):
+            continue  # the user mentions the tag
+        name = found[1].lower()
+        closing = None if name in unclosed else _ends_of(name).search(data, at)
+        unclosed.update([] if closing else [name])
+        line = data[max(0, start - LONGEST_INDENT) : start].rstrip(b" \t")
+        if closing is None and line and not line.endswith((b"\n", b"\r")):
+            continue
+        at = closing.end() if closing else len(data)
+        blocks.append(Block(start, at, BlockKind.TOKENS))
+    return blocks
+
+
+def _calls(body: Body) -> list[Block]:
+    """Return the elements with calls and results in an answer."""
+    blocks: list[Block] = []
+    data, at, unclosed = body.data, 0, set[bytes]()
+    fences: list[int] | None = None
+    while found := _CALLED.search(data, at):
+        start, at, name = found.start(1) - 1, found.end(), found[1].lower()
+        fences = [fence.start() for fence in _FENCE.finditer(data)] if fences is None else fences
+        if name in unclosed or bisect(fences, start) % 2:
+            continue
+        closing = _ends_of(name).search(data, at)
+        if closing is None:
+            unclosed.add(name)
+            continue
+        at = closing.end()
+        blocks.append(Block(start, at, BlockKind.TOKENS))
+    return blocks
+
+
+@bounded_cache(64)
+def _ends_of(name: bytes) -> re.Pattern[bytes]:
+    return re.compile(rb"</%s\s?>" % re.escape(name), re.IGNORECASE)
 
 
 def shown_text(body: Body, role: str, kinds: frozenset[BlockKind] = ALL_KINDS, *, in_json: bool = False) -> str:
@@ -99,7 +170,7 @@ def left_of(body: Body, role: str, kinds: frozenset[BlockKind]) -> Body:
 def shown_so_far(body: Body, role: str, kinds: frozenset[BlockKind] = ALL_KINDS, *, in_json: bool = False) -> str:
     """Return the text of `shown_text` for a growing body, without bytes that may still become part of a mark."""
     spans = [(block.start, block.end) for block in hidden_blocks(body, role, in_json=in_json) if block.kind in kinds]
-    held = begun(body.data)
+    held = max(begun(body.data), _begun_parts(body.data), _begun_element(body.data, role))
     if role == "assistant":
         held = max(held, _begun_token(body.data), _begun_stripped(body.data))
     if held:
@@ -317,3 +388,29 @@ def _begun_stripped(data: bytes) -> int:
     head = data[:64].lstrip()
     words = (b"analysis", b"commentary", b"assistantanalysis", b"assistantcommentary")
     return len(data) if head and any(word.startswith(head) or head.startswith(word) for word in words) else 0
+
+
+def _begun_element(data: bytes, role: str) -> int:
+    """Return the number of bytes from the first open element that may be hidden once it is closed, or from the
+    beginning of such a tag at the end."""
+    pattern, names = (_ADDED, ADDED_TAGS) if role == "user" else (_CALLED, CALL_TAGS)
+    last_ends: dict[bytes, int] = {}
+    for found in pattern.finditer(data):
+        name, start = found[1].lower(), found.start(1) - 1
+        if name not in last_ends:
+            last_ends[name] = max((end.start() for end in _ends_of(name).finditer(data)), default=-1)
+        if start > last_ends[name]:
+            return len(data) - start
+    at = data.rfind(b"<", max(0, len(data) - _LONGEST_TAG))
+    begun_tag = _BEGUN_TAG.fullmatch(data, at + 1) if at >= 0 else None
+    if begun_tag is None:
+        return 0
+    name = begun_tag[1].lower()
+    is_begun = any(each.encode() == name if begun_tag[2] else each.encode().startswith(name) for each in names)
+    return len(data) - at if is_begun else 0
+
+
+def _begun_parts(data: bytes) -> int:
+    """Return the length of the body if it may be a printed list of parts, one of which may be hidden; otherwise 0."""
+    is_begun = _PRINTED.match(data) is not None or _BEGUN_PRINTED.fullmatch(data) is not None
+    return len(data) if is_begun else 0

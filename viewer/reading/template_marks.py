@@ -44,19 +44,27 @@ class MarkPair(Struct, frozen=True):
 _PARTS = ("process", "content", "block", "step", "steps", "trace")
 _TAG_WORDS = (
     *("think", "thinking", "thought", "thoughts", "reasoning", "reason", "reflection", "reflect", "scratchpad"),
+    *("plan", "planning", "critique", "rationale", "brainstorm", "brainstorming", "ponder", "pondering"),
+    *("contemplation", "deliberation"),
     *("antthinking", "antml:thinking", "antml:reasoning", "seed:think", "cot", "analysis", "monologue"),
-    *("思考", "思考过程", "思维链", "思维过程", "推理过程"),
+    *("思考", "思考过程", "思维链", "思维过程", "推理过程", "推理", "思考中", "内心独白", "內心獨白", "考え", "생각"),
     "thinking-content-7bbeb8e1441453ad999a0bbba8a46d4b",  # Aider
 )
 _TAG_PAIRS = (
     (
         ("inner", "internal", "private", "hidden"),
-        ("monologue", "thought", "thoughts", "thinking", "reasoning", "reflection", "dialogue", "voice", "scratchpad"),
+        (
+            *("monologue", "thought", "thoughts", "thinking", "reasoning", "reflection", "dialogue", "voice"),
+            *("scratchpad", "analysis", "notes", "plan", "deliberation"),
+        ),
     ),
-    (("think", "thinking", "thought", "reasoning"), _PARTS),
+    (("my", "model", "agent", "assistant", "ai", "ant"), ("thoughts", "thinking", "reasoning", "monologue")),
+    (("think", "thinking", "thought", "thoughts", "reasoning", "analysis", "reflection", "cognitive"), _PARTS),
     (("deep", "redacted"), ("think", "thinking", "thought", "reasoning")),
     (("longcat", "deep"), ("think",)),
-    (("self",), ("reflection", "reflect")),
+    (("self",), ("reflection", "reflect", "critique", "criticism", "talk", "correction")),
+    (("think",), ("aloud", "fast", "slow")),
+    (("thought", "reasoning"), ("chain",)),
     (("scratch", "think"), ("pad",)),
     (("chain_of", "chain-of", "chainof"), ("thought", "thoughts", "reasoning")),
 )
@@ -73,8 +81,22 @@ THINK_TAGS = (
 )
 """The names of tags around thoughts, in lower case: those that models write, and those that chat programs collapse."""
 
+LOOSE_TAGS = frozenset(
+    {
+        *("plan", "planning", "critique", "rationale", "brainstorm", "brainstorming", "ponder", "pondering"),
+        *("contemplation", "deliberation"),
+    }
+)
+"""Names of tags around thoughts that are text unless they are closed, because they also have other meanings."""
 _FOLDED_TYPES = ("tool_calls", "code_interpreter")
 """The types of folded elements that contain calls. Other folded elements with a type hold thoughts."""
+
+
+_TOKEN_WORDS = (
+    *("think", "thinking", "thought", "thoughts", "reasoning", "cot", "scratchpad", "reasoning_content", "analysis"),
+    *("reflection", "monologue", "inner_monologue", "inner_thoughts", "chain_of_thought", "THINK", "THINKING"),
+    *("THOUGHT", "REASONING"),
+)
 
 
 def _token_pairs() -> tuple[MarkPair, ...]:
@@ -86,7 +108,7 @@ def _token_pairs() -> tuple[MarkPair, ...]:
             (f"<|{word}|>", *(f"<|{edge}_{word}|>" for edge in _OPEN_EDGES), f"<|{word}_start|>", f"<|{word}_begin|>"),
             (f"<|/{word}|>", *(f"<|{edge}_{word}|>" for edge in ("end", "end_of")), f"<|{word}_end|>"),
         )
-        for word in ("think", "thinking", "thought", "thoughts", "reasoning", "cot")
+        for word in _TOKEN_WORDS
     )
 
 
@@ -167,7 +189,11 @@ THINK_PAIRS = MARK_PAIRS[:2]
 _PAIR_PATTERNS = (f"(?:{'|'.join(first)})[_-]?(?:{'|'.join(second)})" for first, second in _TAG_PAIRS)
 THINK_TAG = b"(?i:" + "|".join((*_TAG_WORDS, *_PAIR_PATTERNS)).encode() + b")"
 """A pattern for the name of any of these tags, ignoring case."""
-_THINK_MARK = rb"(?<=<)(?:/%s\s?>|%s(?=[\s>]))" % (THINK_TAG, THINK_TAG)
+_THINK_MARK = rb"(?<=<)(?!/?(?i:%s)[\s>])(?:/%s\s?>|%s(?=[\s>]))" % (
+    "|".join(sorted(LOOSE_TAGS)).encode(),
+    THINK_TAG,
+    THINK_TAG,
+)
 """Other spellings of these tags have a meaning only inside a body: see `viewer/reading/thoughts.py`."""
 
 LONGEST_ATTRIBUTES = 4096
@@ -190,7 +216,10 @@ attributes or its summary mention thoughts, or its tag is incomplete or has unba
 _FOLD_MARK = rb"(?<=<)(?i:/details\s?>|details(?:%s|[\s/>]))" % FOLDED
 _HEADS = tuple(dict.fromkeys(tag[:4] for tag in THINK_TAGS))
 """The first letters of all names of tags."""
-_BRACKETED = ("think", "thought", "reason", "scratch", "cot]", "inner", "chain", "analys", "reflect")
+_BRACKETED = (
+    *("think", "thought", "reason", "scratch", "cot]", "inner", "chain", "analys", "reflect", "plan]", "planning"),
+    *("critique", "monologue", "internal", "deliberation"),
+)
 """The first letters of words that mark a thought in square brackets."""
 WIDE_OPENS = ("＜", "﹤", "【", "〔", "〖", "⟨", "◁")
 WIDE_ENDS = ("＞", "﹥", "】", "〕", "〗", "⟩", "▷")
@@ -200,7 +229,7 @@ THINK_SIGNS = (
     *(f"{opening}{head}".encode() for opening in _TAG_OPENS for head in _HEADS),
     *(f"{bracket}{word}".encode() for bracket in ("[", "[/") for word in _BRACKETED),
     *(opening.encode() for opening in WIDE_OPENS),
-    *(b"</ ", b"< /", b"&lt;", b"&#60;", b"&#x3c;", b"003c", b":::"),
+    *(b"</ ", b"< /", b"&lt;", b"&amp;lt;", b"&amp;#", b"&#60;", b"&#0", b"&#x3c;", b"003c", b":::"),
 )
 """Every tag around a thought, and every other spelling of one, starts with one of these, ignoring case."""
 _UNDECIDED = lazy_regex(
@@ -259,8 +288,27 @@ def _beginnings() -> frozenset[bytes]:
 _LONGEST_BEGINNING = max(LONGEST_MARK, len("</ ") + max(len(tag.encode()) for tag in THINK_TAGS))
 _FIRST_BYTES = frozenset(byte for mark in (*_SPELLINGS, b"<") for byte in (mark[:1] + mark[:1].upper()))
 
+ADDED_TAGS = (
+    *("system-reminder", "system_reminder", "environment_details", "environment_context", "user_instructions"),
+    *("user-prompt-submit-hook", "local-command-stdout", "local-command-stderr", "local-command-caveat"),
+    "task-notification",
+)
+"""The names of elements that agents add to the prompts of their users."""
+CALL_TAGS = (
+    *("tool_use", "tool_result", "tool_results", "tool_output", "tool_outputs", "tool_code", "function_call"),
+    *("function_response", "function_result", "function_output", "invoke", "execute_command", "read_file"),
+    *("write_to_file", "replace_in_file", "apply_diff", "insert_content", "search_and_replace", "search_files"),
+    *("list_files", "list_code_definition_names", "browser_action", "use_mcp_tool", "access_mcp_resource"),
+    *("edit_file", "codebase_search", "update_todo_list"),
+)
+"""The names of elements in which agents without a template write calls and results into their answers. They hide only
+if they begin a line outside a fence and are closed."""
+
 MARK_SIGNS = (
     *THINK_SIGNS,
+    *(b"<invoke", b"<execute_c", b"<read_file", b"<write_to_", b"<replace_in_", b"<apply_diff", b"<insert_c"),
+    *(b"<search_", b"<list_", b"<browser_a", b"<use_mcp_", b"<access_mcp_", b"<edit_file", b"<codebase_", b"<update_t"),
+    *(b"<system-r", b"<system_r", b"<environment_", b"<user_inst", b"<user-prompt-", b"<local-comm", b"<task-not"),
     *(
         b"<toolcall>",
         b"</toolcall>",

@@ -15,6 +15,7 @@ from viewer.model.messages import Span
 from viewer.reading.bodies import THOUGHT_KINDS, Body
 from viewer.reading.template_marks import (
     LONGEST_ATTRIBUTES,
+    LOOSE_TAGS,
     THINK_SIGNS,
     THINK_TAG,
     THINK_TAGS,
@@ -24,11 +25,11 @@ from viewer.reading.template_marks import (
 )
 
 _REST = rb"[^<>]{0,%d}+" % LONGEST_ATTRIBUTES
-_ESCAPED = rb"(?:&lt;|&#60;|&#[xX]3[cC];|\\u003[cC])"
-_ESCAPED_END = rb"(?:&gt;|&#62;|&#[xX]3[eE];|\\u003[eE])"
-_ESCAPED_REST = rb"(?:[^<>&\\]|&(?:quot|apos|amp|#39|#34|#[xX]27);|\\[\"'nt]){0,%d}" % LONGEST_ATTRIBUTES
+_ESCAPED = rb"(?:&(?:amp;)?(?:lt|LT|#0{0,4}60|#[xX]0{0,4}3[cC]);|\\u003[cC])"
+_ESCAPED_END = rb"(?:&(?:amp;)?(?:gt|GT|#0{0,4}62|#[xX]0{0,4}3[eE]);|\\u003[eE])"
+_ESCAPED_REST = rb"(?:[^<>&\\]|(?=&(?:quot|apos|amp|#39|#34|#[xX]27);)&|(?=\\[\"'nt])\\){0,%d}" % LONGEST_ATTRIBUTES
 _NAMES = "think(?:ing)?|thoughts?|reasoning|scratchpad|cot|inner[_ ]monologue|chain[_ ]of[_ ]thought"
-_LABELS = "analysis|reflection"
+_LABELS = "analysis|reflection|plan|planning|critique|monologue|internal|deliberation"
 _LINK = rb"(?:\([^\s()]{1,300}\)|\[[^\[\]\r\n]{0,80}\]|:[ \t]{0,8}(?:<|https?:|[./#]))"
 _MARK = lazy_regex(
     rb"<\|(?P<edge>start|end)_(?P<kind>%(kinds)s)\|>"
@@ -71,13 +72,13 @@ MAY_BE_MARK = lazy_regex(lambda: any_of(SIGNS), re.IGNORECASE, SIGNS)
 _FIXED_MARKS = (b"<|%s_%s|>" % (edge, kind.encode()) for edge in (b"start", b"end") for kind in THOUGHT_KINDS)
 _BEGINNINGS = {mark[:length] for mark in _FIXED_MARKS for length in range(1, len(mark))}
 _BEGUN_NAME = lazy_regex(
-    rb"&[#a-zA-Z0-9]{0,5}|\\(?:u0{0,2}3?)?|(?:(?:<|</|%s/?)[ ]?/?[ ]?|(?:%s)(?:/|%s)? ?|\[/?|:+[ \t]*\{?\.?)"
-    rb"(?P<name>[^\x00-\x1f<>&\[\]\\]{0,60}?)\s?(?P<end>&[#a-zA-Z0-9]{0,5}|\\(?:u0{0,2}3?)?|[\xe2-\xef][\x80-\xbf]?)?"
+    rb"&[#a-zA-Z0-9;]{0,24}|\\(?:u0{0,2}3?)?|(?:(?:<|</|%s/?)[ ]?/?[ ]?|(?:%s)(?:/|%s)? ?|\[/?|:+[ \t]*\{?\.?)"
+    rb"(?P<name>[^\x00-\x1f<>&\[\]\\]{0,60}?)\s?(?P<end>&[#a-zA-Z0-9;]{0,24}|\\(?:u0{0,2}3?)?|[\xe2-\xef][\x80-\xbf]?)?"
     % (_ESCAPED, "|".join(WIDE_OPENS).encode(), "／".encode())
 )
 """A pattern for what may begin a mark if it ends in the beginning of a name."""
 _UNFINISHED_TAG = lazy_regex(
-    rb"</?%s\s[^<>]{0,%d}|%s/?(?:%s|(?i:details))(?:\s%s)?(?:&[#a-zA-Z0-9]{0,8})?"
+    rb"</?%s\s[^<>]{0,%d}|%s/?(?:%s|(?i:details))(?:\s%s)?(?:&[#a-zA-Z0-9;]{0,24})?"
     % (THINK_TAG, LONGEST_ATTRIBUTES, _ESCAPED, THINK_TAG, _ESCAPED_REST)
 )
 _LAST_OPENING = lazy_regex(rb"[\s\S]*(?=%s|%s)" % (_ESCAPED, "|".join(WIDE_OPENS).encode()))
@@ -167,7 +168,7 @@ def _marks(body: Body) -> Iterator[_Mark]:
             continue
         edge, kind = found["edge"], _kind(found)
         opens = edge == b"start" or not (edge or found["closing"] or any(map(found.group, _SLASHES)) or found["fenced"])
-        begins = edge is not None or _begins_line(body.data[before:start])
+        begins = edge is not None or _begins_line(body.data[before:start]) or _is_in_quoted_text(body.data, start, end)
         is_named = not begins and found["tag"] is not None and _AFTER_NAME.match(body.data, end) is not None
         yield _Mark(start, end, kind, opens, begins, opens and (is_named or _is_loose(found)))
         before = end
@@ -190,15 +191,29 @@ def _kind(found: re.Match[bytes]) -> bytes:
     return _FENCE
 
 
+_LOOSE = frozenset(name.encode() for name in LOOSE_TAGS)
+_LOOSE_WORDS = _LOOSE | frozenset(name.encode() for name in _LABELS.split("|"))
+
+
 def _is_loose(found: re.Match[bytes]) -> bool:
     name = found["word"] or found["wide"]
-    return name is not None and (name.lower() in (b"analysis", b"reflection") or not (name.isupper() or name.islower()))
+    if name is None:
+        return (found["tag"] or found["spaced"] or found["spelled"] or b"").lower() in _LOOSE
+    return name.lower() in _LOOSE_WORDS or not (name.isupper() or name.islower())
 
 
 def _begins_line(gap: bytes) -> bool:
-    """True if this gap after the last mark has only whitespace since its last line break."""
+    """True if this gap after the last mark has only whitespace, and marks of a quotation, since its last line break."""
     line = gap[max(gap.rfind(b"\n"), gap.rfind(b"\r")) + 1 :]
-    return _BLANK.fullmatch(line) is not None
+    return _BLANK.fullmatch(line.lstrip(b" \t>")) is not None
+
+
+_QUOTES = (b'"', b"'")
+
+
+def _is_in_quoted_text(data: bytes, start: int, end: int) -> bool:
+    """True if a mark directly follows the quote with which the whole text begins."""
+    return start == 1 and data[:1] in _QUOTES and not data.startswith(_QUOTES, end)
 
 
 class _Opened:

@@ -84,6 +84,9 @@ def test_a_session_with_a_parent_belongs_to_another_agent() -> None:
     assert kinds(data, NAME) == [("subagent", "SECRET_TASK")]
     whole = {**HEAD, "parent_session_id": "1", "conversation": [message("user", "SECRET_TASK")]}
     assert kinds(as_document(whole), NAME) == [("subagent", "SECRET_TASK")]
+    damaged = as_document({**whole, "working_dir": None})
+    assert shown(damaged, NAME) == []
+    assert detect(damaged).format == NAME
 
 
 def test_exported_sessions_are_read() -> None:

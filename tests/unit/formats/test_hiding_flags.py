@@ -79,7 +79,7 @@ def hides(member: dict[str, Any]) -> bool:
 
 
 def test_each_flag_hides_a_message_and_a_part() -> None:
-    for name in sorted(hiding.FLAGS | hiding.WORDS | hiding.SHOWN)[::7]:
+    for name in sorted(hiding.FLAGS | hiding.WORDS | hiding.SHOWN)[::97]:
         hidden, open = (False, True) if name in hiding.SHOWN else (True, False)
         for value, is_hidden in ((hidden, True), (open, False), (None, False), (int(hidden), True), (int(open), False)):
             assert hides({name: value}) == is_hidden, (name, value)
@@ -102,6 +102,10 @@ def test_flags_have_all_usual_spellings() -> None:
         assert hides({"synthetic": value}) == is_hidden, value
         assert hides({"visible": value}) != is_hidden, value
     assert hides({"isHiddenFromUI": True}) is hides({"is-hidden": True}) is hides({"hide-from-user": "on"}) is True
+    for name in ("isThinkingBlock", "visible_to_llm_only", "toolGenerated", "not-for-user", "excludedFromUi", "HIDDEN"):
+        assert hides({name: True}) and not hides({name: False}), name
+    for name in ("customerVisible", "should_render", "user-facing", "shown_in_transcript", "isPublic", "sentToUser"):
+        assert hides({name: False}) and not hides({name: True}), name
     assert hides({"is_meta": "maybe"}) is hides({"hidden": ["user"]}) is hides({"visible": "maybe"}) is True
     assert hides({"redacted": "maybe"}) is hides({"hidden": ""}) is hides({"hidden": []}) is False
 
@@ -123,7 +127,18 @@ def test_contents_tags_and_ranges_hide() -> None:
         *[{"visibility": value} for value in ({"user": False}, {"level": "internal"}, {"hidden": 1}, {"to": "model"})],
         *[{"metadata": value} for value in ({"content_type": "thoughts"}, {"tags": ["hidden"]}, {"ui": {"hide": 1}})],
         *[{"tags": value} for value in (["a", "hidden"], "Internal", "do not display")],
-        *[{"display": value} for value in ("none", 0, "never")],
+        *[{"display": value} for value in ("none", 0, "never", {"visible": False})],
+        *[{"tags": value} for value in ("a, hidden", [{"name": "internal"}], {"hidden": True})],
+        *[{"visibility": value} for value in ("self", "admin", "not visible", False, 0)],
+        *[{name: "internal"} for name in ("purpose", "access_level", "presentation", "audiences")],
+        *[{"metadata": value} for value in ([{"hidden": True}], {"display": {"show": False}})],
+        *[{name: "analysis"} for name in ("Channel", "output_channel", "msg_type", "stepType", "subtype")],
+        *[{name: "sub-agent"} for name in ("agent_type", "createdBy", "source")],
+        {"attributes": ["hidden"]},
+        {"audience": {"user": False}},
+        {"phase": "planning"},
+        {"state": "thinking"},
+        {"subagent_id": "a"},
         {"visible_to": [{"role": "assistant"}]},
         {"private_to": "model"},
         {"customMetadata": {"flags": ["hidden"]}},
@@ -134,6 +149,14 @@ def test_contents_tags_and_ranges_hide() -> None:
         *[{"visibility": value} for value in ({"user": True}, {"level": "public"}, {})],
         *[{"tags": value} for value in (["reasoning", "tools", "private"], {"hidden": "no"}, True, "v1")],
         *[{"display": value} for value in ("inline", 1)],
+        *[{"visibility": value} for value in ("visible", "notable", True)],
+        *[{name: "public"} for name in ("purpose", "access_level", "presentation", "audiences")],
+        *[{name: "deep analysis"} for name in ("thinking", "summary", "title", "topic")],
+        *[{name: "planner"} for name in ("agent_type", "createdBy", "source", "subtype")],
+        {"metadata": {"reasoning": True, "thinking": "on"}},
+        {"metadata": [{"hidden": False}, "hidden"]},
+        {"public": True},
+        {"subagent_id": ""},
         {"visible_to": [{"role": "user"}]},
         {"metadata": {"ui": {"hidden": 0}}},
         {"options": {"a": {"hidden": 1}}},
@@ -215,6 +238,7 @@ def test_flags_in_metadata_and_other_audiences_hide() -> None:
         {"flags": ["edited"]},
         {"parent_tool_use_id": None},
         {"parentToolUseId": ""},
+        {"mode": "reasoning"},
     ]
     for values, bodies in ((hiding_values, []), (open_values, ["Hi."])):
         for value in values:
@@ -272,6 +296,19 @@ def test_a_type_that_is_no_word_or_has_other_letters_hides() -> None:
     for value in ("message", "Message", "", 1, None):
         message = {"role": "assistant", "content": "Hi.", "type": value}
         assert shown_in(read(json.dumps(message), "json")) == ["Hi."], value
+
+
+def test_a_message_inside_another_object_hides_by_its_own_members() -> None:
+    said = {"role": "user", "content": "Hi."}
+    others: list[dict[str, Any]] = [
+        *({"role": role} for role in ("system", "tool", "Developer")),
+        *({"type": type} for type in ("tool_result", "thinking", "scratchpad", "inner_monologue")),
+        *({"source": "system"}, {"hidden": True}, {"phase": "analysis"}),
+    ]
+    for format in ("json", "cursor"):
+        for members, bodies in (({}, ["Hi."]), ({"type": "message"}, ["Hi."]), *((other, []) for other in others)):
+            record = {"role": "user", "message": {**said, **members}}
+            assert shown_in(read(json.dumps(record), format)) == bodies, (format, members)
 
 
 def test_every_value_of_a_repeated_member_counts() -> None:
@@ -337,11 +374,13 @@ def test_the_header_of_another_agent_needs_no_known_type() -> None:
     headers: list[tuple[str, dict[str, Any]]] = [
         ("droid", {"id": "a", "callingSessionId": "p", "cwd": "/"}),
         ("pi", {"id": "a", "systemPrompt": "Be brief.", "task": "Look."}),
+        ("pi", {"id": "a", "callingSessionId": "p", "cwd": "/"}),
+        ("goose", {"id": "a", "parent_session_id": "p", "working_dir": None}),
     ]
     odd: list[Any] = [7, True, ["session_init"], {"a": 1}, "SESSION_INIT", None]
     for format, header in headers:
         for type in odd:
-            lines = [json.dumps({"type": type, **header}), json.dumps(record)]
+            lines = [json.dumps({"type": type, **header}), json.dumps(answer if format == "goose" else record)]
             assert shown_in(read("\n".join(lines), format)) == [], (format, type)
 
 

@@ -41,7 +41,7 @@ MODULE = """
             container=Container.LINES,
             signatures=(Signature(99, ("acme", "who")),),
             records=(
-                RecordRule((flag("confidential"),), Kind.INJECTED, "user", "words"),
+                RecordRule((flag("muzzled"),), Kind.INJECTED, "user", "words"),
                 RecordRule((is_("who", "human"),), Kind.SAID, "user", "words", split=True),
                 RecordRule((is_("who", "robot"),), Kind.SAID, "assistant", "words"),
                 RecordRule((is_("who", "boss"),), Kind.SAID, "system", "words"),
@@ -57,7 +57,7 @@ RECORDS = (
     {"acme": 1, "who": "mind", "words": "SECRET_THOUGHT"},
     {"acme": 1, "who": "robot", "words": "Hi.", "note": "SECRET_FIELD"},
     {"acme": 1, "who": "boss", "words": "SECRET_ORDER"},
-    {"acme": 1, "who": "human", "confidential": True, "words": "SECRET_PRIVATE"},
+    {"acme": 1, "who": "human", "muzzled": True, "words": "SECRET_PRIVATE"},
     {"acme": 1, "who": "ghost", "words": "SECRET_UNKNOWN"},
 )
 SECRETS = ["SECRET_INJECTED", "SECRET_THOUGHT", "SECRET_ORDER", "SECRET_PRIVATE", "SECRET_UNKNOWN"]
@@ -233,7 +233,7 @@ def test_verify_accepts_a_sound_plugin(install: Install) -> None:
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [
-        (('flag("confidential")', 'flag("secret")'), "they differ"),
+        (('flag("muzzled")', 'flag("gagged")'), "they differ"),
         (('Kind.THOUGHT, "assistant"', 'Kind.SAID, "assistant"'), "they differ"),
     ],
 )

@@ -433,6 +433,58 @@ def visible(reading: Reading) -> list[str]:
     return [body.strip() for body, shows in zip(reading.texts, reading.visible, strict=True) if shows]
 
 
+ADDED = (
+    ("user", "Plain words.\n<system-reminder>SECRET</system-reminder>\n"),
+    ("user", "<System_Reminder at='1'>\nSECRET <b>\n</System_Reminder>Plain words."),
+    ("user", "Plain words.<environment_details>SECRET</environment_details>"),
+    ("user", "Plain words.\n<environment_context>SECRET"),
+    ("assistant", "<plan>\nSECRET\n</plan>Plain words."),
+    ("assistant", "Plain words.\n<read_file>\n<path>SECRET</path>\n</read_file>"),
+    ("assistant", '<tool_result name="a">SECRET</tool_result>\nPlain words.'),
+    ("assistant", "<Invoke name='a'>SECRET</Invoke>\n```xml\n<tool_use>x</tool_use>\n```\nPlain words."),
+    ("assistant", "> <think>\n> SECRET\n> </think>\nPlain words."),
+    ("assistant", "<|scratchpad|>SECRET<|/scratchpad|>Plain words."),
+    ("assistant", "<ai_thinking>SECRET</ai_thinking>Plain words."),
+    ("assistant", "&amp;lt;think&amp;gt;SECRET&amp;lt;/think&amp;gt;Plain words."),
+    ("assistant", "&#060;think a=b&#062;SECRET&#060;/think&#062;Plain words."),
+)
+"""Hidden text, with a role that it is hidden in."""
+PRINTED = (
+    '[{"type":"thinking","thinking":"SECRET"},{"type":"text","text":"Hi."}]',
+    "[{'type': 'text', 'text': 'Hi.'}, {'type': 'tool_use', 'input': {'a': 'SECRET'}}]",
+    '[{"text":"SECRET","thought":true}]',
+    '[{"functionResponse": {"response": "SECRET"}}]',
+)
+"""Lists of content parts as text."""
+MENTIONED = (
+    ("user", "What does <system-reminder> mean in it?"),
+    ("user", "Is `<system-reminder>` a tag?"),
+    ("assistant", "Use the plan:\n<plan> is the file with the plan."),
+    ("assistant", '[{"type":"text","text":"Hi."}]'),
+    ("assistant", "Write it so:\n```xml\n<tool_use>x</tool_use>\n```"),
+    ("assistant", "The elements <tool_use>x</tool_use> and\n<tool_result> hold calls."),
+    ("user", '[{"type":"hammer","thought":"heavy"}]'),
+    ("user", 'Read [{"type":"thinking"}] for me.'),
+)
+"""Text that only mentions such marks."""
+
+
+@pytest.mark.parametrize("carrier", ["json", "openchatml-0.1", "openchatml-2.2", "harmony", "events"])
+def test_text_that_an_agent_or_a_program_added_is_hidden(carrier: str) -> None:
+    def bodies(role: str, text: str) -> list[str]:
+        return [body.strip() for body in visible_texts(CARRIERS[carrier](role, text).encode(), carrier)]
+
+    for role, text in (*ADDED, *((role, text) for role in ("user", "assistant") for text in PRINTED)):
+        data = CARRIERS[carrier](role, text).encode()
+        shown = "\n".join(shown_so_far_of(data, carrier))
+        assert "SECRET" not in shown, text
+        assert ("Plain words." in shown) == ("Plain words." in text), text
+        for length in range(data.index(b"SECRET") if carrier != "events" else len(data) - 1, len(data)):
+            assert "SECRET" not in "\n".join(shown_so_far_of(data[:length], carrier)), data[:length]
+    for role, text in MENTIONED:
+        assert text in "\n".join(bodies(role, text)), text
+
+
 def test_a_short_frame_token_inside_a_word_is_text() -> None:
     for written, left in (
         ("(?P<s>[0-9]+) and set<s> a;", ["(?P<s>[0-9]+) and set<s> a;"]),

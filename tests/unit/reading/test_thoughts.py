@@ -28,7 +28,7 @@ def body_of(data: bytes) -> Body:
         ("a</thi", "a"),
         ("a<|start_re", "a"),
         ("a<|end_introspec", "a"),
-        ("a <b", "a <b"),
+        ("a <y", "a <y"),
         ("<think>x</think>b", "b"),
         ("<think>x<think>y</think>z", ""),
         ("x</think>b", "b"),

@@ -15,15 +15,16 @@ from viewer.formats.hiding import (
     FLAGS,
     KINDS,
     OFF,
+    PHASES,
     RANGES,
     SHOWN,
     SOURCES,
     STARTERS,
     STATES,
     TAGS,
+    TEXTUAL,
     TYPES,
     WORDS,
-    spelled,
 )
 from viewer.formats.tables.model import Outcomes, PartRule, RecordFormat, RecordRule, When, Words
 from viewer.syntax.json_text import JsonKind, JsonNode
@@ -39,8 +40,9 @@ DECIDING_NAMES = (
     | CONTENTS
     | TAGS
     | TYPES
+    | PHASES
     | SOURCES
-    | (WORDS - spelled("thought", "summary"))
+    | (WORDS - TEXTUAL)
     | {"audience", "channel", "flags", "phase", "role", "status", "subtype", "type"}
 )
 """Members whose values are deciding in every format."""

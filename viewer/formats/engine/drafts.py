@@ -30,6 +30,7 @@ from viewer.formats.hiding import (
     is_flagged,
     is_in_hidden_phase,
     is_on_other_channel,
+    is_other_author,
     values_of,
 )
 from viewer.formats.json.content_parts import ContentPart
@@ -467,7 +468,12 @@ def _is_hidden_elsewhere(rule: RecordRule, node: JsonNode) -> bool:
     reads_channel = isinstance(rule.channel, Words) and rule.channel.path == "channel"
     reads_phase = isinstance(rule.channel, Words) and not reads_channel
     for at in _holder_paths(rule.body):
+        reads_own_type = not at or any(when.path == f"{at}.type" for when in rule.when)
         for holder in path(at).all(node):
+            if not reads_own_type and any(map(is_hidden_kind, values_of(holder, "type"))):
+                return True
+            if any(map(is_other_author, values_of(holder, "role"))):
+                return True
             is_hidden = hides_row(holder) if rule.of_conversation and not at else is_flagged(holder)
             if is_hidden or (not reads_channel and is_on_other_channel(holder)):
                 return True

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from msgspec import Struct
 from msgspec.structs import replace
 
-from viewer.formats.hiding import values_of
+from viewer.formats.hiding import is_flagged, is_in_hidden_phase, values_of
 from viewer.formats.json.content_parts import part_header, split_content
 from viewer.formats.json.fields import (
     CALL_KEYS,
@@ -118,10 +118,16 @@ class MessageObjects:
 
     def add(self, node: JsonNode, source: Source, problems: list[Problem], kind: Kind = Kind.SAID) -> None:
         """Add the messages of one object. `problems` holds the problems of its text."""
-        node = with_text_as_content(with_inner_message(node))
+        types = values_of(node, "type")
+        outer, node = node, with_inner_message(node)
+        inner = outer.get("message") if node is not outer else None
+        if inner is not None:
+            types += values_of(inner, "type")
+            if is_flagged(inner) or is_in_hidden_phase(inner):
+                kind = Kind.UNKNOWN
+        node = with_text_as_content(node)
         said = read_object_header(node, source)
         is_safe = is_header_safe(said.header)
-        types = values_of(node, "type")
         given = next((type for type in types if is_hidden_kind(type) or (is_safe and _is_instruction(type))), None)
         if given is not None:
             if is_safe:
@@ -179,7 +185,7 @@ class MessageObjects:
             unread = first_text_member(node) if is_missing else None
             if unread is not None:
                 found.append(Problem(W_CONTENT_MISSING, None, unread.key_start, unread.value.end))
-                if is_header_safe(spoken):
+                if is_header_safe(replace(spoken, kind=Kind.SAID)):
                     spoken, content.pieces = _hidden(spoken), [piece_of(unread.value)]
             split = self._split(content.pieces, spoken, source)
             for part, reports in split:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import Struct, field
 
-from viewer.formats.hiding import KINDS, is_flagged, is_in_hidden_phase, is_on_other_channel
+from viewer.formats.hiding import HIDDEN_TYPES, KINDS, is_flagged, is_in_hidden_phase, is_on_other_channel, is_word
 from viewer.formats.json.fields import (
     THOUGHT_WORDS,
     Source,
@@ -40,6 +40,8 @@ _REPLIES = frozenset(
     }
 )
 _REPLY_ENDINGS = ("_tool_result", "_call_output")
+_OF_CALLS = "function"
+"""The type of calls in a chat completion. Some formats show the arguments of a call that sends a message."""
 _BARE_CALLS = frozenset({"functionCall", "function_call", "toolUse", "executableCode", "executable_code"})
 _BARE_REPLIES = frozenset(
     {"functionResponse", "function_response", "toolResult", "codeExecutionResult", "code_execution_result"}
@@ -198,7 +200,7 @@ def is_hidden_type(kind: str) -> bool:
 def is_hidden_kind(type: JsonNode) -> bool:
     """True if a `type` may name a thought, a call, or a reply: in any capitalization, or because it is no word."""
     if type.kind is JsonKind.STRING:
-        return is_hidden_type(type.text) or (not type.text.islower() and is_hidden_type(type.text.lower()))
+        return is_hidden_type(type.text) or (is_word(type, HIDDEN_TYPES) and type.text != _OF_CALLS)
     return type.kind in (JsonKind.OBJECT, JsonKind.ARRAY, JsonKind.TRUE, JsonKind.FALSE)
 
 

@@ -79,10 +79,11 @@ GOOSE = RecordFormat(
     signatures=(
         Signature(91, ("role", "created", "content[].type"), {}, _OF_OTHERS),
         Signature(91, ("working_dir",), {}, (*_OF_OTHERS, "role", "cwd")),
+        Signature(91, ("parent_session_id", "conversation"), {}, (*_OF_OTHERS, "role", "cwd")),
     ),
     records=(
         RecordRule(
-            (*_HEAD, has("parent_session_id|metadata.parent_session_id")),
+            (has("parent_session_id|metadata.parent_session_id"), lacks("role")),
             None,
             starts=True,
             narrows=Narrowing(Kind.SUBAGENT),

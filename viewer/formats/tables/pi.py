@@ -58,6 +58,8 @@ _GROWS = is_("type", "message_start", "message_update")
 _UPDATES = Merge(Mode.PARTS, "message.timestamp")
 """An event repeats the message so far."""
 _SUBAGENT = Narrowing(Kind.SUBAGENT)
+_CALLING = "callingSessionId|calling_session_id"
+"""Members of a session that another one started, as Droid writes them. Its sessions may be taken for those of Pi."""
 
 
 def _role(*roles: str) -> When:
@@ -151,6 +153,7 @@ PI = RecordFormat(
         RecordRule((is_("type", "session"),), None, starts=True, session="id"),
         RecordRule((is_("type", "session_start"), has(OF_SUBAGENTS)), None, narrows=_SUBAGENT),
         RecordRule((is_("type", "session_init"),), Kind.INSTRUCTION, "system", "systemPrompt", narrows=_SUBAGENT),
+        RecordRule((has(_CALLING), lacks("message")), Kind.UNKNOWN, "system", narrows=_SUBAGENT),
         RecordRule((has("systemPrompt"), has("task"), lacks("message")), Kind.UNKNOWN, "system", narrows=_SUBAGENT),
         *_messages(_ENTRY),
         *_messages(_END),

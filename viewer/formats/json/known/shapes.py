@@ -61,7 +61,7 @@ _FIXED_KEYS = (
 """Further members whose values decide how a message is read. They are part of the pattern."""
 _EXCLUDED_KEYS = (
     frozenset({"usage", "response", "response_obj", "custom_id", "message", "text"})
-    | (DECIDING - HOLDERS - CONTENTS - SOURCES)
+    | (DECIDING - HOLDERS - CONTENTS - SOURCES - set(_THOUGHT_KEYS))
     | {"additional_kwargs", "flags"}
 )
 """Members whose effect goes beyond the header of a message, or depends on more than its shape."""

@@ -10,7 +10,7 @@ from viewer.formats.containers.regular_lines import LONG, READ_WITH_CARE
 from viewer.formats.engine.usage import UsageLedger
 from viewer.formats.hiding import is_flagged, is_in_hidden_phase
 from viewer.formats.json.api_errors import add_error, find_error, is_batch_line
-from viewer.formats.json.fields import Source, header_value, is_message
+from viewer.formats.json.fields import Source, has_thought_flag, header_value, is_message
 from viewer.formats.json.items import MessageObjects
 from viewer.formats.json.known.rows import Facts, Row, UsagePlace, facts_in
 from viewer.formats.json.plain_lists import find_plain_list
@@ -339,7 +339,7 @@ class _Notes:
 
 def _is_hidden(message: JsonNode) -> bool:
     """True if a flag or a phase hides a message. A thought stays a thought."""
-    return is_in_hidden_phase(message) or (is_flagged(message) and message.get("thought") is None)
+    return is_in_hidden_phase(message) or (is_flagged(message) and not has_thought_flag(message))
 
 
 class _ArrayMessages:

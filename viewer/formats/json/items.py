@@ -116,8 +116,11 @@ class MessageObjects:
             for problem in message.problems:
                 self._record.report(*problem, number)
 
-    def add(self, node: JsonNode, source: Source, problems: list[Problem], kind: Kind = Kind.SAID) -> None:
-        """Add the messages of one object. `problems` holds the problems of its text."""
+    def add(
+        self, node: JsonNode, source: Source, problems: list[Problem], kind: Kind = Kind.SAID, *, is_usual: bool = True
+    ) -> None:
+        """Add the messages of one object. `problems` holds the problems of its text. `is_usual`: True if nothing around
+        the object decides its kind."""
         node = with_text_as_content(with_inner_message(node))
         said = read_object_header(node, source)
         is_safe = is_header_safe(said.header)
@@ -132,7 +135,7 @@ class MessageObjects:
         if any(problem.rule is E_PARSE_HEADER for problem in problems):
             said.header = replace(said.header, malformed=True)
         parts, extra_problems = self._parts(node, source, said)
-        if kind is Kind.SAID and not said.problems and said.ending is None:
+        if is_usual and not said.problems and said.ending is None:
             reports = [Report(at, one) for at, found in extra_problems.items() for one in found]
             self._shapes.learn(node, [(part.header, part.ending, part.pieces) for part in parts], reports, said.time.at)
         last = len(parts) - 1

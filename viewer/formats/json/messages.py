@@ -270,8 +270,9 @@ class MessageLists:
             return
         self._unknown_count += 1
         if item.kind is JsonKind.OBJECT and is_message(item):
-            kind = Kind.UNKNOWN if found.use is Use.REJECTED or _is_hidden(item) else Kind.SAID
-            self._objects.add(item, source, notes.inside(item), kind)
+            is_rejected = found.use is Use.REJECTED
+            kind = Kind.UNKNOWN if is_rejected or _is_hidden(item) else Kind.SAID
+            self._objects.add(item, source, notes.inside(item), kind, is_usual=not is_rejected)
             return
         error = find_error(item) if item.closed else None
         if error is not None:

@@ -22,11 +22,16 @@ class InnerNode(JsonNode):
     """The start of the body of a string."""
 
 
-def read_inner(node: JsonNode, raw: bytes, length: int | None = None) -> JsonReading:
-    """Read the value in a string, or in its first `length` bytes. `raw` is the string with its quotes.
+def inner_text(raw: bytes) -> bytes:
+    """Return the text of a string, given with its quotes."""
+    return string_body(raw).encode("utf-8", "replace")
+
+
+def read_inner(node: JsonNode, raw: bytes, data: bytes) -> JsonReading:
+    """Read the value in a string, or in the beginning of it. `raw` is the string with its quotes, and `data` its text,
+    or the beginning of it.
 
     The caller checks the faults."""
-    data = string_body(raw).encode("utf-8", "replace")[:length]
     quick = read_whole(data)
     reading = read_json(data) if quick is None else JsonReading(quick, quick.end, None, [])
     if reading.node is not None:
@@ -38,7 +43,7 @@ def read_inner(node: JsonNode, raw: bytes, length: int | None = None) -> JsonRea
 def read_inner_events(node: JsonNode, raw: bytes) -> JsonNode | None:
     """Return an array of the data of the server-sent events in a string, or None unless each event has a single line of
     data that is JSON, or the word that ends a stream. `raw` is the string with its quotes."""
-    data = string_body(raw).encode("utf-8", "replace")
+    data = inner_text(raw)
     map = StringMap(raw)
     found = InnerNode(JsonKind.ARRAY, node.start, node.end, "")
     found.items = []

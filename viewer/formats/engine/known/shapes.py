@@ -24,7 +24,7 @@ from viewer.formats.engine.drafts import CONVERSATIONS, Draft, RecordReading, fi
 from viewer.formats.engine.inner import has_inner_strings
 from viewer.formats.engine.known.facts import FactFinder, Text, UsageAt, holes_of
 from viewer.formats.engine.known.shape_tree import Parts, Regs, ShapeTree
-from viewer.formats.engine.known.strict import StrictHole, strict_parts
+from viewer.formats.engine.known.strict import StrictHole, StrictPattern, strict_parts
 from viewer.formats.engine.paths import MEMBERS, all_at, names_read, path
 from viewer.formats.engine.usage import Stated
 from viewer.formats.hiding import DECIDING, HOLDERS, SOURCES, STATES, TAGS, hides_messages, is_flagged
@@ -304,6 +304,11 @@ class Shape:
         self.needed = sorted(needed - {0})
         """The holes whose text is part of the reading."""
         self._count = len(holes) + 1
+
+    @cached_property
+    def strict_pattern(self) -> StrictPattern | None:
+        """The strict pattern of the records, if there is one. The same in all plans, so it is compiled once."""
+        return None if self.strict is None else StrictPattern(self.strict)
 
     def strict_parts(self, parts: Parts, holes: list[_Hole]) -> Parts | None:
         """Return the parts of a strict pattern, or None if there is none. `parts` are the parts of the usual

@@ -181,7 +181,7 @@ class ColumnWriter:
             own = self._list_plan(matched.shape, is_item=True)
             if own is None:
                 return False
-            run.append(Item(own, ((matched.start, matched.end), *matched.spans), matched))
+            run.append(Item(own, matched.regs, matched.known))
         lines = [line for item in run for line in item.plan.lines]
         if len(lines) == len(plan.lines) or (is_last and lines[-1].may_go_on):
             return False

@@ -327,6 +327,7 @@ class Shape:
                 hole.node.text if hole.node.kind is JsonKind.STRING else None,
                 hole.is_read,
                 tuple(word for words in hole.beginnings for word in words),
+                bool(hole.flag),
             )
             for hole, (_, pattern) in zip(holes, parts, strict=False)
         ]
@@ -493,7 +494,7 @@ class RecordShapes:
         parts, holes, shape, compared = known
         read = [(number, hole) for number, hole in enumerate(holes, 1) if hole.is_read]
         checks, guards = _checks_of(holes), _guards_of(holes)
-        shape.strict = None if compared or guards else shape.strict_parts(parts, holes)
+        shape.strict = None if compared else shape.strict_parts(parts, holes)
         alike = self._alike.get((parts, checks, compared, guards))
         if alike is None:
             alike = self._alike[parts, checks, compared, guards] = Alike(checks, compared, guards)

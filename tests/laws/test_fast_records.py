@@ -511,9 +511,9 @@ def test_almost_all_messages_have_a_known_shape(monkeypatch: pytest.MonkeyPatch)
     read: list[object] = []
     careful = MessageObjects.add
 
-    def add(*given: Any) -> None:
+    def add(*given: Any, **more: Any) -> None:
         read.append(given)
-        careful(*given)
+        careful(*given, **more)
 
     monkeypatch.setattr(MessageObjects, "add", add)
     rows = [{"role": role, "content": f'{role} "{number}"\n'} for number in range(50) for role in ("user", "assistant")]

@@ -15,6 +15,7 @@ import pytest
 from tests.support.cases import SLOW, each, targets_of
 from tests.support.reading import read, read_batched
 from viewer.checks import closed_rows, prefilter_block
+from viewer.formats import hiding
 from viewer.formats.containers import arrays
 from viewer.formats.containers import regular_lines as lines
 from viewer.formats.json import messages
@@ -24,6 +25,7 @@ from viewer.model.events import ClosedBatch
 from viewer.reading import recorder
 from viewer.reading.template_marks import MARK_SIGNS, TOKEN_SIGNS
 from viewer.reading.thoughts import SIGNS
+from viewer.syntax.json_text import JsonKind
 
 TEXTS = (
     *("Hello", "a\n\tb", 'say "no"\\', "x < y [1]", "é🙂", "C:\\users\\new", "a\r\nb", "a\rb", "\b", "\f", "\x7f"),
@@ -477,13 +479,77 @@ def test_members_with_any_known_name_are_read_as_with_care(test: int, monkeypatc
         compare_document(b"".join(json.dumps(one).encode() + b"\n" for one in found), Random(name), monkeypatch)
 
 
+EFFECTS: tuple[Any, ...] = (
+    *("web", "user", "assistant", "tool", "System", "functions", "hidden", "Internal", "private", "model", "thinking"),
+    *("reasoning", "analysis", "completed", "true", "0", "off", "functions.f", "a b", "", 0, 1, 7, True, False, None),
+    *([], ["a"], ["a", "hidden"], ["user"], ["assistant", "model"], ["do not display"], [1, None], [{"role": "tool"}]),
+    *({"role": "tool"}, {"role": "user"}, {"role": "assistant", "name": "Ann"}, {"name": "Ann"}, {"role": None}, {}),
+    *({"type": "developer"}, {"kind": "app"}, {"isHidden": True}, {"isHidden": "no"}, {"visible": False}),
+    *({"tags": ["internal"]}, {"tags": ["a"]}, {"source": "tool"}, {"source": "web"}, {"metadata": {"hide": 1}}),
+    *(
+        {"ui": {"meta": {"show": False}}},
+        {"a": {"hidden": True}},
+        {"audience": ["assistant"]},
+        {"role": "user", "n": 7},
+    ),
+)
+"""Values that hide a message in some members, or do not, or contradict its role."""
+TWINS: tuple[Any, ...] = (
+    {"source": "web"},
+    {"source": "tool"},
+    {"role": "user"},
+    {"role": "assistant"},
+    "web",
+    "model",
+)
+"""Values that have the same form, but not the same effect."""
+FLAGS = sorted(hiding.DECIDING | {"phase", "channel", "usage"})
+OFTEN = ("author", "metadata", "source", "tags", "status", "extra")
+
+
+def flagged_messages(chance: Random, names: list[str]) -> bytes:
+    """Return messages of three roles with some members that may hide them. Most values recur."""
+    usual = {name: chance.choice((TWINS, chance.choices(EFFECTS, k=chance.choice((1, 2, 4))))) for name in names}
+    found: list[dict[str, Any]] = []
+    for at in range(60):
+        role = chance.choice(("user", "assistant", "assistant", "tool"))
+        own = [(name, chance.choice(EFFECTS if chance.random() < 0.1 else usual[name])) for name in names]
+        said = [("role", role), ("content", f"SECRET {at}"), ("tool_call_id", f"c{at}")]
+        found.append(dict([*own, *said] if at % 20 == 7 else [*said[: 3 if role == "tool" else 2], *own]))
+    rows: list[Any] = found if chance.random() < 0.6 else [{"messages": found[at : at + 3]} for at in range(0, 60, 3)]
+    lines = [json.dumps(one, separators=chance.choice(((", ", ": "), (",", ":")))) for one in rows]
+    return ("[" + ", ".join(lines) + "]" if chance.random() < 0.3 else "".join(f"{one}\n" for one in lines)).encode()
+
+
+def compare_flags(numbers: range, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Read messages with flags in both ways."""
+    for number in numbers:
+        chance = Random(f"flags {number}")
+        names = {OFTEN[number % 6]} if number % 4 < 2 else {*chance.sample(FLAGS, number % 4 - 1)}
+        data = flagged_messages(chance, sorted(names))
+        compare_document(spoiled(data, chance) if number % 4 == 3 else data, chance, monkeypatch)
+
+
+@pytest.mark.parametrize("count", [12, pytest.param(60, marks=pytest.mark.slow)])
+def test_members_that_may_hide_a_message_have_the_same_effect(count: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    compare_flags(range(count), monkeypatch)
+
+
+@pytest.mark.lab
+def test_all_members_that_may_hide_a_message_have_the_same_effect(monkeypatch: pytest.MonkeyPatch) -> None:
+    compare_flags(range(60, 2400), monkeypatch)
+
+
 def _without_times(_record: object, _batch: object, _first: int) -> None:
     """Report no time that is earlier than a previous one."""
 
 
 OWN_FAULTS: dict[str, tuple[object, str, object]] = {
     "values decide": (shapes, "_FIXED_KEYS", frozenset()),
-    "flags decide": (shapes, "_EXCLUDED_KEYS", frozenset()),
+    "flags decide": (shapes, "_GUARDED_KEYS", frozenset()),
+    "authors contradict": (shapes, "_agrees", lambda node, role: True),
+    "flags in holders decide": (shapes, "_is_plain_holder", lambda hole: hole.node.kind is JsonKind.OBJECT),
+    "any verdict will do": (shapes.Guard, "passes", lambda guard, value: guard._verdict(value) is not None),
     "values have escapes": (shapes, "WORDS", rb'(?>[^"\\]|\\.)*+'),
     "numbers are unlimited": (shapes, "NUMBER", rb"[^,}]++"),
     "times are not read": (runs, "stated_ms", lambda shape, found: 0 if shape.time else None),
@@ -499,6 +565,7 @@ OWN_FAULTS: dict[str, tuple[object, str, object]] = {
 def test_a_fault_in_members_of_messages_is_found(fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(*OWN_FAULTS[fault])
     with pytest.raises((AssertionError, ValueError, UnicodeDecodeError)):
+        compare_flags(range(120), monkeypatch)
         for name in COMMON:
             compare_document(messages_with(name, Random(name)), Random(name), monkeypatch)
 

@@ -187,6 +187,54 @@ def test_a_flag_with_another_value_is_another_shape(monkeypatch: pytest.MonkeyPa
         both(b"".join(rows), "claude-code", monkeypatch)
 
 
+WORDS: tuple[Any, ...] = (
+    *("web", "mail", "user", "a b", "done", "tool", "System", "hidden", "Internal", "model", "private", "é", "", " x"),
+    *(["a", "b"], ["a", "hidden"], ["Internal"], [], [7], {"role": "tool"}, {"role": "user"}, {"name": "Ann"}, 7, None),
+    *({"source": "web"}, {"source": "tool"}, {"tags": ["a"]}, {"tags": ["hidden"]}, {"source": {"kind": "hook"}}),
+)
+"""Values that hide something in some members."""
+HIDING = ("source", "tags", "status", "author", "sender", "state", "label", "scope", "metadata", "origin", "visibility")
+
+
+def flagged(chance: random.Random, format: str) -> bytes:
+    """Return records with a member that may hide something: in the record, in its messages, or in their parts."""
+    name, place = chance.choice(HIDING), chance.choice(("record", "message", "part"))
+    usual = chance.sample(WORDS, chance.choice((2, 4)))
+    found: list[bytes] = []
+    for number in range(16):
+        value = chance.choice(usual if chance.random() < 0.9 else WORDS)
+        record, message, part = ({name: value} if place == each else {} for each in ("record", "message", "part"))
+        content = [{"type": "text", "text": f"Yes {number}", **part}]
+        said: dict[str, Any] = {"id": f"m{number}", "role": "assistant", "content": content, **message}
+        whole: dict[str, Any] = {"type": "assistant", "uuid": f"u{number}", "sessionId": "s", "message": said, **record}
+        if format == "rows":
+            one = {"from": "human", "value": f"Hi {number}", **message}
+            whole = {"id": number, "conversations": [one, {"from": "gpt", "value": "Yes", **part}], **record}
+        elif format == "anthropic":
+            whole = {"model": "m", "messages": [{"role": "user", "content": "Hi", **part}, said], **record}
+        found.append(json.dumps(whole, ensure_ascii=number % 2 == 0).encode() + b"\n")
+    return b"".join(found)
+
+
+def compare_flags(numbers: Iterable[int], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Read records with flags in both ways."""
+    for number in numbers:
+        format = ("rows", "claude-code", "anthropic")[number % 3]
+        both(flagged(random.Random(number), format), format, monkeypatch)
+
+
+def test_a_member_that_may_hide_something_has_the_same_effect(monkeypatch: pytest.MonkeyPatch) -> None:
+    compare_flags(range(24), monkeypatch)
+    monkeypatch.setattr(shapes.Alike, "_hides", lambda alike, name, text: False)
+    with pytest.raises(AssertionError):
+        compare_flags(range(60), monkeypatch)
+
+
+@pytest.mark.lab
+def test_many_members_that_may_hide_something_have_the_same_effect(monkeypatch: pytest.MonkeyPatch) -> None:
+    compare_flags(range(24, 3000), monkeypatch)
+
+
 def asked(text: str) -> bytes:
     """Return a record of Codex."""
     return json.dumps({"type": "event_msg", "payload": {"type": "user_message", "message": text}}).encode() + b"\n"

@@ -22,23 +22,31 @@ class InnerNode(JsonNode):
     """The start of the body of a string."""
 
 
-def read_inner(node: JsonNode, raw: bytes, length: int | None = None) -> JsonReading:
-    """Read the value in a string, or in its first `length` bytes. `raw` is the string with its quotes.
+def inner_text(raw: bytes) -> bytes:
+    """Return the text of a string, given with its quotes."""
+    return string_body(raw).encode("utf-8", "replace")
+
+
+def read_inner(node: JsonNode, raw: bytes, data: bytes) -> JsonReading:
+    """Read the value in a string, or in the beginning of it. `raw` is the string with its quotes, and `data` its text,
+    or the beginning of it.
 
     The caller checks the faults."""
-    data = string_body(raw).encode("utf-8", "replace")[:length]
-    quick = read_whole(data)
-    reading = read_json(data) if quick is None else JsonReading(quick, quick.end, None, [])
+    quick = read_whole(data, InnerNode)
+    if quick is not None:
+        end = quick.end
+        _Places(StringMap(raw), node.start).move(quick)
+        return JsonReading(quick, end, None, [])
+    reading = read_json(data)
     if reading.node is not None:
-        places = _Places(StringMap(raw), node.start)
-        reading.node = places.moved(reading.node)
+        reading.node = _Places(StringMap(raw), node.start).moved(reading.node)
     return reading
 
 
 def read_inner_events(node: JsonNode, raw: bytes) -> JsonNode | None:
     """Return an array of the data of the server-sent events in a string, or None unless each event has a single line of
     data that is JSON, or the word that ends a stream. `raw` is the string with its quotes."""
-    data = string_body(raw).encode("utf-8", "replace")
+    data = inner_text(raw)
     map = StringMap(raw)
     found = InnerNode(JsonKind.ARRAY, node.start, node.end, "")
     found.items = []
@@ -56,7 +64,7 @@ def read_inner_events(node: JsonNode, raw: bytes) -> JsonNode | None:
         if has_data:
             return None
         has_data = True
-        quick = read_whole(value)
+        quick = read_whole(value, JsonNode)
         reading = read_json(value) if quick is None else JsonReading(quick, quick.end, None, [])
         if reading.node is None or reading.faults or value[reading.end :].strip():
             return None
@@ -80,6 +88,28 @@ class _Places:
     def end(self, at: int) -> int:
         """Return the source offset where the previous decoded byte ends."""
         return self._base + self._map.source_of(self._first + at - 1, True) if at else self.start(0)
+
+    def move(self, root: InnerNode) -> None:
+        """Convert all offsets in a value, which is regular, to the outer source."""
+        source, base, first, end = self._map.source_of, self._base, self._first, self.end
+        waiting: list[JsonNode] = [root]
+        while waiting:
+            node = waiting.pop()
+            at = node.start
+            node.start = start = base + source(first + at, False)
+            node.end = end(node.end)
+            if node.kind is JsonKind.STRING:
+                assert type(node) is InnerNode
+                last, node.plain = node.body_end, False
+                node.body_start = node.body_end = start
+                if last > at + 1:
+                    node.body_start = base + source(first + at + 1, False)
+                    node.body_end = base + source(first + last - 1, True)
+                continue
+            waiting += node.items
+            for member in node.members:
+                member.key_start, member.key_end = self.start(member.key_start), end(member.key_end)
+                waiting.append(member.value)
 
     def moved(self, root: JsonNode) -> JsonNode:
         """Return the value with all its offsets converted to the outer source. This works without recursion."""

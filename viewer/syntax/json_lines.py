@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable
 from functools import lru_cache
 from types import NoneType
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from viewer.cache import lazy_regex
 from viewer.syntax.json_text import is_too_deep, read_json
@@ -18,6 +18,7 @@ from viewer.syntax.json_tree import JsonKind, JsonMember, JsonNode
 
 DEEPEST_SKIPPED = 6
 """Values up to this depth are skipped in one step. Positions after a deeper value come from the slow path."""
+Node = TypeVar("Node", bound=JsonNode)
 MOST_PATTERNS = 256
 """The maximum number of patterns to cache. There is one for each member that was looked up."""
 _SPACE = rb"[ \t\r\n]*+"
@@ -144,37 +145,37 @@ def _is_paired(data: bytes) -> bool:
 def whole_tree(lazy: LazyNode) -> JsonNode:
     """Return the same object as mutable nodes."""
     line = lazy.line
-    return _tree(lazy.value, line.data, lazy.start - line.base, line.base)
+    return _tree(lazy.value, line.data, lazy.start - line.base, line.base, JsonNode)
 
 
-def read_whole(data: bytes) -> JsonNode | None:
-    """Parse these bytes as an object or array of nodes. Return None if it is irregular."""
+def read_whole(data: bytes, node_class: type[Node]) -> Node | None:
+    """Parse these bytes as an object or array of nodes of this class. Return None if it is irregular."""
     found = _regular(data)
     if found is None or type(found[0]) not in (dict, list):
         return None
     start = _SPACES.match(data)
     assert start is not None
-    return _tree(found[0], data, start.end(), 0)
+    return _tree(found[0], data, start.end(), 0, node_class)
 
 
-def _tree(value: Any, data: bytes, at: int, base: int) -> JsonNode:
+def _tree(value: Any, data: bytes, at: int, base: int, node_class: type[Node]) -> Node:
     """Return the nodes of a value that starts at this index. The decoder has already found it to be valid."""
     kind = type(value)
     if kind is str:
         end = _QUOTED.match(data, at).end()  # type: ignore[union-attr]
         plain = data.find(b"\\", at, end) < 0
-        return JsonNode(JsonKind.STRING, base + at, base + end, value, plain, _NONE, _NONE, True, base + end - 1)
+        return node_class(JsonKind.STRING, base + at, base + end, value, plain, _NONE, _NONE, True, base + end - 1)
     if kind is dict:
-        return _object_tree(value, data, at, base)
+        return _object_tree(value, data, at, base, node_class)
     if kind is list:
-        return _array_tree(value, data, at, base)
+        return _array_tree(value, data, at, base, node_class)
     if kind is JsonNumber:
-        return JsonNode(JsonKind.NUMBER, base + at, base + at + len(value), str(value), False, _NONE, _NONE)
-    return JsonNode(kind_of(value), base + at, base + at + (5 if value is False else 4), "", False, _NONE, _NONE)
+        return node_class(JsonKind.NUMBER, base + at, base + at + len(value), str(value), False, _NONE, _NONE)
+    return node_class(kind_of(value), base + at, base + at + (5 if value is False else 4), "", False, _NONE, _NONE)
 
 
-def _object_tree(value: dict[str, Any], data: bytes, at: int, base: int) -> JsonNode:
-    node = JsonNode(JsonKind.OBJECT, base + at, 0, "", False, _NONE, [])
+def _object_tree(value: dict[str, Any], data: bytes, at: int, base: int, node_class: type[Node]) -> Node:
+    node = node_class(JsonKind.OBJECT, base + at, 0, "", False, _NONE, [])
     at = _FIRST.match(data, at).end()  # type: ignore[union-attr]
     for key, each in value.items():
         is_string = type(each) is str
@@ -183,22 +184,24 @@ def _object_tree(value: dict[str, Any], data: bytes, at: int, base: int) -> Json
         if is_string:
             start, end = found.span(2)
             plain = data.find(b"\\", start, end) < 0
-            inner = JsonNode(JsonKind.STRING, base + start, base + end, each, plain, _NONE, _NONE, True, base + end - 1)
+            inner = node_class(
+                JsonKind.STRING, base + start, base + end, each, plain, _NONE, _NONE, True, base + end - 1
+            )
             node.members.append(JsonMember(key, base + at, base + found.end(1), inner))
             at = found.end()
             continue
-        inner = _tree(each, data, found.end(), base)
+        inner = _tree(each, data, found.end(), base, node_class)
         node.members.append(JsonMember(key, base + at, base + found.end(1), inner))
         at = _NEXT.match(data, inner.end - base).end()  # type: ignore[union-attr]
     node.end = base + (data.rindex(b"}", 0, at) if value else at) + 1
     return node
 
 
-def _array_tree(value: list[Any], data: bytes, at: int, base: int) -> JsonNode:
-    node = JsonNode(JsonKind.ARRAY, base + at, 0, "", False, [], _NONE)
+def _array_tree(value: list[Any], data: bytes, at: int, base: int, node_class: type[Node]) -> Node:
+    node = node_class(JsonKind.ARRAY, base + at, 0, "", False, [], _NONE)
     at = _FIRST.match(data, at).end()  # type: ignore[union-attr]
     for each in value:
-        inner = _tree(each, data, at, base)
+        inner = _tree(each, data, at, base, node_class)
         node.items.append(inner)
         at = _NEXT.match(data, inner.end - base).end()  # type: ignore[union-attr]
     node.end = base + (data.rindex(b"]", 0, at) if value else at) + 1

@@ -248,6 +248,9 @@ def test_flags_in_metadata_and_other_audiences_hide() -> None:
                 assert shown_in(read(json.dumps(record), "json")) == bodies, record
                 request = {"model": "m", "system": "", "messages": [record]}
                 assert shown_in(read(json.dumps(request), "anthropic")) == bodies, record
+    for thought in (None, "", "Hm.", "yes", True, 0):
+        message = {"role": "assistant", "content": "Hi.", "isHidden": True, "thought": thought}
+        assert shown_in(read(json.dumps(message), "json")) == [], thought
 
 
 def test_a_phase_that_a_table_does_not_read_hides() -> None:

@@ -14,9 +14,8 @@ from viewer.formats.json.fields import Source
 from viewer.formats.tables.model import Inner
 from viewer.model.diagnostic import Problem
 from viewer.rules.errors import E_BODY_CONSTRAINT_VIOLATION, E_STREAM_TRUNCATED
-from viewer.syntax.json_in_string import InnerNode, read_inner, read_inner_events
+from viewer.syntax.json_in_string import InnerNode, inner_text, read_inner, read_inner_events
 from viewer.syntax.json_lines import LazyNode, note_decoded
-from viewer.syntax.json_string import string_body
 from viewer.syntax.json_text import JsonKind, JsonNode, JsonReading
 
 _IS_JSON = lazy_regex(r'\s*(?:\{\s*"|\[\s*[\[{"])')
@@ -151,8 +150,10 @@ class _InnerReader:
             return None
         if _begins_json(value):
             return self.read(value)
-        reading = read_inner(value, self._raw(value))
-        return None if reading.faults or not self._is_all(reading, value) else reading.node
+        raw = self._raw(value)
+        data = inner_text(raw)
+        reading = read_inner(value, raw, data)
+        return None if reading.faults or not _is_all(reading, data) else reading.node
 
     def read(self, value: JsonNode) -> JsonNode | None:
         """Return the JSON in a string, even if its end is missing, or None for any other value."""
@@ -160,12 +161,14 @@ class _InnerReader:
             return None
         if not _begins_json(value):
             return None
-        reading = read_inner(value, self._raw(value))
+        raw = self._raw(value)
+        data = inner_text(raw)
+        reading = read_inner(value, raw, data)
         if reading.faults and reading.may_go_on:
             self.problems.append(Problem(E_STREAM_TRUNCATED, "log", value.start, value.end))
             return reading.node
-        if reading.node is None or reading.faults or not self._is_all(reading, value):
-            cut = self._before_cut(value)
+        if reading.node is None or reading.faults or not _is_all(reading, data):
+            cut = _before_cut(value, raw, data)
             if cut is not None:
                 self.problems.append(Problem(E_STREAM_TRUNCATED, "log", value.start, value.end))
                 return cut
@@ -174,17 +177,19 @@ class _InnerReader:
             return None
         return reading.node
 
-    def _before_cut(self, value: JsonNode) -> JsonNode | None:
-        """Return the broken JSON in a string, up to the first place where a logger may have cut it."""
-        raw = self._raw(value)
-        mark = _CUT.search(string_body(raw).encode("utf-8", "replace"))
-        if mark is None:
-            return None
-        reading = read_inner(value, raw, mark.start())
-        return reading.node if reading.faults and reading.may_go_on else None
-
     def _raw(self, value: JsonNode) -> bytes:
         return self._source.data[value.start - self._source.base : value.end - self._source.base]
 
-    def _is_all(self, reading: JsonReading, value: JsonNode) -> bool:
-        return not string_body(self._raw(value)).encode("utf-8", "replace")[reading.end :].strip()
+
+def _before_cut(value: JsonNode, raw: bytes, data: bytes) -> JsonNode | None:
+    """Return the broken JSON in a string, up to the first place where a logger may have cut it."""
+    mark = _CUT.search(data)
+    if mark is None:
+        return None
+    reading = read_inner(value, raw, data[: mark.start()])
+    return reading.node if reading.faults and reading.may_go_on else None
+
+
+def _is_all(reading: JsonReading, data: bytes) -> bool:
+    """True if nothing follows the value in a string."""
+    return not data[reading.end :].strip()

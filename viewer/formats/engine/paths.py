@@ -45,6 +45,8 @@ class Path:
         if self.keys is not None and type(node) is LazyNode:
             value = self._lazy_first(node, self.keys)
             return [] if value is None else [value]
+        if self.keys is not None and node.decoded is not None:
+            return self._decoded_first(node, node.decoded, self.keys)
         if not self.is_in(node):
             return []
         if self._joined:
@@ -75,6 +77,17 @@ class Path:
             return self._lazy_first(node, self.keys)
         found = self.all(node)
         return found[0] if found else None
+
+    @staticmethod
+    def _decoded_first(node: JsonNode, decoded: dict[str, Any], choices: Keys) -> list[JsonNode]:
+        for keys in choices:
+            if _at(decoded, keys) is None:
+                continue
+            found: JsonNode | None = node
+            for key in keys:
+                found = found.get(key) if found is not None else None
+            return [] if found is None else [found]
+        return []
 
     @staticmethod
     def _lazy_first(node: LazyNode, choices: Keys) -> JsonNode | None:

@@ -116,12 +116,16 @@ class MessageObjects:
             for problem in message.problems:
                 self._record.report(*problem, number)
 
-    def add(self, node: JsonNode, source: Source, problems: list[Problem], kind: Kind = Kind.SAID) -> None:
-        """Add the messages of one object. `problems` holds the problems of its text."""
+    def add(
+        self, node: JsonNode, source: Source, problems: list[Problem], kind: Kind = Kind.SAID, *, is_usual: bool = True
+    ) -> None:
+        """Add the messages of one object. `problems` holds the problems of its text. `is_usual`: True if nothing around
+        the object decides its kind."""
         types = values_of(node, "type")
         outer, node = node, with_inner_message(node)
         inner = outer.get("message") if node is not outer else None
         if inner is not None:
+            is_usual = False
             types += values_of(inner, "type")
             if is_flagged(inner) or is_in_hidden_phase(inner):
                 kind = Kind.UNKNOWN
@@ -138,7 +142,7 @@ class MessageObjects:
         if any(problem.rule is E_PARSE_HEADER for problem in problems):
             said.header = replace(said.header, malformed=True)
         parts, extra_problems = self._parts(node, source, said)
-        if kind is Kind.SAID and not said.problems and said.ending is None:
+        if is_usual and not said.problems and said.ending is None:
             reports = [Report(at, one) for at, found in extra_problems.items() for one in found]
             self._shapes.learn(node, [(part.header, part.ending, part.pieces) for part in parts], reports, said.time.at)
         last = len(parts) - 1

@@ -10,7 +10,7 @@ from viewer.formats.containers.regular_lines import LONG, READ_WITH_CARE
 from viewer.formats.engine.usage import UsageLedger
 from viewer.formats.hiding import is_flagged, is_in_hidden_phase
 from viewer.formats.json.api_errors import add_error, find_error, is_batch_line
-from viewer.formats.json.fields import Source, header_value, is_message
+from viewer.formats.json.fields import Source, has_thought_flag, header_value, is_message
 from viewer.formats.json.items import MessageObjects
 from viewer.formats.json.known.rows import Facts, Row, UsagePlace, facts_in
 from viewer.formats.json.plain_lists import find_plain_list
@@ -270,8 +270,9 @@ class MessageLists:
             return
         self._unknown_count += 1
         if item.kind is JsonKind.OBJECT and is_message(item):
-            kind = Kind.UNKNOWN if found.use is Use.REJECTED or _is_hidden(item) else Kind.SAID
-            self._objects.add(item, source, notes.inside(item), kind)
+            is_rejected = found.use is Use.REJECTED
+            kind = Kind.UNKNOWN if is_rejected or _is_hidden(item) else Kind.SAID
+            self._objects.add(item, source, notes.inside(item), kind, is_usual=not is_rejected)
             return
         error = find_error(item) if item.closed else None
         if error is not None:
@@ -339,7 +340,7 @@ class _Notes:
 
 def _is_hidden(message: JsonNode) -> bool:
     """True if a flag or a phase hides a message. A thought stays a thought."""
-    return is_in_hidden_phase(message) or (is_flagged(message) and message.get("thought") is None)
+    return is_in_hidden_phase(message) or (is_flagged(message) and not has_thought_flag(message))
 
 
 class _ArrayMessages:

@@ -15,11 +15,12 @@ from viewer.formats.engine.deltas import all_rules, paths_of
 from viewer.formats.engine.drafts import NARROWING, Draft, RecordReading, hides_items, read_record
 from viewer.formats.engine.known import shapes
 from viewer.formats.engine.known.items import ItemShapes, has_only_drafts
-from viewer.formats.engine.known.shape_tree import Match, Parts
+from viewer.formats.engine.known.shape_tree import Match, Parts, Regs
 from viewer.formats.engine.known.shapes import (
     MOST_OUTLINES,
     Alike,
     Matched,
+    Shape,
     framed,
     is_usual,
     outline_of,
@@ -31,7 +32,9 @@ from viewer.syntax.json_text import JsonNode
 
 MOST_TRIALS = 64
 MOST_FRAMES = 8
-_KnownItems = dict[tuple[int, bytes, int], "tuple[list[Matched], int] | None"]
+MOST_FOLLOWERS = 8
+"""How many shapes of items to try after each shape."""
+_KnownItems = dict[tuple[int, bytes, int], "tuple[list[ListItem], int] | None"]
 _EACH = re.compile(r"(\w+)\[\]")
 
 
@@ -50,13 +53,23 @@ class ListFrame(Struct, eq=False):
     alike: Alike
 
 
+class ListItem(Struct, frozen=True):
+    """An item whose bytes match a shape."""
+
+    shape: Shape
+    regs: Regs
+    """The spans of the item and of its holes."""
+    known: Matched | None = None
+    """The match by the usual pattern, if the strict one does not match."""
+
+
 class MatchedList(Struct, frozen=True):
     """A record whose bytes match a frame and known shapes."""
 
     frame: ListFrame
     around: Matched
-    """The record, whose list is a hole."""
-    items: list[Matched]
+    """The record, whose list is a hole. All of its bytes are UTF-8."""
+    items: list[ListItem]
 
 
 class ListShapes:
@@ -68,6 +81,8 @@ class ListShapes:
         self._rules = _readable_lists(format)
         """The rules for lists, by the names of their members."""
         self._frames: list[ListFrame] = []
+        self._followers: dict[tuple[int, Shape | None], list[Shape]] = {}
+        """The shapes that followed each shape in the lists of a rule, most recent first."""
         self._outlines: dict[object, int] = {}
         self._trials = 0
 
@@ -107,19 +122,42 @@ class ListShapes:
         around = frame.alike.match(data, at, tail.end(), spans)
         return None if around is None else MatchedList(frame, around, items)
 
-    def _items_at(self, frame: ListFrame, data: bytes | bytearray, place: int) -> tuple[list[Matched], int] | None:
+    def _items_at(self, frame: ListFrame, data: bytes | bytearray, place: int) -> tuple[list[ListItem], int] | None:
         """Return the items from an index on, and the index after their list."""
-        items: list[Matched] = []
+        items: list[ListItem] = []
+        between, last = frame.between, None
         while True:
-            known = self._items.match(frame.rule, data, place)
-            if known is None:
+            item = self._item_at(frame.rule, data, place, last)
+            if item is None:
                 return None
-            items.append(known)
-            place = known.end
-            if not data.startswith(frame.between, place):
+            items.append(item)
+            last, place = item.shape, item.regs[0][1]
+            if not data.startswith(between, place):
                 break
-            place += len(frame.between)
+            place += len(between)
         return (items, place + 1) if data.startswith(b"]", place) else None
+
+    def _item_at(self, rule: RecordRule, data: bytes | bytearray, place: int, last: Shape | None) -> ListItem | None:
+        """Return the item at an index if it has a known shape. `last` is the shape of the item before it."""
+        key = id(rule), last
+        followers = self._followers.get(key)
+        if followers is None:
+            followers = self._followers[key] = []
+        for shape in followers:
+            found = shape.strict_pattern.match(data, place)  # type: ignore[union-attr]
+            if found is not None:
+                if shape is not followers[0]:
+                    followers.remove(shape)
+                    followers.insert(0, shape)
+                return ListItem(shape, found.regs)
+        known = self._items.match(rule, data, place)
+        if known is None:
+            return None
+        shape = known.shape
+        if shape.strict_pattern is not None and shape not in followers:
+            followers.insert(0, shape)
+            del followers[MOST_FOLLOWERS:]
+        return ListItem(shape, ((known.start, known.end), *known.spans), known)
 
     def learn(self, node: JsonNode, reading: RecordReading) -> None:
         """Make a frame from a record and its reading by the rules, if similar records have come before."""

@@ -24,17 +24,17 @@ from viewer.formats.engine.drafts import CONVERSATIONS, Draft, RecordReading, fi
 from viewer.formats.engine.inner import has_inner_strings
 from viewer.formats.engine.known.facts import FactFinder, Text, UsageAt, holes_of
 from viewer.formats.engine.known.shape_tree import Parts, Regs, ShapeTree
-from viewer.formats.engine.known.strict import StrictHole, strict_parts
+from viewer.formats.engine.known.strict import StrictHole, StrictPattern, strict_parts
 from viewer.formats.engine.paths import MEMBERS, all_at, names_read, path
 from viewer.formats.engine.usage import Stated
-from viewer.formats.hiding import HOLDERS, SOURCES
+from viewer.formats.hiding import DECIDING, HOLDERS, SOURCES, STATES, TAGS, hides_messages, is_flagged
 from viewer.formats.json.fields import Source
 from viewer.formats.json.known.values import CONTAINER
 from viewer.formats.tables.model import Exchange, RecordFormat, RecordRule
 from viewer.model.diagnostic import Problem, Rule
 from viewer.model.messages import Coding, Kind, Piece
 from viewer.model.time_order import TimePlace
-from viewer.syntax.json_lines import JsonNumber, LazyNode, known_object, read_regular, whole_tree
+from viewer.syntax.json_lines import JsonNumber, LazyNode, decoded_object, known_object, read_regular, whole_tree
 from viewer.syntax.json_text import JsonKind, JsonNode, plain_object
 from viewer.syntax.json_tree import JsonText
 from viewer.syntax.times import parse_decoded_time
@@ -77,6 +77,10 @@ _SIGNS = {byte: chr(byte) if byte in b"{[" else "a" for byte in range(0x21, 0x7F
 """For each possible first byte of a string, what it reveals about the string."""
 _INDENTED = re.compile(rb'"(?>[ ]|\\[nrtf])*+([!#-\[\]-~]|\\["\\/])')
 """A string up to the first character of its text that is certainly not whitespace."""
+_OPEN_FLAGS = SOURCES | TAGS | STATES
+"""Members that seldom hide a message. Their strings may differ if none of them hides."""
+MOST_VERDICTS, LONGEST_JUDGED = 1024, 256
+"""The maximum number of strings for which it is remembered whether they hide, and their maximum length."""
 _FACTS = ("call_id", "name", "thread", "key", "part", "text", "role", "channel_word", "intent")
 
 
@@ -91,6 +95,8 @@ class _Hole(Struct):
     beginnings: tuple[tuple[str, ...], ...] = ()
     like: int = 0
     """The number of the first hole with the same string, if a rule compares the strings."""
+    flag: str = ""
+    """The name of the member, if its string must not hide the message."""
 
 
 class PieceAt(Struct, frozen=True):
@@ -153,13 +159,21 @@ class _Check(Struct, frozen=True):
     beginnings: tuple[tuple[str, ...], ...]
 
 
+_Guard = tuple[int, str]
+"""A hole whose string must not hide the message, and the name of its member."""
+
+
 class Alike:
     """The shapes that have the same pattern. Two things distinguish them: how the strings in the same holes begin, and
     which of these strings are equal."""
 
-    def __init__(self, checks: tuple[_Check, ...], compared: tuple[int | str, ...]) -> None:
+    def __init__(
+        self, checks: tuple[_Check, ...], compared: tuple[int | str, ...], guards: tuple[_Guard, ...] = ()
+    ) -> None:
         self._checks = checks
         self._compared = compared
+        self._guards = guards
+        self._verdicts: dict[tuple[str, str], bool] = {}
         self._shapes: dict[tuple[tuple[object, ...], ...], Shape] = {}
 
     def add(self, beginnings: tuple[tuple[object, ...], ...], shape: Shape) -> None:
@@ -176,6 +190,10 @@ class Alike:
             return None
         texts: dict[int, str] = {}
         found: list[tuple[object, ...]] = []
+        for hole, name in self._guards:
+            text = texts[hole] = decoded_text(data, *spans[hole - 1])
+            if self._hides(name, text):
+                return None
         for check in self._checks:
             sign = None if check.beginnings else _sign_at(data, spans[check.hole - 1][0])
             if sign is None:
@@ -191,6 +209,22 @@ class Alike:
             found.append(_equal_texts(given))
         shape = self._shapes.get(tuple(found))
         return None if shape is None else Matched(shape, at, end, raw, spans, texts)
+
+    def _hides(self, name: str, text: str) -> bool:
+        verdict = self._verdicts.get((name, text))
+        if verdict is None:
+            verdict = may_hide(name, text)
+            if len(text) <= LONGEST_JUDGED:
+                if len(self._verdicts) >= MOST_VERDICTS:
+                    self._verdicts.clear()
+                self._verdicts[name, text] = verdict
+        return verdict
+
+
+def may_hide(name: str, text: str) -> bool:
+    """True if a string hides a message or a conversation in a member with this name, alone or in a list."""
+    found = (decoded_object({name: value}) for value in (text, [text]))
+    return any(is_flagged(one) or hides_messages(one) for one in found)
 
 
 class Matched(Struct, frozen=True):
@@ -271,6 +305,11 @@ class Shape:
         """The holes whose text is part of the reading."""
         self._count = len(holes) + 1
 
+    @cached_property
+    def strict_pattern(self) -> StrictPattern | None:
+        """The strict pattern of the records, if there is one. The same in all plans, so it is compiled once."""
+        return None if self.strict is None else StrictPattern(self.strict)
+
     def strict_parts(self, parts: Parts, holes: list[_Hole]) -> Parts | None:
         """Return the parts of a strict pattern, or None if there is none. `parts` are the parts of the usual
         pattern."""
@@ -288,6 +327,7 @@ class Shape:
                 hole.node.text if hole.node.kind is JsonKind.STRING else None,
                 hole.is_read,
                 tuple(word for words in hole.beginnings for word in words),
+                bool(hole.flag),
             )
             for hole, (_, pattern) in zip(holes, parts, strict=False)
         ]
@@ -399,7 +439,7 @@ class RecordShapes:
     def __init__(self, format: RecordFormat) -> None:
         self._format = format
         self._shapes = ShapeTree[Alike]()
-        self._alike: dict[tuple[Parts, tuple[_Check, ...], tuple[int | str, ...]], Alike] = {}
+        self._alike: dict[tuple[Parts, tuple[_Check, ...], tuple[int | str, ...], tuple[_Guard, ...]], Alike] = {}
         self._trials = 0
         self._outlines: dict[object, int] = {}
         """The number of occurrences of records with the same members."""
@@ -453,11 +493,11 @@ class RecordShapes:
             return
         parts, holes, shape, compared = known
         read = [(number, hole) for number, hole in enumerate(holes, 1) if hole.is_read]
-        checks = _checks_of(holes)
+        checks, guards = _checks_of(holes), _guards_of(holes)
         shape.strict = None if compared else shape.strict_parts(parts, holes)
-        alike = self._alike.get((parts, checks, compared))
+        alike = self._alike.get((parts, checks, compared, guards))
         if alike is None:
-            alike = self._alike[parts, checks, compared] = Alike(checks, compared)
+            alike = self._alike[parts, checks, compared, guards] = Alike(checks, compared, guards)
             self._shapes.add(parts, alike)
         beginnings = [_beginning(hole.node.text, hole.beginnings) for _, hole in read]
         if compared:
@@ -471,6 +511,10 @@ def _checks_of(holes: list[_Hole]) -> tuple[_Check, ...]:
     return tuple(_Check(number, hole.beginnings) for number, hole in enumerate(holes, 1) if hole.is_read)
 
 
+def _guards_of(holes: list[_Hole]) -> tuple[_Guard, ...]:
+    return tuple((number, hole.flag) for number, hole in enumerate(holes, 1) if hole.flag)
+
+
 def is_usual(reading: RecordReading) -> bool:
     """True if a reading consists only of drafts, and possibly ends messages."""
     is_more: object = reading.steps or reading.faults or reading.begun or reading.narrows
@@ -478,8 +522,8 @@ def is_usual(reading: RecordReading) -> bool:
     return not is_more and reading.unknown is None and reading.session is None
 
 
-_OUTLINED = DECIDING_NAMES - SOURCES
-"""Deciding names whose words tell records apart. Authors may be many."""
+_OUTLINED = DECIDING_NAMES - SOURCES - TAGS
+"""Deciding names whose words tell records apart. Authors and tags may be many."""
 
 
 def outline_of(value: Any, depth: int = 0) -> object:
@@ -671,12 +715,14 @@ class _Learner:
         if node.start == self._list_at:
             self._holes.append(_Hole(node, at))
             return
-        if node.start in self._deciding.values or self._is_deciding(node, at, name):
+        is_deciding = self._is_deciding(node, at, name)
+        flag = name if is_deciding and self._is_open_flag(node, at, name) else ""
+        if node.start in self._deciding.values or (is_deciding and not flag):
             return
         if node.start in self._deciding.times and not parse_decoded_time(_at(self._value, at)):
             return
         if node.kind is JsonKind.STRING and node.text.strip():
-            hole = _Hole(node, at, is_time=parse_decoded_time(node.text) is not None)
+            hole = _Hole(node, at, is_time=parse_decoded_time(node.text) is not None, flag=flag)
             hole.beginnings = tuple(self._deciding.beginnings.get(node.start, ()))
             hole.is_read = bool(hole.beginnings) or node.start in self._inner
             if not hole.beginnings or not _beginning(node.text, hole.beginnings).count(True):
@@ -694,6 +740,18 @@ class _Learner:
         if name in SOURCES:
             return node.kind is JsonKind.STRING and not (len(at) == 1 and self._is_conversation())
         return name in DECIDING_NAMES
+
+    @staticmethod
+    def _is_open_flag(node: JsonNode, at: _Path, name: str) -> bool:
+        """True if the effect of a value depends on nothing but the name of its member, and it hides nothing. The items
+        of a list are judged one by one."""
+        if name not in _OPEN_FLAGS or (node.kind is JsonKind.ARRAY and at[-1] != name):
+            return False
+        if any(step in DECIDING and step not in HOLDERS and step != name for step in at):
+            return False
+        if node.kind is JsonKind.ARRAY:
+            return name in TAGS and all(item.kind is JsonKind.STRING for item in node.items)
+        return node.kind is JsonKind.STRING and not may_hide(name, node.text)
 
     def _is_conversation(self) -> bool:
         """True if the record shows only messages in lists of messages. Its author is not that of the messages."""
@@ -971,7 +1029,7 @@ def framed(
     if compared or len(places) != 1:
         return None
     (place,) = places
-    alike = Alike(_checks_of(holes), ())
+    alike = Alike(_checks_of(holes), (), _guards_of(holes))
     alike.add(tuple(_beginning(hole.node.text, hole.beginnings) for hole in holes if hole.is_read), shape)
     before, after = parts[: place - 1], parts[place:]
     return (*before, (parts[place - 1][0], b""), *after), place, alike

@@ -13,6 +13,8 @@ _INDENT = rb"(?>[ ]|\\[nrtf])*+"
 """Whitespace at the start of a string, as far as its bytes show it."""
 _NOT_INDENT = rb"\xc2|\xe1|\xe2|\xe3\x80\x80|\xef\xbb\xbf"
 """Bytes that may begin other whitespace."""
+_WORD = r"[ !#-\[\]-~]+"
+"""Text that has no escapes in JSON."""
 _FACT = rb'"(?![\[{])[!#-\[\]-~]++"'
 """A short string, such as an ID: ASCII without whitespace or escapes."""
 _MINUTE = rb"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:"
@@ -30,6 +32,8 @@ class StrictHole(Struct, frozen=True):
     is_read: bool
     words: tuple[str, ...]
     """Words with which the text must not begin."""
+    is_flag: bool = False
+    """True if other texts may hide a message."""
 
 
 def strict_parts(
@@ -53,6 +57,8 @@ def _strict(hole: StrictHole, is_fact: bool, is_time: bool, is_count: bool) -> b
     text = hole.text
     if text is None:
         return (_COUNT if is_count else None) if is_fact else hole.pattern
+    if hole.is_flag:
+        return re.escape(f'"{text}"'.encode()) if re.fullmatch(_WORD, text) else None
     if is_time and re.fullmatch(_TIME, f'"{text}"'.encode()):
         return _TIME
     firsts = {word[:1] for word in hole.words}

@@ -181,7 +181,7 @@ class ColumnWriter:
             own = self._list_plan(matched.shape, is_item=True)
             if own is None:
                 return False
-            run.append(Item(own, ((matched.start, matched.end), *matched.spans), matched))
+            run.append(Item(own, matched.regs, matched.known))
         lines = [line for item in run for line in item.plan.lines]
         if len(lines) == len(plan.lines) or (is_last and lines[-1].may_go_on):
             return False
@@ -196,8 +196,7 @@ class ColumnWriter:
         texts = _listed(ready[0].texts, run[0].regs)
         reading = RecordReading(starts=True, fields=around.shape.given_fields(texts))
         session.id = session.begin(around.node(base, texts), reading)
-        for each in ready:
-            self._append(batch, each, data, base, signs)
+        self._append(batch, ready, data, base, signs)
         self._record.count_batch(batch)
         return True
 
@@ -353,7 +352,7 @@ class ColumnWriter:
         elif twin is not None:
             self._append_twins(batch, one, twin, data, base, signs)
         else:
-            self._append(batch, one, data, base, signs, skipped)
+            self._append(batch, (one,), data, base, signs, skipped)
         last = len(batch.codes)
         number = batch.first + last - 1
         if plan.model is not None and self._keeps_model:
@@ -403,7 +402,7 @@ class ColumnWriter:
             draft = line.draft
             draft.call_id, draft.name, draft.thread = call_id, name, None
             header = self._opened[line.number, name] = self._headers.of(draft).with_call_id(None)
-        self._append(batch, next, data, base, signs)
+        self._append(batch, (next,), data, base, signs)
         (hole, shift), _ = line.said.span
         batch.starts[row] = base + regs[hole][1] + shift if hole else base + regs[0][0] + shift
         batch.held[row] = header, tuple(line.said.pieces_in(data, base, regs[1:], ends_of(base, regs)))
@@ -417,7 +416,7 @@ class ColumnWriter:
         rule = line.draft.rule
         assert rule.copy is not None and line.hidden is not None
         row, regs = len(batch.codes), one.item.regs
-        self._append(batch, one if rule.copy.primary else next, data, base, signs)
+        self._append(batch, (one if rule.copy.primary else next,), data, base, signs)
         (hole, shift), _ = line.said.span
         batch.starts[row] = base + regs[hole][1] + shift if hole else base + regs[0][0] + shift
         if one.times[0]:
@@ -449,88 +448,91 @@ class ColumnWriter:
     def _append(
         self,
         batch: ClosedBatch,
-        one: _Ready,
+        ready: Iterable[_Ready],
         data: bytes | bytearray,
         base: int,
         signs: set[int],
         skipped: int = -1,
     ) -> None:
-        """Add the messages of a record to a batch, except for the one at the index `skipped`."""
-        item, texts = one.item, one.texts
-        regs, numbers = item.regs, batch.numbers
-        for place, (line, time) in enumerate(zip(item.plan.lines, one.times, strict=True)):
-            if place == skipped:
-                continue
-            said, row = line.said, len(batch.codes)
-            header, name, thread = line.header, None, None
-            agent: tuple[int, str] | None = None
-            if header is None:
-                call_id, name = text_of(line.id, texts), text_of(line.name, texts)
-                if line.thread is not None:
-                    thread = text_of(line.thread, texts)
-                    agent = self._record.transcript, thread or ""
-                if line.is_reply:
-                    name = name or self._headers.tool_of(call_id)
-                code = numbers.get((line.number, name, agent))
+        """Add the messages of records to a batch, except for the one at the index `skipped` of each record."""
+        numbers, codes, headers, note = batch.numbers, batch.codes, batch.headers, self._messages.note
+        starts, ends, body_starts, body_ends = batch.starts, batch.ends, batch.body_starts, batch.body_ends
+        escaped, signed = batch.escaped, batch.signed
+        for one in ready:
+            texts, regs = one.texts, one.item.regs
+            for place, line in enumerate(one.item.plan.lines):
+                if place == skipped:
+                    continue
+                said, row, time = line.said, len(codes), one.times[place]
+                header, name, thread = line.header, None, None
+                agent: tuple[int, str] | None = None
+                if header is None:
+                    call_id, name = text_of(line.id, texts), text_of(line.name, texts)
+                    if line.thread is not None:
+                        thread = text_of(line.thread, texts)
+                        agent = self._record.transcript, thread or ""
+                    if line.is_reply:
+                        name = name or self._headers.tool_of(call_id)
+                    code = numbers.get((line.number, name, agent))
+                    if code is None:
+                        draft = line.draft
+                        draft.call_id, draft.name, draft.thread = call_id, name, thread
+                        header = self._headers.of(draft)
+                    elif line.is_call:
+                        self._headers.note_call(call_id, name)
+                    elif line.is_reply:
+                        self._headers.note_reply(call_id)
+                    if call_id is not None and (line.is_call or line.is_reply):
+                        batch.id_rows.append(row)
+                        batch.ids.append(call_id)
+                else:
+                    code = numbers.get((line.number, None, None))
                 if code is None:
-                    draft = line.draft
-                    draft.call_id, draft.name, draft.thread = call_id, name, thread
-                    header = self._headers.of(draft)
-                elif line.is_call:
-                    self._headers.note_call(call_id, name)
-                elif line.is_reply:
-                    self._headers.note_reply(call_id)
-                if call_id is not None and (line.is_call or line.is_reply):
-                    batch.id_rows.append(row)
-                    batch.ids.append(call_id)
-            else:
-                code = numbers.get((line.number, None, None))
-            if code is None:
-                assert header is not None
-                code = numbers[line.number, name, agent] = len(batch.headers)
-                batch.headers.append((header.with_call_id(None), line.ending))
-            (hole, shift), (other, end) = said.span
-            start = base + regs[hole][1] + shift if hole else base + regs[0][0] + shift
-            end = base + regs[other][1] + end if other else base + regs[0][0] + end
-            batch.codes.append(code)
-            batch.starts.append(start)
-            batch.ends.append(end)
-            if line.is_one:
-                first, last = regs[line.bodies[0]]
-                is_escaped = data.find(b"\\", first, last) >= 0
-                batch.body_starts.append(base + first + 1 - is_escaped)
-                batch.body_ends.append(base + last - 1 + is_escaped)
-                batch.escaped.append(STRING if is_escaped else PLAIN)
-                batch.signed.append(first in signs)
-            elif line.value:
-                first, last = regs[line.value]
-                batch.body_starts.append(base + first)
-                batch.body_ends.append(base + last)
-                batch.escaped.append(VALUE)
-                batch.signed.append(first in signs)
-            else:
-                batch.pieces[row] = tuple(said.pieces_in(data, base, regs[1:], ends_of(base, regs)))
-                batch.body_starts.append(start)
-                batch.body_ends.append(end)
-                batch.escaped.append(PLAIN)
-                batch.signed.append(False)
-            if time:
-                first, last = regs[said.time]
-                batch.time_rows.append(row)
-                batch.times.append(time)
-                batch.time_starts.append(base + first)
-                batch.time_ends.append(base + last)
-            if said.problems or said.outcome_span is not None:
-                _report(batch, said, row, ends_of(base, regs))
-            if one.part is not None:
-                self._growing.note_part(*one.part)
-            if self._note is not None and line.is_marked and not line.may_be_copied:
-                parts = [whole_text(mix, data, regs).strip() for mix in (line.text, *said.texts)]
-                self._note(line.draft.role, {*parts} - {""})
-            if line.may_go_on:
-                batch.opened[row] = len(batch.used)
-            else:
-                self._messages.note(batch.headers[code][0], batch.first + row, (start, end))
+                    assert header is not None
+                    code = numbers[line.number, name, agent] = len(headers)
+                    headers.append((header.with_call_id(None), line.ending))
+                (hole, shift), (other, end) = said.span
+                start = base + regs[hole][1] + shift if hole else base + regs[0][0] + shift
+                end = base + regs[other][1] + end if other else base + regs[0][0] + end
+                codes.append(code)
+                starts.append(start)
+                ends.append(end)
+                if line.is_one:
+                    first, last = regs[line.bodies[0]]
+                    is_escaped = data.find(b"\\", first, last) >= 0
+                    body_starts.append(base + first + 1 - is_escaped)
+                    body_ends.append(base + last - 1 + is_escaped)
+                    escaped.append(STRING if is_escaped else PLAIN)
+                    signed.append(first in signs)
+                elif line.value:
+                    first, last = regs[line.value]
+                    body_starts.append(base + first)
+                    body_ends.append(base + last)
+                    escaped.append(VALUE)
+                    signed.append(first in signs)
+                else:
+                    batch.pieces[row] = tuple(said.pieces_in(data, base, regs[1:], ends_of(base, regs)))
+                    body_starts.append(start)
+                    body_ends.append(end)
+                    escaped.append(PLAIN)
+                    signed.append(False)
+                if time:
+                    first, last = regs[said.time]
+                    batch.time_rows.append(row)
+                    batch.times.append(time)
+                    batch.time_starts.append(base + first)
+                    batch.time_ends.append(base + last)
+                if said.problems or said.outcome_span is not None:
+                    _report(batch, said, row, ends_of(base, regs))
+                if one.part is not None:
+                    self._growing.note_part(*one.part)
+                if self._note is not None and line.is_marked and not line.may_be_copied:
+                    parts = [whole_text(mix, data, regs).strip() for mix in (line.text, *said.texts)]
+                    self._note(line.draft.role, {*parts} - {""})
+                if line.may_go_on:
+                    batch.opened[row] = len(batch.used)
+                else:
+                    note(headers[code][0], batch.first + row, (start, end))
 
 
 def _completes(next: _Ready, one: _Ready) -> bool:

@@ -184,7 +184,7 @@ class Planner:
         bodies = tuple(hole for line in lines for hole in (line.bodies or (line.value,)) if hole)
         return Plan(
             shape,
-            None if shape.strict is None else StrictPattern(shape.strict),
+            shape.strict_pattern,
             tuple(lines),
             bodies,
             tuple(sorted(facts)),

@@ -77,9 +77,13 @@ class TextHooks:
         self._has_reported_end = is_disabled
 
 
+_AS_WRITTEN = (Coding.PLAIN, Coding.JSON_STRING, Coding.NESTED_TEXT)
+"""Codings of strings whose text is that of a draft with a single piece."""
+
+
 def is_one_text(draft: Draft) -> bool:
     """True if a draft consists of a single piece, and no character in its text may be a replacement for another."""
-    if len(draft.pieces) != 1 or draft.pieces[0].coding not in (Coding.PLAIN, Coding.JSON_STRING):
+    if len(draft.pieces) != 1 or draft.pieces[0].coding not in _AS_WRITTEN:
         return False
     return draft.texts == [draft.text] and "\ufffd" not in draft.text
 

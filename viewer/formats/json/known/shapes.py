@@ -6,8 +6,9 @@ an empty string, a template mark, or an ID with an escape, goes to the slow path
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from enum import Enum
 from itertools import count
 from types import NoneType
@@ -16,10 +17,10 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from viewer.cache import lazy_regex
-from viewer.formats.hiding import CONTENTS, DECIDING, HELD, HOLDERS, SOURCES
+from viewer.formats.hiding import CONTENTS, DECIDING, HELD, HOLDERS, is_flagged
 from viewer.formats.json.content_parts import may_be_split, split_content
 from viewer.formats.json.fields import CALL_ID_KEYS, TIME_KEYS, is_known_key, piece_of
-from viewer.formats.json.known.values import NUMBER, STRING, WORDS, nested_pattern
+from viewer.formats.json.known.values import NUMBER, PLAIN_LIST, STRING, WORDS, nested_pattern
 from viewer.model.diagnostic import Problem, Rule
 from viewer.model.messages import Coding, Ending, Header, Piece, Span
 from viewer.model.time_order import TimePlace
@@ -28,7 +29,7 @@ from viewer.reading.bodies import joined_text, read_body
 from viewer.reading.grammar import ROLES
 from viewer.reading.header import full_tool_name
 from viewer.reading.template_marks import MAY_BE_MARK
-from viewer.syntax.json_lines import JsonNumber, LazyNode
+from viewer.syntax.json_lines import JsonNumber, LazyNode, read_regular
 from viewer.syntax.json_text import JsonKind, JsonNode, string_body
 from viewer.syntax.times import parse_time
 from viewer.syntax.utf8 import is_utf8
@@ -55,18 +56,14 @@ _KEYS = frozenset(
     }
 )
 """The members that a message with a shape may have, besides those that decide nothing."""
-_FIXED_KEYS = (
-    frozenset({"type", "phase", "channel", "recipient", "intent", "content_type", "constrained"}) | CONTENTS | SOURCES
-)
+_FIXED_KEYS = frozenset({"type", "phase", "channel", "recipient", "intent", "content_type", "constrained"}) | CONTENTS
 """Further members whose values decide how a message is read. They are part of the pattern."""
-_EXCLUDED_KEYS = (
-    frozenset({"usage", "response", "response_obj", "custom_id", "message", "text"})
-    | (DECIDING - HOLDERS - CONTENTS - SOURCES - set(_THOUGHT_KEYS))
-    | {"additional_kwargs", "flags"}
-)
+_EXCLUDED_KEYS = frozenset({"usage", "response", "response_obj", "custom_id", "message", "text"})
 """Members whose effect goes beyond the header of a message, or depends on more than its shape."""
-_METADATA_KEYS = HELD
-"""Members of `metadata` and its kin that may hide the message."""
+_GUARDED_KEYS = DECIDING - _FIXED_KEYS - {"thought", *_THOUGHT_KEYS}
+"""Members that may hide the message. Their values may differ as long as they have the same effect."""
+MOST_VERDICTS, LONGEST_JUDGED = 256, 256
+"""The maximum number of values whose effect is remembered for a hole, and their maximum length in bytes."""
 _TEXT_TYPES = ("text", "input_text", "output_text")
 _EMPTY_KEYS = ("refusal", "function_call", "audio", "annotations")
 """Members that must be empty, because the patterns of shapes cover no text in them."""
@@ -97,7 +94,9 @@ class _Use(Enum):
     NAME = "name"
     """The name of the tool of a call, or of the speaker."""
     OTHER = "other"
-    """The value of a member that decides nothing."""
+    """The value of another member, which becomes an extra attribute."""
+    UNSAID = "unsaid"
+    """The value of a member that is not in the header."""
 
 
 class _Hole(Struct, frozen=True):
@@ -106,7 +105,7 @@ class _Hole(Struct, frozen=True):
     node: LazyNode
     use: _Use
     key: str = ""
-    """The name of a member whose value decides nothing."""
+    """The name of another member."""
     call: int = -1
     """The index of the call that the value belongs to."""
 
@@ -124,6 +123,43 @@ class _Hole(Struct, frozen=True):
         if self.node.kind is JsonKind.STRING:
             return b'"(' + WORDS + b')"'
         return b"(" + (_nested(self.node) or NUMBER) + b")"
+
+
+class Guard:
+    """Decides whether the value of a member has the same effect on a message as that of the example."""
+
+    def __init__(self, number: int, hole: _Hole, role: str) -> None:
+        self.number = number
+        """The number of the hole."""
+        quote = b'"' if hole.node.kind is JsonKind.STRING else b""
+        self._before, self._after = b"{" + json.dumps(hole.key).encode() + b":" + quote, quote + b"}"
+        self._role = role
+        self._verdicts: dict[bytes, bool | None] = {}
+        self._expected = self._verdict(_source_of(hole.node).strip(quote or None))
+
+    def passes(self, value: bytes) -> bool:
+        """True if a value hides the message just like that of the example, and does not contradict its role."""
+        verdict = self._verdict(value)
+        return verdict is not None and verdict is self._expected
+
+    def _verdict(self, value: bytes) -> bool | None:
+        """Return whether a value hides the message, or None if it needs the slow path."""
+        if value in self._verdicts:
+            return self._verdicts[value]
+        node = read_regular(self._before + value + self._after, 0)
+        verdict = is_flagged(node) if node is not None and _agrees(node, self._role) else None
+        if len(value) <= LONGEST_JUDGED:
+            if len(self._verdicts) >= MOST_VERDICTS:
+                self._verdicts.clear()
+            self._verdicts[value] = verdict
+        return verdict
+
+
+def _agrees(node: JsonNode, role: str) -> bool:
+    """True if the author of a message has no other role than the message."""
+    author = node.get("author")
+    given = author.get("role") if author is not None else None
+    return given is None or given.kind is not JsonKind.STRING or given.text == role
 
 
 class Said(Struct, frozen=True):
@@ -159,9 +195,19 @@ class Said(Struct, frozen=True):
 class Shape:
     """A pattern for the bytes of an object, and the messages that matching bytes become."""
 
-    def __init__(self, pattern: bytes, messages: list[Said], reports_at: int, time: int, time_quotes: int) -> None:
-        self.match = re.compile(pattern, re.DOTALL).match
+    def __init__(
+        self,
+        pattern: bytes,
+        messages: list[Said],
+        guards: list[Guard],
+        reports_at: int,
+        time: int,
+        time_quotes: int,
+    ) -> None:
+        self._match = re.compile(pattern, re.DOTALL).match
+        self.match = self._guarded_match if guards else self._match
         self.messages = messages
+        self._guards = guards
         self.split = [said for said in messages if said.is_split]
         self.reports_at = reports_at
         """The number of the hole with the content."""
@@ -173,6 +219,11 @@ class Shape:
         """The shape that followed this one the last time."""
         self.headers: dict[tuple[int, str], Header] = {}
         """The headers with the names that their messages lack, by the number of the message and the names."""
+
+    def _guarded_match(self, data: bytes | bytearray, at: int) -> re.Match[bytes] | None:
+        found = self._match(data, at)
+        is_like = found is not None and all(guard.passes(found[guard.number]) for guard in self._guards)
+        return found if is_like else None
 
 
 class KnownMessage(Struct, frozen=True):
@@ -437,7 +488,7 @@ def _other_holes(node: LazyNode) -> list[_Hole] | None:
             if type(value) not in (str, bool):
                 return None
             continue
-        if is_known_key(key) and key not in TIME_KEYS:
+        if is_known_key(key) and key not in (*TIME_KEYS, "author"):
             return None
         if type(value) is bool:
             continue
@@ -445,27 +496,43 @@ def _other_holes(node: LazyNode) -> list[_Hole] | None:
         assert isinstance(hole, LazyNode)
         if not _is_open(key, value, hole):
             return None
-        found.append(_Hole(hole, _Use.OTHER, key))
+        found.append(_Hole(hole, _Use.UNSAID if key == "author" else _Use.OTHER, key))
     return found if sum(hole.key in TIME_KEYS for hole in found) <= 1 else None
 
 
 def _is_open(key: str, value: object, node: LazyNode) -> bool:
-    """True if the value of a member decides nothing and there is a pattern for it."""
+    """True if there is a pattern for the value of a member."""
     if type(value) is str:
         return re.fullmatch(WORDS, value.encode("utf-8", "replace")) is not None
     if type(value) is JsonNumber:
         return re.fullmatch(NUMBER, value.encode()) is not None
-    if key in TIME_KEYS or (key in HOLDERS and (type(value) is not dict or not _METADATA_KEYS.isdisjoint(value))):
-        return False
-    return _nested(node) is not None
+    return key not in TIME_KEYS and _nested(node) is not None
+
+
+def _guards(node: LazyNode, holes: list[_Hole]) -> Iterator[Guard]:
+    """Yield a guard for each hole whose value may hide the message."""
+    for number, hole in enumerate(holes, 1):
+        if hole.key in _GUARDED_KEYS and not _is_plain_holder(hole):
+            yield Guard(number, hole, node.value["role"])
+
+
+def _is_plain_holder(hole: _Hole) -> bool:
+    """True for an object none of whose members may hide the message, whatever their values are."""
+    return hole.key in HOLDERS and hole.node.kind is JsonKind.OBJECT and HELD.isdisjoint(hole.node.value)
 
 
 def _nested(node: LazyNode) -> bytes | None:
     """Return the pattern of an object or array whose values decide nothing, or None for any other value."""
     if node.kind not in (JsonKind.OBJECT, JsonKind.ARRAY):
         return None
+    source = _source_of(node)
+    return PLAIN_LIST if re.fullmatch(PLAIN_LIST, source) else nested_pattern(source)
+
+
+def _source_of(node: LazyNode) -> bytes:
+    """Return the source text of a value."""
     base = node.line.base
-    return nested_pattern(node.line.data[node.start - base : node.end - base])
+    return node.line.data[node.start - base : node.end - base]
 
 
 def _are_texts(content: object) -> bool:
@@ -587,7 +654,8 @@ def _made(
     has_all_names = {each.name for each in said} | {each.tool for each in said} == {0, *names.values()}
     if pattern is None or not (is_whole and has_all_values and has_all_names):
         return None
-    return Shape(pattern, said, place, time, int(time > 0 and holes[time - 1].node.kind is JsonKind.STRING))
+    quotes = int(time > 0 and holes[time - 1].node.kind is JsonKind.STRING)
+    return Shape(pattern, said, [*_guards(node, holes)], place, time, quotes)
 
 
 def _begins_divided(texts: list[LazyNode], role: str) -> bool:

@@ -13,6 +13,8 @@ NUMBER = rb"-?(?:0|[1-9][0-9]{0,14}+)(?>\.[0-9]{1,15}+)?+(?![0-9.eE])"
 _ANY_NUMBER = rb"-?(?:0|[1-9][0-9]{0,17}+)(?>\.[0-9]{1,20}+)?+(?>[eE][+-]?[0-9]{1,3}+)?+(?![0-9.eE])"
 _ANY = rb'(?:"(?>' + WORDS + rb')?+"|' + _ANY_NUMBER + rb"|true|false|null)"
 """Any value without parts that decides nothing."""
+PLAIN_LIST = rb"\[(?>" + _ANY + rb"(?>, *+" + _ANY + rb"){0,31}+)?+\]"
+"""A short list of such values."""
 LONGEST_NESTED = 2048
 MOST_NESTED = 32
 """The maximum number of values in an object or an array."""

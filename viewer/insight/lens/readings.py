@@ -240,7 +240,7 @@ def _number_texts(found: Sequence[_Read]) -> Generator[None, None, None]:
         borders = np.sort(np.concatenate((borders, _ShownBodies(each.messages, roles).starts)), kind="stable")
         borders = borders[np.flatnonzero(np.diff(borders, prepend=-1))]
         yield
-    first, is_same = np.zeros((4, len(borders)), np.int64), np.ones(len(borders), np.bool_)
+    first, is_same = np.zeros((3, len(borders)), np.int64), np.ones(len(borders), np.bool_)
     is_known = np.zeros(len(borders), np.bool_)
     for each in found:
         bodies = _ShownBodies(each.messages, roles)
@@ -286,8 +286,11 @@ class _ShownBodies:
         """Return what determines the texts, in columns."""
         kinds = self._messages.kinds[self.places]
         has_escapes = self._is_escaped[kinds] & ~np.frombuffer(self._layout.verbatim, np.bool_)[self.places]
-        body_starts, body_ends = self._messages.bodies(0, len(self._messages))
-        return np.stack((body_starts[self.places], body_ends[self.places], self._role_of[kinds], has_escapes))
+        found = np.zeros((3, len(kinds)), np.int64)
+        found[2] = 2 * self._role_of[kinds] + has_escapes
+        for row, column in zip(found, self._messages.bodies(0, len(self._messages)), strict=False):
+            row[:] = column[self.places]
+        return found
 
 
 def _checksum(shown: Projection, number: int) -> bytes:

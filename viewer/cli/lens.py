@@ -90,12 +90,7 @@ def _formats(context: click.Context, parameter: click.Parameter, value: str | No
     if value is None:
         return READERS
     known = {short: name for name, short in SHORT_NAMES.items()} | {name: name for name in READERS}
-    names = [name.strip() for name in value.split(",")]
-    for name in names:
-        if name not in known:
-            raise click.BadParameter(
-                f"no text format {name}. Known: {', '.join(SHORT_NAMES.values())}.", context, parameter
-            )
+    names = options.listed(value, known, "format", context, parameter)
     return tuple(dict.fromkeys(known[name] for name in names))
 
 

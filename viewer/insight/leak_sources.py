@@ -249,16 +249,15 @@ class Grams:
         at, places = map(np.concatenate, zip(*found, strict=True))
         if len(found) > 1:
             at, places = _last_places(at, places)
-        is_many = len(at) >= _FEW
-        return _joined(*self._hopeful(text, covered, at, places), is_many=is_many)
+        return _joined(*self._hopeful(text, covered, at, places), is_many=len(at) >= _FEW)
 
     def _hopeful(
         self, text: Words, covered: bytearray, at: Positions, places: Positions
     ) -> tuple[Positions, Positions]:
         """Return the sequences without those that are in no passage: common phrases of three to five words, with no
         other sequence on a diagonal near them and nothing at their ends that would continue a passage."""
-        if len(at) < _FEW_ALONE:
-            return at, places
+        if not _FEW_ALONE <= len(at) < _FEW:
+            return at, places  # too few, or repeated text, in which few sequences are alone
         order = np.argsort((places - at << _BITS) + at)
         diagonals, firsts = (places - at)[order], at[order]
         begins = np.ones(len(order), np.bool_)

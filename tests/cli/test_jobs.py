@@ -30,6 +30,10 @@ def test_several_processes_print_what_one_prints(tmp_path: Path) -> None:
             alone = run("check", *options, *inputs)
             assert run("check", "--jobs", "2", *options, *inputs) == alone, (options, inputs)
             assert alone.code == (2 if missing in inputs else 1) or "--where" in options
+            assert alone.err.count("DEBUG view") == ("--reveal" in options)
+    for jobs in "12":
+        nothing = run("check", "--jobs", jobs, "-d", missing)
+        assert nothing.err == f"ocmlview: no such file: {missing}\n", "nothing was quoted"
 
 
 def test_files_after_a_killed_process_are_still_handled() -> None:
@@ -40,5 +44,7 @@ def test_files_after_a_killed_process_are_still_handled() -> None:
             os.kill(os.getpid(), signal.SIGKILL)
         return path.upper()
 
-    assert list(in_order(act, "abcdefghijklmnop", 2)) == list("ABCDEFGHIJKLMNOP")
+    before: list[str] = []
+    assert list(in_order(act, "abcdefghijklmnop", 2, before.append)) == list("ABCDEFGHIJKLMNOP")
+    assert before == list("ABCDEFGHIJKLMNOP")
     assert list(in_order(act, "", 2)) == []

@@ -99,9 +99,10 @@ def test_only_text_formats_are_compared(forged: Path) -> None:
     assert (result.code, result.out) == (2, "")
     assert result.err == f"ocmlview: {sample}: lens compares text formats only\n"
     assert run("check", "--lens", sample).out == run("check", sample).out
-    result = run("lens", "--as", "2.3", forged)
-    assert result.code == 2
-    assert "no text format 2.3. Known: 0.1, 1.x, 2.0, 2.2, harmony." in result.err
+    for name in ("2.3", ""):
+        result = run("lens", "--as", f"2.2,{name}", forged)
+        assert result.code == 2
+        assert f"unknown format {name!r}; known formats: 0.1, 1.x, 2.0, 2.2, harmony, openchatml-0.1, " in result.err
 
 
 def test_some_reveals_do_not_open_the_columns(forged: Path) -> None:

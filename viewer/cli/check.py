@@ -12,7 +12,7 @@ from msgspec import Struct
 from viewer.cli import options
 from viewer.cli.exits import FINDINGS, FINE, complain, fail_without_reveal, say
 from viewer.cli.inputs import Inputs, retried
-from viewer.cli.notices import mention_if_empty
+from viewer.cli.notices import announced, mention_if_empty
 from viewer.cli.options import Followed
 from viewer.cli.output import Output
 from viewer.document.document import Document, Finding
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from viewer.document.live import LiveDocument
     from viewer.sources.changes import Reason
 
+
+_DEBUG_SENTENCE = "DEBUG view: the output quotes the transcript."
 
 Wanted = Callable[[Document, list[Finding]], list[Finding]]
 """A function that selects which findings of a document to report."""
@@ -51,10 +53,16 @@ class Report:
     """Iterates over the findings of all files and counts them."""
 
     def __init__(
-        self, inputs: Inputs, adds: Sequence[Callable[[Document], None]] = (), wanted: Wanted | None = None
+        self,
+        inputs: Inputs,
+        adds: Sequence[Callable[[Document], None]] = (),
+        wanted: Wanted | None = None,
+        sentence: str = "",
     ) -> None:
-        """Each function in `adds` adds problems to a document. `wanted` selects the findings that match a filter."""
+        """Each function in `adds` adds problems to a document. `wanted` selects the findings that match a filter.
+        `sentence` is said about the output as soon as a file can be read."""
         self.inputs = inputs
+        self.sentence = sentence
         self._adds = adds
         self._wanted = wanted
         self.more: list[tuple[str, str, int]] = []
@@ -63,7 +71,7 @@ class Report:
         """True if a file has no messages."""
 
     def __iter__(self) -> Iterator[tuple[Document, Finding]]:
-        for document in self.inputs:
+        for document in announced(self.inputs, self.sentence):
             findings = self.findings(document)
             self.count(document)
             for finding in findings:
@@ -196,7 +204,9 @@ def command(
         return _follow(followed, revealed, report_to, form, max_per_code, strict, require_messages, exit_zero)
     reading = options.reading_options(preambles, row_order=strict)
     wanted = partial(_wanted, where, revealed) if where is not None else None
-    report = Report(Inputs(options.inputs_of(files), format, reading, max_per_code, refuses=False), adds, wanted)
+    with_source = form is None and _shows_source(revealed)
+    inputs = Inputs(options.inputs_of(files), format, reading, max_per_code, refuses=False)
+    report = Report(inputs, adds, wanted, _DEBUG_SENTENCE if with_source else "")
     output = options.output_of(color, ascii_only)
     if form == "sarif":
         results = [(document.name, finding) for document, finding in report]
@@ -205,7 +215,6 @@ def command(
     elif form == "junit":
         output.write(junit(_suites(report)))
     else:
-        with_source = form is None and _shows_source(revealed)
         if jobs > 1:
             _check_parallel(report, jobs, lambda one: output.write(_lines(one, output, form, with_source)))
         else:
@@ -248,11 +257,9 @@ def _wanted(where: Filter, audience: Audience, document: Document, findings: lis
 
 
 def _shows_source(revealed: Audience) -> bool:
-    """True if source lines are quoted; warn the user about that."""
+    """True if source lines are quoted; report that they cannot be."""
     with_source = revealed.reveals(Reveal.ALL)
-    if with_source:
-        say("DEBUG view: the output quotes the transcript.")
-    elif not revealed.is_safe:
+    if not with_source and not revealed.is_safe:
         complain("source lines need --reveal all, because a line may contain other messages too")
     return with_source
 
@@ -271,7 +278,10 @@ def _follow(
 
     if form in ("sarif", "junit"):
         raise ViewerError(f"--{form} needs the whole input; with -f, use --json, --github, or text")
-    report = LiveReport(output, form, form is None and _shows_source(revealed), max_per_code)
+    with_source = form is None and _shows_source(revealed)
+    if with_source:
+        say(_DEBUG_SENTENCE)
+    report = LiveReport(output, form, with_source, max_per_code)
     code = follow(followed, report)
     report.sum_up()
     if code or exit_zero:
@@ -288,7 +298,12 @@ def _check_parallel(report: Report, jobs: int, write: Callable[[Report], None]) 
         write(one)
         return one.counted()
 
-    for counted in in_order(check, report.inputs.paths(), jobs):
+    def announce(one: Counted) -> None:
+        if report.sentence and (one.messages or one.has_empty):  # the file was read
+            say(report.sentence)
+            report.sentence = ""
+
+    for counted in in_order(check, report.inputs.paths(), jobs, announce):
         report.add(counted)
 
 

@@ -34,9 +34,14 @@ class _Work:
     act: Callable[[str], Any] | None = None
 
 
-def in_order(act: Callable[[str], Result], paths: Iterable[str], jobs: int) -> Iterator[Result]:
-    """Call `act` for each path in `jobs` processes, and yield the results in order, after printing the output of each
-    call. If a worker process dies, handle the remaining paths in this process."""
+def in_order(
+    act: Callable[[str], Result],
+    paths: Iterable[str],
+    jobs: int,
+    before: Callable[[Result], None] = lambda result: None,
+) -> Iterator[Result]:
+    """Call `act` for each path in `jobs` processes, and yield the results in order. Call `before` with each result,
+    then print the output of its call. If a worker process dies, handle the remaining paths in this process."""
     import multiprocessing
     from concurrent.futures import ProcessPoolExecutor
     from concurrent.futures.process import BrokenProcessPool
@@ -60,15 +65,18 @@ def in_order(act: Callable[[str], Result], paths: Iterable[str], jobs: int) -> I
                     is_broken = True
                     left = iter((path, *left))
             if not waiting:
-                yield from map(act, left)
-                return
-            path, future = waiting.popleft()
-            try:
-                done = future.result()
-            except BrokenProcessPool:
-                is_broken = True
-                yield act(path)
-                continue
+                path = next(left, None)
+                if path is None:
+                    return
+                done = _run(path)
+            else:
+                path, future = waiting.popleft()
+                try:
+                    done = future.result()
+                except BrokenProcessPool:
+                    is_broken = True
+                    done = _run(path)
+            before(done.result)
             _print(done)
             yield done.result
     finally:
@@ -82,11 +90,15 @@ def _begin() -> None:
 
 
 def _run(path: str) -> _Done:
-    """Call the function in a worker process, and capture what it prints."""
-    out, err = (io.TextIOWrapper(io.BytesIO(), stream.encoding, newline="") for stream in (sys.stdout, sys.stderr))
+    """Call the function, and capture what it prints."""
+    streams = sys.stdout, sys.stderr
+    out, err = (io.TextIOWrapper(io.BytesIO(), stream.encoding, newline="") for stream in streams)
     sys.stdout, sys.stderr = out, err
     assert _Work.act is not None
-    result = _Work.act(path)
+    try:
+        result = _Work.act(path)
+    finally:
+        sys.stdout, sys.stderr = streams
     out.flush()
     err.flush()
     return _Done(out.buffer.getvalue(), err.buffer.getvalue(), result)

@@ -90,12 +90,7 @@ def _formats(context: click.Context, parameter: click.Parameter, value: str | No
     if value is None:
         return READERS
     known = {short: name for name, short in SHORT_NAMES.items()} | {name: name for name in READERS}
-    names = [name.strip() for name in value.split(",")]
-    for name in names:
-        if name not in known:
-            raise click.BadParameter(
-                f"no text format {name}. Known: {', '.join(SHORT_NAMES.values())}.", context, parameter
-            )
+    names = options.listed(value, known, "format", context, parameter)
     return tuple(dict.fromkeys(known[name] for name in names))
 
 
@@ -181,29 +176,29 @@ def _shown_messages(comparison: Comparison) -> Iterator[ShownMessage]:
             yield item
 
 
-def _safe_text(comparison: Comparison, same: frozenset[int], name: str | None, output: Output) -> Iterator[Line]:
+def _safe_text(comparison: Comparison, same: bytes, name: str | None, output: Output) -> Iterator[Line]:
     """Yield the messages that every reader shows in the same way, and the number of others that the chosen reader shows
     between them."""
     style = output.style
     if name is not None:
         yield rule(style.name(name), trusted(""), output.width, style, heavy=True)
-    for is_same, run in groupby(_shown_messages(comparison), lambda message: message.number in same):
-        messages = list(run)
+    for is_same, run in groupby(_shown_messages(comparison), lambda message: same[message.number - 1]):
         if not is_same:
-            yield (Part(trusted(f"readers differ on {counted(len(messages), 'message')}"), StyleRole.QUIET),)
+            count = sum(1 for _ in run)
+            yield (Part(trusted(f"readers differ on {counted(count, 'message')}"), StyleRole.QUIET),)
             yield ()
             continue
-        for message in messages:
+        for message in run:
             yield (Part(style.name(message.role.capitalize()), StyleRole.STRONG),)
             yield from ((Part(style.spell(line)),) for line in lines_of(message.body))
             yield ()
 
 
 def _safe_json(
-    comparison: Comparison, same: frozenset[int], others: int, audience: Audience, name: str | None
+    comparison: Comparison, same: bytes, others: int, audience: Audience, name: str | None
 ) -> Iterator[Printable]:
     for message in _shown_messages(comparison):
-        if message.number not in same:
+        if not same[message.number - 1]:
             yield encode({"kind": "lens", "span": None, "rank": Rank.VISIBILITY.word, "message": message.number}, name)
     ranks: dict[str, int | None] = {rank.word: None for rank in Rank}
     yield encode(_summary(comparison, None, ranks | {Rank.VISIBILITY.word: others}), name)

@@ -10,9 +10,10 @@ from functools import cached_property
 import numpy as np
 from msgspec import Struct
 from numpy.lib.stride_tricks import sliding_window_view
+from numpy.typing import NDArray
 
 from viewer.cache import lazy_regex
-from viewer.insight.hidden.word_keys import CONTENT, UNSPACED_WORD, Hashes, Positions, is_content, weight_of
+from viewer.insight.hidden.word_keys import CONTENT, UNSPACED_WORD, Hashes, Keys, Positions, is_content, weight_of
 from viewer.insight.hidden.word_sequences import SEED, Words
 from viewer.model.messages import Span
 
@@ -48,6 +49,11 @@ _PLACES = np.uint64(_MOST_WORDS)
 
 _FEW = 256
 """Joining fewer sequences costs more than it saves."""
+_FEW_ALONE = 8
+"""Looking at fewer sequences together costs more than looking at each."""
+_SPARE = 32
+"""One word in this many is room for more words."""
+_NO_WORD = -1
 
 _QUOTES = lazy_regex(
     r'```.*?(?:```|\Z)|"[^"\n]{2,2000}"|“[^”]{2,2000}”|«[^»]{2,2000}»|„[^“”]{2,2000}[“”]|「[^」]{2,2000}」|『[^』]{2,2000}』',
@@ -144,7 +150,12 @@ class Grams:
     def __init__(self) -> None:
         self._sources: list[Source] = []
         self._starts: list[int] = []
+        self._lengths: list[int] = []
+        """The numbers of words of the sources."""
         self._words: list[Words] = []
+        """The positions of their words."""
+        self._keys = np.zeros(2 * _APART, np.int64)
+        """The keys of the words of all sources, after `_APART` zeros. No word of a shown text equals a zero."""
         self._end = 0
         self._sorted: list[Hashes] = []
         """Hashes of sequences with their positions in the lowest bits, in sorted blocks of decreasing size."""
@@ -156,7 +167,9 @@ class Grams:
             return
         self._sources.append(source)
         self._starts.append(self._end)
+        self._lengths.append(len(words))
         self._words.append(words.alone())
+        self._keep(words.keys)
         grams = words.threes & ~_PLACES
         places = np.arange(self._end, self._end + len(grams), dtype=np.uint64)
         if self._end + len(words) > _MOST_INDEXED:
@@ -164,6 +177,20 @@ class Grams:
             grams, places = grams[kept], places[kept]
         self._unsorted.append(grams | places)
         self._end += len(words) + _APART
+
+    def _keep(self, keys: Keys) -> None:
+        """Append the keys of a source."""
+        first = self._end + _APART
+        end = first + len(keys)
+        if end + _APART > len(self._keys):
+            room = np.zeros(end + _APART + self._end // _SPARE, np.int64)
+            room[:first] = self._keys[:first]
+            self._keys = room
+        self._keys[first:end] = keys
+
+    def _keys_of(self, source: int) -> Keys:
+        first = self._starts[source] + _APART
+        return self._keys[first : first + self._lengths[source]]
 
     def passages(self, text: Words, covered: bytearray) -> list[Passage]:
         """Return the passages of a shown text, longest first. They do not overlap and contain no covered words."""
@@ -206,6 +233,8 @@ class Grams:
             is_free = ~(at_each[wanted] & at_each[wanted + 1] & at_each[wanted + 2])
             wanted, grams = wanted[is_free], grams[is_free]
         grams = grams & ~_PLACES
+        order = grams.argsort()  # lookups near each other are faster
+        wanted, grams = wanted[order], grams[order]
         found: list[tuple[Positions, Positions]] = []
         for block in self._blocks():
             first = block.searchsorted(grams)
@@ -218,7 +247,52 @@ class Grams:
         if not found:
             return []
         at, places = map(np.concatenate, zip(*found, strict=True))
-        return _joined(*(_last_places(at, places) if len(found) > 1 else (at, places)))
+        if len(found) > 1:
+            at, places = _last_places(at, places)
+        return _joined(*self._hopeful(text, covered, at, places), is_many=len(at) >= _FEW)
+
+    def _hopeful(
+        self, text: Words, covered: bytearray, at: Positions, places: Positions
+    ) -> tuple[Positions, Positions]:
+        """Return the sequences without those that are in no passage: common phrases of three to five words, with no
+        other sequence on a diagonal near them and nothing at their ends that would continue a passage."""
+        if not _FEW_ALONE <= len(at) < _FEW:
+            return at, places  # too few, or repeated text, in which few sequences are alone
+        order = np.argsort((places - at << _BITS) + at)
+        diagonals, firsts = (places - at)[order], at[order]
+        begins = np.ones(len(order), np.bool_)
+        begins[1:] = np.diff(diagonals) > _SLIP
+        first = begins.nonzero()[0]
+        last = np.append(first[1:], len(order)) - 1
+        starts, ends, shifts = firsts[first], firsts[last] + SEED, diagonals[first]
+        is_alone = (ends - starts < LEAST_MARKED) & (shifts == diagonals[last])
+        alone = is_alone.nonzero()[0]
+        is_alone[alone] = ~self._may_grow(text, covered, starts[alone], ends[alone], shifts[alone])
+        kept = order[np.repeat(~is_alone, last - first + 1)]
+        return at[kept], places[kept]
+
+    def _may_grow(
+        self, text: Words, covered: bytearray, starts: Positions, ends: Positions, shifts: Positions
+    ) -> NDArray[np.bool_]:
+        """Return which sequences may go on at an end: with the next words, or after edited ones. See `_Sides.grow`."""
+        near, detours = (_WIDE, _MAY_SKIP_WIDE) if text.is_unspaced else (_NARROW, _MAY_SKIP)
+        at = np.concatenate((ends[:, None] + near, starts[:, None] - 1 - near))
+        hidden = self._keys.take(at + np.concatenate((shifts, shifts))[:, None] + _APART, mode="clip")
+        is_outside = (at < 0) | (at >= len(text))
+        shown = text.keys.take(at, mode="clip")
+        shown[is_outside] = _NO_WORD
+        is_equal = shown[:, :, None] == hidden[:, None, :]
+        has_content = shown & CONTENT > 0
+        follows = is_equal[:, 1:, 1:] & (has_content[:, :-1] | has_content[:, 1:])[:, :, None]
+        is_equal = is_equal[:, :-1, :-1]
+        if 1 in covered:
+            is_free = np.frombuffer(covered, np.bool_).take(at[:, :-1], mode="clip") == 0
+            is_equal &= is_free[:, :, None]
+        is_alike = is_equal.diagonal(axis1=1, axis2=2) & has_content[:, :-1]
+        may: NDArray[np.bool_] = (
+            is_equal[:, 0, 0] | is_alike.any(axis=1) | (is_equal & follows & detours).any(axis=(1, 2))
+        )
+        return may[: len(starts)] | may[len(starts) :]
 
     def _chains(self, text: Words, covered: bytearray) -> list[_Chain]:
         """Join sequences along a diagonal."""
@@ -240,7 +314,7 @@ class Grams:
     def _complete(self, chain: _Chain, text: Words, covered: bytearray) -> bool:
         """Extend a chain at both ends. Return whether it is a passage."""
         source = self._place_of(chain.source_first)
-        base, keys = self._starts[source], self._words[source].keys.data
+        base, keys = self._starts[source], self._keys_of(source).data
         if len(chain.places) < LEAST_MARKED and not chain.may_grow(text, keys, base):
             return False  # the usual case: a common phrase
         chain.extend(_Sides(text.keys.data, keys, base, covered))
@@ -283,9 +357,9 @@ def _last_places(at: Positions, places: Positions) -> tuple[Positions, Positions
     return at[is_kept], in_order[is_kept] & _MOST_WORDS
 
 
-def _joined(at: Positions, places: Positions) -> list[tuple[int, int, int]]:
+def _joined(at: Positions, places: Positions, *, is_many: bool) -> list[tuple[int, int, int]]:
     """Return sequences in order. Of many, those that overlap or touch on both sides are joined."""
-    if len(at) < _FEW:
+    if not is_many or not len(at):
         return [(first, place, SEED) for first, place in sorted(zip(at.tolist(), places.tolist(), strict=True))]
     by_diagonal = np.sort((places - at << _BITS) + at)
     begins = np.ones(len(at), np.bool_)
@@ -371,6 +445,18 @@ def _detours(gap: int) -> Sequence[tuple[int, int]]:
 
 
 _DETOURS, _WIDE_DETOURS = _detours(_GAP), _detours(2 * _GAP)
+_NARROW, _WIDE = np.arange(_near(0)), np.arange(_near(UNSPACED_WORD))
+"""The words that a passage looks ahead to."""
+
+
+def _may_skip(detours: Sequence[tuple[int, int]], near: int) -> NDArray[np.bool_]:
+    """Return the detours as a table."""
+    table = np.zeros((near - 1, near - 1), np.bool_)
+    table[tuple(zip(*detours, strict=True))] = True
+    return table
+
+
+_MAY_SKIP, _MAY_SKIP_WIDE = _may_skip(_DETOURS, len(_NARROW)), _may_skip(_WIDE_DETOURS, len(_WIDE))
 
 
 class _Chain:

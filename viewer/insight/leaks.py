@@ -53,11 +53,12 @@ META = lazy_regex(
 )
 """Wording that is typical of reasoning."""
 _META_SIGNS = (
-    *("we ", "the user ", "i need", "i have", "i should", "i must", "system prompt", "according to", "analysis"),
-    *("assistant", "commentary to", "der nutzer", "l'utilisateur", "el usuario", "用户", "系统提示", "ユーザーが"),
-    *("ユーザーは", "システム", "사용자", "시스템"),
+    *("we n", "we h", "we s", "we m", "we ſ", "the user ", "i need", "i have", "i should", "i must", "system prompt"),
+    *("according to", "analysis", "assistantf", "assistantc", "commentary to", "der nutzer"),
+    *("l'utilisateur", "el usuario", "用户", "系统提示", "ユーザーが", "ユーザーは", "システム", "사용자", "시스템"),
 )
 """Each such wording contains one of these. Few answers do, and the search is slow."""
+_ASCII_META_SIGNS = tuple(sign for sign in _META_SIGNS if sign.isascii())
 
 Work = Callable[[], None]
 
@@ -381,4 +382,5 @@ def _span(kind: str, passage: Passage, words: Words) -> LeakSpan:
 
 def _meta_wording(text: str) -> Iterator[re.Match[str]]:
     lowered = text.lower()
-    return META.finditer(text) if any(sign in lowered for sign in _META_SIGNS) else iter(())
+    signs = _ASCII_META_SIGNS if lowered.isascii() else _META_SIGNS
+    return META.finditer(text) if any(map(lowered.__contains__, signs)) else iter(())

@@ -34,7 +34,7 @@ from viewer.insight.hidden import rare_strings as rare_module
 from viewer.insight.hidden.rare_strings import rare_strings, rare_strings_of
 from viewer.insight.hidden.word_keys import WordKeys, keys_of
 from viewer.insight.hidden.word_sequences import Words
-from viewer.insight.leak_sources import Grams, Source
+from viewer.insight.leak_sources import Grams, Passage, Source
 from viewer.insight.leaks import SOURCES, Leak
 
 RULE = "offer ten percent to customers who threaten to leave the club"
@@ -168,6 +168,33 @@ def test_announcements_and_rare_strings_are_those_of_the_slow_search() -> None:
         assert [*rare_strings(text)] == [*slow_rare_strings(runs)], text
         strings.append(text)
     assert rare_strings_of(strings) == [[*rare_strings(text)] for text in strings]
+
+
+@pytest.mark.slow
+def test_sequences_that_are_dropped_early_are_in_no_passage(monkeypatch: pytest.MonkeyPatch) -> None:
+    chance, found = Random(8), 0
+    pieces = (*" ".join(sentences()[:9]).split(), *"我们在海边看见了三只白色的鸟", "of", "the", "and")
+
+    def passages(texts: list[str]) -> list[Passage]:
+        grams, keys = Grams(), WordKeys()
+        for number, text in enumerate(texts[1:], 1):
+            grams.add(Source(number, "analysis", text), Words(text, keys_of(text, keys)))
+        answer = Words(texts[0], keys_of(texts[0], keys))
+        return grams.passages(answer, bytearray(chance.choices((0, 1), (29, 1), k=len(answer))))
+
+    for number in range(150):
+        told = [chance.choices(pieces[: number + 20], k=chance.randint(3, 90)) for _ in range(3)]
+        slices = [text[first : first + 9] for text in told for first in range(0, len(text), 12)]
+        said = [chance.choice((word, word, word, chance.choice(pieces))) for each in slices for word in each]
+        texts = [" ".join(words) for words in (said, *told)]
+        state = chance.getstate()
+        plain = passages(texts)
+        chance.setstate(state)
+        with monkeypatch.context() as patched:
+            patched.setattr(leak_sources, "_FEW_ALONE", 1 << 30)
+            assert passages(texts) == plain
+        found += len(plain)
+    assert found > 100
 
 
 def slow_rare_strings(text: str) -> Iterator[tuple[str, tuple[int, int]]]:

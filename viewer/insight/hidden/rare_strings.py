@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from viewer.cache import lazy_regex
 from viewer.insight.words import UNSPACED
@@ -28,6 +29,9 @@ _SPACE, _SIGN = 1, 2
 _SIGN_KINDS = np.zeros(256, np.uint8)
 _SIGN_KINDS[[*b" \n\t"]] = _SPACE
 _SIGN_KINDS[[*b"0123456789@:"]] = _SIGN
+_MAY_BE_INSIDE = np.array([chr(byte).isalnum() or byte in b"-_?" for byte in range(128)], np.bool_)
+"""Letters and digits in ASCII, and what other characters are encoded as."""
+_NEAR = np.arange(2 * _LEAST_RARE - 1)
 
 
 def rare_strings_of(texts: Sequence[str]) -> list[list[Rare]]:
@@ -76,9 +80,23 @@ def _signed_by_ascii(text: str) -> Iterator[Span]:
     at = signs[colons]
     is_url = (data.take(at + 1, mode="clip") == ord("/")) & (data.take(at + 2, mode="clip") == ord("/"))
     signs = np.delete(signs, colons[~is_url])
+    signs = signs[_may_be_rare(data, signs)]
     spaces = np.concatenate(([-1], (kinds == _SPACE).nonzero()[0], [len(data)]))
     words = spaces.searchsorted(signs)
     words = words[np.diff(words, prepend=0) > 0]
     firsts, ends = spaces[words - 1] + 1, spaces[words]
     is_long = ends - firsts >= _LEAST_RARE
     yield from zip(firsts[is_long].tolist(), ends[is_long].tolist(), strict=True)
+
+
+def _may_be_rare(data: NDArray[np.uint8], signs: NDArray[np.intp]) -> NDArray[np.bool_]:
+    """Return which signs may be part of a rare string: those of addresses and URLs, and digits in a long enough run of
+    letters and digits."""
+    before = _LEAST_RARE - 1
+    is_inside = np.zeros(len(data) + 2 * before, np.bool_)
+    is_inside[before : before + len(data)] = _MAY_BE_INSIDE.take(data)
+    near = is_inside.take(signs[:, None] + _NEAR)
+    is_run = near[:, : before + 1]
+    for place in range(1, before + 1):
+        is_run = is_run & near[:, place : place + before + 1]
+    return is_run.any(axis=1) | (data.take(signs) > ord("9"))

@@ -47,8 +47,8 @@ class Words:
         return len(self.keys)
 
     def alone(self) -> Words:
-        """Return the words without hashes, and without the messages that were split together with this one."""
-        return Words(self._text, self.keys.copy(), _NO_HASHES, _NO_HASHES)
+        """Return only the positions of the words."""
+        return Words(self._text, _NO_KEYS, _NO_HASHES, _NO_HASHES)
 
     @cached_property
     def origins(self) -> list[int]:
@@ -74,6 +74,11 @@ class Words:
         for place in [place for place, gram in enumerate(self.origins) if gram in known and gram]:
             length = 2 * _ORIGIN if self.keys[place] & UNSPACED_WORD else _ORIGIN
             covered[place : place + length] = b"\1" * length
+
+    @cached_property
+    def is_unspaced(self) -> bool:
+        """True if any word is a character of a script without spaces."""
+        return bool((self.keys & UNSPACED_WORD).any())
 
     @cached_property
     def listed(self) -> list[int]:
@@ -108,6 +113,7 @@ class Words:
         return int(self.spans[first][0]), int(self.spans[end - 1][1])
 
 
+_NO_KEYS: Keys = np.empty(0, np.int64)
 _NO_HASHES: Hashes = np.empty(0, np.uint64)
 
 

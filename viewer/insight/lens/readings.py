@@ -191,15 +191,17 @@ def readings(
         while not (is_refused or other.is_read) and (limit is None or other.size < limit):
             size = other.step_size if other.size or not may_stop else _FIRST_STEP
             other.read_some(size if limit is None else min(size, limit - other.size))
+            if may_stop and other.size == size:
+                other.check_some(_FIRST_CHECK)
             is_refused = may_stop and bool(_problems(everything) & STRICT[name].refuses)
             yield
-        if is_refused:
-            found.append(_Read(name, REFUSES, Messages(_NO_LAYOUT), shown))
-            continue
         checked = _FIRST_CHECK
         while not _is_settled(name, everything) and other.check_some(min(checked, other.step_size)):
             checked *= 2
             yield
+        if may_stop and _problems(everything) & STRICT[name].refuses:
+            found.append(_Read(name, REFUSES, Messages(_NO_LAYOUT), shown))
+            continue
         layout = everything.whole_input().layout()
         verdict = _verdict(name, _problems(everything), is_empty=bool(other.size) and not len(layout.kinds))
         found.append(_Read(name, verdict, Messages(layout, [each.messages for each in found]), shown))
@@ -234,15 +236,14 @@ def _number_texts(found: Sequence[_Read]) -> Generator[None, None, None]:
     readers disagree about these."""
     roles: dict[str, int] = {}
     borders: Offsets = np.zeros(0, np.int64)
-    shown = []
     for each in found:
-        shown.append(_ShownBodies(each.messages, roles))
-        borders = np.sort(np.concatenate((borders, shown[-1].starts)), kind="stable")
+        borders = np.sort(np.concatenate((borders, _ShownBodies(each.messages, roles).starts)), kind="stable")
         borders = borders[np.flatnonzero(np.diff(borders, prepend=-1))]
         yield
-    first, is_same = np.zeros((4, len(borders)), np.int64), np.ones(len(borders), np.bool_)
+    first, is_same = np.zeros((3, len(borders)), np.int64), np.ones(len(borders), np.bool_)
     is_known = np.zeros(len(borders), np.bool_)
-    for bodies in shown:
+    for each in found:
+        bodies = _ShownBodies(each.messages, roles)
         at = borders.searchsorted(bodies.starts)
         is_same[at[~bodies.are_whole]] = False
         is_same &= np.bincount(at, minlength=len(borders)) < 2
@@ -252,7 +253,8 @@ def _number_texts(found: Sequence[_Read]) -> Generator[None, None, None]:
         is_known[at] = True
         yield
     numbers: dict[bytes, int] = {}
-    for each, bodies in zip(found, shown, strict=True):
+    for each in found:
+        bodies = _ShownBodies(each.messages, roles)
         places = bodies.places
         each.messages.texts[places] = 1
         for place in places[~is_same[borders.searchsorted(bodies.starts)]].tolist():
@@ -262,7 +264,8 @@ def _number_texts(found: Sequence[_Read]) -> Generator[None, None, None]:
 
 
 class _ShownBodies:
-    """The shown messages of a reading: where they begin, and what determines their text."""
+    """The shown messages of a reading: where they begin, and what determines their text. They are not kept, because
+    those of all readings are large."""
 
     def __init__(self, messages: Messages, roles: dict[str, int]) -> None:
         """`roles` numbers the roles."""
@@ -280,19 +283,23 @@ class _ShownBodies:
         """True for text that is read from one run of bytes."""
 
     def keys(self) -> NDArray[np.int64]:
-        """Return what determines the texts, in columns. They are not kept, because those of all readings are large."""
+        """Return what determines the texts, in columns."""
         kinds = self._messages.kinds[self.places]
         has_escapes = self._is_escaped[kinds] & ~np.frombuffer(self._layout.verbatim, np.bool_)[self.places]
-        body_starts, body_ends = self._messages.bodies(0, len(self._messages))
-        return np.stack((body_starts[self.places], body_ends[self.places], self._role_of[kinds], has_escapes))
+        found = np.zeros((3, len(kinds)), np.int64)
+        found[2] = 2 * self._role_of[kinds] + has_escapes
+        for row, column in zip(found, self._messages.bodies(0, len(self._messages)), strict=False):
+            row[:] = column[self.places]
+        return found
 
 
 def _checksum(shown: Projection, number: int) -> bytes:
     return blake2b("".join(shown.blocks(number)).encode("utf-8", "replace"), digest_size=16).digest()
 
 
-def agreed(readings: Sequence[Reading], chosen: str) -> tuple[frozenset[int], int]:
-    """Return the messages that all readers agree on, and how many others the chosen reader shows.
+def agreed(readings: Sequence[Reading], chosen: str) -> tuple[bytes, int]:
+    """Return which messages of the chosen reader all readers agree on, and how many others it shows. A message has the
+    place before its number.
 
     Readers agree on a message if the chosen reader, and every other one that does not refuse the text, shows it at the
     same place with the same role and text."""
@@ -303,8 +310,9 @@ def agreed(readings: Sequence[Reading], chosen: str) -> tuple[frozenset[int], in
     is_same = np.ones(len(shown), np.bool_)
     for judge in judges:
         is_same &= _is_among(shown, _shown(judge.messages, roles))
-    numbers = _places_shown(own.messages) + 1
-    return frozenset(numbers[is_same].tolist()), int(len(shown) - is_same.sum())
+    found = np.zeros(len(own.messages), np.bool_)
+    found[_places_shown(own.messages)[is_same]] = True
+    return found.tobytes(), int(len(shown) - is_same.sum())
 
 
 def _places_shown(messages: Messages) -> NDArray[np.intp]:

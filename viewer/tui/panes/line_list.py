@@ -112,8 +112,9 @@ class LineList(ScrollView, PlainLines, can_focus=False, inherit_bindings=False):
         self.refresh()
 
     def on_resize(self, event: events.Resize) -> None:
-        """Show or remove the scrollbar after a resize."""
+        """Show or remove the scrollbar after a resize, and keep the cursor visible."""
         self._measure()
+        self.follow_cursor()
 
     def _measure(self) -> None:
         """Measure the list. A list that fits keeps its size, because every change of size causes a layout of the

@@ -10,6 +10,7 @@ from itertools import pairwise
 from typing import TypeVar
 
 from msgspec import Struct
+from textual import events
 from textual._compositor import ChopsUpdate, Compositor
 from textual.geometry import Region
 from textual.screen import Screen
@@ -113,6 +114,12 @@ class FrontScreen(Screen[Result]):
     def __init__(self) -> None:
         super().__init__()
         self._compositor = FrontCompositor()
+        self._was_shown = False
+
+    def on_screen_resume(self, event: events.ScreenResume) -> None:
+        """Style the widgets when the screen is shown again, but not the first time: they have just been styled."""
+        event.refresh_styles = event.refresh_styles and self._was_shown
+        self._was_shown = True
 
 
 def _edges(cuts: tuple[int, ...], part: Region, known: dict[tuple[int, ...], Edges]) -> Edges:

@@ -21,6 +21,9 @@ from viewer.render.style import Line, StyleRole
 from viewer.tui.panes.plain_lines import PlainLines
 from viewer.tui.terminal.paint import Painter
 
+MOST_PAINTED = 200
+"""The maximum number of painted rows that are kept."""
+
 
 class LineList(ScrollView, PlainLines, can_focus=False, inherit_bindings=False):
     """Requests each row when it is drawn, so long lists cost nothing."""
@@ -76,6 +79,8 @@ class LineList(ScrollView, PlainLines, can_focus=False, inherit_bindings=False):
         self._count = 0
         self._line: Callable[[int, int], Line] = lambda row, width: ()
         self._details: Callable[[int, int], list[Line]] | None = None
+        self._painted: dict[int, tuple[Line, tuple[object, ...], Strip]] = {}
+        """The rows that were drawn last, with what they were drawn from."""
         self._opened: list[Line] = []
         """The lines below the opened row."""
         self._base = Style()
@@ -100,6 +105,7 @@ class LineList(ScrollView, PlainLines, can_focus=False, inherit_bindings=False):
     def show(self, count: int, line: Callable[[int, int], Line], cursor: int = -1) -> None:
         """Show this number of rows. `line` returns the parts of a row for a width."""
         self._count, self._line, self.cursor = count, line, min(cursor, count - 1)
+        self._painted.clear()
         self._measure()
         self.refresh()
         self.follow_cursor()
@@ -182,6 +188,21 @@ class LineList(ScrollView, PlainLines, can_focus=False, inherit_bindings=False):
         """Draw lines. Values that they share are computed only once."""
         self._base, self._top = self.rich_style, self.scroll_offset.y
         return super().render_lines(crop)
+
+    def strip(self, y: int) -> Strip:
+        """Return one screen line as the terminal shows it. A row that has only scrolled is not painted again."""
+        row, detail = self._at(self._top + y)
+        if detail >= 0 or row >= self._count:
+            return super().strip(y)
+        line, looks = self._line(row, self.line_width), (self.line_width, row == self.cursor, self._base)
+        known = self._painted.get(row)
+        if known is not None and known[0] is line and known[1] == (*looks, self.painter.edition):
+            return known[2]
+        strip = super().strip(y)
+        if len(self._painted) >= MOST_PAINTED:
+            self._painted.clear()
+        self._painted[row] = line, (*looks, self.painter.edition), strip
+        return strip
 
     def segments(self, y: int) -> list[Segment]:
         """Return one screen line."""

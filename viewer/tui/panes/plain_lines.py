@@ -7,7 +7,9 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from rich.segment import Segment
+from textual.color import Color
 from textual.containers import Horizontal
+from textual.filter import LineFilter
 from textual.geometry import Region, Size
 from textual.reactive import Reactive
 from textual.strip import Strip
@@ -62,6 +64,10 @@ class PlainLines(Widget):
     line_width = 0
     """The width of the lines being drawn, kept because reading a widget's size is slow."""
 
+    _filters: Sequence[LineFilter] = ()
+    _background = Color(0, 0, 0)
+    """What the filters of the app blend colors with."""
+
     @abstractmethod
     def segments(self, y: int) -> list[Segment]:
         """Return one screen line of that width."""
@@ -76,17 +82,25 @@ class PlainLines(Widget):
         if self.styles.gutter:
             return super().render_lines(crop)
         self.line_width = self.size.width
-        width, filters = self.region.width, self.get_line_filters()
-        background = self.background_colors[1]
-        strips: list[Strip] = []
+        self._filters, self._background = self.get_line_filters(), self.background_colors[1]
         height = self.size.height
-        for y in crop.line_range:  # during a resize, Textual may request lines that do not exist
-            segments = self.segments(y) if y < height else [Segment(" " * self.line_width, self.rich_style)]
-            for each in filters:
-                segments = each.apply(segments, background)
-            strips.append(Whole(segments, self.line_width))  # without the scrollbar
+        strips = [self.strip(y) if y < height else self._beyond() for y in crop.line_range]
         start, end = crop.column_span
-        return strips if (start, end) == (0, width) else [strip.crop(start, end) for strip in strips]
+        return strips if (start, end) == (0, self.region.width) else [strip.crop(start, end) for strip in strips]
+
+    def strip(self, y: int) -> Strip:
+        """Return one screen line as the terminal shows it."""
+        return self.filtered(self.segments(y))
+
+    def _beyond(self) -> Strip:
+        """Return a line that does not exist. Textual may request it during a resize."""
+        return self.filtered([Segment(" " * self.line_width, self.rich_style)])
+
+    def filtered(self, segments: list[Segment]) -> Strip:
+        """Return the line after the filters of the app, without the scrollbar."""
+        for each in self._filters:
+            segments = each.apply(segments, self._background)
+        return Whole(segments, self.line_width)
 
 
 class EvenLines(Widget):

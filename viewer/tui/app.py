@@ -173,8 +173,7 @@ class ViewerApp(App[int], inherit_bindings=False):
             under=self.options.first_display.audience,
             recorder=self.options.recorder,
         )
-        self._has_opened = False
-        self._place = 0
+        self._has_opened, self._place = False, 0
         self._lists = FileLists(
             *(self.options.first_display.audience, self.options.format, self.options.reading, self.settings.places),
             follows=self.options.follow,

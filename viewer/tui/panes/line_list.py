@@ -4,11 +4,13 @@ Used for the outline, problems, calls, timeline, and files. The row under the cu
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from rich.segment import Segment
 from rich.style import Style
 from textual import events
+from textual.color import Color
+from textual.filter import LineFilter
 from textual.geometry import Region, Size
 from textual.message import Message
 from textual.reactive import Reactive
@@ -189,19 +191,20 @@ class LineList(ScrollView, PlainLines, can_focus=False, inherit_bindings=False):
         self._base, self._top = self.rich_style, self.scroll_offset.y
         return super().render_lines(crop)
 
-    def strip(self, y: int) -> Strip:
-        """Return one screen line as the terminal shows it. A row that has only scrolled is not painted again."""
+    def strip(self, y: int, height: int, filters: Sequence[LineFilter], background: Color) -> Strip:
+        """Draw one line as the terminal shows it. A row that has only scrolled is not painted again."""
         row, detail = self._at(self._top + y)
-        if detail >= 0 or row >= self._count:
-            return super().strip(y)
-        line, looks = self._line(row, self.line_width), (self.line_width, row == self.cursor, self._base)
+        if detail >= 0 or row >= self._count or y >= height:
+            return super().strip(y, height, filters, background)
+        line = self._line(row, self.line_width)
+        looks = self.line_width, row == self.cursor, self._base, background, self.painter.edition
         known = self._painted.get(row)
-        if known is not None and known[0] is line and known[1] == (*looks, self.painter.edition):
+        if known is not None and known[0] is line and known[1] == looks:
             return known[2]
-        strip = super().strip(y)
+        strip = super().strip(y, height, filters, background)
         if len(self._painted) >= MOST_PAINTED:
             self._painted.clear()
-        self._painted[row] = line, (*looks, self.painter.edition), strip
+        self._painted[row] = line, looks, strip
         return strip
 
     def segments(self, y: int) -> list[Segment]:

@@ -64,10 +64,6 @@ class PlainLines(Widget):
     line_width = 0
     """The width of the lines being drawn, kept because reading a widget's size is slow."""
 
-    _filters: Sequence[LineFilter] = ()
-    _background = Color(0, 0, 0)
-    """What the filters of the app blend colors with."""
-
     @abstractmethod
     def segments(self, y: int) -> list[Segment]:
         """Return one screen line of that width."""
@@ -82,24 +78,18 @@ class PlainLines(Widget):
         if self.styles.gutter:
             return super().render_lines(crop)
         self.line_width = self.size.width
-        self._filters, self._background = self.get_line_filters(), self.background_colors[1]
-        height = self.size.height
-        strips = [self.strip(y) if y < height else self._beyond() for y in crop.line_range]
+        width, filters = self.region.width, self.get_line_filters()
+        background, height = self.background_colors[1], self.size.height
+        strips = [self.strip(y, height, filters, background) for y in crop.line_range]
         start, end = crop.column_span
-        return strips if (start, end) == (0, self.region.width) else [strip.crop(start, end) for strip in strips]
+        return strips if (start, end) == (0, width) else [strip.crop(start, end) for strip in strips]
 
-    def strip(self, y: int) -> Strip:
-        """Return one screen line as the terminal shows it."""
-        return self.filtered(self.segments(y))
-
-    def _beyond(self) -> Strip:
-        """Return a line that does not exist. Textual may request it during a resize."""
-        return self.filtered([Segment(" " * self.line_width, self.rich_style)])
-
-    def filtered(self, segments: list[Segment]) -> Strip:
-        """Return the line after the filters of the app, without the scrollbar."""
-        for each in self._filters:
-            segments = each.apply(segments, self._background)
+    def strip(self, y: int, height: int, filters: Sequence[LineFilter], background: Color) -> Strip:
+        """Draw one line as the terminal shows it, without the scrollbar. During a resize, Textual may request lines
+        that do not exist."""
+        segments = self.segments(y) if y < height else [Segment(" " * self.line_width, self.rich_style)]
+        for each in filters:
+            segments = each.apply(segments, background)
         return Whole(segments, self.line_width)
 
 

@@ -78,15 +78,13 @@ class PlainLines(Widget):
         if self.styles.gutter:
             return super().render_lines(crop)
         self.line_width = self.size.width
-        width, filters = self.region.width, self.get_line_filters()
-        background, height = self.background_colors[1], self.size.height
+        filters, background, height = self.get_line_filters(), self.background_colors[1], self.size.height
         strips = [self.strip(y, height, filters, background) for y in crop.line_range]
         start, end = crop.column_span
-        return strips if (start, end) == (0, width) else [strip.crop(start, end) for strip in strips]
+        return strips if (start, end) == (0, self.region.width) else [strip.crop(start, end) for strip in strips]
 
     def strip(self, y: int, height: int, filters: Sequence[LineFilter], background: Color) -> Strip:
-        """Draw one line as the terminal shows it, without the scrollbar. During a resize, Textual may request lines
-        that do not exist."""
+        """Draw one line as the terminal shows it. During a resize, Textual may request lines that do not exist."""
         segments = self.segments(y) if y < height else [Segment(" " * self.line_width, self.rich_style)]
         for each in filters:
             segments = each.apply(segments, background)

@@ -59,6 +59,7 @@ ATTRIBUTES = {
     ("textual.app.App", "_exit"),
     ("textual.app.App", "_return_code"),
     ("textual.dom.DOMNode", "_bindings"),
+    ("textual.css.stylesheet.Stylesheet", "_variables"),
     ("textual.driver.Driver", "_app"),
     ("textual.driver.Driver", "_auto_restart"),
     ("textual.driver.Driver", "_loop"),

@@ -270,8 +270,9 @@ class TestPrompt:
             prompt = bars(pilot).query_one(Prompt)
             assert not prompt.display or prompt.has_class("-closed")
             await pilot.press("a", "b")
-            assert prompt.query_one(SafeInput).value == ""
             assert pilot.app.focused is None
+            await pilot.press("ctrl+f")
+            assert prompt.query_one(SafeInput).value == ""
 
     @pytest.mark.slow
     async def test_submitted_text_is_posted(self) -> None:

@@ -190,7 +190,7 @@ def test_links_show_state_deadline_and_provenance(tmp_path: Path) -> None:
     assert [entry.follows for entry in found if entry.follows] == [4, 4, 7]
 
 
-def test_problems_come_with_section_and_advice() -> None:
+def test_problems_come_with_advice_and_in_openchatml_with_section(tmp_path: Path) -> None:
     assert tab_of(15, Tab.PROBLEMS, 50) == [
         " 1 problem",
         "",
@@ -202,6 +202,12 @@ def test_problems_come_with_section_and_advice() -> None:
         "   constraint if the body has another type.",
     ]
     assert tab_of(9, Tab.PROBLEMS) == [" no problems"]
+    harmony = "<|start|>user<|message|>Hi<|end|><|start|>assistant<|channel|>final<|message|>Hello"
+    foreign = inspected(read(tmp_path, harmony).project(DEBUG), 2)
+    assert texts(each.line for each in entries(foreign, Tab.PROBLEMS, 80, STYLE, sheet=False))[:1] == [" 1 problem"]
+    assert "section" not in " ".join(
+        texts(each.line for each in entries(foreign, Tab.PROBLEMS, 80, STYLE, sheet=False))
+    )
 
 
 @pytest.mark.slow

@@ -9,10 +9,12 @@ import pytest
 from textual.message_pump import MessagePump
 from textual.pilot import Pilot
 from textual.screen import Screen
+from textual.widgets import Input
 
 from tests.support.running import TOUR, drawn, press, running, said, settled, type_in, until, view
 from viewer.render.blocks.sides import Maker
 from viewer.tui.keys import ACTIONS
+from viewer.tui.main import screen_host
 from viewer.tui.panes.panel import BottomTab, Panel
 from viewer.tui.transcript.transcript import Transcript
 
@@ -80,9 +82,12 @@ async def test_tab_cycles_and_a_count_selects_a_pane() -> None:
 
 
 @pytest.mark.slow
-async def test_a_key_opens_focuses_and_closes_its_pane() -> None:
+async def test_a_key_mounts_focuses_and_closes_its_pane(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(screen_host, "IDLE_SECONDS", 1000)
     async with running() as pilot:
         main = view(pilot)
+        assert [panel for panel, frame in main.widgets.frames.items() if frame.is_attached] == [Panel.TRANSCRIPT]
+        assert not main.query(Input)
         await press(pilot, "p")
         assert main.panes.focused is Panel.BOTTOM
         await press(pilot, "escape")
@@ -93,6 +98,11 @@ async def test_a_key_opens_focuses_and_closes_its_pane() -> None:
         assert (main.panes.focused, main.panes.tab) == (Panel.BOTTOM, BottomTab.PROBLEMS)
         await press(pilot, "p")
         assert (main.panes.focused, main.widgets.bottom.display) == (Panel.TRANSCRIPT, False)
+        monkeypatch.setattr(screen_host, "IDLE_SECONDS", 0.01)
+        main.host.report_read()
+        await until(lambda: main.query(Input))
+        assert all(frame.is_attached for frame in main.widgets.frames.values())
+        assert [each.id for each in main.widgets.columns.children] == ["outline", "conversation", "side", "inspector"]
 
 
 @pytest.mark.slow

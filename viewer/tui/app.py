@@ -60,6 +60,7 @@ from viewer.tui.startup import Opener, is_stream
 from viewer.tui.terminal.driver import resilient
 from viewer.tui.terminal.output_guard import OutputGuard
 from viewer.tui.terminal.resume_screen import resume_screen
+from viewer.tui.themes.stylesheet import KeptStylesheet
 from viewer.tui.themes.switcher import ThemeSwitcher, redraw_screens
 
 if TYPE_CHECKING:
@@ -154,6 +155,7 @@ class ViewerApp(App[int], inherit_bindings=False):
         self.options = options or ViewOptions()
         self.settings = self.options.settings
         super().__init__()
+        self.stylesheet = KeptStylesheet(variables=self.get_css_variables())
         palette = ",".join(by_id("palette", self.settings.actions).keys)
         self._bindings = BindingsMap([Binding(palette, "command_palette", show=False, priority=True)])
         theme = self.options.theme or theme_in_force(self.settings).value
@@ -171,8 +173,7 @@ class ViewerApp(App[int], inherit_bindings=False):
             under=self.options.first_display.audience,
             recorder=self.options.recorder,
         )
-        self._has_opened = False
-        self._place = 0
+        self._has_opened, self._place = False, 0
         self._lists = FileLists(
             *(self.options.first_display.audience, self.options.format, self.options.reading, self.settings.places),
             follows=self.options.follow,

@@ -289,6 +289,11 @@ class Host(Protocol):
         ...
 
     @property
+    def is_fitted(self) -> bool:
+        """True if the blocks were built for the current sizes of the panes."""
+        ...
+
+    @property
     def size(self) -> tuple[int, int]:
         """The width and height of the screen in cells."""
         ...

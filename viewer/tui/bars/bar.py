@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from abc import abstractmethod
 
+from rich.segment import Segment
 from textual import events
 from textual.message import Message
-from textual.strip import Strip
 
 from viewer.render.style import Line, Style
 from viewer.render.width import cells
 from viewer.tui.bars.not_selectable import NotSelectable
 from viewer.tui.bars.spots import Spot
+from viewer.tui.panes.plain_lines import PlainLines
 from viewer.tui.terminal.paint import Painter
 
 ROOMY = 100
@@ -27,7 +28,7 @@ class ActionChosen(Message):
         """The ID of the action."""
 
 
-class Bar(NotSelectable):
+class Bar(NotSelectable, PlainLines):
     """A one-line bar. Subclasses return its parts for a given width."""
 
     DEFAULT_CSS = """
@@ -47,11 +48,10 @@ class Bar(NotSelectable):
         """Return the parts without their actions."""
         return tuple(spot.part for spot in self.spots(width))
 
-    def render_line(self, y: int) -> Strip:
+    def segments(self, y: int) -> list[Segment]:
         """Draw the line in the theme's colors."""
-        if y:
-            return Strip.blank(self.size.width, self.rich_style)
-        return self.painter.strip(self.line(self.size.width), self.size.width, self.rich_style)
+        width = self.line_width
+        return self.painter.segments(() if y else self.line(width), width, self.rich_style)
 
     def on_click(self, event: events.Click) -> None:
         """Run the action of the clicked part."""

@@ -7,7 +7,6 @@ from typing import ClassVar
 
 from rich.text import Text
 from textual import events, on
-from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
 from textual.content import Content
@@ -127,9 +126,13 @@ class Prompt(Horizontal):
         self._is_ring = False
         """True if the up and down keys go around."""
 
-    def compose(self) -> ComposeResult:
-        """Yield the sign, the input, and a hint."""
-        yield from (self._sign, self._input, self._note)
+    def prepare(self) -> bool:
+        """Mount the sign, the input, and the hint; False if they are mounted. This waits for the first question or for
+        an idle moment, because an input takes long to mount."""
+        if self._sign.is_attached or not self.is_attached:
+            return False
+        self.mount(self._sign, self._input, self._note)
+        return True
 
     @property
     def is_asking(self) -> bool:
@@ -140,6 +143,7 @@ class Prompt(Horizontal):
         """Show the prompt with this initial text, after a label that cannot be edited. The up key recalls earlier
         entries. If there are `offers`, the up and down keys cycle through them."""
         self._label = label
+        self.prepare()
         self._become("-asking", kind)
         self._is_ring = bool(offers)
         if offers is not None:

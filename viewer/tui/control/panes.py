@@ -56,6 +56,8 @@ class PaneController:
         self._settings = settings
         self._navigator = navigator
         self._stick = stick
+        self._size = (0, 0)
+        """The size of the screen for which the panes were arranged."""
         self._held_line: int | None = None
         """The screen line of the focused message before a resize."""
 
@@ -137,14 +139,9 @@ class PaneController:
 
     # Layout.
 
-    def lay_out(self) -> None:
-        """Close all panes and open those that belong to the view."""
-        self.arrange(debug=self._session.display.debug)
-        self._draw()
-
     def arrange(self, *, debug: bool) -> None:
         """Choose the panes of the debug view, or of a safe view, without drawing them."""
-        settings = self._settings
+        self._size, settings = self._host.size, self._settings
         chosen = {Panel.OUTLINE: settings.outline, Panel.INSPECTOR: settings.inspector, Panel.BOTTOM: settings.problems}
         self._by_layout = tuple(pane for pane, own in chosen.items() if own.is_open) if debug else ()
         self._opened = []
@@ -163,10 +160,20 @@ class PaneController:
                 viewport.go_to_cursor(viewport.cursor)
             self._host.redraw(Changed.FOCUS)
 
-    def hold_line(self) -> None:
-        """Before a resize, remember the screen line of the focused message."""
+    def fit_if_changed(self) -> None:
+        """Do the same if the layout gave a pane another size than the blocks were built for."""
+        if not self._host.is_fitted:
+            self.fit()
+
+    def note_size(self) -> bool:
+        """Before a resize, remember the screen line of the focused message. False if the panes were arranged for this
+        size, which Textual reports twice at the start."""
+        before, self._size = self._size, self._host.size
+        if before == self._size:
+            return False
         if self._held_line is None:
             self._held_line = self._host.viewport.line_of_cursor
+        return True
 
     def fit_to_size(self) -> None:
         """Rebuild the blocks for the new size after a resize and keep the row of the cursor on the screen."""
@@ -199,7 +206,7 @@ class PaneController:
 
     def _check_size(self) -> None:
         self._host.viewport.area.expect(None)
-        self.fit()
+        self.fit_if_changed()
 
     # Opening and closing.
 

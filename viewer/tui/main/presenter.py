@@ -111,7 +111,7 @@ class Presenter:
 
     def _draw_transcript(self, changed: Changed) -> None:
         transcript = self._widgets.transcript
-        if Changed.ROWS in changed or (Changed.WIDTH in changed and self._fit() != self._fitted):
+        if Changed.ROWS in changed or (Changed.WIDTH in changed and not self.is_fitted):
             self._draw_rows()
         elif Changed.GROWN in changed:
             self._facts.update_growing(self._follow.growing)
@@ -139,6 +139,11 @@ class Presenter:
     def _change_from(self, row: int) -> None:
         for pane in (self._widgets.transcript, self._widgets.behind):
             pane.changed_from(row)
+
+    @property
+    def is_fitted(self) -> bool:
+        """True if the blocks were built for the sizes that the panes have now."""
+        return self._fit() == self._fitted
 
     def _fit(self) -> tuple[Size, Size, bool]:
         """Return the state that blocks depend on: the sizes of both panes, and whether both show rows."""
@@ -238,16 +243,25 @@ class Presenter:
 
     # The panes.
 
+    def prepare_conversation(self) -> None:
+        """Set the border of the conversation and where it expects to be, before it is mounted."""
+        panes, widgets = self._panes, self._widgets
+        size = panes.transcript_size
+        edged_width = size[0] + 2 if size is not None and panes.has_border else 0
+        widgets.conversation.show_border(panes.has_border, edged_width)
+        widgets.conversation.mark_focus(panes.focused is Panel.TRANSCRIPT)
+        widgets.transcript.area.expect(size)
+
     def _draw_layout(self) -> None:
         """Show the visible panes at their sizes and focus one of them."""
         panes, widgets, host = self._panes, self._widgets, self._host
         visible, roomy = panes.visible, host.is_roomy
         debug = self._session.display.debug
         self._screen.set_class(not roomy, "-narrow")
-        size = panes.transcript_size
-        edged_width = size[0] + 2 if size is not None and panes.has_border else 0
-        widgets.conversation.show_border(panes.has_border, edged_width)
+        self.prepare_conversation()
         for panel, frame in widgets.frames.items():
+            if panel in visible:
+                widgets.prepare(panel)
             _set_display(frame, panel in visible)
             frame.mark_focus(panel is panes.focused)
         widgets.bottom.open_tab(panes.tab, has_calls=debug)
@@ -257,9 +271,11 @@ class Presenter:
         _set_size(widgets.outline, width=panes.width_of(Panel.OUTLINE) if roomy else None)
         _set_size(widgets.inspector, width=panes.width_of(Panel.INSPECTOR) if roomy else None,
                   height=rows if is_sheet else None)  # fmt: skip
-        widgets.transcript.area.expect(size)
-        if not widgets.prompt.is_asking:
-            self._screen.set_focus(widgets.target_of(panes.focused))
+        target = widgets.target_of(panes.focused)
+        if not target.is_attached:  # the pane has just been mounted
+            host.call_after_refresh(partial(host.redraw, Changed.LAYOUT))
+        elif not widgets.prompt.is_asking:
+            self._screen.set_focus(target)
 
     def _draw_lists(self, changed: Changed) -> None:
         session, widgets, follow = self._session, self._widgets, self._follow

@@ -129,15 +129,15 @@ class MainScreen(FrontScreen[None]):
         self._bindings.key_to_bindings.update(BindingsMap(bindings(self.actions)).key_to_bindings)
 
     def compose(self) -> ComposeResult:
-        self.set_class(self.printing.ascii, "-ascii")  # now, so each widget is styled only once
-        self.set_class(not self.host.is_roomy, "-narrow")
+        self.set_class(self.printing.ascii, "-ascii", update=False)  # now, so each widget is styled only once
+        self.set_class(not self.host.is_roomy, "-narrow", update=False)
+        self._keeper.restore_sizes()
+        self.panes.arrange(debug=self.session.display.debug)
+        self.presenter.prepare_conversation()
         yield from self.widgets.lines()
 
     def on_mount(self) -> None:
-        self.widgets.transcript.focus()
-        self._keeper.restore_sizes()
-        self.panes.lay_out()
-        self.redraw(VIEW)
+        self.redraw(VIEW | Changed.LAYOUT)
         self.host.start()
         self.follow.start()
         self.set_interval(CHECK_SECONDS, self.reader.check_for_rewrite)
@@ -159,9 +159,9 @@ class MainScreen(FrontScreen[None]):
     # Size.
 
     def on_resize(self, event: events.Resize) -> None:
-        self.panes.hold_line()
-        self.redraw(Changed.LAYOUT | Changed.LISTS | Changed.KEYS)
-        self.call_after_refresh(self.panes.fit_to_size)
+        if self.panes.note_size():
+            self.redraw(Changed.LAYOUT | Changed.LISTS | Changed.KEYS)
+            self.call_after_refresh(self.panes.fit_to_size)
 
     def on_mouse_down(self, event: events.MouseDown) -> None:
         if self._sizes.grab(event):
@@ -257,7 +257,7 @@ class MainScreen(FrontScreen[None]):
             self.redraw(Changed.FOCUS)
 
     def on_transcript_resized(self) -> None:
-        self.panes.fit()
+        self.panes.fit_if_changed()
 
     def on_transcript_clicked(self, event: Transcript.Clicked) -> None:
         if event.folds:

@@ -12,6 +12,7 @@ from textual.worker import Worker
 from viewer.document.values import ShownDiagnostic
 from viewer.tui.bars.prompt import Prompt
 from viewer.tui.host import Notice, Task
+from viewer.tui.input_queue import is_key_on_its_way
 from viewer.tui.keys import DEBUG_ONLY, Action, by_id, debug_only
 from viewer.tui.main.messages import DocumentRead, ViewRestarted
 from viewer.tui.main.widgets import Widgets
@@ -29,6 +30,8 @@ ROUNDS_PER_KEY = 30
 """How many rounds of the event loop a key may need to reach its handler."""
 TYPING_SECONDS = 0.1
 """For this many seconds after a key, another key is expected."""
+IDLE_SECONDS = 0.3
+"""Seconds before and between steps that prepare what is not on the screen."""
 ROOMY_WIDTH = 100
 """The minimum width for panes next to each other."""
 
@@ -65,6 +68,10 @@ class ScreenHost:
     @property
     def is_roomy(self) -> bool:
         return self.screen.size.width >= ROOMY_WIDTH
+
+    @property
+    def is_fitted(self) -> bool:
+        return self.screen.presenter.is_fitted
 
     @property
     def size(self) -> tuple[int, int]:
@@ -140,6 +147,16 @@ class ScreenHost:
 
     def report_read(self) -> None:
         self.screen.post_message(DocumentRead())
+        self._prepare_later()
+
+    def _prepare_later(self) -> None:
+        """Mount the closed panes and the prompt while no key is pressed, one at a time, so that they open faster."""
+
+        def prepare() -> None:
+            if self.is_whole and (is_key_on_its_way(self.screen) or self._widgets.prepare_next()):
+                self._prepare_later()
+
+        self.screen.set_timer(IDLE_SECONDS, prepare)
 
     def report_restart(self) -> None:
         self.screen.post_message(ViewRestarted())

@@ -55,13 +55,35 @@ class Widgets:
             Panel.BOTTOM: self.bottom,
             Panel.SIDE: self.side,
         }
+        self.columns = Columns(self.conversation, id="panes")
         self.side.caption(trusted("Behind it"), trusted(f"thoughts {printing.signs.dot} calls"))
+        for panel, frame in self.frames.items():
+            frame.display = panel is Panel.TRANSCRIPT
 
     def lines(self) -> list[Widget]:
-        """Return the children of the screen, from top to bottom."""
-        columns = Columns(self.outline, self.conversation, self.side, self.inspector, id="panes")
+        """Return the children of the screen, from top to bottom, without the panes that are closed at first."""
         row = Vertical(self.prompt, self.status, id="status-row")
-        return [self.title, columns, self.bottom, row, self.footer, self.completion]
+        return [self.title, self.columns, row, self.footer, self.completion]
+
+    def prepare(self, panel: Panel) -> None:
+        """Mount a pane, which is done when it is first opened, or in an idle moment before that."""
+        frame = self.frames[panel]
+        if frame.is_attached or not self.columns.is_attached:
+            return
+        if panel is Panel.BOTTOM:
+            self.columns.screen.mount(frame, after=self.columns)
+        elif panel is Panel.OUTLINE:
+            self.columns.mount(frame, before=self.conversation)
+        else:
+            self.columns.mount(frame, after=self.conversation if panel is Panel.SIDE else None)
+
+    def prepare_next(self) -> bool:
+        """Mount one of the closed parts; False if all are mounted."""
+        panel = next((panel for panel, frame in self.frames.items() if not frame.is_attached), None)
+        if panel is None:
+            return self.prompt.prepare()
+        self.prepare(panel)
+        return True
 
     def show_offers(self, offers: Sequence[Offer]) -> None:
         """Show completions of the prompt. What is under the cursor stays visible, because they refer to it."""

@@ -66,7 +66,7 @@ class Frame(Vertical, EvenLines):
     def mark_focus(self, has_focus: bool) -> None:
         """Mark the pane as focused or not."""
         if has_focus != self.has_focus_mark:
-            self.set_class(has_focus, "-focused")
+            self.set_class(has_focus, "-focused", update=self.is_attached)
             self._draw_captions()
 
     def show_border(self, has_border: bool, coming_width: int = 0) -> None:
@@ -74,7 +74,7 @@ class Frame(Vertical, EvenLines):
         layout, if it is known."""
         self._coming_width = coming_width
         if has_border == self.has_class("-bare"):
-            self.set_class(not has_border, "-bare")
+            self.set_class(not has_border, "-bare", update=self.is_attached)
             self._draw_captions()
 
     @property

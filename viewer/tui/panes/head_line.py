@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from rich.segment import Segment
 from textual import events
 from textual.message import Message
-from textual.strip import Strip
 
 from viewer.render.style import Line
 from viewer.tui.bars.not_selectable import NotSelectable
+from viewer.tui.panes.plain_lines import PlainLines
 from viewer.tui.terminal.paint import Painter
 
 
-class HeadLine(NotSelectable):
+class HeadLine(NotSelectable, PlainLines):
     """A few fixed lines above a list."""
 
     DEFAULT_CSS = "HeadLine { height: 1; width: 1fr; }"
@@ -46,11 +47,11 @@ class HeadLine(NotSelectable):
         """Forget the text."""
         self.show(lambda width: [])
 
-    def render_line(self, y: int) -> Strip:
+    def segments(self, y: int) -> list[Segment]:
         """Draw one screen line."""
-        width = self.size.width
+        width = self.line_width
         lines = self._lines(width)
-        return self.painter.strip(lines[y] if y < len(lines) else (), width, self.rich_style)
+        return self.painter.segments(lines[y] if y < len(lines) else (), width, self.rich_style)
 
     def on_click(self, event: events.Click) -> None:
         """Post the position of a click."""

@@ -70,7 +70,8 @@ class Inspected(Struct, frozen=True):
 def entries(inspected: Inspected, tab: Tab, width: int, style: Style, *, sheet: bool) -> list[Entry]:
     """Return the lines below the tabs."""
     if tab is Tab.PROBLEMS:
-        return list(_problem_entries(inspected.problems, width, style))
+        is_own = inspected.projection.format_of(inspected.number).startswith("openchatml")
+        return list(_problem_entries(inspected.problems, width, style, names_sections=is_own))
     message = inspected.message
     if message is None:
         return list(_unseen(inspected, width, style))
@@ -246,18 +247,20 @@ def _places(projection: Projection, message: ShownMessage, style: Style) -> Iter
         yield "line" if same else "lines", words, StyleRole.PLAIN, None
 
 
-def _problem_entries(problems: Sequence[ShownDiagnostic], width: int, style: Style) -> Iterator[Entry]:
-    """Yield each problem with its sentence, the section of its rule, and advice."""
+def _problem_entries(
+    problems: Sequence[ShownDiagnostic], width: int, style: Style, *, names_sections: bool
+) -> Iterator[Entry]:
+    """Yield each problem with its sentence, the section of its rule (of OpenChatML files only), and advice."""
     if not problems:
         yield Entry((Part(trusted(" no problems"), StyleRole.QUIET),))
         return
     yield Entry((Part(trusted(f" {counted(len(problems), 'problem')}"), StyleRole.HEADING),))
     for problem in problems:
         yield Entry(())
-        yield from _problem(problem, width, style)
+        yield from _problem(problem, width, style, names_section=names_sections)
 
 
-def _problem(problem: ShownDiagnostic, width: int, style: Style) -> Iterator[Entry]:
+def _problem(problem: ShownDiagnostic, width: int, style: Style, *, names_section: bool) -> Iterator[Entry]:
     rule = RULES[problem.code]
     look = _LOOKS[problem.severity]
     place = f"{problem.line}:{problem.column} " if problem.line is not None else ""
@@ -268,7 +271,8 @@ def _problem(problem: ShownDiagnostic, width: int, style: Style) -> Iterator[Ent
         code = code.replace("/", " /")
     yield from _paragraph(style.words(f"{sign} {place}{code}{count}"), width, look)
     yield from _paragraph(style.spell(style.words(described(problem))), width, StyleRole.PLAIN)
-    yield from _paragraph(style.words(rule.section), width, StyleRole.QUIET)
+    if names_section:
+        yield from _paragraph(style.words(rule.section), width, StyleRole.QUIET)
     yield from _paragraph(style.words(rule.advice), width, StyleRole.EMPHASIS)
 
 

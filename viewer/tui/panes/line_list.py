@@ -4,11 +4,13 @@ Used for the outline, problems, calls, timeline, and files. The row under the cu
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from rich.segment import Segment
 from rich.style import Style
 from textual import events
+from textual.color import Color
+from textual.filter import LineFilter
 from textual.geometry import Region, Size
 from textual.message import Message
 from textual.reactive import Reactive
@@ -20,6 +22,9 @@ from textual.widget import Widget
 from viewer.render.style import Line, StyleRole
 from viewer.tui.panes.plain_lines import PlainLines
 from viewer.tui.terminal.paint import Painter
+
+MOST_PAINTED = 200
+"""The maximum number of painted rows that are kept."""
 
 
 class LineList(ScrollView, PlainLines, can_focus=False, inherit_bindings=False):
@@ -76,6 +81,8 @@ class LineList(ScrollView, PlainLines, can_focus=False, inherit_bindings=False):
         self._count = 0
         self._line: Callable[[int, int], Line] = lambda row, width: ()
         self._details: Callable[[int, int], list[Line]] | None = None
+        self._painted: dict[int, tuple[Line, tuple[object, ...], Strip]] = {}
+        """The rows that were drawn last, with what they were drawn from."""
         self._opened: list[Line] = []
         """The lines below the opened row."""
         self._base = Style()
@@ -100,6 +107,7 @@ class LineList(ScrollView, PlainLines, can_focus=False, inherit_bindings=False):
     def show(self, count: int, line: Callable[[int, int], Line], cursor: int = -1) -> None:
         """Show this number of rows. `line` returns the parts of a row for a width."""
         self._count, self._line, self.cursor = count, line, min(cursor, count - 1)
+        self._painted.clear()
         self._measure()
         self.refresh()
         self.follow_cursor()
@@ -112,8 +120,9 @@ class LineList(ScrollView, PlainLines, can_focus=False, inherit_bindings=False):
         self.refresh()
 
     def on_resize(self, event: events.Resize) -> None:
-        """Show or remove the scrollbar after a resize."""
+        """Show or remove the scrollbar after a resize, and keep the cursor visible."""
         self._measure()
+        self.follow_cursor()
 
     def _measure(self) -> None:
         """Measure the list. A list that fits keeps its size, because every change of size causes a layout of the
@@ -181,6 +190,22 @@ class LineList(ScrollView, PlainLines, can_focus=False, inherit_bindings=False):
         """Draw lines. Values that they share are computed only once."""
         self._base, self._top = self.rich_style, self.scroll_offset.y
         return super().render_lines(crop)
+
+    def strip(self, y: int, height: int, filters: Sequence[LineFilter], background: Color) -> Strip:
+        """Draw one line as the terminal shows it. A row that has only scrolled is not painted again."""
+        row, detail = self._at(self._top + y)
+        if detail >= 0 or row >= self._count or y >= height:
+            return super().strip(y, height, filters, background)
+        line = self._line(row, self.line_width)
+        looks = self.line_width, row == self.cursor, self._base, background, self.painter.edition
+        known = self._painted.get(row)
+        if known is not None and known[0] is line and known[1] == looks:
+            return known[2]
+        strip = super().strip(y, height, filters, background)
+        if len(self._painted) >= MOST_PAINTED:
+            self._painted.clear()
+        self._painted[row] = line, looks, strip
+        return strip
 
     def segments(self, y: int) -> list[Segment]:
         """Return one screen line."""

@@ -7,7 +7,9 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from rich.segment import Segment
+from textual.color import Color
 from textual.containers import Horizontal
+from textual.filter import LineFilter
 from textual.geometry import Region, Size
 from textual.reactive import Reactive
 from textual.strip import Strip
@@ -76,17 +78,17 @@ class PlainLines(Widget):
         if self.styles.gutter:
             return super().render_lines(crop)
         self.line_width = self.size.width
-        width, filters = self.region.width, self.get_line_filters()
-        background = self.background_colors[1]
-        strips: list[Strip] = []
-        height = self.size.height
-        for y in crop.line_range:  # during a resize, Textual may request lines that do not exist
-            segments = self.segments(y) if y < height else [Segment(" " * self.line_width, self.rich_style)]
-            for each in filters:
-                segments = each.apply(segments, background)
-            strips.append(Whole(segments, self.line_width))  # without the scrollbar
+        filters, background, height = self.get_line_filters(), self.background_colors[1], self.size.height
+        strips = [self.strip(y, height, filters, background) for y in crop.line_range]
         start, end = crop.column_span
-        return strips if (start, end) == (0, width) else [strip.crop(start, end) for strip in strips]
+        return strips if (start, end) == (0, self.region.width) else [strip.crop(start, end) for strip in strips]
+
+    def strip(self, y: int, height: int, filters: Sequence[LineFilter], background: Color) -> Strip:
+        """Draw one line as the terminal shows it. During a resize, Textual may request lines that do not exist."""
+        segments = self.segments(y) if y < height else [Segment(" " * self.line_width, self.rich_style)]
+        for each in filters:
+            segments = each.apply(segments, background)
+        return Whole(segments, self.line_width)
 
 
 class EvenLines(Widget):

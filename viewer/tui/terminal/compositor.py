@@ -10,6 +10,7 @@ from itertools import pairwise
 from typing import TypeVar
 
 from msgspec import Struct
+from textual import events
 from textual._compositor import ChopsUpdate, Compositor
 from textual.geometry import Region
 from textual.screen import Screen
@@ -113,6 +114,18 @@ class FrontScreen(Screen[Result]):
     def __init__(self) -> None:
         super().__init__()
         self._compositor = FrontCompositor()
+        self._was_shown = self._is_new = False
+
+    def on_screen_resume(self, event: events.ScreenResume) -> None:
+        """Note that Textual is about to style all widgets. When the screen is first shown, they have just been."""
+        self._is_new = event.refresh_styles and not self._was_shown
+        self._was_shown = True
+
+    def update_node_styles(self, animate: bool = True) -> None:
+        """Style all widgets, unless the screen is new."""
+        if not self._is_new:
+            super().update_node_styles(animate)
+        self._is_new = False
 
 
 def _edges(cuts: tuple[int, ...], part: Region, known: dict[tuple[int, ...], Edges]) -> Edges:

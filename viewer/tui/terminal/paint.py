@@ -21,6 +21,8 @@ class Painter:
     def __init__(self, styles: Mapping[StyleRole, Style]) -> None:
         self._styles = dict(styles)
         self._plain = Style()
+        self.edition = 0
+        """How often the colors have changed."""
         self._over: dict[Style, dict[StyleRole, Style]] = {}
         """The colors of each style role over a base."""
 
@@ -28,6 +30,7 @@ class Painter:
         """Switch to the colors of another theme."""
         self._styles = dict(styles)
         self._over.clear()
+        self.edition += 1
 
     def style(self, look: StyleRole) -> Style:
         """Return the colors of a style role."""

@@ -1,0 +1,18 @@
+"""Stylesheet that keeps what it has parsed when Textual reads its sources again for the same colors."""
+
+from __future__ import annotations
+
+from textual.css.stylesheet import Stylesheet
+
+
+class KeptStylesheet(Stylesheet):
+    """Textual parses all sources twice at the start, because it sets the colors of the theme again."""
+
+    def set_variables(self, variables: dict[str, str]) -> None:
+        """Set the variables of the theme. Parsed rules stay valid for the same ones."""
+        if variables != self._variables:
+            super().set_variables(variables)
+
+    def reparse(self) -> None:
+        """Parse the sources, except those that are parsed already. They are ours or Textual's, and free of errors."""
+        self.parse()

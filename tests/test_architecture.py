@@ -24,7 +24,7 @@ IN_CLI = ("__main__", "entry", "first", "first_looks", "first_paint", "first_rea
 """Modules of `viewer` that belong to the highest layer."""
 WITHOUT_IO = LAYERS.index("formats")
 HAVE_IO = ("viewer.formats.tokens.vocabulary", "viewer.native")
-"""The former loads a vocabulary, the latter reads the variables that switch it off."""
+"""The first loads a vocabulary; the second reads the environment variables that switch the accelerator off."""
 
 OWNERS = {
     "numpy": (
@@ -91,8 +91,8 @@ def first_imports(module: str) -> ast.Module:
 
 @cache
 def nodes(tree: ast.AST) -> tuple[ast.AST, ...]:
-    """Return all nodes of a tree except contexts. Many tests look at them, and each walk through all modules takes a
-    second."""
+    """Return all nodes of a tree except contexts. They are cached, because many tests use them, and walking all modules
+    takes a second."""
     return tuple(node for node in ast.walk(tree) if not isinstance(node, ast.expr_context))
 
 
@@ -376,7 +376,7 @@ def test_an_attribute_of_the_app_has_one_writer() -> None:
     assert shared_writes(classes_of(app_modules().values())) == []
 
 
-FILLED = {"Draft", "Frame", "JsonNode", "Part"}
+FILLED = {"Draft", "Frame", "JsonMember", "JsonNode", "Part"}
 """Values that the steps of a reader fill in one after another."""
 
 
@@ -422,7 +422,7 @@ def test_a_base_class_of_the_app_has_several_subclasses() -> None:
 
 
 @pytest.mark.slow
-def test_no_class_is_a_tower() -> None:
+def test_no_class_is_too_long() -> None:
     found = class_lines(modules())
     assert {name: lines for name, lines in found.items() if lines > MOST_LINES_OF_A_CLASS} == {}
 

@@ -194,7 +194,10 @@ async def _click(pilot: Pilot[int], kind: str, chance: Random) -> str:
         await pilot._post_mouse_events([_wheel(chance)], widget=main.widgets.transcript, offset=(3, 3), times=1)
         await press(pilot)
         return kind
-    widget = main.widgets.transcript if kind == "map" else main.query_one(f"#{kind}")
+    found = [main.widgets.transcript] if kind == "map" else [*main.query(f"#{kind}")]
+    if not found:  # a pane that has not been opened yet
+        return f"no {kind}"
+    widget = found[0]
     region = widget.region
     if not widget.display or not region.width or not region.height:
         return f"no {kind}"

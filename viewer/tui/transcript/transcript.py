@@ -100,8 +100,8 @@ class Transcript(PlainLines, can_focus=True):
         self.redraw_changed()
 
     def hold_cursor(self, cursor: Cursor, above: int | None) -> None:
-        """Set the cursor, and let the rows that are shown next begin such that it is `above` lines below the top. The
-        old scroll position counts other rows."""
+        """Set the cursor, and scroll the rows that are shown next so that it is `above` lines below the top. The old
+        scroll position refers to other rows."""
         self.put_cursor(cursor)
         self._anchor = (above,)
 
@@ -199,8 +199,7 @@ class Transcript(PlainLines, can_focus=True):
         self.put_cursor(NOWHERE)
 
     def go_to_cursor(self, cursor: Cursor, *, above: int | None = None) -> None:
-        """Set the cursor and scroll until its row is visible, completely if it fits; with `above`, that many lines
-        below the top."""
+        """Set the cursor and scroll to show its row, whole if it fits; with `above`, that many lines below the top."""
         self.put_cursor(cursor)
         row, height = self.cursor_row, self.view_height
         if row is None:
@@ -259,7 +258,7 @@ class Transcript(PlainLines, can_focus=True):
 
     @property
     def cursor_row(self) -> int | None:
-        """The row that shows the cursor; None without a cursor."""
+        """The row that shows the cursor; None if there is no cursor."""
         maker = self.blocks.maker
         row = self.cursor.row(maker.rows) if maker else None
         return row if row is None or maker is None else maker.drawn_row(row)
@@ -449,7 +448,7 @@ class Transcript(PlainLines, can_focus=True):
         self._report_move()
 
     def on_resize(self, event: events.Resize) -> None:
-        """Keep the scroll position valid. The screen makes the blocks for the new width."""
+        """Keep the scroll position valid. The screen builds the blocks for the new width."""
         self.area.expect(None)
         self.scroller.settle(self.view_height)
         self.post_message(self.Resized())

@@ -60,18 +60,18 @@ class Item(Struct):
 
 
 class _Ready(Struct):
-    """A record that no value excludes."""
+    """A record that may be written as columns, whatever is in its holes."""
 
     item: Item
     texts: Texts
     times: list[int]
     """The time of each message; 0 if it has none."""
     part: Part | None
-    """The part of a reply that the record is."""
+    """Which part of a reply the record is; None if it is not a part."""
 
 
 class Session(Struct):
-    """The state on which the records around a message depend."""
+    """The state of the session that the records belong to."""
 
     id: str | None
     """The session of the current transcript."""
@@ -98,8 +98,7 @@ class ColumnWriter:
         end_prefill: Callable[[], None],
         note: Callable[[str, Iterable[str]], None] | None,
     ) -> None:
-        """`note` notes the texts of a speaker, if other records may repeat them. `end_prefill` ends the message that an
-        answer could have continued."""
+        """`note` notes what may be repeated. `end_prefill` ends the message that an answer could have continued."""
         self._record = record
         self._headers = headers
         self._messages = messages
@@ -129,8 +128,8 @@ class ColumnWriter:
     def add(
         self, run: list[Item], data: bytes | bytearray, base: int, session: Session, at: int, *, is_waiting: bool
     ) -> int:
-        """Write records, of which the first one has this number. Return the index of the first one that needs the slow
-        path. `is_waiting` is true if an answer may continue the last message."""
+        """Write records, numbered from `at` on. Return the index of the first one that needs the slow path.
+        `is_waiting` is true if an answer may continue the last message."""
         if is_waiting and not run[0].plan.certainly_begins:
             return 0
         if not run[0].plan.lines and not self._record.last_number:
@@ -211,10 +210,10 @@ class ColumnWriter:
             self._list_plans[shape] = plan if is_known and plan is not None and plan.begins is not is_item else None
         return self._list_plans[shape]
 
-    # Records whose values exclude nothing.
+    # Records that may be written as columns.
 
     def _ready(self, run: list[Item], data: bytes | bytearray, block: bytes, signs: set[int]) -> list[_Ready]:
-        """Return the records up to the first one with a value that decides how it is read."""
+        """Return the records up to the first one whose values require the slow path."""
         found: list[_Ready] = []
         first = run[0].regs[0][0]
         text = block.decode("latin-1")
@@ -261,7 +260,7 @@ class ColumnWriter:
         return found
 
     def _may_be_plain(self, plan: Plan, data: bytes | bytearray, regs: Regs, signs: set[int]) -> bool:
-        """True unless the text of a body decides how a record is read."""
+        """True unless the text of a body requires the slow path."""
         for line in plan.lines:
             if not line.is_marked:
                 continue
@@ -383,7 +382,7 @@ class ColumnWriter:
         return next
 
     def _completion(self, ready: list[_Ready], place: int, session: Session, at: int) -> _Ready | None:
-        """Return the next record if it replaces the text of the call of a record, and ends the call."""
+        """Return the next record if it replaces the text of a record's call, and ends the call."""
         if place + 1 == len(ready) or session.tree is not None or session.conversation is not None:
             return None
         one, next = ready[place], ready[place + 1]
@@ -411,7 +410,7 @@ class ColumnWriter:
     def _append_twins(
         self, batch: ClosedBatch, one: _Ready, next: _Ready, data: bytes | bytearray, base: int, signs: set[int]
     ) -> None:
-        """Add two records that are one message to a batch."""
+        """Add to a batch two records that form a single message."""
         line = one.item.plan.lines[0]
         rule = line.draft.rule
         assert rule.copy is not None and line.hidden is not None
@@ -427,7 +426,7 @@ class ColumnWriter:
         batch.held[row] = line.hidden, tuple(pieces)
 
     def _ends(self, ready: list[_Ready], place: int, part: Part) -> bool:
-        """True if the records from this index on certainly end the text of a reply."""
+        """True if the records that start at this index certainly end the text of a reply."""
         for later in ready[place:]:
             if not later.item.plan.lines:
                 continue
@@ -536,7 +535,7 @@ class ColumnWriter:
 
 
 def _completes(next: _Ready, one: _Ready) -> bool:
-    """True if a record replaces the text of the call of another one, and ends the call."""
+    """True if a record replaces the text of another record's call, and ends the call."""
     plan, later = one.item.plan, next.item.plan
     if not later.lines or later.certainly_begins or later.begins or later.shape.usage or next.times[0]:
         return False
@@ -560,7 +559,7 @@ def _is_simple(plan: Plan) -> bool:
 
 
 def _goes_no_further(ready: list[_Ready], place: int) -> bool:
-    """True if the records from this index on certainly do not continue the message before them."""
+    """True if the records that start at this index certainly do not continue the message before them."""
     for later in ready[place:]:
         plan = later.item.plan
         if plan.certainly_begins or plan.lines:

@@ -21,13 +21,13 @@ from tests.support.processes import pytest_addoption, pytest_runtestloop
 __all__ = ["pytest_addoption", "pytest_runtestloop"]
 
 gc.disable()
-"""While tests are collected, almost nothing becomes garbage."""
+"""Garbage collection is disabled while tests are collected, because almost nothing becomes garbage then."""
 
 EMPTY = tempfile.TemporaryDirectory(prefix="ocmlview-tests-")
 os.environ["XDG_CONFIG_HOME"] = EMPTY.name
 """Ignore the settings and themes of the developer who runs the tests."""
 os.environ["XDG_STATE_HOME"] = os.devnull
-"""Nothing outlives the program, because no folder can be created there."""
+"""No state outlives the program, because no folder can be created there."""
 
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False

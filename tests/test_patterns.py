@@ -40,7 +40,7 @@ def repeated_groups(text: str) -> Iterator[str]:
 
 
 def is_literal(token: tokenize.TokenInfo) -> bool:
-    """True for a string, or for a part of an f-string, which is a token of its own from Python 3.12 on."""
+    """True for a string, or for a part of an f-string, which is a separate token since Python 3.12."""
     return token.type == tokenize.STRING or tokenize.tok_name[token.type] == "FSTRING_MIDDLE"
 
 

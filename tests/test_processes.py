@@ -1,4 +1,4 @@
-"""Tests in several processes give the same results as in one."""
+"""Running the tests in several processes yields the same results as in one."""
 
 from __future__ import annotations
 

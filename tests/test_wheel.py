@@ -42,7 +42,7 @@ def program(dist: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     home = tmp_path_factory.mktemp("fresh")
     make = [sys.executable, "-m", "venv", *(["--without-pip"] if HAS_PIP else []), str(home / "venv")]
     if subprocess.run(make, capture_output=True, check=False).returncode:
-        pytest.skip("this Python cannot make an environment with pip")
+        pytest.skip("this Python cannot create an environment with pip")
     python = home / "venv" / "bin" / "python"
     wheel = next(dist.glob("*.whl"))
     pip = [sys.executable, "-m", "pip", "--python", str(python)] if HAS_PIP else [str(python), "-m", "pip"]
@@ -124,7 +124,7 @@ def test_a_wheel_built_from_the_sdist_is_identical(dist: Path, tmp_path: Path) -
     project = next(tmp_path.iterdir())
     source = Path("viewer/native/_fast.c")
     assert (project / source).read_bytes() == (ROOT / source).read_bytes()
-    preprocess = f"{os.environ.get('CC') or 'cc'} -E"  # the same source compiles, which takes as long as all else here
+    preprocess = f"{os.environ.get('CC') or 'cc'} -E"  # compiling the same source again would double the time
     done(
         *(sys.executable, "-m", "hatchling", "build", "-t", "wheel"),
         cwd=project,

@@ -124,7 +124,7 @@ def test_a_search_for_a_common_word_finds_the_file() -> None:
 
 
 def notices(source: str) -> Iterator[str]:
-    """Yield the literal texts in the first argument of each call of `notify`, with `{}` for each inserted value."""
+    """Yield the literal strings in the first argument of each call of `notify`, with `{}` for each inserted value."""
     for call in ast.walk(ast.parse(source)):
         if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr == "notify":
             yield from texts_of(call.args[0])

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 _CLEARING: list[Callable[[], None]] = []
 _FEW = 256
 _SHORT = 4096
-"""For up to this many searches of at most this many bytes each, checking for signs takes less time than compiling."""
+"""For up to this many searches of at most this many bytes each, checking for signs is cheaper than compiling the
+pattern."""
 
 
 def bounded_cache(most: int) -> Callable[[Callable[Given, Made]], Callable[Given, Made]]:
@@ -35,12 +36,12 @@ _KEEPING: list[bool] = []
 
 
 def keep_caches() -> None:
-    """Keep the caches from now on, for a process that reads many small files and shows none of them."""
+    """Make `clear_caches` do nothing from now on, for a process that reads many small files and shows none of them."""
     _KEEPING[:] = [True]
 
 
 def clear_caches() -> None:
-    """Clear all caches. The index already holds the results that still matter."""
+    """Clear all caches. The index already contains the results that still matter."""
     if not _KEEPING:
         for clear in _CLEARING:
             clear()
@@ -62,7 +63,7 @@ def lazy_regex(
 ) -> re.Pattern[AnyStr]:
     """Return a pattern that is compiled on first use: compiling takes longer than searching, and few inputs need it.
 
-    A long pattern may be given as a function that makes it.
+    A long pattern may be given as a function that returns it.
 
     Every match contains one of the `signs`, ignoring case. Short inputs without a sign never compile the pattern."""
     return LazyRegex(pattern, flags, tuple({sign.lower(): None for sign in signs}))  # type: ignore[return-value]
@@ -76,7 +77,7 @@ class LazyRegex:
         self._compiled: re.Pattern[Any] | None = None
         self.signs = signs
         self._left = _FEW if signs else 0
-        """The number of searches left that check for signs first. A large input needs the pattern sooner or later."""
+        """How many more searches check for signs first. A large input needs the pattern sooner or later anyway."""
 
     def search(self, data: Any, start: int = 0, end: int = sys.maxsize) -> re.Match[Any] | None:
         if self._is_without_sign(data, start, end):

@@ -1,4 +1,4 @@
-"""The console script: paint the beginning of a file at once if possible, then run the program."""
+"""The console script: if possible, paint the beginning of a file immediately, then run the program."""
 
 from __future__ import annotations
 
@@ -24,6 +24,6 @@ def main() -> None:
 
 
 def names_file(argument: str) -> bool:
-    """True if an argument can only name a file: no option or command has a `.` or a `/`, and no item of a file is
-    meant."""
+    """True if an argument can only be a file name: it contains a `.` or a `/`, unlike any command, and names no item of
+    a file."""
     return ("." in argument or "/" in argument) and argument[0] != "-" and ":" not in argument

@@ -1,4 +1,4 @@
-"""`ViewerError`: a usage or input error in one sentence. `ended` in `cli/exits.py` chooses the exit code."""
+"""`ViewerError`: a usage or input error in one sentence. `ended` in `cli/exits.py` determines the exit code."""
 
 from __future__ import annotations
 

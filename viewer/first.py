@@ -1,8 +1,8 @@
 """The page before the first page: the beginning of a file, painted before anything else is imported.
 
-Every cell is either blank or the same as on the first page. It is skipped unless everything that determines the first
-page is known: one argument that names a regular file, no settings file or themes folder, a known terminal, and a file
-that `first_reading` can read. `first_page` then draws the whole page in place, unless this one is complete."""
+Every cell is either blank or the same as on the first page. This page is skipped unless everything that determines the
+first page is known: one argument that names a regular file, no settings file or themes folder, a known terminal, and a
+file that `first_reading` can read. `first_page` then draws the whole page in place, unless this one is complete."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     """The parts of a line: style role and text."""
 
 SIZE = 64 * 1024
-"""How much of a file is read: as much as for the first page."""
+"""How many bytes of a file to read: as many as for the first page."""
 MARGIN, COLUMN = 2, 88
 """The minimum margin and the maximum width of the reading column."""
 CERTAIN_ROWS = 30
@@ -83,7 +83,7 @@ class Beginning:
 
 
 def beginning_of(data: bytes, name: str, size: tuple[int, int], *, is_whole: bool) -> Beginning | None:
-    """Return the page of a file that begins with `data`; None if no text of a message is certain."""
+    """Return the page of a file that begins with `data`; None if no message text can be shown with certainty."""
     from viewer.first_looks import ALWAYS, FOOTERS
 
     found = read_beginning(data, is_whole=is_whole)
@@ -223,7 +223,7 @@ def _size_of_terminal() -> tuple[int, int] | None:
 
 
 def _look() -> tuple[str, bool] | None:
-    """Return the theme, and whether the terminal has 24-bit color; None if that is not certain."""
+    """Return the theme, and whether the terminal has 24-bit color; None if either is uncertain."""
     variables = os.environ
     terminal, colors = variables.get("TERM", ""), variables.get("COLORTERM", "")
     is_exact = colors in _TRUE_COLORS

@@ -1,4 +1,4 @@
-"""Paint a screen of lines at once, in the colors of a theme. Imports little, for the first page."""
+"""Paint a screen of lines in one step, in the colors of a theme. Imports little, for the first page."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ _HEADERS_2_2 = {
     b"system<|channel|>final": HIDDEN,
     b"developer<|channel|>final": HIDDEN,
 }
-"""The kind of message of each header."""
+"""The kind of message that each header begins."""
 _VERSIONS = (b"version: 2.2\n", b'version: "2.2"\n')
 _PLAIN = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-/"
 _FENCE = b"---\n"
@@ -50,7 +50,7 @@ _TOKENS = tuple(
 """The tokens of both formats. In a hidden body, anything else with `<|` is text."""
 _LONGEST_HEADER = 512
 _LARGEST = 16 * 1024
-"""Bodies with more bytes are not read: the view folds them in another way."""
+"""Bodies with more bytes are not read: the view folds them differently."""
 _MOST_BLANK = 8
 _SPECIAL = (
     *(
@@ -85,7 +85,7 @@ _SPECIAL = (
     *("&lt;", "&amp;", "&#60;", "&#0", "&#x3c;", "003c", ":::"),
     *("◁", "＜", "﹤", "【", "〔", "〖", "⟨", "｜", "\r"),
 )
-"""Beginnings of the marks of chat templates, in lower case, apart from those with `<`."""
+"""Beginnings of the marks of chat templates, in lower case, except those that contain `<`."""
 _AFTER_LESS = "=-0123456789"
 """The characters that may follow a `<`. Any other might turn it into a tag."""
 _STRIPPED = ("analysis", "commentary", "final", "assistant")
@@ -99,7 +99,7 @@ class Found:
         self.format = format
         self.messages: list[tuple[str, bytes]] = []
         self.is_whole = False
-        """True if these are all messages of the file."""
+        """True if these are all the messages in the file."""
 
 
 def read_beginning(data: bytes, *, is_whole: bool) -> Found | None:
@@ -230,9 +230,10 @@ def _message(data: bytes, at: int, headers: dict[bytes, str], messages: list[tup
 
 
 def _may_begin_transcript(data: bytes, at: int) -> bool:
-    """True if the rest may contain an event, or another transcript, which would change the page from its first line."""
+    """True if the rest may contain an event, or another transcript, which would change the page from its first line
+    on."""
     begin = max(at - 1, 0)
-    if data.startswith(_START, at):  # an unfinished message, whose body holds neither unless a mark ends it
+    if data.startswith(_START, at):  # an unfinished message, whose body contains neither unless a mark ends it
         body = data.find(_MESSAGE, at)
         if body >= 0 and data.find(_MARK, body + len(_MESSAGE)) < 0:
             return False
@@ -310,7 +311,7 @@ def _is_line(line: str) -> bool:
 
 
 def _may_be_block(line: str) -> bool:
-    """True if Markdown may read a line as anything but a paragraph."""
+    """True if Markdown may parse a line as anything but a paragraph."""
     bare = line.lstrip(" \t")
     if bare[:1] in tuple("#>*+_=|:-") or bare.startswith(("```", "~~~")) or line.startswith(("    ", "\t")):
         return True
@@ -329,5 +330,5 @@ def _is_block(line: str) -> bool:
 
 
 def has_marks(line: str) -> bool:
-    """True if a line may have inline marks of Markdown."""
+    """True if a line may contain inline Markdown."""
     return any(mark in line for mark in "\\`[*_~") or "<http" in line

@@ -18,7 +18,7 @@ ENTER = "\x1b[?1049h\x1b[?25l"
 LEAVE = "\x1b[0m\x1b[?1049l\x1b[?25h"
 
 _FAULTS = ("SIGABRT", "SIGBUS", "SIGFPE", "SIGILL", "SIGSEGV")
-"""Signals of a crash. If a Python handler returned, the faulting instruction would run again."""
+"""Signals that report a crash. If a Python handler returned, the faulting instruction would run again."""
 _OTHER_DEFAULTS = (
     "SIGKILL", "SIGSTOP", "SIGTSTP", "SIGTTIN", "SIGTTOU", "SIGCONT", "SIGCHLD", "SIGURG", "SIGWINCH", "SIGINFO",
 )  # fmt: skip
@@ -46,7 +46,7 @@ class HeldScreen:
 
     def __init__(self) -> None:
         self.is_complete = False
-        """True if the page on the screen is whole, so the app needs no other one."""
+        """True if the page on the screen is complete, so the app need not draw another one."""
         self._is_held = False
         self._is_ours = False
         self._attributes: list[Any] = []

@@ -1,4 +1,4 @@
-"""Lookup of plug-in tables: formats ask here, and the program connects the plug-ins."""
+"""Lookup of plug-in tables: the format registry asks here, and the program connects the plug-ins."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The key under which the state file remembers a file, and whether it may remember one.
+"""The key under which the state file stores a file, and a check for whether it may have an entry for one.
 
 It imports little, because the first page, which is painted before anything else is imported, uses it."""
 
@@ -13,7 +13,7 @@ _MOST_BYTES = 2 * 1024 * 1024
 
 
 def key_of(name: str, secret: str) -> str:
-    """Return the key of a file in the state: it depends only on the path, and does not disclose it."""
+    """Return the key of a file in the state file. It depends only on the path, and does not disclose the path."""
     from _blake2 import blake2b  # the function in `hashlib`, without the 1 ms that its import takes
 
     real = os.path.realpath(name)  # a name may end with an item, `FILE:ITEM`

@@ -24,7 +24,7 @@ RESTORE = (
 set."""
 
 _MOMENT = 0.01
-"""The time in seconds between two checks of whether a destructor has ended."""
+"""Seconds between checks of whether a destructor has ended."""
 
 
 @contextmanager
@@ -59,7 +59,7 @@ def raise_again(lost: BaseException | None) -> bool:
 
 
 def _send(number: int, hook: CodeType) -> None:
-    """Send a signal to the main thread once it has left the function that was called for the lost exception."""
+    """Send a signal to the main thread once it has returned from the hook that received the lost exception."""
     main = threading.main_thread().ident or 0
     while True:
         time.sleep(_MOMENT)
@@ -76,7 +76,7 @@ def _exit(number: int, frame: FrameType | None) -> NoReturn:
 
 
 class TerminalGuard:
-    """Context manager: a fatal signal ends the app cleanly. If that fails, the terminal is restored at once."""
+    """Context manager: a fatal signal ends the app cleanly. If that fails, the terminal is restored immediately."""
 
     def __init__(self) -> None:
         self.is_taken = False

@@ -22,7 +22,7 @@ def main() -> None:
     print(table(rows))
     print(machine())
     if asked.quick:
-        print("Small inputs and few rounds: what is to be reached is meant for the whole.")
+        print("Small inputs and few rounds: the targets apply only to a full run.")
     if asked.write:
         write(rows)
 
@@ -35,14 +35,14 @@ def _arguments() -> argparse.Namespace:
         epilog=f"groups:\n{groups}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("groups", nargs="*", metavar="GROUP", help="measure these alone")
+    parser.add_argument("groups", nargs="*", metavar="GROUP", help="measure only these groups")
     parser.add_argument("--quick", action="store_true", help="small inputs, few rounds: about a minute")
-    parser.add_argument("--write", action="store_true", help="put the figures into docs/performance.md and README.md")
+    parser.add_argument("--write", action="store_true", help="write the results to docs/performance.md and README.md")
     asked = parser.parse_args()
     if unknown := set(asked.groups) - set(GROUPS):
         parser.error(f"no such group: {', '.join(sorted(unknown))}")
     if asked.write and (asked.quick or asked.groups):
-        parser.error("only figures of the whole are written")
+        parser.error("only the results of a full run can be written")
     return asked
 
 

@@ -26,6 +26,6 @@ def measure(scale: Scale, report: Report) -> None:
         took = median(seconds([*OURS, "check", str(file.path)]) for _ in range(scale.rounds))
         rate = Figure(file.size / MEGABYTE / took, Unit.RATE)
         is_same = kind == HARMONY
-        name = f"check, {kind} {megabytes(scale.medium)}, start included"
+        name = f"check, {kind} {megabytes(scale.medium)}, including startup"
         beside = ((LIBRARY, library),) if is_same else ()
         report(Row(name, rate, beside, (Bound(LEAST, LIBRARY, True),) if is_same else (), is_same))

@@ -49,7 +49,7 @@ class Conversation:
     message."""
 
     def __init__(self, foreign_every: int = 0, *, multilingual: bool = False, tools: bool = True) -> None:
-        """`foreign_every` is the mean number of bodies per body with a foreign token; 0 means that no body has one."""
+        """On average, one in `foreign_every` bodies has a foreign token; 0 means that none has."""
         self._texts: Texts = texts()
         self._chance = random.Random(SEED)
         self._every = foreign_every

@@ -31,7 +31,7 @@ class _Rates(Struct, frozen=True):
 
     index: float
     check: float
-    """The rate of the index and the checks together, one after the other."""
+    """The combined rate of the index and then the checks."""
 
 
 def measure(scale: Scale, report: Report) -> None:

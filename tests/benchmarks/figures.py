@@ -18,7 +18,7 @@ class Unit(Enum):
     RATE = "MB/s"
     BYTES = "bytes"
     TIMES_THE_FILE = "× the file"
-    EXPONENT = "as exponent"
+    EXPONENT = "(exponent)"
     COUNT = ""
 
 
@@ -122,7 +122,7 @@ class Row:
         return f"{name} {figure} ({number(self.ours.value / max(figure.value, 1e-9))} ×)"
 
 
-HEADS = ("work", "ours", "peers (ours / theirs)", "to reach", "reached")
+HEADS = ("work", "ours", "peers (ours / theirs)", "target", "met")
 
 
 def table(rows: Sequence[Row]) -> str:
@@ -137,7 +137,7 @@ def table(rows: Sequence[Row]) -> str:
 
 
 def exponent(sizes: Sequence[float], costs: Sequence[float]) -> float:
-    """Return the exponent with which a cost grows with the size: the slope of the line through the logarithms."""
+    """Return the exponent of the growth of a cost with size: the slope of a line through the logarithms."""
     xs, ys = [log(size) for size in sizes], [log(max(cost, 1e-9)) for cost in costs]
     x_mean, y_mean = sum(xs) / len(xs), sum(ys) / len(ys)
     slope = sum((x - x_mean) * (y - y_mean) for x, y in zip(xs, ys, strict=True))

@@ -70,7 +70,7 @@ async def _latency(pilot: Pilot[int], path: Path, scale: Scale, report: Report) 
 
 async def _polled_latency(pilot: Pilot[int], path: Path, scale: Scale, report: Report) -> None:
     times = await _appends(pilot, path, scale.appends)
-    for row in rows_of("append to screen, by polling only", times, None):
+    for row in rows_of("append to screen, polling only", times, None):
         report(row)
 
 
@@ -146,7 +146,7 @@ async def _throughput(pilot: Pilot[int], path: Path, scale: Scale, report: Repor
     took = time.monotonic() - start
     writer.end()
     work = f"following {RATE // MEGABYTE} MB/s for {scale.rate_seconds:g} s"
-    report(Row(f"{work}: lag of the loop, p99", milliseconds(percentile(lags, 99)), (), (Bound(LAG_MS),)))
+    report(Row(f"{work}: event loop lag, p99", milliseconds(percentile(lags, 99)), (), (Bound(LAG_MS),)))
     rate = Figure(read / MEGABYTE / took, Unit.RATE)
     bound = Bound(RATE * KEPT_UP / MEGABYTE, at_least=True)
     report(Row(f"{work}: read", rate, (), (bound,), True, f"{behind / MEGABYTE:.1f} MB behind at the end"))
@@ -176,14 +176,14 @@ async def _long_run(pilot: Pilot[int], path: Path, scale: Scale, report: Report)
         sent += len(block)
         await asyncio.sleep(max(0.001, start + sent / LONG_RATE - time.monotonic()))
     late = _held()
-    work = f"{LONG_RATE // MEGABYTE} MB/s for {scale.long_seconds:g} s, {rotated} rotations: more"
+    work = f"{LONG_RATE // MEGABYTE} MB/s for {scale.long_seconds:g} s, {rotated} rotations:"
     grown = Figure(late.megabytes - early.megabytes, Unit.MEGABYTES)
-    report(Row(f"{work} memory than after a third", grown, (), (Bound(MORE_MEGABYTES),)))
+    report(Row(f"{work} memory growth, last two thirds", grown, (), (Bound(MORE_MEGABYTES),)))
     for what, more in (
         ("descriptors", late.descriptors - early.descriptors),
         ("threads", late.threads - early.threads),
     ):
-        report(Row(f"{work} {what}", Figure(more, Unit.COUNT), (), (Bound(0),)))
+        report(Row(f"{work} additional {what}", Figure(more, Unit.COUNT), (), (Bound(0),)))
 
 
 def _held() -> _Held:

@@ -31,20 +31,20 @@ async def _measure(scale: Scale, report: Report) -> None:
     file = generated("chat", scale.large)
     async with viewing(file.path, FIRST) as pilot:
         times = await held(pilot, "pagedown", scale.reading_keys, while_reading=True)
-        _tell(report, rows_of("frame, PageDown held while it is read", times, WHILE_READING))
-        report(_jump("jump to the end, while it is read", [await _to_end(pilot)]))
+        _tell(report, rows_of("frame, PageDown held while the file is read", times, WHILE_READING))
+        report(_jump("jump to the end, while the file is read", [await _to_end(pilot)]))
         await all_read(pilot)
         await frame(pilot, "home")
         times = await held(pilot, "pagedown", scale.held_keys)
         _tell(report, rows_of(f"frame, PageDown held, {file.messages:,} messages, safe", times, AFTERWARDS, True))
-        report(_jump("jump to the end, all read", [await _there_and_back(pilot) for _ in range(JUMPS)]))
+        report(_jump("jump to the end, after reading", [await _there_and_back(pilot) for _ in range(JUMPS)]))
         await frame(pilot, "home")
-        report(_toggled("debug view on and off", [await frame(pilot, "d") for _ in range(TOGGLES + 1)]))
+        report(_toggled("toggle the debug view", [await frame(pilot, "d") for _ in range(TOGGLES + 1)]))
         times = await held(pilot, "pagedown", scale.held_keys)
         _tell(report, rows_of(f"frame, PageDown held, {file.messages:,} messages, debug", times, AFTERWARDS))
         times = await held(pilot, "J", scale.held_keys)
         _tell(report, rows_of("frame, next message held, debug", times, AFTERWARDS))
-        report(_toggled("a channel on and off", [await frame(pilot, key) for key in "at" * TOGGLES], True))
+        report(_toggled("toggle a channel", [await frame(pilot, key) for key in "at" * TOGGLES], True))
 
 
 def _tell(report: Report, rows: list[Row]) -> None:

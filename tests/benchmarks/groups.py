@@ -16,15 +16,15 @@ from tests.benchmarks.scale import Report, Scale
 
 GROUPS = {
     "opening": "first content, working app, resize, jump to the end, in a terminal",
-    "indexing": "megabytes a second, memory and growth of the index",
+    "indexing": "megabytes per second, and the memory and growth of the index",
     "corpora": "index and checks of fifteen kinds of transcripts, and the slope between them",
     "memory": "memory of the whole app",
     "frames": "keys held down, jumps, toggles",
-    "search": "first hit and the whole",
-    "check": "beside the reference library",
-    "records": "`check` of sessions, streams, and arrays of other programs",
+    "search": "time to the first match and to the last",
+    "check": "`check` compared with the reference library",
+    "records": "`check` on sessions, streams, and arrays from other programs",
     "start": "commands on small files",
-    "following": "latency, throughput, a long run",
+    "following": "latency, throughput, and a long run",
 }
 """The groups. Each one is a module of this package with a function `measure`."""
 MODULES = {"search": "searching", "check": "checking", "start": "starting"}

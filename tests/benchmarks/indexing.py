@@ -70,8 +70,8 @@ def _wc(scale: Scale, file: Input) -> Figure | None:
 def _growth(name: str, files: list[Input], readings: list[list[Reading]], report: Report) -> None:
     sizes = [file.size for file in files]
     costs: dict[str, Callable[[Reading], float]] = {
-        "time of the index": lambda each: each.index_seconds,
-        "time of index and checks": lambda each: each.index_seconds + each.check_seconds,
+        "indexing time": lambda each: each.index_seconds,
+        "time for index and checks": lambda each: each.index_seconds + each.check_seconds,
         "memory": lambda each: each.megabytes,
     }
     for what, cost in costs.items():

@@ -79,14 +79,14 @@ CORPORA: dict[str, Corpus] = {
     "chatml-json": Corpus("json", "chatml-json", _records(writers.chatml_json), "[", None, "]\n"),
     "openchatml-0.1": Corpus("txt", "openchatml-0.1", _text(Conversation, writers.openchatml_0_1)),
 }
-"""The corpora by name. The number in `agent` and `harmony` is the mean number of bodies per body with a foreign token:
+"""The corpora by name. The number N in `agent` and `harmony` means that, on average, one body in N has a foreign token:
 `<|` followed by anything except a control token of the format. 0 means none."""
 
 
 def generated(name: str, size: int) -> Input:
     """Return a corpus of at least `size` bytes, generating it if necessary. A file appears in the folder only when it
     is complete."""
-    version = f"{sys.version_info.major}.{sys.version_info.minor}"  # its library is the text
+    version = f"{sys.version_info.major}.{sys.version_info.minor}"  # the text comes from its standard library
     path = folder() / f"{EDITION}-{version}-{name}-{size}.{CORPORA[name].ending}"
     if not path.exists():
         unfinished = path.with_suffix(f".{os.getpid()}")
@@ -101,12 +101,12 @@ def folder() -> Path:
     folder = Path(tempfile.gettempdir()) / f"ocmlview-bench-{os.getuid()}"
     folder.mkdir(mode=0o700, exist_ok=True)
     if folder.is_symlink() or folder.stat().st_uid != os.getuid():
-        raise ViewerError(f"{folder} belongs to somebody else")
+        raise ViewerError(f"{folder} belongs to another user")
     return folder
 
 
 def _count(path: Path, token: bytes) -> int:
-    """Count how often a token occurs. Afterwards, the file is in memory if there is room."""
+    """Count how many times a token occurs. Afterwards, the file is in memory if there is room."""
     found, rest = 0, b""
     with path.open("rb") as file:
         while block := file.read(8 * MEGABYTE):

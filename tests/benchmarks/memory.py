@@ -28,7 +28,7 @@ def measure(scale: Scale, report: Report) -> None:
         report(Row(work, ours, (*peers, (MINIMAL, minimal)), (), kind == CHAT))
         over = (ours.value - minimal.value) * MEGABYTE if ours and minimal else None
         share = Figure(over / file.size, Unit.TIMES_THE_FILE) if over is not None else None
-        report(Row(f"the same over the {MINIMAL}", share, (), (Bound(MOST_OF_THE_FILE),)))
+        report(Row(f"the same, minus the {MINIMAL}", share, (), (Bound(MOST_OF_THE_FILE),)))
         if kind == CHAT:
             each = Figure(over / file.messages, Unit.BYTES) if over is not None else None
             report(Row(f"the same, per message, {name}", each, (), (Bound(MOST_BYTES_A_MESSAGE),), True))

@@ -82,13 +82,13 @@ def _jump(scale: Scale, path: Path) -> Row:
         measures["less"] = lambda: _until_end(less, FIRST, b"G")
     medians = in_turns(scale.rounds, measures)
     beside = (("less", milliseconds(medians["less"]) if less else None),)
-    return Row("jump to the end, just opened", milliseconds(medians["ours"]), beside, (Bound(ONE_FRAME),))
+    return Row("jump to the end, just after opening", milliseconds(medians["ours"]), beside, (Bound(ONE_FRAME),))
 
 
 def _followed(scale: Scale, path: Path) -> Row:
     """Measure the time from the start of the program to the end of a followed file."""
     medians = in_turns(scale.rounds, {"ours": _until_content([*OURS, "-f", path], LAST)})
-    return Row("followed from the start to its end", milliseconds(medians["ours"]))
+    return Row("follow from the start to the end", milliseconds(medians["ours"]))
 
 
 def _until_end(command: Sequence[str | Path], shown: str, key: bytes, begun: bytes = b"") -> float:

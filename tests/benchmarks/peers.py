@@ -34,12 +34,13 @@ def shown_first(name: str) -> str:
 
 
 def minimal_app(path: Path) -> list[str]:
-    """Return the command of the lower bound: a Textual app that shows the beginning of a file."""
+    """Return the command that sets the lower bound: a Textual app that shows the beginning of a file."""
     return [sys.executable, "-m", "tests.benchmarks.minimal_app", str(path)]
 
 
 def harmony_seconds(path: Path) -> float | None:
-    """Return the seconds in which the reference library encodes and parses a string, or None if it is not installed."""
+    """Return the seconds that the reference library takes to encode and parse a string, or None if it is not
+    installed."""
     try:
         done = subprocess.run(
             [HARMONY_PYTHON, "-c", _ENCODE_AND_PARSE, str(path)], capture_output=True, text=True, timeout=300

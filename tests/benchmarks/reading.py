@@ -1,6 +1,6 @@
 """Read a file as the viewer does and report how long it took and how much memory it holds.
 
-The program first reads a small file, which takes all one-time costs and stays open so that its memory is not reused,
+The program first reads a small file, which absorbs all one-time costs and stays open so that its memory is not reused,
 and then the file to measure."""
 
 from __future__ import annotations

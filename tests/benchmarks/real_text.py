@@ -28,7 +28,7 @@ _DEFINITION = re.compile(r"^([ ]*)(def|class) (\w+)(.*)", re.MULTILINE)
 
 @cache
 def texts() -> Texts:
-    """Return all texts. None of them contains `<|` or a reserved word; callers insert these."""
+    """Return all of the text. It contains no `<|` and no reserved word; callers insert these."""
     sources = dict(_sources())
     by_kind: dict[str, list[str]] = {
         "source": list(sources.values()),

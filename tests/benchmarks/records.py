@@ -46,11 +46,9 @@ def measure(scale: Scale, report: Report) -> None:
         rate = Figure(size / MEGABYTE / (median(seconds for seconds, _ in runs) - start), Unit.RATE)
         name = f"check, {kind} {megabytes(scale.medium)}"
         least = LEAST_OF_DELTAS if kind.endswith(".sse") else LEAST
-        report(Row(f"{name}, CPU without the start", rate, (), (Bound(least, at_least=True),)))
+        report(Row(f"{name}, CPU without startup", rate, (), (Bound(least, at_least=True),)))
         held = Figure((median(held for _, held in runs) - started) / size, Unit.TIMES_THE_FILE)
-        report(
-            Row(f"{name}: memory at its peak", held, (), (Bound(MOST_MEMORY),) if kind.endswith("array.json") else ())
-        )
+        report(Row(f"{name}: peak memory", held, (), (Bound(MOST_MEMORY),) if kind.endswith("array.json") else ()))
 
 
 def generated(kind: str, size: int) -> Path:

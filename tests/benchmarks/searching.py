@@ -28,7 +28,7 @@ AT_ONCE = 100
 LONGEST = 30
 """The time limit in seconds for all rounds of one search."""
 SEARCHES: tuple[tuple[str, str, list[str], int], ...] = (
-    ("a word with a capital", RARE, ["-F", RARE], 1),
+    ("a word with a capital letter", RARE, ["-F", RARE], 1),
     ("a word in any case", RARE.lower(), ["-F", "-i", RARE], 3),
     ("a word of common letters", ABSENT, ["-F", "-i", ABSENT], 3),
     ("a word in most messages", COMMON, ["-F", "-i", COMMON], 0),

@@ -77,7 +77,7 @@ class Terminal:
             if before >= 0 and now - before < most:
                 return
             before = now
-        raise TooSlowError("the program is still at work")
+        raise TooSlowError("the program is still busy")
 
     def time_of(self, word: str, after: int = 0, longest: float = LONGEST) -> float:
         """Return the seconds from the start until this word is written, or infinity if it never is."""

@@ -1,4 +1,4 @@
-"""Tests of how the benchmarks handle results, and of the files and pages that they generate. No result is judged."""
+"""Tests of how the benchmarks handle results, and of the files and pages that they generate. No result is evaluated."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_a_table_has_one_line_for_each_row_and_says_what_is_missing() -> None:
 
 
 @pytest.mark.parametrize("power", [0.5, 1, 2])
-def test_growth_is_the_power_of_the_size(power: float) -> None:
+def test_growth_is_the_exponent_of_the_size(power: float) -> None:
     sizes = [1e6, 1e8, 1e9]
     assert exponent(sizes, [3 * size**power for size in sizes]) == pytest.approx(power)
 
@@ -70,7 +70,7 @@ def test_corpora_are_reproducible_and_of_their_format(name: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", READ)
-def test_a_text_corpus_begins_and_ends_with_a_word_that_is_searched(name: str) -> None:
+def test_a_text_corpus_begins_and_ends_with_a_word_that_is_searched_for(name: str) -> None:
     text = "".join(parts(name, MEGABYTE // 4))
     assert text.count(FIRST) == text.count(LAST) == 1
     reading = read(text.encode("utf-8", "replace"), CORPORA[name].format)

@@ -27,14 +27,14 @@ HERTZ = 60
 LONGEST = 10.0
 MOST_DRAWINGS = 5
 HOPS = 20
-"""The rounds of the event loop in which the effects of an action or a redraw reach their widgets."""
+"""The number of event loop rounds that the effects of an action or a redraw may take to reach their widgets."""
 
 
 @asynccontextmanager
 async def viewing(
     path: Path, first: str = "", options: ViewOptions | None = None, *, watch: Watch = FolderWatcher
 ) -> AsyncIterator[Pilot[int]]:
-    """Run the app on this file, from the moment when this word is on the screen."""
+    """Run the app on this file. The block begins once this word is on the screen."""
     app = ViewerApp([str(path)], options, watch=watch, tunes_memory=True)
     gc.freeze()
     gc.set_threshold(*COLLECTOR)

@@ -12,6 +12,6 @@ COMMON = "the"
 
 
 def is_reserved(text: str) -> bool:
-    """True if the text contains a word that is searched for."""
+    """True if the text contains one of the words that the benchmarks rely on being rare or absent."""
     lowered = text.lower()
     return any(word.lower() in lowered for word in (FIRST, LAST, RARE, ABSENT))

@@ -164,7 +164,7 @@ class TestConvert:
         assert sentence in run("convert", "--to", "openchatml-2.2", rewound).err
         assert "superseded" not in run("convert", "--to", "openchatml-2.2", "--threads", "all", rewound).err
 
-    def test_a_refusal_is_one_sentence_and_exits_with_1(self) -> None:
+    def test_a_refusal_is_reported_in_one_sentence_and_exits_with_1(self) -> None:
         text = json.dumps({"role": "user", "content": "<|end|>"})
         result = run("convert", "--to", "harmony", "-", stdin=text)
         assert (result.code, result.out) == (1, "")

@@ -1,4 +1,4 @@
-"""`demo --live`: the transcript played, its pace, and no leftover files."""
+"""`demo --live`: the transcript that it plays, its pace, and no leftover files."""
 
 from __future__ import annotations
 

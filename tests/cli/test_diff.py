@@ -172,7 +172,7 @@ def test_folders_are_compared_by_name(files: tuple[Path, Path], tmp_path: Path) 
     assert run("diff", tmp_path / "old", tmp_path / "old").code == 0
 
 
-def test_a_mistake_is_one_sentence_and_2(files: tuple[Path, Path], tmp_path: Path) -> None:
+def test_a_mistake_is_reported_in_one_sentence_and_exits_with_2(files: tuple[Path, Path], tmp_path: Path) -> None:
     (tmp_path / "folder").mkdir()
     (tmp_path / "junk.json").write_text('{"a":1}', "utf-8")
     for words in (

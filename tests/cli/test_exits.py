@@ -271,13 +271,13 @@ def test_without_arguments_a_pipe_is_read() -> None:
 
 
 class Gone(io.StringIO):
-    """A standard error whose reader is gone."""
+    """A standard error stream whose reader has closed it."""
 
     def flush(self) -> None:
         raise BrokenPipeError
 
 
-def test_a_closed_standard_error_is_no_crash(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_closed_standard_error_is_not_a_crash(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.stderr", Gone())
     complain("too late")
     assert report_crash(ValueError, None) == 70

@@ -108,7 +108,7 @@ def test_the_transcript_itself_is_never_replaced(chat: Path) -> None:
     assert chat.read_text() == CHAT
 
 
-def test_an_unwritable_file_is_one_sentence(chat: Path) -> None:
+def test_an_unwritable_file_is_reported_in_one_sentence(chat: Path) -> None:
     refused(run("export", "-o", "nowhere/a.html", chat), "nowhere/a.html cannot be written")
     refused(run("export", "-o", ".", chat), "is a directory")
     refused(run("export", "-o", "/dev/full", chat), "No space left on device")

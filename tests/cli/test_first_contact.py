@@ -69,7 +69,7 @@ class TestWithoutATranscript:
 
     @pytest.mark.share(test=2)
     @pytest.mark.parametrize("name", ["nowhere.ocml", "no/folder/chat.ocml"])
-    def test_a_missing_file_is_one_sentence_on_the_normal_screen(self, name: str) -> None:
+    def test_a_missing_file_is_reported_in_one_sentence_on_the_normal_screen(self, name: str) -> None:
         terminal = Terminal([name], SMALL)
         assert terminal.end() == 2
         assert terminal.text().split("\n")[0] == f"ocmlview: no such file: {name}"
@@ -77,7 +77,7 @@ class TestWithoutATranscript:
 
     @pytest.mark.parametrize("name", NO_TRANSCRIPTS)
     @pytest.mark.parametrize("command", ["show", "check", "view"])
-    def test_a_file_that_is_no_transcript_is_reported_as_such(self, name: str, command: str, tmp_path: Path) -> None:
+    def test_a_file_that_is_not_a_transcript_is_reported_as_such(self, name: str, command: str, tmp_path: Path) -> None:
         path = tmp_path / name
         path.write_text(NO_TRANSCRIPTS[name])
         result = run(command, path)

@@ -1,5 +1,5 @@
-"""The first page before the app is loaded: the same text, the same place, equally safe. Every exit restores the
-terminal."""
+"""The first page before the app is loaded: it has the same text in the same position and is equally safe. Every exit
+restores the terminal."""
 
 from __future__ import annotations
 

@@ -78,7 +78,7 @@ def test_a_file_without_permission_does_not_stop_the_rest(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_a_folder_without_transcripts_is_one_sentence(command: str, tmp_path: Path) -> None:
+def test_a_folder_without_transcripts_is_reported_in_one_sentence(command: str, tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("nothing of that kind")
     result = run(command, "--json", tmp_path)
     assert result.code == 2
@@ -179,7 +179,7 @@ def test_transcripts_with_the_same_name_do_not_overwrite_each_other(command: str
 
 
 @every_writing
-def test_an_output_folder_inside_the_folder_is_no_input(command: str, folder: Path) -> None:
+def test_an_output_folder_inside_the_folder_is_not_an_input(command: str, folder: Path) -> None:
     words, _ = WRITING[command]
     for _ in range(2):
         assert run(*words, "--force", "-o", folder / "out", folder).code == 0

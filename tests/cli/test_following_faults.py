@@ -224,7 +224,7 @@ class TestFaults:
             append(path, ANSWER)
             live.until(lambda live: live.err.count("stalled") == 2)
 
-    def test_touch_is_no_reset(self, path: Path) -> None:
+    def test_touch_is_not_a_reset(self, path: Path) -> None:
         with json_of(path) as live:
             live.until_bodies("one")
             os.utime(path, (1, 1))

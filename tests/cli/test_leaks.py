@@ -1,4 +1,4 @@
-"""`ocmlview leaks` and `check --leaks`: places, JSON, exit codes. They report nothing unless everything is revealed."""
+"""`ocmlview leaks` and `check --leaks`: positions, JSON, exit codes. They require that everything is revealed."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def test_a_body_in_several_pieces_has_places_in_the_body(tmp_path: Path) -> None
     assert spans[0]["in"] == "body"
 
 
-def test_a_mistake_is_one_sentence_and_2(file: Path) -> None:
+def test_a_mistake_is_reported_in_one_sentence_and_exits_with_2(file: Path) -> None:
     for words in (["--from", "sytem", file], ["--min-words", "2", file], [file.parent / "missing.ocml"]):
         done = run("leaks", "-d", *words)
         assert (done.code, done.out) == (2, ""), words

@@ -52,14 +52,14 @@ def test_a_compressed_file_is_cut_off(tmp_path: Path) -> None:
 
 @pytest.mark.share(quick=12, test=6)
 @pytest.mark.parametrize("command", [*READING, *FOLLOWING, ["export", "-o", "-"], []], ids=words)
-def test_a_closed_standard_input_is_one_sentence(command: list[str]) -> None:
+def test_a_closed_standard_input_is_reported_in_one_sentence(command: list[str]) -> None:
     result = closed(0, *command, "-")
     assert (result.code, result.out, result.err) == (2, "", "ocmlview: standard input is closed\n")
 
 
 @pytest.mark.share(quick=24, test=6)
 @pytest.mark.parametrize("command", [*READING[:-1], *FOLLOWING[2:], ["export", "-o", "-"]], ids=words)
-def test_a_closed_standard_output_is_one_sentence(command: list[str]) -> None:
+def test_a_closed_standard_output_is_reported_in_one_sentence(command: list[str]) -> None:
     source = "/dev/null" if "-f" in command else str(ROOT / "samples" / "tour.ocml")
     result = closed(1, *command, source)
     lines = [line for line in result.err.splitlines() if "no messages found" not in line]

@@ -127,7 +127,7 @@ def test_before_is_what_the_model_had_read_when_it_wrote_a_message(chat: Path) -
     assert (line["after"], line["kept"]) == (1, [1])
 
 
-def test_what_cannot_be_asked_for_is_one_sentence(chat: Path, tmp_path: Path) -> None:
+def test_an_impossible_request_is_reported_in_one_sentence(chat: Path, tmp_path: Path) -> None:
     (tmp_path / "two.ocml").write_text(
         "version: 2.2\n<|start|>user<|message|>Hi<|end|>\n---\nversion: 2.2\n<|start|>user<|message|>Ho<|end|>\n"
     )

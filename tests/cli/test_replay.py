@@ -63,7 +63,7 @@ def test_a_moment_shows_what_had_arrived_by_then(chat: Path) -> None:
         (["view", "--at-event", "two"], "use the number of an event such as 12"),
     ],
 )
-def test_a_mistake_is_one_sentence(options: list[str], sentence: str, chat: Path) -> None:
+def test_a_mistake_is_reported_in_one_sentence(options: list[str], sentence: str, chat: Path) -> None:
     result = run(*options, chat)
     assert (result.code, result.out) == (2, "")
     assert sentence in result.err

@@ -49,7 +49,7 @@ def test_what_it_refuses(options: list[str], sentence: str, chat: Path) -> None:
     assert result.err.count("\n") == 1
 
 
-def test_a_port_in_use_is_one_sentence(chat: Path) -> None:
+def test_a_port_in_use_is_reported_in_one_sentence(chat: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = other.getsockname()[1]
         result = run("serve", "--port", str(port), chat)

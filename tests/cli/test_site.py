@@ -165,7 +165,7 @@ def test_an_existing_folder_is_replaced_only_if_it_is_a_site_and_with_force(fold
     assert len(list(Path("in/out/t").iterdir())) == 4
 
 
-def test_mistakes_are_one_sentence_and_leave_nothing(folder: Path) -> None:
+def test_mistakes_are_reported_in_one_sentence_and_leave_nothing(folder: Path) -> None:
     for words, sentence in (
         (["--to", "site", "in"], "A site needs an output folder: -o DIR."),
         (["--to", "site", "-o", "-", "in"], "A site needs an output folder: -o DIR."),

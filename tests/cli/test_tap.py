@@ -136,7 +136,7 @@ def test_a_full_disk_and_a_killed_writer_do_not_reach_the_client(server: int, tm
         assert ENDED in rest(process)
 
 
-def test_mistakes_are_one_sentence(tmp_path: Path) -> None:
+def test_mistakes_are_reported_in_one_sentence(tmp_path: Path) -> None:
     to = ("tap", "--to", "http://127.0.0.1:9", "-o", str(tmp_path / "log.jsonl"))
     with socket.create_server(("127.0.0.1", 0)) as used:
         port = used.getsockname()[1]

@@ -129,7 +129,7 @@ def test_an_unknown_format_is_reported_while_following(kind: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("data", [b"", b"\n \n", b"version: 2.2\n"])
-def test_an_empty_file_or_a_header_only_file_is_no_error(data: bytes, tmp_path: Path) -> None:
+def test_an_empty_file_or_a_header_only_file_is_not_an_error(data: bytes, tmp_path: Path) -> None:
     path = written(tmp_path, data)
     assert run("check", path).code == 0
     assert run("check", "--require-messages", path).code == 1
@@ -190,7 +190,7 @@ def test_the_cap_counts_while_following_too() -> None:
 @pytest.mark.parametrize(
     "text", ["version: 9.9\n", "---\nversion: 9.9\n---\n", "version: 3\nservices:\n  web: nginx\n"]
 )
-def test_the_version_of_a_file_that_is_no_transcript_is_not_reported(text: str, tmp_path: Path) -> None:
+def test_the_version_of_a_file_that_is_not_a_transcript_is_not_reported(text: str, tmp_path: Path) -> None:
     path = written(tmp_path, text.encode())
     assert codes_of(path) == ["E-FORMAT-UNKNOWN"]
     assert codes_of(written(tmp_path, f"{text}\n<|start|>user<|message|>Hi<|end|>\n".encode())) == ["W-VERSION-UNKNOWN"]

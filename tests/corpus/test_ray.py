@@ -31,7 +31,7 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     os.environ["PYTHONPATH"] = os.pathsep.join([str(hooks), str(ROOT), before or ""])
     made = Cluster(initialize_head=True, head_node_args={"num_cpus": 1})
     made.second = made.add_node(num_cpus=1)
-    made.wait_for_nodes(timeout=300)  # a loaded machine takes its time
+    made.wait_for_nodes(timeout=300)  # a busy machine is slow
     ray.init(address=made.address, log_to_driver=False)
     yield made
     ray.shutdown()

@@ -84,7 +84,7 @@ def scan(store: dict[str, str], *arguments: str | Path) -> dict[str, Any]:
 
 
 def answers(store: dict[str, str], place: str | Path, prefix: str) -> list[list[dict[str, Any]]]:
-    """Return all rows, without the values that differ between two places."""
+    """Return all rows, without the values that depend on where the tables are."""
     different = OF_A_RUN | {"file_key", "mtime_ms"}
     found = []
     for query in QUERIES:

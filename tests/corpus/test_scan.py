@@ -250,7 +250,7 @@ def test_an_estimate_writes_nothing(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["runs"]
 
 
-def test_a_mistake_is_one_sentence(runs: Path, tmp_path: Path) -> None:
+def test_a_mistake_is_reported_in_one_sentence(runs: Path, tmp_path: Path) -> None:
     assert "Specify a directory for the tables: --to DIR" in refusal(runs)
     assert "no such file" in refusal(tmp_path / "missing", "--to", tmp_path / "out")
     assert "is not empty and contains no tables" in refusal(runs, "--to", runs)

@@ -34,7 +34,7 @@ def formats() -> str:
         [_named(name), FORMATS.title(name), "yes" if name in WRITERS else "", _cell(FORMATS.detected_by(name))]
         for name in FORMATS
     ]
-    return _table(("name", "format", "written", "detected by"), rows)
+    return _table(("name", "format", "writes", "detected by"), rows)
 
 
 def _named(format: str) -> str:
@@ -85,7 +85,7 @@ def _rule(rule: Rule) -> str:
     lines += [
         f"What to do: {rule.advice}",
         "",
-        f"Safe view: {rule.safe or 'never shows it.'}",
+        f"Safe view: {rule.safe or 'never shown.'}",
         "",
         f"From: {rule.section}",
         "",
@@ -110,7 +110,7 @@ def list_keys() -> str:
 def merged_keys() -> str:
     """Return the keys of the merged view."""
     rows = [_key_row(action)[:3] for action in merged_actions()]
-    return _table(("keys", "action", "does"), rows)
+    return _table(("keys", "action", "description"), rows)
 
 
 def _keys(group: Group) -> str:
@@ -140,7 +140,11 @@ def settings() -> str:
 def policies() -> str:
     """Return the policies of `next`."""
     rows = [
-        [_code(each.name), _cell(each.wording + (f" As {each.same_as}." if each.same_as else "")), _cell(each.source)]
+        [
+            _code(each.name),
+            _cell(each.wording + (f" Same as {each.same_as}." if each.same_as else "")),
+            _cell(each.source),
+        ]
         for each in POLICIES.values()
     ]
     return _table(("policy", "what it does", "source"), rows)

@@ -26,8 +26,8 @@ EXITS = {
 VARIABLES = {
     "NO_COLOR": "Turns colors off, unless --color or --theme asks for them.",
     "VISUAL, EDITOR": "The editor that the v key opens.",
-    "XDG_CONFIG_HOME": "The directory of ocmlview/ with settings and themes; default ~/.config.",
-    "XDG_STATE_HOME": "The directory of ocmlview/ with marks and positions; default ~/.local/state.",
+    "XDG_CONFIG_HOME": "The parent directory of ocmlview/, which contains settings and themes; default: ~/.config.",
+    "XDG_STATE_HOME": "The parent directory of ocmlview/, which contains marks and positions; default: ~/.local/state.",
 }
 
 
@@ -70,7 +70,7 @@ def _commands() -> Iterator[str]:
             else:
                 yield from _option(option, context)
         if also:
-            yield from (".PP", _text(f"Also {', '.join(also)}; see OPTIONS."))
+            yield from (".PP", _text(f"Also accepts {', '.join(also)}; see OPTIONS."))
 
 
 def _shared_options() -> Iterator[str]:

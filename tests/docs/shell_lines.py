@@ -1,4 +1,5 @@
-"""The commands that the pages show, and how each one is run: here, in a shell, or until it has written something."""
+"""The commands that the pages show, and how each one is run: in this process, in a shell, or until it has printed
+something."""
 
 from __future__ import annotations
 

@@ -99,8 +99,8 @@ class TestTheSteps:
         assert "### I-FENCE-OPEN" in (project / "docs/diagnostics.md").read_text("utf-8")
 
     def test_the_diagnostic_is_found_in_a_big_input(self, project: Path, tmp_path: Path) -> None:
-        """The program finds what the step with `test_big_inputs.py` proves. If a trigger is too narrow, that test
-        fails."""
+        """The step with `test_big_inputs.py` proves this, too: that test fails if a trigger is too narrow. Here, the
+        program itself finds the diagnostic."""
         big = big_input((project / "samples/broken/I-FENCE-OPEN.ocml").read_bytes())
         assert big is not None
         path = tmp_path / "big.ocml"

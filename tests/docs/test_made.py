@@ -27,7 +27,7 @@ def test_every_generated_part_is_on_a_page() -> None:
 @each("page", PAGES, ids=lambda page: page.name)
 def test_links_lead_to_existing_files_and_headings(page: Path) -> None:
     for link in LINK.findall(outside_code(page.read_text("utf-8"))):
-        assert "://" not in link, "pages point at nothing outside"
+        assert "://" not in link, "pages must not link to external sites"
         name, _, heading = link.partition("#")
         target = (page.parent / unquote(name)) if name else page
         assert target.is_file(), link

@@ -1,4 +1,4 @@
-"""Streams of the Messages API: the public `anthropic` library accumulates the same texts that this program reads."""
+"""Streams of the Messages API: the public `anthropic` library accumulates the same text that this program reads."""
 
 from __future__ import annotations
 
@@ -116,5 +116,5 @@ def test_a_stream_gives_what_the_library_accumulates() -> None:
 
 
 def _bare(texts: list[str]) -> str:
-    """Return the texts without whitespace, because messages are trimmed."""
+    """Return each text without whitespace, because messages are trimmed."""
     return "".join("".join(texts).split())

@@ -1,4 +1,4 @@
-"""Trajectories that the public `atif` library writes are read with the same texts, calls, and replies.
+"""Trajectories that the public `atif` library writes are read with the same text, calls, and replies.
 
 The library needs a newer Python than this program: `OCML_ATIF_PYTHON` names one that has it.
 """
@@ -145,7 +145,7 @@ def what_is_read(path: Path) -> dict[str, Any]:
 
 
 def read_again(path: Path) -> list[tuple[Any, ...]]:
-    """Return the parts of every message that a conversion must keep. The parts of the text count as one text."""
+    """Return the parts of every message that a conversion must keep. Parts of the text are joined."""
     records = [
         json.loads(line) for line in run("show", "--json", "--reveal", "all", "--threads", "all", path).out.splitlines()
     ]

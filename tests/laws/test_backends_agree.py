@@ -176,7 +176,7 @@ def count_byte(columns: Columns, chance: Random, size: int) -> None:
 
 
 def table(columns: Columns, chance: Random, size: int) -> None:
-    """Fill a hash table in two steps, and look up hashes of which some are absent and many need the same slot."""
+    """Fill a hash table in two steps, and look up hashes, some of which are absent and many of which share a slot."""
     free = 1 << (2 * size).bit_length()
     entries, hashes = array("I", bytes(4 * free)), array("I", bytes(4 * free))
     new = array("I", [chance.choice((chance.getrandbits(32), chance.randrange(free))) for _ in range(size)])

@@ -1,4 +1,4 @@
-"""A ChatML array that is read without a tree of its values gives the events of the careful reader."""
+"""A ChatML array that is read without a tree of its values yields the same events as with the careful reader."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ SPACES = ("", "", "", " ", "\n", " \t\r\n ")
 
 
 def array_of(chance: Random) -> bytes:
-    """Return an array of a few messages, some with something that is not regular."""
+    """Return an array of a few messages, some of which are irregular."""
     odd = chance.random() < 0.5
 
     def space() -> str:
@@ -73,7 +73,7 @@ def careful(data: bytes, cuts: list[int]) -> list[Event]:
 
 @pytest.mark.share(quick=0, test=3)
 @pytest.mark.parametrize("part", range(3))
-def test_random_arrays_are_read_as_with_care(part: int) -> None:
+def test_random_arrays_read_as_on_the_slow_path(part: int) -> None:
     in_place = 0
     for seed in range(part, 3000, 3):
         chance = Random(seed)
@@ -90,7 +90,7 @@ def is_regular(data: bytes) -> bool:
     return regular_frames(bare, 0, len(bare), 0) is not None
 
 
-def test_mutated_samples_are_read_as_with_care() -> None:
+def test_mutated_samples_read_as_on_the_slow_path() -> None:
     found = [sample for sample in samples() if sample.name.startswith("valid/chatml-json/")]
     assert found
     for number, sample in enumerate(found):
@@ -106,7 +106,7 @@ CONTENTS = tuple(json.dumps(text, ensure_ascii=False)[1:-1] for text in CHECKED_
 
 
 def checked_array_of(chance: Random) -> bytes:
-    """Return an array of messages whose texts the checks look at."""
+    """Return an array of messages whose text the checks examine."""
     roles = chance.choice((ROLES, ROLES[:2], ("system", "user", "assistant")))
     space = chance.choice(("", " ", "\n", chance.choice(SPACES), "\r\n"))
     parts = []
@@ -147,12 +147,12 @@ def compare_checked(seeds: range, patched: pytest.MonkeyPatch) -> int:
 
 
 @pytest.mark.slow
-def test_random_arrays_are_read_and_checked_as_columns_as_with_care(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_random_arrays_read_and_check_the_same_as_columns(monkeypatch: pytest.MonkeyPatch) -> None:
     assert compare_checked(range(250), monkeypatch) > 1000
 
 
 @pytest.mark.lab
-def test_many_random_arrays_are_read_as_columns_as_with_care(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_random_arrays_read_the_same_as_columns(monkeypatch: pytest.MonkeyPatch) -> None:
     assert compare_checked(range(250, 6000), monkeypatch) > 20_000
 
 

@@ -1,4 +1,4 @@
-"""Chunk boundaries are invisible: every sample, and random documents of every format, give the same result in
+"""Chunk boundaries are invisible: every sample, and random documents of every format, yield the same result in
 pieces."""
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ LONG: dict[str, tuple[int, Callable[[int], bytes]]] = {
     "first line": (1024 * 1024, lambda size: EVENT + b" " * (size - len(EVENT)) + b"\n" + USER),
     "line between": (1024 * 1024, lambda size: USER + b"a" * size + b"\n<|channel|>final<|message|>b<|end|>"),
 }
-"""Inputs in which something has the maximum length that a reader accepts, with that length."""
+"""Inputs in which something reaches the maximum length that a reader accepts, with that length."""
 
 
 @pytest.mark.share(quick=12)

@@ -107,7 +107,7 @@ def test_a_proven_end_has_the_messages_of_the_whole(
     if not is_native:
         monkeypatch.setattr(native, "load", lambda: None)
     counts = [check(seed, format) for seed in range(100)]
-    assert sum(count > 0 for count in counts) > 10, "the texts are too doubtful to prove anything"
+    assert sum(count > 0 for count in counts) > 10, "too few ends were proven to test anything"
 
 
 @pytest.mark.lab
@@ -140,7 +140,7 @@ def test_what_a_proof_needs(before: str, is_proven: bool) -> None:
     assert bool(list(ends(text, "openchatml-2.2"))) is is_proven
 
 
-def test_a_text_with_a_start_that_is_no_header_has_no_proof() -> None:
+def test_a_text_with_a_start_that_is_not_a_header_has_no_proof() -> None:
     filler = "<|start|>user<|message|>more words<|end|>\n" * 8
     assert not list(ends(f"some words\n{filler}".encode(), "openchatml-2.2"))
     assert list(ends(filler.encode(), "openchatml-2.2"))

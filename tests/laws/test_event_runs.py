@@ -1,4 +1,4 @@
-"""Events that are read together, because they add to the same message, give the same result as if read one by one."""
+"""Events that add to the same message yield the same result whether they are read together or one by one."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ OF_CHUNK = (
 
 
 def stream(form: str, *texts: str) -> bytes:
-    """Return events with these texts, as JSON strings without their quotes, between other events."""
+    """Return events with these pieces of text, given as JSON strings without quotes, between other events."""
     item = {"type": "message", "id": "m1", "role": "assistant", "content": []}
     head = [
         json.dumps({"type": "response.created", "response": {"id": "r"}}),

@@ -1,4 +1,4 @@
-"""Exact text: a copy is the text of the message, and what Markdown rendering draws contains every word of it."""
+"""Exact text: a copy is the text of the message, and rendered Markdown contains every word of it."""
 
 from __future__ import annotations
 

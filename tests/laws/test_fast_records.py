@@ -1,4 +1,4 @@
-"""Records that are decoded in one step give the same events as the slow path, for all samples and many mutations."""
+"""Records that are decoded in one step yield the same events as the slow path, for all samples and many mutations."""
 
 from __future__ import annotations
 
@@ -403,7 +403,7 @@ def layouts(chance: random.Random) -> Iterator[bytes]:
 
 
 @each("seed", range(40), quick=0, test=14)
-def test_messages_of_known_shapes_are_read_as_with_care(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_messages_of_known_shapes_read_as_on_the_slow_path(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     chance = random.Random(seed)
     for text in layouts(chance):
         both(text, "json", monkeypatch)
@@ -450,7 +450,7 @@ def test_tokens_belong_to_the_transcript_that_states_them_at_any_cut(monkeypatch
 
 
 @each("seed", range(40), quick=0, test=14)
-def test_long_objects_with_a_list_are_read_item_by_item_as_with_care(
+def test_long_objects_with_a_list_are_read_item_by_item_as_on_the_slow_path(
     seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     chance = random.Random(seed)

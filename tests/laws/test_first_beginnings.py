@@ -1,4 +1,4 @@
-"""The page before everything else is the first page, cell by cell, or blank; it imports next to nothing."""
+"""The page that is painted before anything else is imported: each cell is blank or the same as on the first page."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ def test_only_a_file_that_is_not_remembered_has_a_page(tmp_path: Path) -> None:
         assert may_remember(str(path), other), content
 
 
-def test_places_of_own_files_are_those_of_the_program(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_the_page_looks_for_the_files_of_the_program(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     for variables in ({"XDG_CONFIG_HOME": str(tmp_path / "c"), "XDG_STATE_HOME": str(tmp_path / "s")}, {}):
         for name in ("XDG_CONFIG_HOME", "XDG_STATE_HOME"):
             monkeypatch.delenv(name, raising=False)
@@ -144,7 +144,8 @@ def test_the_page_imports_next_to_nothing(tmp_path: Path) -> None:
 
 
 def _run(what: str, path: str) -> str:
-    """Run the page in a separate process, with fake files or as it is, and return what is asked."""
+    """Paint the page in a separate process. Return the names of the loaded modules or, for "own", of the files that it
+    looks for, as JSON."""
     code = """
 import sys
 from viewer import entry, first

@@ -48,7 +48,7 @@ FORMAT_OF = {
     "swe-agent.traj": "swe-agent",
 }
 NOT_IN_JSON = frozenset({"gAAAASECRET", "SECRET_REDACTED", "SECRET_META", "SECRET_TOOL"})
-"""Hidden texts that are opaque or belong to no message."""
+"""Hidden text that is opaque or belongs to no message."""
 NAMES = [
     *(name for name, format in FORMAT_OF.items() if format in FORMATS),
     *(sample.name for sample in samples("valid") if sample.seen),

@@ -1,4 +1,4 @@
-"""The format of a growing input is that of its bytes so far, although only new lines are read again."""
+"""The detected format of a growing input depends only on its bytes so far, although only new lines are read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Cases from the Harmony reference library: what it accepts is read the same way; what it rejects is reported."""
+"""Cases from the Harmony reference library: accepted text is read the same way, and rejected text is reported."""
 
 from __future__ import annotations
 

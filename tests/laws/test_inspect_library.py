@@ -1,4 +1,4 @@
-"""Evaluation logs that the public `inspect_ai` library writes are read with the same texts, calls, and replies."""
+"""Evaluation logs that the public `inspect_ai` library writes are read with the same text, calls, and replies."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def said_by(messages: list[Any]) -> list[tuple[str, str]]:
 
 
 def read_log(path: Path) -> list[tuple[list[tuple[str, str]], list[tuple[str, bool]]]]:
-    """Return the texts and the links of each transcript."""
+    """Return the text and the links of each transcript."""
     transcripts: dict[int, tuple[list[tuple[str, str]], list[tuple[str, bool]]]] = {}
     for line in run("show", "--json", path).out.splitlines():
         record = json.loads(line)

@@ -24,7 +24,7 @@ every_shape = pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.t
 
 
 def assert_ratio(shape: Shape, small: int, large: int, cut: int, most: float) -> None:
-    """Compare the times to read texts of these sizes, cut into pieces."""
+    """Compare the times that it takes to read text of these sizes, cut into pieces."""
 
     def read(text: bytes) -> None:
         examine(pieces(text, cut), text, shape.format)

@@ -1,5 +1,4 @@
-"""JSON messages that are read and checked as columns give the same result as when the slow path reads them one by
-one."""
+"""JSON messages yield the same result whether they are read and checked as columns or one by one on the slow path."""
 
 from __future__ import annotations
 
@@ -117,7 +116,7 @@ def habits(chance: Random) -> Habits:
 
 
 def content(chance: Random, trouble: float, usual: Habits) -> object:
-    """Return the content of a message: a string, a part with a string, or something similar."""
+    """Return random message content: a string, a list of text parts, or a slightly malformed part."""
     if chance.random() >= usual.parts:
         return text(chance, trouble)
     part: dict[str, Any] = {"type": "text", "text": text(chance, trouble)}
@@ -377,7 +376,7 @@ def compare_document(data: bytes, chance: Random, monkeypatch: pytest.MonkeyPatc
 
 
 def rows_around(name: str, chance: Random) -> bytes:
-    """Return rows in which one member has all kinds of values."""
+    """Return rows in which one member has values of many kinds."""
     one = [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": [{"type": "text", "text": "Yes"}]}]
     found: list[bytes] = []
     roles = tuple({"role": role, "content": "SECRET"} for role in (None, 7, "user", None, "user"))
@@ -391,7 +390,7 @@ def rows_around(name: str, chance: Random) -> bytes:
 
 
 @each("name", ["id", "n", "score", "model", "version", "error", "role", "content", "metadata", "é"], quick=10, test=4)
-def test_members_around_messages_are_read_as_with_care(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_members_around_messages_read_as_on_the_slow_path(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     data = rows_around(name, Random(name))
     assert compare_document(data, Random(name), monkeypatch) > 100
     compare_document(spoiled(data, Random(name)), Random(name), monkeypatch)
@@ -428,7 +427,7 @@ def known_words() -> list[str]:
 
 
 def messages_with(name: str, chance: Random) -> bytes:
-    """Return messages of two roles in which one member has many values, each after a usual one."""
+    """Return messages of two roles in which one member has many different values, each after a typical one."""
     chosen: list[Any] = [
         *chance.sample(WORDS, 8),
         *chance.sample(VALUES, 4),
@@ -457,7 +456,7 @@ COMMON = ("id", "type", "phase", "ts", "created_at", "kind", "usage", "custom_id
 
 
 @each("name", COMMON, quick=10, test=3)
-def test_members_of_messages_are_read_as_with_care(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_members_of_messages_read_as_on_the_slow_path(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     assert compare_document(messages_with(name, Random(name)), Random(name), monkeypatch) > 50
     compare_document(spoiled(messages_with(name, Random(name)), Random(name)), Random(name), monkeypatch)
 
@@ -467,7 +466,7 @@ DECIDING = {"isSidechain", "thinking", "custom_id", "response_obj", "phase", "ty
 
 
 @pytest.mark.parametrize("test", [pytest.param(4, marks=pytest.mark.slow), pytest.param(1, marks=pytest.mark.lab)])
-def test_members_with_any_known_name_are_read_as_with_care(test: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_members_with_any_known_name_read_as_on_the_slow_path(test: int, monkeypatch: pytest.MonkeyPatch) -> None:
     targets = targets_of(known_words(), 0, test)
     assert targets.keys() >= DECIDING
     names = [name for name, target in targets.items() if target == SLOW or name in DECIDING]
@@ -571,13 +570,13 @@ def test_a_fault_in_members_of_messages_is_found(fault: str, monkeypatch: pytest
 
 
 @pytest.mark.slow
-def test_random_messages_are_read_as_columns_as_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_random_messages_read_the_same_as_columns(monkeypatch: pytest.MonkeyPatch) -> None:
     assert sum(compare(number, monkeypatch) for number in range(16)) > 200
 
 
 @pytest.mark.lab
 @pytest.mark.parametrize("part", range(8))
-def test_many_random_messages_are_read_as_columns_as_one_by_one(part: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_random_messages_read_the_same_as_columns(part: int, monkeypatch: pytest.MonkeyPatch) -> None:
     assert sum(compare(number, monkeypatch) for number in range(16 + part, 8000, 8)) > 12_500
 
 

@@ -43,21 +43,21 @@ PICTOGRAPHS = 1595
 _BEYOND = "not data.isascii() and MAY_HIDE.search(data) is not None: "
 _NO_CHANNEL = "header.role not in ('user', 'assistant') or header.channel is None"
 HARMLESS = {
-    "_PLAIN.fullmatch(text): never": "plain ASCII is translated as well, into itself",
-    "not _JOINING.search(text): never": "text without joiners is split at its emoji as well",
+    "_PLAIN.fullmatch(text): never": "plain ASCII is also translated, into itself",
+    "not _JOINING.search(text): never": "text without joiners is also split at its emoji",
     "text.isascii(): never": "ASCII has no marks to count, and as many bytes as characters",
     "kind_of: " + _NO_CHANNEL + ": without header.channel is None": "for the type checker: the table has no such row",
-    "not may_hide(data): never": "a cheap look; what it refuses has nothing hidden",
-    "_LONE_RETURN.search(data): always": "the same look, refusing less",
-    **{_BEYOND + done: "the same look, refusing less" for done in ("always", "or for and")},
-    _BEYOND + "without not data.isascii()": "the same look: ASCII does not match",
-    _BEYOND + "without MAY_HIDE.search(data) is not None": "the same look, refusing less",
-    "any((OBEYED.search(segment.text) for segment in segments)): always": "a look before the same search",
-    "not cut.isprintable(): always": "a name without such characters is made anew",
-    "item[-1] <= '\\uffff': always": "the class has everything beyond U+FFFF in any case, but as one range",
-    "count: always": "a segment in which nothing was replaced, made anew",
+    "not may_hide(data): never": "a prefilter; whatever it rejects has nothing hidden",
+    "_LONE_RETURN.search(data): always": "the same prefilter, which rejects less",
+    **{_BEYOND + done: "the same prefilter, which rejects less" for done in ("always", "or for and")},
+    _BEYOND + "without not data.isascii()": "the same prefilter: ASCII does not match",
+    _BEYOND + "without MAY_HIDE.search(data) is not None": "the same prefilter, which rejects less",
+    "any((OBEYED.search(segment.text) for segment in segments)): always": "a prefilter for the same search",
+    "not cut.isprintable(): always": "a name without such characters is rebuilt",
+    "item[-1] <= '\\uffff': always": "the class contains everything beyond U+FFFF anyway, as one range",
+    "count: always": "a segment in which nothing was replaced is rebuilt",
 }
-"""Shortcuts: without them, the result is the same, only slower. A test proves this for each."""
+"""Shortcuts: without them, the result is the same but takes longer. A test proves this for each."""
 
 
 PANES = {"ANALYSIS": "ANALYSIS", "COMMENTARY": "COMMENTARY", "TOOL": "COMMENTARY"}
@@ -190,7 +190,7 @@ def wrong_in_barrier(made: dict[str, ModuleType]) -> Iterator[object]:
 
 
 def wrong_in_net(made: dict[str, ModuleType]) -> Iterator[object]:
-    """Check the same texts on the first page, which draws its lines in ASCII, and after the output guard."""
+    """Check the same text on the first page, which draws its lines in ASCII, and after the output guard."""
     for given, ascii_only, expected, _ in SEGMENTS:
         shown = made[NET].strip_controls(given, ascii_only)
         yield shown == (expected if "█" not in given or not ascii_only else "? ?? ???") or given

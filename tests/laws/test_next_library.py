@@ -1,5 +1,5 @@
-"""For generated conversations, `next` gives the prompts, kept messages, refusals, and token counts of openai-harmony
-and the chat template of gpt-oss.
+"""For generated conversations, `next` agrees with openai-harmony and the chat template of gpt-oss on prompts, kept
+messages, refusals, and token counts.
 
 `OCML_HARMONY_PYTHON` names a Python with `openai_harmony` and `jinja2`, which finds its vocabulary in
 `TIKTOKEN_ENCODINGS_BASE`; `OCML_GPT_OSS_TEMPLATE` is the file of the template. Tokens are counted if `tiktoken` is

@@ -1,4 +1,4 @@
-"""Streams of the Responses API: the public `openai` library accumulates the same texts that this program reads."""
+"""Streams of the Responses API: the public `openai` library accumulates the same text that this program reads."""
 
 from __future__ import annotations
 
@@ -154,5 +154,5 @@ def test_a_stream_gives_what_the_library_accumulates() -> None:
 
 
 def _bare(texts: list[str]) -> list[str]:
-    """Return the texts without whitespace, because parts are separated by line breaks and messages are trimmed."""
+    """Return each text without whitespace, because parts are separated by line breaks and messages are trimmed."""
     return ["".join(text.split()) for text in texts]

@@ -95,14 +95,14 @@ def compare(number: int, format: str) -> None:
 
 @pytest.mark.share(quick=0, test=2)
 @pytest.mark.parametrize("format", FORMATS)
-def test_random_conversations_link_as_row_by_row(format: str) -> None:
+def test_random_conversations_link_alike_in_bulk_and_row_by_row(format: str) -> None:
     for number in range(30):
         compare(number, format)
 
 
 @pytest.mark.lab
 @pytest.mark.parametrize("format", FORMATS)
-def test_many_random_conversations_link_as_row_by_row(format: str) -> None:
+def test_many_random_conversations_link_alike_in_bulk_and_row_by_row(format: str) -> None:
     for number in range(60, 20_000):
         compare(number, format)
 
@@ -125,14 +125,14 @@ def in_bulk(monkeypatch: pytest.MonkeyPatch) -> Counter[bool]:
 
 
 @pytest.mark.slow
-def test_columns_of_calls_link_as_row_by_row(in_bulk: Counter[bool]) -> None:
+def test_columns_of_calls_link_alike_in_bulk_and_row_by_row(in_bulk: Counter[bool]) -> None:
     for number in range(200, 215):
         compare(number, FORMATS[0])
     assert in_bulk[True] > 20
 
 
 @pytest.mark.lab
-def test_many_columns_of_calls_link_as_row_by_row(in_bulk: Counter[bool]) -> None:
+def test_many_columns_of_calls_link_alike_in_bulk_and_row_by_row(in_bulk: Counter[bool]) -> None:
     for number in range(215, 20_000):
         compare(number, FORMATS[0])
     assert in_bulk[True] > 20_000 and in_bulk[False] > 0
@@ -201,7 +201,7 @@ def test_usual_calls_and_replies_are_linked_together(format: str, monkeypatch: p
     assert reading == read(text, format)
 
 
-def test_answered_calls_are_collected_for_who_follows() -> None:
+def test_answered_calls_are_collected_for_a_follower() -> None:
     text = HEADER + USER + TURNS.replace(b', "deadline_ms": 5', b"") + USER
     analysis = Analysis(lambda start, end: text[start:end], TRAITS)
     analysis.index.use_columns(load_backend().columns)
@@ -213,7 +213,7 @@ def test_answered_calls_are_collected_for_who_follows() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("fault", "format"), [("knows", "openchatml-2.2"), ("awaits_reply", "harmony")])
-def test_a_forgotten_question_to_the_ledger_is_found(fault: str, format: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_skipped_query_of_the_ledger_is_found(fault: str, format: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(CallLedger, fault, lambda *_: False)
     with pytest.raises(AssertionError, match=format):
         for number in range(60):

@@ -207,7 +207,7 @@ def in_spans(made: Made) -> Iterator[object]:
 
 
 def in_marks(made: Made) -> Iterator[object]:
-    """Yield the texts, incomplete marks, and the spellings and meaning of each mark. These come last because they are
+    """Yield text, incomplete marks, and the spellings and meaning of each mark. These come last because they are
     many, and few mutants differ only in them."""
     module = made[MARKS]
     folds = (
@@ -259,27 +259,27 @@ _LISTED = "listed is not None and listed.kind is JsonKind.STRING and (listed.tex
 _THOUGHT_TYPES = "{'summary_text', 'redacted_thinking', 'reasoningContent', 'reasoning_content'}: without "
 _EMBEDDED_TURN = "first is not None and body.is_live(first, first + 1) and (token is None or first <= token): without "
 HARMLESS: dict[str, str] = {
-    "without_unlisted: header.extra: never": "an equal header is made again",
-    "without_unlisted: header.extra: always": "an equal header is made again",
+    "without_unlisted: header.extra: never": "an equal header is created again",
+    "without_unlisted: header.extra: always": "an equal header is created again",
     "None: the left side alone": "an annotation",
     "None: the right side alone": "an annotation",
-    "read_content: value is not None: always": "the content None has no parts: the sorter takes it as empty",
+    "read_content: value is not None: always": "None as content has no parts: the sorter treats it as empty",
     f"{_THOUGHT_TYPES}'reasoningContent'": "its beginning names a thought",
     f"{_THOUGHT_TYPES}'reasoning_content'": "its beginning names a thought",
     "_text: value is None or is_empty(value): without value is None": "for the type checker",
-    "_text: value is None or is_empty(value): and for or": "callers pass no empty text but that of a text part",
+    "_text: value is None or is_empty(value): and for or": "callers pass empty text only for a text part",
     "self._on_own_line) and (not self._line_ended): without self.content.pieces": "the first text ends no line",
     f"{_LISTED}without listed.kind is JsonKind.STRING": "no number is a name in the list",
-    "self._add_object(part): without part.kind is JsonKind.OBJECT": "what is no object has no members to map",
-    "b'<' not in body.data and b'[' not in body.data: never": "a cheap look before the search for marks",
-    "at >= 0 and is_begun: without at >= 0": "an index of -1 gives the last byte, which begins no mark",
+    "self._add_object(part): without part.kind is JsonKind.OBJECT": "a value that is not an object has no members",
+    "b'<' not in body.data and b'[' not in body.data: never": "a prefilter before the search for marks",
+    "at >= 0 and is_begun: without at >= 0": "the index -1 selects the last byte, which begins no mark",
     "len(branches) == 1 and b'' not in endings: never": "a group around one pattern",
     "_tree: branches: always": "an empty group",
-    "begun: at >= 0 and _UNDECIDED.fullmatch(folded, at): without at >= 0": "what has no tag does not match",
-    "without first in _FIRST_BYTES": "a cheap look before the set of beginnings",
-    "not _may_hide(body): never": "a cheap look before the search for marks",
+    "begun: at >= 0 and _UNDECIDED.fullmatch(folded, at): without at >= 0": "bytes without a tag do not match",
+    "without first in _FIRST_BYTES": "a prefilter before the set of beginnings",
+    "not _may_hide(body): never": "a prefilter before the search for marks",
     "shown_so_far: held: always": "an empty span at the end hides nothing",
-    "MAY_BE_MARK.search(body.data) is not None or may_be_stripped(body.data): always": "the cheap look, refusing less",
+    "MAY_BE_MARK.search(body.data) is not None or may_be_stripped(body.data): always": "a prefilter that rejects less",
     "shown_text: blocks: always": "without blocks the body is copied as it is",
 }
 """Mutations without effect, each with a reason."""

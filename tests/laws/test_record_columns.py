@@ -1,4 +1,4 @@
-"""Records that are written as columns give the same result as when the slow path reads them one by one."""
+"""Records yield the same result whether they are written as columns or read one by one on the slow path."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from viewer.model.messages import Transcript, Usage
 from viewer.reading import recorder
 
 PROMPTS = ("### Instruction\nx", "[INST] x [/INST]", "USER: x", "<|user|>\nx", "x ### Response")
-"""Prompts that hold more than the user typed."""
+"""Prompts that contain more than the user typed."""
 CALL = {"id": "c", "type": "function", "function": {"name": "f", "arguments": '{"a": 1}'}}
 
 
@@ -81,7 +81,7 @@ def row(chance: Random, trouble: float) -> dict[str, Any]:
 
 
 def document(chance: Random) -> bytes:
-    """Return training rows as lines or as an array. Most of them have few different shapes."""
+    """Return training rows as lines or as an array. Most of them share a few shapes."""
     trouble, is_ascii = chance.choice((0, 0.02, 0.1, 0.3)), chance.random() < 0.4
     rows = []
     for _ in range(chance.randint(1, 3)):
@@ -96,7 +96,7 @@ def document(chance: Random) -> bytes:
 
 
 def changed(value: Any, chance: Random, trouble: float, at: int) -> Any:
-    """Return a copy of a value with other texts."""
+    """Return a copy of a value with different text."""
     if isinstance(value, dict):
         fixed = ("role", "from", "type", "id", "function", "tool_call_id")
         return {key: one if key in fixed else changed(one, chance, trouble, at) for key, one in value.items()}
@@ -132,7 +132,7 @@ def compare(data: bytes, format: str, chance: Random, monkeypatch: pytest.Monkey
 
 
 @pytest.mark.slow
-def test_random_rows_are_read_as_columns_as_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_random_rows_read_the_same_as_columns(monkeypatch: pytest.MonkeyPatch) -> None:
     found = 0
     for number in range(16):
         chance = Random(f"columns {number}")
@@ -142,7 +142,7 @@ def test_random_rows_are_read_as_columns_as_one_by_one(monkeypatch: pytest.Monke
 
 @pytest.mark.lab
 @pytest.mark.parametrize("part", range(8))
-def test_many_random_rows_are_read_as_columns_as_one_by_one(part: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_random_rows_read_the_same_as_columns(part: int, monkeypatch: pytest.MonkeyPatch) -> None:
     for number in range(16 + part, 4000, 8):
         chance = Random(f"columns {number}")
         compare(document(chance), "rows", chance, monkeypatch)
@@ -158,7 +158,7 @@ def sessions() -> list[Sample]:
 
 
 @each("sample", sessions(), ids=lambda sample: sample.name, quick=0, test=4, batch=1000)
-def test_repeated_records_are_read_as_columns_as_one_by_one(sample: Sample, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_repeated_records_read_the_same_as_columns(sample: Sample, monkeypatch: pytest.MonkeyPatch) -> None:
     if format_of(sample) not in COLUMNS:
         return
     data = as_lines(sample.text)
@@ -192,7 +192,7 @@ def with_texts() -> bytes:
 FAULTS: dict[str, tuple[object, str, object]] = {
     "no text has marks": (columns, "_is_divided", lambda raw, line: False),
     "no text looks like a turn": (columns, "begins_turn", lambda data, start: False),
-    "marks do not lie across pieces": (plans, "_is_broken_apart", lambda said: True),
+    "no mark spans two pieces": (plans, "_is_broken_apart", lambda said: True),
     "every prompt is said": (TextHooks, "is_said", lambda hooks, text: True),
     "every body is one run": (MessageIndex, "irregular", lambda index, first, last: iter(())),
     "every message starts a turn": (index_messages, "is_aside", lambda header: False),
@@ -200,7 +200,7 @@ FAULTS: dict[str, tuple[object, str, object]] = {
 
 
 @pytest.mark.slow
-def test_texts_that_decide_are_read_as_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_texts_that_decide_read_the_same_as_columns(monkeypatch: pytest.MonkeyPatch) -> None:
     compare(with_texts(), "rows", Random(1), monkeypatch)
 
 
@@ -285,7 +285,7 @@ FAULTS_IN_REPLIES: dict[str, tuple[object, str, object]] = {
 
 
 @pytest.mark.slow
-def test_replies_are_read_as_columns_as_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_replies_read_the_same_as_columns(monkeypatch: pytest.MonkeyPatch) -> None:
     for number, data in enumerate(odd_replies()):
         compare(data, "claude-code", Random(number), monkeypatch)
         both(data, "claude-code", monkeypatch)
@@ -363,7 +363,7 @@ def random_responses(chance: Random) -> bytes:
 
 
 @pytest.mark.slow
-def test_random_responses_are_read_as_columns_as_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_random_responses_read_the_same_as_columns(monkeypatch: pytest.MonkeyPatch) -> None:
     for number in range(6):
         chance = Random(f"responses {number}")
         compare(random_responses(chance), "responses", chance, monkeypatch)
@@ -371,7 +371,7 @@ def test_random_responses_are_read_as_columns_as_one_by_one(monkeypatch: pytest.
 
 @pytest.mark.lab
 @pytest.mark.parametrize("part", range(4))
-def test_many_random_responses_are_read_as_columns_as_one_by_one(part: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_random_responses_read_the_same_as_columns(part: int, monkeypatch: pytest.MonkeyPatch) -> None:
     for number in range(6 + part, 1000, 4):
         chance = Random(f"responses {number}")
         data = random_responses(chance)
@@ -386,7 +386,7 @@ FAULTS_IN_RESPONSES: dict[str, tuple[object, str, object]] = {
 }
 
 
-def test_responses_are_read_as_columns_as_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_responses_read_the_same_as_columns(monkeypatch: pytest.MonkeyPatch) -> None:
     for number, data in enumerate(odd_responses()):
         compare(data, "responses", Random(number), monkeypatch)
         both(data, "responses", monkeypatch)
@@ -431,7 +431,7 @@ def event(number: int, payload: dict[str, Any]) -> dict[str, Any]:
 
 
 def odd_turns() -> Iterator[bytes]:
-    """Yield sessions of Codex with records that have no copy, another one, or one far away."""
+    """Yield sessions of Codex with records that have no copy, a different one, or one that is far away."""
     start = item(0, {"id": "s", "cwd": "/a"}, "session_meta")
     usual = [record for number in range(1, 5) for record in turn(number)]
     last = [record for number in range(9, 12) for record in turn(number)]
@@ -469,7 +469,7 @@ FAULTS_IN_COPIES: dict[str, tuple[object, str, object]] = {
 
 
 @pytest.mark.slow
-def test_copies_are_read_as_columns_as_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_copies_read_the_same_as_columns(monkeypatch: pytest.MonkeyPatch) -> None:
     for number, data in enumerate(odd_turns()):
         if number % 2:
             compare(data, "codex", Random(number), monkeypatch)
@@ -543,7 +543,7 @@ FAULTS_IN_ENDS: dict[str, tuple[object, str, object]] = {
 }
 
 
-def test_ended_messages_are_read_as_columns_as_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ended_messages_read_the_same_as_columns(monkeypatch: pytest.MonkeyPatch) -> None:
     for number, (format, data) in enumerate(ended_messages()):
         both(data, format, monkeypatch)
         compare(data, format, Random(number), monkeypatch)
@@ -605,7 +605,7 @@ FAULTS_IN_ANSWERS: dict[str, tuple[object, str, object]] = {
 
 
 @pytest.mark.slow
-def test_answers_that_continue_are_read_as_columns_as_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_answers_that_continue_read_the_same_as_columns(monkeypatch: pytest.MonkeyPatch) -> None:
     for number, data in enumerate(odd_answers()):
         if number % 2:
             compare(data, "anthropic", Random(number), monkeypatch)
@@ -624,7 +624,7 @@ def test_a_fault_in_columns_of_answers_is_found(fault: str, monkeypatch: pytest.
 
 
 def repeated_texts() -> bytes:
-    """Return the output of Claude Code, with results and questions that repeat texts and others that do not."""
+    """Return the output of Claude Code, with results and questions that repeat earlier text and others that do not."""
     head = {"session_id": "s", "parent_tool_use_id": None}
     rows: list[dict[str, Any]] = [{"type": "system", "subtype": "init", "session_id": "s", "model": "m"}]
     for turn in range(10):
@@ -713,7 +713,7 @@ def test_few_records_are_prepared_where_many_need_the_slow_path(monkeypatch: pyt
     session = replies(turns=60)
     read_batched(session + session, "claude-code")
     repeated = session.count(b"\n")
-    assert sum(prepared) < 12 * repeated, "a record that the session has already is no column"
+    assert sum(prepared) < 12 * repeated, "a record that the session already has is not written as a column"
     prepared.clear()
     read_batched(session, "claude-code")
     assert max(prepared) >= 250

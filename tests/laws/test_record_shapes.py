@@ -1,4 +1,4 @@
-"""Records of a known shape give the same result as the slow path, whatever their values."""
+"""Records of a known shape yield the same result as on the slow path, whatever their values."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def is_object(row: bytes) -> bool:
 
 
 @each("sample", record_samples(), ids=lambda sample: sample.name, quick=0, test=60)
-def test_records_with_other_values_are_read_as_with_care(sample: Sample, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_records_with_other_values_read_as_on_the_slow_path(sample: Sample, monkeypatch: pytest.MonkeyPatch) -> None:
     chance = random.Random(sample.name)
     rows = session(sample.text, chance)
     text = "".join(f"{row}\n" for row in rows).encode()
@@ -281,7 +281,7 @@ def prompt(origin: dict[str, str]) -> bytes:
     return json.dumps(record).encode() + b"\n"
 
 
-def test_an_object_in_which_a_rule_looks_is_no_hole(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_object_in_which_a_rule_looks_is_not_a_hole(monkeypatch: pytest.MonkeyPatch) -> None:
     both(prompt({"place": "a"}) * 3 + prompt({"kind": "human"}) + prompt({"kind": "task"}), "claude-code", monkeypatch)
 
 
@@ -310,7 +310,7 @@ def called(number: int) -> bytes:
     return json.dumps({"type": "response_item", "order": 7, "payload": payload}).encode() + b"\n"
 
 
-def test_a_number_that_equals_a_mark_is_no_part_of_a_shape(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_number_that_equals_a_mark_is_not_part_of_a_shape(monkeypatch: pytest.MonkeyPatch) -> None:
     for number in range(1001, 1001 + 8):
         both(called(number) * 3 + called(7), "codex", monkeypatch)
 
@@ -322,7 +322,7 @@ def test_the_time_of_a_record_may_be_none_in_a_known_shape(monkeypatch: pytest.M
 
 
 def rows(*texts: str) -> list[bytes]:
-    """Training rows of several kinds, with these texts."""
+    """Training rows of several kinds, with this text."""
     found: list[dict[str, object]] = []
     for text, other in zip(texts, [*texts[1:], texts[0]], strict=True):
         asked, said = {"role": "user", "content": text}, {"role": "assistant", "content": other}
@@ -336,7 +336,7 @@ def rows(*texts: str) -> list[bytes]:
 
 
 @pytest.mark.slow
-def test_training_rows_are_read_as_with_care(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_training_rows_read_as_on_the_slow_path(monkeypatch: pytest.MonkeyPatch) -> None:
     plain, others = (
         rows(*"abcd"),
         rows('say "x"', "a\n", "é", "a\tb", " ", "<think>a</think>b", '[{"role": "user"}]', "e"),
@@ -357,7 +357,7 @@ def test_training_rows_have_shapes() -> None:
 
 
 def pair(prompt: object, chosen: list[str], rejected: list[str], **more: object) -> bytes:
-    """Return a preference pair. The texts of each conversation alternate between the user and the assistant."""
+    """Return a preference pair. The messages of each conversation alternate between the user and the assistant."""
     lists = [
         [{"role": ("user", "assistant")[at % 2], "content": text} for at, text in enumerate(texts)]
         for texts in (chosen, rejected)
@@ -392,7 +392,7 @@ def test_texts_that_are_equal_by_chance_are_found(monkeypatch: pytest.MonkeyPatc
         both(text, "rows", monkeypatch)
 
 
-def test_calls_that_a_rule_compares_are_no_holes(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_calls_that_a_rule_compares_are_not_holes(monkeypatch: pytest.MonkeyPatch) -> None:
     def row(first: int, second: int) -> bytes:
         calls = [
             {"id": "c", "type": "function", "function": {"name": "f", "arguments": {"n": at}}} for at in (first, second)
@@ -411,7 +411,7 @@ def test_calls_that_a_rule_compares_are_no_holes(monkeypatch: pytest.MonkeyPatch
 
 
 def lists(chance: random.Random, format: str) -> bytes:
-    """Return records with lists of messages, of which hardly any two have the same length."""
+    """Return records with lists of messages, hardly any two of which have the same length."""
     trouble = chance.choice((0, 0.02, 0.1))
     usual = habits(chance)
     rows: list[dict[str, Any]] = []
@@ -440,14 +440,14 @@ def compare_lists(numbers: Iterable[int], monkeypatch: pytest.MonkeyPatch) -> No
 
 
 @pytest.mark.slow
-def test_items_of_lists_are_read_as_with_care(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_items_of_lists_read_as_on_the_slow_path(monkeypatch: pytest.MonkeyPatch) -> None:
     chance = random.Random("lists 0")
     both(lists(chance, "rows"), "rows", monkeypatch)
 
 
 @pytest.mark.lab
 @pytest.mark.parametrize("part", range(4))
-def test_items_of_many_lists_are_read_as_with_care(part: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_items_of_many_lists_read_as_on_the_slow_path(part: int, monkeypatch: pytest.MonkeyPatch) -> None:
     compare_lists(range(1 + part, 241, 4), monkeypatch)
 
 
@@ -466,7 +466,8 @@ HEADS: dict[str, dict[str, Any]] = {
 
 
 def with_head(head: dict[str, Any]) -> bytes:
-    """Return records with lists and these members. What they change does not show in the first of them."""
+    """Return records with lists of messages, most of them with these members as well. The first records do not have
+    them."""
     talk = [said("user", "Hi"), said("assistant", "Yes")]
     hidden = [said("system", "Help"), said("developer", "Do")]
     rows = [{"messages": talk * at, "tools": []} for at in (1, 2, 3)]
@@ -476,7 +477,7 @@ def with_head(head: dict[str, Any]) -> bytes:
 
 
 @each("head", HEADS, quick=9, test=3)
-def test_items_that_inherit_something_are_read_as_with_care(head: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_items_that_inherit_something_read_as_on_the_slow_path(head: str, monkeypatch: pytest.MonkeyPatch) -> None:
     for format in ("rows", "anthropic"):
         both(with_head(HEADS[head]), format, monkeypatch)
 

@@ -34,7 +34,7 @@ SAMPLES = [
     sample
     for folder in ("valid", "broken")
     for sample in samples(folder)
-    if not sample.is_compressed and "utf-16" not in sample.name  # their offsets refer to another text
+    if not sample.is_compressed and "utf-16" not in sample.name  # their offsets refer to different text
 ]
 DECLARED_LATER = {
     "broken/E-PERM-VISIBILITY-cot-in-final.7.ocml",

@@ -119,7 +119,7 @@ def test_no_surface_contains_hidden_text(sample: Sample, capsysbinary: Capture) 
     for command in SURFACES:
         for text in printed(capsysbinary, command, sample):
             told = [secret for secret in secrets if secret in text]
-            assert not told, f"{' '.join(command)} tells {told}"
+            assert not told, f"{' '.join(command)} reveals {told}"
 
 
 def hidden_lines(sample: Sample) -> set[str]:
@@ -158,7 +158,7 @@ def without_thoughts(pieces: tuple[object, ...], text: bytes) -> tuple[str, list
 def test_every_sample_is_detected_as_its_format(sample: Sample) -> None:
     found = detect(sample.text).format
     if sample.asked:
-        assert found != sample.asked, "the name need not say the format"
+        assert found != sample.asked, "the name does not have to mention the format"
         assert sample.format == sample.asked
     else:
         assert found == sample.format

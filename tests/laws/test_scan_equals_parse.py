@@ -1,4 +1,4 @@
-"""The scanner gives the same result as the parser for every sample, hostile shape and random document.
+"""The scanner yields the same result as the parser for every sample, hostile shape, and random document.
 
 This holds at any block border, with NumPy and, if it was built, with the native accelerator."""
 

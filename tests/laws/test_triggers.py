@@ -72,7 +72,7 @@ def scanned(data: bytes, format: str, checks: Sequence[Check] = CHECKS) -> list[
 
 
 def assert_selected(data: bytes, format: str, name: object) -> None:
-    """Check that each backend gives the same diagnostics as checks that skip nothing."""
+    """Check that each backend finds the same diagnostics as when no check is skipped."""
     everything = parsed(data, format, unconditional(CHECKS))
     assert parsed(data, format) == everything, name
     if format in TEXT:
@@ -80,7 +80,7 @@ def assert_selected(data: bytes, format: str, name: object) -> None:
 
 
 def generated(head: bytes) -> bytes:
-    """Return each body under each header, among plain messages."""
+    """Return an input with every body under every header, interleaved with plain messages."""
     made = [head, PLAIN]
     for number, header in enumerate(HEADERS):
         for place, body in enumerate(BODIES):
@@ -119,7 +119,7 @@ class TestEveryMessageWithAFindingIsSelected:
 
 @pytest.mark.slow
 def test_a_check_reports_the_rules_of_its_row() -> None:
-    """For the scope CALLS, the table rows list the rules that the ledger reports."""
+    """For the scope CALLS, the rows of the table list the rules that the ledger reports."""
     text = generated(b"version: 2.2\n")
     none = [replace(check, trigger=AnyOf()) for check in CHECKS]
     without = {found.code for found in parsed(text, "openchatml-2.2", none)}

@@ -157,7 +157,7 @@ FORMATS: dict[str, tuple[str, Callable[[], str]]] = {
 
 
 FLAGGED = {"events, deltas": 1, "events, chunks": 1}
-"""The number of shown texts that a field named `thought` hides, because it flags the text next to it."""
+"""How many pieces of shown text a field named `thought` hides, because it flags the text next to it."""
 
 
 def test_the_table_is_long_enough() -> None:

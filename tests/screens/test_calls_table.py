@@ -75,7 +75,7 @@ def test_latency_deadline_and_missing_ends() -> None:
     assert "2.0 s" in text_of(lines.line(0, 118))
     assert "◌ running" in text_of(lines.line(1, 118))
     assert lines.counts == "3 calls · 1 open · slowest 3.1 s"
-    assert lines.counts is lines.counts, "counted once, not at every key"
+    assert lines.counts is lines.counts, "counted once, not for every key"
 
 
 def test_an_observed_latency_is_marked() -> None:

@@ -1,4 +1,4 @@
-"""Commands after `:`: places, commands with completion, and every action by its id."""
+"""Commands after `:`: positions, commands with completion, and every action by its id."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def test_every_action_is_a_command_unless_it_is_listed() -> None:
 
 @pytest.mark.slow
 async def test_the_file_is_read_as_another_format(tmp_path: Path) -> None:
-    """The level stays, reading starts over, and only the name of a known format is accepted."""
+    """The level does not change, reading starts over, and only the name of a known format is accepted."""
     path = tmp_path / "chat.txt"
     path.write_text("<|start|>user<|message|>Hi <|literal|>there<|endliteral|><|end|>\n", "utf-8")
     async with running(path, size=SMALL, keys=("d",)) as pilot:
@@ -122,7 +122,7 @@ async def test_a_filter_is_offered_completed_and_kept_open_at_a_fault() -> None:
         assert "tool:book_table" in drawn(pilot) and view(pilot).filter.is_active
         await press(pilot, "G", "escape")
         number, line = view(pilot).navigator.focused_number, drawn(pilot)
-        assert number >= 29 and f"#{number}" in line  # the place stays
+        assert number >= 29 and f"#{number}" in line  # the position does not change
         await press(pilot, "&", *"tool:", "enter")
         assert view(pilot).widgets.prompt.is_asking and "lacks a value" in drawn(pilot)
         await press(pilot, *"get_weather", "enter")

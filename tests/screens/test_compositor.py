@@ -1,4 +1,4 @@
-"""Our compositor draws the same cells as Textual's, and no widget that lies behind others."""
+"""Our compositor draws the same cells as Textual's, and no widget that is behind others."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ WITHOUT_TEXTUAL = (
 )  # fmt: skip
 ENTRIES = {"MainScreen.on_key", "MainScreen.action_do", "MainScreen.on_transcript_moved"}
 DRAWS = {"Presenter.draw", "BlockMaker.make"}
-"""What draws, and builds the blocks that are drawn."""
+"""The methods that draw, and that build the blocks to draw."""
 
 
 async def test_every_action_has_a_target() -> None:
@@ -56,7 +56,7 @@ def test_session_and_controllers_load_no_textual() -> None:
 
 
 class Trace:
-    """Records the modules below `tui` that a key enters before anything is drawn."""
+    """Records the modules below `tui` that run for a key before anything is drawn."""
 
     def __init__(self) -> None:
         self.modules: set[str] = set()

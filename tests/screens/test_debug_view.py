@@ -1,4 +1,4 @@
-"""Switching the debug view on and off keeps the place and reveals nothing."""
+"""Switching the debug view on and off keeps the position and reveals nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A screen over the transcript closes only once, however quickly it is clicked, and the transcript stays."""
+"""A screen over the transcript closes only once, however quickly it is clicked, and the transcript stays open."""
 
 from __future__ import annotations
 

@@ -152,7 +152,7 @@ def test_a_terminal_that_closes_without_a_signal_ends_the_program_too() -> None:
     assert not is_alive(child)
 
 
-async def test_leaving_before_a_widget_is_mounted_is_no_error() -> None:
+async def test_leaving_before_a_widget_is_mounted_is_not_an_error() -> None:
     async with running() as pilot:
         app = pilot.app
         assert isinstance(app, ViewerApp)

@@ -151,7 +151,7 @@ async def test_a_view_that_changes_during_the_question_is_confirmed_again(folder
     ("name", "words"),
     [("x.pdf", "Unknown file extension."), ("no/x.md", "No such file"), ("file/x.md", "cannot be written")],
 )
-async def test_an_unwritable_file_is_one_sentence(folder: Path, name: str, words: str) -> None:
+async def test_an_unwritable_file_is_reported_in_one_sentence(folder: Path, name: str, words: str) -> None:
     async with running() as pilot:
         await press(pilot, "x")
         view(pilot).widgets.prompt.query_one(SafeInput).value = name

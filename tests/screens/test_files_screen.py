@@ -1,4 +1,4 @@
-"""The list of files: its facts, orders, search, and keys. Visible files are read first, and keys always work."""
+"""The list of files: its columns, sorting, search, and keys. Visible files are read first, and keys always work."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ class TestFacts:
         assert (said.role, said.text[slice(*said.match)]) == ("assistant", "WARM")
         assert said.text.startswith("Yes: 20 degrees. It is WARM.")
 
-    def test_a_large_file_has_a_title_only_and_a_broken_one_is_no_transcript(
+    def test_a_large_file_has_a_title_only_and_a_broken_one_is_not_a_transcript(
         self, runs: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(facts, "MOST_COUNTED", 600)

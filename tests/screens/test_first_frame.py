@@ -15,7 +15,7 @@ from viewer.tui.first_frame import FirstFrame
 async def test_reading_goes_on_once_a_frame_has_reached_the_terminal(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What is drawn while the app is set up never reaches the terminal."""
+    """Nothing that is drawn while the app is set up reaches the terminal."""
     path = tmp_path / "long.ocml"
     path.write_text("<|start|>user<|message|>Hello.<|end|>\n" * 1000, "utf-8")
     events: list[str] = []

@@ -1,4 +1,4 @@
-"""The app on examples of the record formats: it shows exactly what the user saw, and holds nothing else."""
+"""The app on examples of the record formats: it shows exactly what the user saw, and contains nothing else."""
 
 from __future__ import annotations
 

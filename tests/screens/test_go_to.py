@@ -1,4 +1,4 @@
-"""Targets of `:`: their syntax, and the places to which they lead."""
+"""Targets of `:`: their syntax, and where they lead."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The screens of `diff` and `leaks`: what they show at two sizes, their keys, and what a safe view keeps hidden."""
+"""The screens of `diff` and `leaks`: their content at two sizes, their keys, and what a safe view keeps hidden."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ async def test_the_diff_opens_with_the_viewer_and_closes_to_the_first_file(files
 
 
 @pytest.mark.slow
-async def test_a_file_that_cannot_be_compared_is_one_sentence(files: tuple[Path, Path]) -> None:
+async def test_a_file_that_cannot_be_compared_is_reported_in_one_sentence(files: tuple[Path, Path]) -> None:
     async with running(files[0]) as pilot:
         await type_in(pilot, ":", "diff missing.ocml")
         await press(pilot, "enter")
@@ -140,7 +140,7 @@ async def test_a_file_that_cannot_be_compared_is_one_sentence(files: tuple[Path,
 
 
 @pytest.mark.slow
-async def test_a_file_that_is_rewritten_while_it_is_compared_is_one_sentence(files: tuple[Path, Path]) -> None:
+async def test_a_file_rewritten_during_a_comparison_is_reported_in_one_sentence(files: tuple[Path, Path]) -> None:
     async with running(files[0]) as pilot:
         await type_in(pilot, ":", "diff b.ocml")
         await press(pilot, "enter")

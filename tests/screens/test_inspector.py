@@ -134,7 +134,7 @@ def test_raw_shows_invisible_characters() -> None:
     assert look_of_text(lines[1], "\\xff") is StyleRole.BAD_SPAN
 
 
-def test_escaped_and_literal_marks_are_no_tokens() -> None:
+def test_escaped_and_literal_marks_are_not_tokens() -> None:
     data = b"<|message|><<|end|><|literal|><|end|><|endliteral|><|end|>"
     (line,) = raw_lines(data, "openchatml-2.2", 80, STYLE)
     assert [part.text for part in line if part.look is StyleRole.MARKER] == [

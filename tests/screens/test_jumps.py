@@ -1,4 +1,4 @@
-"""Jump list: back and forward through the places before each jump. Nothing of the debug view is kept."""
+"""Jump list: back and forward through the positions before each jump. Nothing from the debug view is kept."""
 
 from __future__ import annotations
 

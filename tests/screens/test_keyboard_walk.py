@@ -1,4 +1,4 @@
-"""The keyboard is enough to reach every pane, tab, list, and dialog, and exactly one visible place has the focus."""
+"""The keyboard is enough to reach every pane, tab, list, and dialog, and exactly one visible element has the focus."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The lens screen: its columns, its disagreements, and that nothing of it remains in memory."""
+"""The lens screen: its columns, its disagreements, and that none of it remains in memory."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ async def test_a_wide_screen_shows_every_format_and_the_cursor_on_the_first_disa
         assert view(pilot).navigator.focused_number == 2
 
 
-async def test_a_file_that_is_gone_is_one_sentence(forged: Path) -> None:
+async def test_a_file_that_is_gone_is_reported_in_one_sentence(forged: Path) -> None:
     async with running(forged, size=SMALL, keys=("d",)) as pilot:
         forged.unlink()
         await press(pilot, "V")

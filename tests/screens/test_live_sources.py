@@ -1,4 +1,4 @@
-"""Several followed inputs: one list with the state of each. Every input is read, and keeps its place and state."""
+"""Several followed inputs: one list with the state of each. Every input is read, and keeps its position and state."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The screen of the next prompt: policies, messages, keys, and that nothing of it remains in memory."""
+"""The next-prompt screen: policies, messages, keys, and that none of it remains in memory."""
 
 from __future__ import annotations
 

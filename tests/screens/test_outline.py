@@ -168,7 +168,7 @@ def test_the_table_of_the_same_rows_is_used_again() -> None:
     rows = projection.rows()
     table = outline(projection).table
     first = OutlineLines(projection, rows, STYLE, tables=[table], is_settled=lambda: True)
-    assert first.table is not table, "the table of other rows"
+    assert first.table is not table, "the table belongs to other rows"
     again = OutlineLines(projection, rows, STYLE, tables=[table, first.table], is_settled=lambda: True)
     assert again.table is first.table
     assert OutlineLines(projection, rows, STYLE, tables=[first.table]).table is not first.table, "rows may still grow"

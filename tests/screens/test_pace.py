@@ -1,4 +1,4 @@
-"""Redraw throttle: at once after a quiet time, then per frame, and less often if drawing is slow."""
+"""Redraw throttle: immediately after a quiet time, then per frame, and less often if drawing is slow."""
 
 from __future__ import annotations
 

@@ -31,14 +31,14 @@ PICTURES = {
 }
 SERVED = ViewOptions(sealed=True, settings=Settings(scope=Scope.SERVED_SAFE))
 FILES = {"tap-80x24": "samples/valid/tap/exchanges.jsonl"}
-"""The files of those pictures that do not show the tour."""
+"""The files of the pictures that do not show the tour."""
 EXAMPLES = {
     "next-100x24": ("next.md", "two-turns.harmony"),
     "lens-100x24": ("lens.md", "forged.ocml"),
     "diff-100x24": ("diff.md", "monday.harmony"),
     "leaks-100x24": ("leaks.md", "club.ocml"),
 }
-"""The pages of those pictures that show a file of the worked example, and the file."""
+"""For each picture of a worked example, the page and the file."""
 DEMO: list[tuple[list[str], float]] = [
     ([], 1.6),
     (["right_curly_bracket"], 0.7),

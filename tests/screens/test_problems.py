@@ -1,4 +1,4 @@
-"""List of problems: with places in the debug view, and with fixed sentences but no places in the safe view."""
+"""List of problems: with positions in the debug view, and with fixed sentences but no positions in the safe view."""
 
 from __future__ import annotations
 
@@ -148,7 +148,7 @@ async def test_a_filter_leaves_a_problem_at_its_message_for_a_strict_audience_to
 
 @pytest.mark.slow
 async def test_the_error_keys_stop_at_each_hidden_problem_and_in_the_calls_at_each_failed_call() -> None:
-    """One row hides several problems: each of them is a stop, also backward and across the end."""
+    """One row hides several problems: each of them is a stop, even backward and across the end."""
     async with running() as pilot:
         stops = []
         for key in "eeeeeEE":

@@ -1,4 +1,4 @@
-"""While an input is read, keys work immediately, and requested places refer to the whole input."""
+"""While an input is read, keys work immediately, and requested positions refer to the whole input."""
 
 from __future__ import annotations
 
@@ -198,7 +198,7 @@ class TestARewriteOfAFileThatNobodyReads:
             assert searcher is not None and searcher.matches.total == 1
 
     @pytest.mark.slow
-    async def test_is_no_growth(self, tmp_path: Path) -> None:
+    async def test_is_not_growth(self, tmp_path: Path) -> None:
         path = tmp_path / "plan.ocml"
         path.write_text(HEAD + TURNS, "utf-8")
         async with running(path, size=SMALL) as pilot:

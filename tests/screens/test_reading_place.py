@@ -12,7 +12,7 @@ from viewer.render.layout import LONG
 
 HEAD = "version: 2.2\n<|start|>user<|message|>List them.<|end|>\n<|start|>assistant<|channel|>final<|message|>"
 PARAGRAPHS = {"short": 60, "long": 400}
-"""The number of paragraphs in a body that is laid out at once, and in one that is laid out in a thread."""
+"""The number of paragraphs in a body that is laid out immediately, and in one that is laid out in a thread."""
 
 
 def written(folder: Path, count: int) -> Path:

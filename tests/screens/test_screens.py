@@ -103,8 +103,8 @@ def full_lines(pilot: Pilot[int]) -> list[str]:
 
 
 def elided(screen: list[str], before: list[str]) -> Iterator[str]:
-    """Yield the lines. Where more than two lines equal those of the previous screen, or the same line, yield their
-    number."""
+    """Yield the lines. A run of more than two lines that equal those of the previous screen, or that repeat one line,
+    is shortened to a count."""
     at = 0
     while at < len(screen):
         same = _count(screen[at:], before[at:])

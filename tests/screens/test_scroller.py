@@ -14,7 +14,7 @@ def test_a_scroll_position_is_judged_as_by_measuring_from_the_end() -> None:
         heights = [chance.randrange(1, 6) for _ in range(chance.randrange(9))]
         scroller = Scroller(heights.__len__, heights.__getitem__)
         scroller.row = chance.randrange(len(heights) + 1)
-        scroller.line = chance.randrange(7)  # also beyond the end of the row, as after a resize
+        scroller.line = chance.randrange(7)  # even beyond the end of the row, as after a resize
         viewport = chance.randrange(1, 12)
         here, last = (scroller.row, scroller.line), scroller.last(viewport)
         assert scroller.at_end(viewport) == (here >= last)

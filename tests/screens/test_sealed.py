@@ -1,4 +1,4 @@
-"""A sealed view: no key, command, or entry reveals anything, and what the view cannot do is not offered."""
+"""A sealed view: no key, command, or entry reveals anything, and actions that do not apply are not offered."""
 
 from __future__ import annotations
 

@@ -208,7 +208,7 @@ class TestSlices:
             began = time.process_time()
             more = searcher.step(0.005)
             longest = max(longest, time.process_time() - began)
-        assert longest < 0.5, "the bound is generous, since machines of tests are slow"
+        assert longest < 0.5, "the bound is generous, because test machines are slow"
 
     def test_the_search_continues_when_the_document_grows(self, tmp_path: Path) -> None:
         path = tmp_path / "live.ocml"
@@ -256,7 +256,7 @@ class TestPatterns:
         assert places(searched(document, "/(?i)É")) == [(1, 2, 3)]
 
     @pytest.mark.parametrize("typed", ["/(", "/secret[", "/*", "/a{99999999999999}", "/" + "(" * 900])
-    def test_an_invalid_pattern_is_one_sentence_without_its_text(self, tmp_path: Path, typed: str) -> None:
+    def test_an_invalid_pattern_is_reported_in_one_sentence_without_its_text(self, tmp_path: Path, typed: str) -> None:
         searcher = searched(document_of(tmp_path), typed)
         assert searcher.fault is not None
         assert searcher.fault.startswith("Invalid regular expression at character ")

@@ -204,7 +204,7 @@ class TestThemes:
     def colored(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv("NO_COLOR", raising=False)
 
-    async def test_the_one_of_the_settings_is_used(self) -> None:
+    async def test_the_theme_of_the_settings_is_used(self) -> None:
         async with running(options=with_settings(Settings(theme="ember"))) as pilot:
             assert pilot.app.theme == "viewer-ember"
 

@@ -112,7 +112,7 @@ def test_an_empty_file_equals_no_file(text: str, tmp_path: Path) -> None:
         ('keymap:\n  "\\e[2J": f2\n', "config.yaml:2:3: unknown action '␛[2J'"),
         (b"theme: \xff\n", "config.yaml cannot be read as UTF-8 text; it is ignored"),
     ],
-)  # fmt: ski)
+)  # fmt: skip
 def test_mistakes_are_reported_with_their_position(text: str | bytes, said: str, tmp_path: Path) -> None:
     assert told(text, tmp_path) == [said]
 
@@ -124,11 +124,12 @@ def test_a_mistake_affects_only_its_own_setting(tmp_path: Path) -> None:
     assert settings.theme == ""
     assert settings.keymap == {"search": "f2"}
     assert (settings.outline, settings.inspector, settings.wrap) == (Pane(), Pane(False), 80)
-    assert settings.notice.endswith("(and 3 more: ocmlview config)")
+    assert settings.notice.endswith("(and 3 more; run ocmlview config)")
 
 
 def test_a_key_without_an_action_cannot_clash_silently(tmp_path: Path) -> None:
-    """`x` would be free if export moved. If that entry is wrong, both are reported and neither takes effect."""
+    """`x` would be free if export moved to another key. If that entry is invalid, both entries are reported and neither
+    takes effect."""
     settings = read("keymap:\n  search: x\n  export: 5\n", tmp_path)
     assert settings.keymap == {}
     assert len(settings.problems_found) == 2

@@ -188,7 +188,7 @@ def test_patterns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, typed: str) -
     assert_same(document, typed, monkeypatch, END_USER, start=9)
 
 
-def test_bytes_that_are_no_text(tmp_path: Path, skim: pytest.MonkeyPatch) -> None:
+def test_bytes_that_are_not_text(tmp_path: Path, skim: pytest.MonkeyPatch) -> None:
     bodies = [b"a\xffthe", b"\xe2\x84the", b"the\xc3", "é".encode() + b"\xa9 the", b"\xf0\x9f\x98 \xf0\x9f\x98\x80 the"]
     text = HEAD.encode() + b"".join(USER.encode().replace(b"{}", body) * 3 for body in bodies)
     for typed in ("the", "é", "😀", "\ufffd", " ", "a"):
@@ -315,7 +315,7 @@ class TestGrowing:
             careful.setattr("viewer.document.projection.WORTH_SEARCHING_BLOCKS", NEVER)
             assert list(searcher.matches) == Places(document, END_USER, Query("the")).hits
 
-    def test_a_file_that_became_shorter_is_no_error(self, tmp_path: Path, skim: pytest.MonkeyPatch) -> None:
+    def test_a_file_that_became_shorter_is_not_an_error(self, tmp_path: Path, skim: pytest.MonkeyPatch) -> None:
         path = tmp_path / "a.ocml"
         document = document_at(path, mixed(random.Random(3), 40).encode())
         document.rewrites.withhold(lambda: None)

@@ -1,4 +1,4 @@
-"""Panes on very small and very large screens, in both views: they draw what fits, and never fail."""
+"""Panes on very small and very large screens, in both views: they draw whatever fits, and never fail."""
 
 from __future__ import annotations
 

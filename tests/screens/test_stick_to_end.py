@@ -59,7 +59,7 @@ class FakeHost:
 
 
 class Staged:
-    """The objects around `StickToEnd`, on a live document whose view is at this place."""
+    """The objects around `StickToEnd`, on a live document whose view is at this position."""
 
     def __init__(self, folder: Path, reading: Reading = Reading.LIVE, place: EndPlace = EndPlace.AT_END) -> None:
         self.host = FakeHost()
@@ -108,12 +108,12 @@ def test_a_message_before_the_last_one_at_the_end_leaves_it(staged: Staged) -> N
     assert staged.place is EndPlace.AWAY
 
 
-def test_an_unmoved_viewport_is_no_scroll(staged: Staged) -> None:
+def test_an_unmoved_viewport_is_not_a_scroll(staged: Staged) -> None:
     staged.stick.check_user_scrolled()
     assert staged.place is EndPlace.AT_END
 
 
-def test_a_change_of_size_is_no_scroll(staged: Staged) -> None:
+def test_a_change_of_size_is_not_a_scroll(staged: Staged) -> None:
     staged.viewport.resize()
     staged.stick.check_user_scrolled()
     assert staged.place is EndPlace.AT_END

@@ -284,7 +284,7 @@ def test_a_crash_shows_no_text_of_the_transcript(place: str) -> None:
     assert left_behind(written) == []
     assert foreign(written) == []
     assert_nothing_is_left(written)
-    if place == "destructor":  # Python goes on, and nothing is printed while the app runs
+    if place == "destructor":  # Python continues, and nothing is printed while the app runs
         assert code == 1
     else:
         assert code == 70

@@ -74,7 +74,7 @@ async def test_the_list_is_searched_filtered_and_counted(many: Path) -> None:
             return [line.lstrip(" ▌").split()[0] for line in drawn(pilot).splitlines()[2:-2] if line.strip()]
 
         await press(pilot, "1", "²", "2", "G", "3", "j")
-        assert "15 of 30" in drawn(pilot), "a superscript digit is no part of a count"
+        assert "15 of 30" in drawn(pilot), "a superscript digit is not part of a count"
         await type_in(pilot, "/", "answer 1")
         await until(lambda: "11 of 30" in drawn(pilot))
         assert numbers() == ["1", *map(str, range(10, 20))]

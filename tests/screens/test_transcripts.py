@@ -80,7 +80,7 @@ STRICTLY = [
 
 class TestBoundaries:
     @pytest.mark.parametrize(("audience", "expected"), [(END_USER, TITLED), (EVERYTHING, TITLED), (STRICT, STRICTLY)])
-    def test_stand_where_each_transcript_begins(self, lab: Path, audience: Audience, expected: list[str]) -> None:
+    def test_are_where_each_transcript_begins(self, lab: Path, audience: Audience, expected: list[str]) -> None:
         assert boundaries(texts(blocks(lab, audience))) == expected
 
     @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""The welcome card: the key that closes it also acts, except a key that only says "go on"."""
+"""The welcome card: the key that closes it also performs its action, except keys that only mean "continue"."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ EXAMPLES = Path(__file__).parents[1] / "data" / "formats"
 WRONG: tuple[Any, ...] = (7, True, "x", [], {"x": "SECRET_X"}, [{"x": "SECRET_X"}], [["SECRET_X"]])
 """Values of every JSON type, as replacements."""
 MOST_CHANGES = int(os.environ.get("OCML_CHANGES", "100"))
-"""The number of values that are changed in a group of records, spread over all places."""
+"""The number of values that are changed in a group of records, spread over the whole group."""
 
 
 class _Header(Protocol):
@@ -39,7 +39,7 @@ def as_document(value: Any) -> bytes:
 
 
 def shown(data: bytes, format: str) -> list[str]:
-    """Return the texts that the end user sees."""
+    """Return the text of each message that the end user sees."""
     return [text.strip() for text in visible_texts(data, format)]
 
 

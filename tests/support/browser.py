@@ -110,7 +110,7 @@ class Browser:
             ready = select.select([self._in], [], [], max(0, end - time.monotonic()))[0]
             assert ready, "the browser does not answer"
             data = os.read(self._in, 1 << 20)
-            assert data, "the browser has gone"
+            assert data, "the browser has exited"
             self._buffer += data
         line, _, self._buffer = self._buffer.partition(b"\0")
         message: dict[str, Any] = json.loads(line)

@@ -168,11 +168,11 @@ STARTS: dict[str, tuple[list[str], bool]] = {
     "many transcripts": (["many.ocml", "one.ocml"], False),
     "followed files": (["one.ocml", "many.ocml"], True),
 }
-"""What is opened, and whether it is followed."""
+"""The paths to open, and whether they are followed."""
 
 
 async def session(chance: Random, start: str, *, is_sealed: bool, bursts: int) -> str:
-    """Run the app in the current folder under bursts of input. Return the report of its crash, or an empty text."""
+    """Run the app in the current folder under bursts of input. Return the report of its crash, or an empty string."""
     paths, follows = STARTS[start]
     settings = Settings(scope=Scope.SERVED_SAFE if is_sealed else Scope.ALL)
     options = ViewOptions(sealed=is_sealed, follow=follows, settings=settings)
@@ -203,7 +203,7 @@ async def session(chance: Random, start: str, *, is_sealed: bool, bursts: int) -
 
 @contextmanager
 def stress(chance: Random) -> Iterator[None]:
-    """Let threads take turns more or less often than usual, with a busy process on the side."""
+    """Make threads take turns more or less often than usual, next to a busy process."""
     before = sys.getswitchinterval()
     sys.setswitchinterval(chance.choice([1e-6, 0.005, 0.05]))
     busy = os.fork() if chance.random() < 0.3 else 0

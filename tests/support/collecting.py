@@ -1,4 +1,4 @@
-"""Measure how much the collection of the tests cost this process."""
+"""Measure what collecting the tests cost this process."""
 
 from __future__ import annotations
 

@@ -109,7 +109,7 @@ def crush_database(path: Path, sessions: Iterable[Json]) -> str:
 
 
 def _wrapped(part: Json) -> Json:
-    """Return a part as the database holds it."""
+    """Return a part as the database stores it."""
     if "data" in part:
         return part
     data = {name: value for name, value in part.items() if name != "type"}

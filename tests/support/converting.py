@@ -1,4 +1,4 @@
-"""Convert texts between formats. Includes texts of all formats that are unchanged after conversion."""
+"""Convert text between formats. Includes text in every format that is unchanged after conversion."""
 
 from __future__ import annotations
 

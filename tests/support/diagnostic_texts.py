@@ -1,4 +1,4 @@
-"""Read `tests/data/diagnostics.md`, the page with the texts of all diagnostics."""
+"""Read `tests/data/diagnostics.md`, the page with the text of all diagnostics."""
 
 from __future__ import annotations
 

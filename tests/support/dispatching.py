@@ -1,5 +1,5 @@
-"""Find the handlers of messages faster: most widgets have none for most messages, and Textual looks through all classes
-of the widget each time."""
+"""Find the handlers of messages faster: most widgets have none for most messages, but Textual searches all classes of
+the widget each time."""
 
 from __future__ import annotations
 

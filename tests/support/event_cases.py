@@ -28,11 +28,11 @@ def settled(chunks: list[bytes]) -> list[Event]:
 
 
 MOST_CUTS = 64
-"""The maximum number of cuts of a stream. `make lab` cuts it at every byte."""
+"""How many cut positions to try per stream. `make lab` tries every byte."""
 
 
 def told(data: bytes) -> list[str]:
-    """Return the events, one line each. They must not change if the input is cut at some places, or after every
+    """Return the events, one line each. They must not change if the input is cut at some offsets, or after every
     byte."""
     whole = settled([data])
     assert_same_in_two(data, sorted(range(len(data) + 1), key=lambda cut: crc32(b"%d" % cut))[:MOST_CUTS])
@@ -41,7 +41,7 @@ def told(data: bytes) -> list[str]:
 
 
 def assert_same_in_two(data: bytes, cuts: Iterable[int]) -> None:
-    """Check that two pieces, cut at each of these places, read the same as the whole."""
+    """Check that two pieces, cut at each of these offsets, read the same as the whole."""
     whole = settled([data])
     for cut in cuts:
         assert settled([data[:cut], data[cut:]]) == whole, cut
@@ -142,7 +142,7 @@ CASES: list[tuple[str, bytes, list[str]]] = [
         ["1 assistant end shown: 'a\\n\\nb'"],
     ),
     (
-        "message ids may interleave, and messages stand in the order of their first delta",
+        "message ids may interleave, and messages are in the order of their first deltas",
         lines(
             delta("a", message_id="m1"),
             delta("x", message_id="m2"),
@@ -154,7 +154,7 @@ CASES: list[tuple[str, bytes, list[str]]] = [
         ["2 assistant end shown: 'xy'", "1 assistant end shown: 'ab'"],
     ),
     (
-        "without ids interleaving is flagged where it goes back",
+        "without ids, interleaving is flagged where an earlier message continues",
         lines(reasoning("a"), delta("b"), reasoning("c"), {"type": "response.completed"}),
         [
             "1 assistant analysis end hidden: 'a'",
@@ -164,7 +164,7 @@ CASES: list[tuple[str, bytes, list[str]]] = [
         ],
     ),
     (
-        "after a done it is another message",
+        "a delta after a done event begins another message",
         lines(reasoning("a"), done("response.reasoning_text.done"), delta("b"), done(), reasoning("c"), done("done")),
         [
             "1 assistant analysis end hidden: 'a'",
@@ -178,12 +178,12 @@ CASES: list[tuple[str, bytes, list[str]]] = [
         ['E-PERM-VISIBILITY hidden-delta 1 "analysis"', "1 assistant analysis end hidden: 'secretmore'"],
     ),
     (
-        "with an id the channel holds for the deltas after it",
+        "with an id, the channel applies to later deltas",
         lines(delta("secret", message_id="m", channel="analysis"), delta("more", message_id="m"), done(message_id="m")),
         ['E-PERM-VISIBILITY hidden-delta 1 "analysis"', "1 assistant analysis end hidden: 'secretmore'"],
     ),
     (
-        "a channel that is none",
+        "a channel that does not exist",
         lines(delta("secret", channel="Final"), done()),
         [
             'E-PERM-VISIBILITY hidden-delta 1 "Final"',
@@ -192,7 +192,7 @@ CASES: list[tuple[str, bytes, list[str]]] = [
         ],
     ),
     (
-        "a channel that is no string",
+        "a channel that is not a string",
         lines(delta("secret", channel=["final"]), done()),
         [
             'E-PERM-VISIBILITY hidden-delta 1 ["final"]',
@@ -206,12 +206,12 @@ CASES: list[tuple[str, bytes, list[str]]] = [
         ["1 assistant analysis end hidden: 'secret'"],
     ),
     (
-        "an intent of preamble has no force",
+        "an intent of preamble has no effect",
         lines(delta("p", channel="commentary", intent="preamble"), done()),
         ['E-PERM-VISIBILITY hidden-delta 1 "commentary"', "1 assistant commentary end hidden: 'p'"],
     ),
     (
-        "a key that stands twice",
+        "a repeated key",
         b'{"type":"response.delta","channel":"analysis","channel":"final","delta":""}\n',
         [
             'E-PARSE-HEADER not-a-message None "channel"',
@@ -238,7 +238,7 @@ CASES: list[tuple[str, bytes, list[str]]] = [
         ],
     ),
     (
-        "a chunk that says its channel twice",
+        "a chunk that names its channel twice",
         b'{"choices":[{"delta":{"channel":"analysis","channel":"final","content":"x"}}]}\n',
         [
             'E-PARSE-HEADER not-a-message None "channel"',
@@ -247,7 +247,7 @@ CASES: list[tuple[str, bytes, list[str]]] = [
         ],
     ),
     (
-        "a cancelled message takes no more",
+        "a cancelled message gets no more text",
         lines(delta("a", message_id="m"), {"type": "response.cancel", "message_id": "m"}, delta("b", message_id="m")),
         [
             "1 assistant end cancelled shown: 'a'",
@@ -256,7 +256,7 @@ CASES: list[tuple[str, bytes, list[str]]] = [
         ],
     ),
     (
-        "without an id nothing is taken until another response begins",
+        "after a cancel without an id, text is late until another response begins",
         lines(delta("a"), {"type": "response.cancel"}, delta("b"), {"type": "response.created"}, delta("c"), done()),
         [
             "1 assistant end cancelled shown: 'a'",
@@ -271,7 +271,7 @@ CASES: list[tuple[str, bytes, list[str]]] = [
         ["cancel c1"],
     ),
     (
-        "a delta that is no string",
+        "a delta that is not a string",
         lines(delta(5), delta("a"), done()),
         [
             "E-PARSE-HEADER not-a-message None 5",
@@ -281,7 +281,7 @@ CASES: list[tuple[str, bytes, list[str]]] = [
         ],
     ),
     (
-        "unknown events of the interface are passed over, others are stray",
+        "unknown events of the API are skipped, others are stray",
         lines({"type": "response.in_progress"}, {"type": "ping"}, {"role": "user"}, delta("a"), done()),
         [
             'stray after 0: {"type": "ping"}\n{"role": "user"}',
@@ -290,7 +290,7 @@ CASES: list[tuple[str, bytes, list[str]]] = [
         ],
     ),
     (
-        "text is stray, between events too",
+        "text is stray, even between events",
         b"hello\nworld \n" + lines(delta("a"), done()) + b"bye\n",
         [
             "stray after 0: hello\nworld",

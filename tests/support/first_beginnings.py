@@ -1,4 +1,5 @@
-"""The page before the first page, compared with the first page cell by cell, and random documents for it."""
+"""Compare the page before the first page (see `viewer.first`) with the first page, cell by cell, and generate random
+documents for it."""
 
 from __future__ import annotations
 
@@ -53,7 +54,7 @@ GAPS = [
 
 
 def chance_text(chance: Random) -> bytes:
-    """Return a document like those that the page knows, with or without something that it must not show."""
+    """Return a document like those that the page can show, with or without something that it must not show."""
     odd, odd_words = chance.choice([0.0, 0.02, 0.1, 0.4]), chance.choice([0.0, 0.05, 0.2, 0.6])
     parts = [chance.choice(HEADERS[:7] if chance.random() > odd else HEADERS)]
     for _ in range(chance.choice([1, 3, 6, 30])):

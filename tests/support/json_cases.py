@@ -10,7 +10,7 @@ from viewer.reading.parser import Parser
 
 
 def read(format: FormatTraits, data: bytes, sizes: list[int] | None = None) -> list[Event]:
-    """Return the events of an input that arrives in pieces of these sizes, or at once."""
+    """Return the events of an input that arrives in pieces of these sizes, or all in one piece."""
     parser = Parser(format)
     events: list[Event] = []
     at = 0

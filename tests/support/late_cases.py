@@ -201,7 +201,7 @@ LATE_CASES: list[tuple[str, bytes, list[str]]] = [
         ["1 assistant commentary end hidden: 'SECRET'"],
     ),
     (
-        "a cancelled response takes no more text",
+        "a cancelled response gets no more text",
         lines({"type": "response.created"}, {"type": "response.cancel"}, text("SECRET"), text("!"), done("done")),
         [
             "W-STREAM-LATE None 1 " + lines(text("SECRET")).decode().rstrip(),
@@ -209,7 +209,7 @@ LATE_CASES: list[tuple[str, bytes, list[str]]] = [
         ],
     ),
     (
-        "nor does the copy of a cancelled message",
+        "the copy of a cancelled message is late",
         lines(
             text("a"), {"type": "response.cancel", "item_id": "m2"}, item_done("m2", content=said("SECRET"), index=1)
         ),
@@ -351,7 +351,7 @@ HIDDEN_CASES: list[tuple[str, bytes, list[str]]] = [
         ],
     ),
     (
-        "text of an item that is no message",
+        "text of an item that is not a message",
         lines(added("t1", "thinking"), text("SECRET", "t1"), item_done("t1", "thinking"), done("done")),
         ['W-RECORD-UNKNOWN None 1 "SECRET"', "1 assistant end hidden: 'SECRET'"],
     ),
@@ -389,7 +389,7 @@ HIDDEN_CASES: list[tuple[str, bytes, list[str]]] = [
         ],
     ),
     (
-        "a role that is no string",
+        "a role that is not a string",
         lines(delta("SECRET", role=["tool"], message_id="a"), delta("SECRET", role={}, message_id="b"), done("done")),
         [
             'E-PARSE-HEADER role-unknown 1 ["tool"]',
@@ -399,7 +399,7 @@ HIDDEN_CASES: list[tuple[str, bytes, list[str]]] = [
         ],
     ),
     (
-        "a recipient that is no string",
+        "a recipient that is not a string",
         lines(delta("SECRET", to=["functions.f"]), done("done")),
         ["1 assistant array call hidden: 'SECRET'"],
     ),
@@ -418,7 +418,7 @@ HIDDEN_CASES: list[tuple[str, bytes, list[str]]] = [
         ],
     ),
     (
-        "an item whose phase stands twice",
+        "an item with a repeated phase",
         b'{"type":"response.output_item.done","item":{"id":"m","type":"message","phase":"commentary",'
         b'"phase":"final_answer","content":[{"type":"output_text","text":"SECRET"}]}}\n',
         [
@@ -493,7 +493,7 @@ FOUND_CASES: list[tuple[str, bytes, list[str]]] = [
         ],
     ),
     (
-        "a part that only its done brings",
+        "a part that only its done event contains",
         lines(
             text("a"),
             done(f"{TEXT}.done", item_id="m1", content_index=0, text="a"),
@@ -503,7 +503,7 @@ FOUND_CASES: list[tuple[str, bytes, list[str]]] = [
         ["1 assistant end shown: 'a'", "2 assistant end shown: 'b'"],
     ),
     (
-        "a part that only the item brings, after the done of another",
+        "a part that only the item contains, after the done event of another part",
         lines(
             text("a"),
             done(f"{TEXT}.done", item_id="m1", content_index=0),
@@ -522,12 +522,12 @@ FOUND_CASES: list[tuple[str, bytes, list[str]]] = [
         ["1 assistant end shown: 'ab'"],
     ),
     (
-        "a generic message that only its end brings",
+        "a generic message that only its last event contains",
         lines(done("response.done", message_id="m1", text="Hi")),
         ["1 assistant end shown: 'Hi'"],
     ),
     (
-        "a reply of the Realtime interface",
+        "a reply of the Realtime API",
         lines(
             {
                 "type": "response.done",
@@ -582,7 +582,7 @@ FOUND_CASES: list[tuple[str, bytes, list[str]]] = [
         ["1 assistant analysis summary end hidden: 'a'", "2 assistant analysis summary end hidden: 'b'"],
     ),
     (
-        "reasoning beside it keeps its lane",
+        "reasoning next to it stays separate",
         lines(reasoning("why", item_id="r1"), text("Hi"), completed()),
         ["1 assistant analysis end hidden: 'why'", "2 assistant end shown: 'Hi'"],
     ),

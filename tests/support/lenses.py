@@ -34,7 +34,7 @@ def letters(text: bytes) -> str:
 
 
 def texts_of(found: Reading, text: bytes) -> dict[int, str]:
-    """Return the shown texts by message, each read by itself."""
+    """Return the shown text of each message, read message by message."""
     shown = document(text, found.format).project(END_USER)
     return {each.number: "".join(shown.blocks(each.number)) for each in found.messages if each.is_shown}
 

@@ -65,7 +65,7 @@ class Logged:
 
     @property
     def shown(self) -> list[str]:
-        """The texts that the safe view shows."""
+        """The text of each message that the safe view shows."""
         reading = self.reading
         return [text for text, visible in zip(reading.texts, reading.visible, strict=True) if visible]
 

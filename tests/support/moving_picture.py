@@ -87,7 +87,7 @@ def _cells(text: str) -> int:
 
 def _parts(svg: str) -> tuple[str, str, str, str]:
     found = _HEAD.match(svg)
-    assert found, "not a picture of ours"
+    assert found, "not one of our pictures"
     return found[1], found[2], found[3], found[4]
 
 

@@ -39,7 +39,7 @@ class Slot:
 
 @dataclass(frozen=True)
 class Mutant:
-    """One change at one place."""
+    """One change to one node."""
 
     module: str
     line: int

@@ -207,7 +207,7 @@ def assert_signs(data: bytes | memoryview, chance: random.Random) -> None:
 
 
 def assert_counts(data: bytes | memoryview, cuts: list[int], byte: int) -> None:
-    """Check how often a byte occurs between cuts."""
+    """Check the number of times that a byte occurs between cuts."""
     found = np.frombuffer(
         accelerator().counts(exactly(data), bytes((byte,)), np.array(cuts, np.int64).tobytes()), np.int64
     )
@@ -217,7 +217,7 @@ def assert_counts(data: bytes | memoryview, cuts: list[int], byte: int) -> None:
 def assert_faults(bodies: list[bytes], schema: Schema) -> int:
     """Check that objects have the faults that Python finds in them. Return the number of objects without doubt.
 
-    Calls with a deadline are left out, because their arguments are never judged as columns."""
+    Calls with a deadline are left out, because their arguments are never checked as columns."""
     columns, schematic = SchemaColumns(), Schematic(schema)
     part = columns.add("tool", schematic.plain_schema)
     bodies = [body for body in bodies if is_utf8(body) and DEADLINE not in body]
@@ -254,7 +254,7 @@ def object_flags_of(*bodies: bytes) -> list[int]:
 
 
 def assert_objects(bodies: list[bytes]) -> int:
-    """Check that the reader in Python accepts every accepted body, with the same facts. Return the number of them."""
+    """Check that the reader in Python accepts every accepted body, with the same flags. Return the number of bodies."""
     bodies = [body for body in bodies if is_utf8(body)]
     accepted = [(body, flags) for body, flags in zip(bodies, object_flags_of(*bodies), strict=True) if flags]
     for body, flags in accepted:

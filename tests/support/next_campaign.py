@@ -103,7 +103,7 @@ def _words(chance: Random) -> str:
 
 
 def has_tokens(messages: list[Message]) -> bool:
-    """True if a body holds control tokens as text."""
+    """True if a body contains control tokens as text."""
     return any(token in each["text"] for each in messages for token in _TOKENS)
 
 
@@ -111,7 +111,7 @@ def has_tokens(messages: list[Message]) -> bool:
 
 
 def as_harmony(messages: list[Message], *, is_sampled: bool = False) -> str:
-    """Return Harmony text: as a store keeps it, or as the model samples it."""
+    """Return Harmony text: as a program stores it, or as the model generates it."""
     run_ends = {place for place, each in enumerate(messages) if _is_final(each) and _ends_run(messages, place)}
     return "".join(
         _framed(each, is_sampled=is_sampled, is_last=is_sampled and place in run_ends)

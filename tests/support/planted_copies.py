@@ -143,7 +143,7 @@ def document(*messages: tuple[str, str]) -> Document:
 
 
 def answers(*messages: tuple[str, str], least_words: int = 8, sources: frozenset[str] = USUAL_SOURCES) -> Answers:
-    """Return the searched answers of a conversation."""
+    """Return the answers of a conversation after searching them for leaks."""
     made = document(*messages)
     found = find_leaks(made.project(EVERYTHING), made.project(END_USER), sources, least_words)
     return mark_boilerplate([found])[0]

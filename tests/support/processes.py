@@ -21,7 +21,7 @@ import pytest
 from tests.support.collecting import TESTS
 
 STOP = 1 << 30
-"""In place of the number of the next file: start no other test."""
+"""Sent instead of the number of the next file: start no more tests."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -66,8 +66,8 @@ def _run_here(arguments: list[str], stdin: bytes) -> Result:
 def _as_descriptor(stdin: bytes) -> Iterator[None]:
     """Let descriptor 0 of this process read the data from a pipe: a program that follows standard input polls it.
 
-    What the program leaves unread is read at the end. A process that it started may still hold the pipe open, and the
-    thread would then write forever."""
+    Data that the program leaves unread is read at the end. A process that it started may still hold the pipe open, and
+    the thread would then write forever."""
     reader, writer = os.pipe()
     before = os.dup(0)
     os.dup2(reader, 0)

@@ -121,7 +121,7 @@ def read(text: bytes | str, format: str, options: ReadOptions | None = None) -> 
 
 
 def visible_texts(data: bytes, format: str) -> list[str]:
-    """Return the texts that the end user sees. Checks run afterwards and change none of them, so they are left out."""
+    """Return the text of each message that the end user sees, without running the checks, which do not affect it."""
     return list(_visible_texts(data, format, at_end_only=True))
 
 

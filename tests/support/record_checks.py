@@ -13,13 +13,13 @@ _TYPE = re.compile(rb'"(?:type|role|object)":"([^"]+)"')
 
 
 def shown(text: bytes | str, format: str) -> list[str]:
-    """Return the texts that the end user saw."""
+    """Return the text of each message that the end user saw."""
     data = text.encode() if isinstance(text, str) else text
     return [body.strip() for body in visible_texts(data, format)]
 
 
 def shown_in(reading: Reading) -> list[str]:
-    """Return the texts that the end user saw, given a reading."""
+    """Return the text of each message that the end user saw, given a reading."""
     return [body.strip() for body, visible in zip(reading.texts, reading.visible, strict=True) if visible]
 
 
@@ -35,7 +35,7 @@ def kinds(text: bytes | str, format: str) -> list[tuple[str, str]]:
 
 
 def check_bytes(text: bytes, format: str) -> None:
-    """Check that reading byte by byte gives the same result as reading at once."""
+    """Check that reading byte by byte yields the same result as reading in one piece."""
     whole = read(text, format)
     assert read_cut(text, format, range(1, len(text))) == whole
 

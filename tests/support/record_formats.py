@@ -25,7 +25,7 @@ def events(*records: dict[str, Any]) -> bytes:
 
 
 def shown(data: bytes | object, format: str) -> list[str]:
-    """Return the texts that the end user sees."""
+    """Return the text of each message that the end user sees."""
     text = data if isinstance(data, bytes) else json.dumps(data).encode()
     return [text.strip() for text in visible_texts(text, format)]
 
@@ -48,13 +48,13 @@ def problems(data: bytes | object, format: str) -> list[str]:
 
 
 def outcomes(data: bytes | object, format: str) -> list[str | None]:
-    """Return what the replies state about their calls."""
+    """Return the outcomes that the replies report."""
     replies = [each.header for each in reading(data, format).messages if each.header.kind.value == "reply"]  # type: ignore[attr-defined]
     return [header.outcome.value if header.outcome else None for header in replies]
 
 
 def assert_cuts_do_not_matter(data: bytes, format: str) -> None:
-    """Check that reading byte by byte, and in random pieces, gives the same result as reading at once."""
+    """Check that reading byte by byte, and in random pieces, yields the same result as reading in one piece."""
     whole = read(data, format)
     assert read_cut(data, format, range(1, len(data))) == whole
     chance = random.Random(len(data))

@@ -29,7 +29,7 @@ def events_of(name: str, data: bytes, sizes: list[int] | None = None) -> list[Ev
 
 
 def seen(events: list[Event], data: bytes) -> list[str]:
-    """Return the texts that the end user sees."""
+    """Return the text of each message that the end user sees."""
     return [body(message, data).strip() for message in messages(events) if is_user_safe(message)]
 
 
@@ -47,13 +47,13 @@ def _hidden(message: Message, data: bytes) -> tuple[str, str]:
 
 
 def cuts(data: bytes) -> Iterator[int]:
-    """Yield about forty places to cut, each at a different distance from the start of a line."""
+    """Yield about forty offsets to cut at, each at a different distance from the start of a line."""
     step = max(1, len(data) // 40)
     yield from range(1, len(data), step + (step % 2 == 0))
 
 
 def assert_read_as_expected(sample: Sample) -> None:
-    """Check that a sample is detected, read alike in pieces, and shows on every surface what its expectation says."""
+    """Check that a sample is detected, reads the same in pieces, and shows what is expected on every surface."""
     data, name = sample.text, sample.path.parent.name
     assert detect(data).format == name
     whole = events_of(name, data)

@@ -153,7 +153,7 @@ async def until(holds: Callable[[], object]) -> None:
         if holds():
             return
         await asyncio.sleep(0.001)
-    raise AssertionError("it never happens")
+    raise AssertionError("the condition was never met")
 
 
 async def type_in(pilot: Pilot[int], prefix: str, text: str) -> None:

@@ -64,7 +64,7 @@ async def serving(*paths: str | Path, **more: Any) -> AsyncIterator[Serving]:
 async def received(
     socket: ClientWebSocketResponse, wanted: Callable[[bytes, list[Any]], bool], texts: list[Any] | None = None
 ) -> bytes:
-    """Read until the bytes and texts received so far satisfy `wanted`, or until the socket is closed."""
+    """Read until the binary and text messages received so far satisfy `wanted`, or until the socket is closed."""
     data, texts = b"", [] if texts is None else texts
     while not wanted(data, texts):
         message = await asyncio.wait_for(socket.receive(), LONGEST_WAIT)

@@ -22,7 +22,7 @@ class Clock:
 
 
 class Recorded(FollowSource):
-    """Records the text of this generation and of earlier ones, and everything stated about the file."""
+    """Records the text of the current file and of earlier ones, and every reported condition of the file."""
 
     def __init__(self, path: object, clock: Clock) -> None:
         super().__init__(str(path), clock=clock)

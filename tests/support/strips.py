@@ -46,8 +46,9 @@ _render_update = Compositor.render_update
 
 
 def compose_no_frames() -> None:
-    """Draw what changed in each frame of an app without a terminal, but do not cut and join the lines: Textual would
-    drop the result. What a test looks at is composed for it. Blank containers are drawn only then."""
+    """Draw what changed in each frame of an app without a terminal, but do not cut and join the lines, because Textual
+    would discard the result. A frame is composed only when a test reads the screen; only then are blank containers
+    drawn."""
 
     def render_update(self: Compositor, full: bool = False, screen_stack: Any = None, simplify: bool = False) -> Any:
         app: App[Any] | None = active_app.get(None)

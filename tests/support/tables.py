@@ -77,7 +77,7 @@ def rows_in(directory: Path, table: str, *, debug: bool = False, stable: bool = 
 
 
 def stable_views(directory: Path, *, debug: bool = False) -> dict[str, list[dict[str, Any]]]:
-    """Return all views except that of the runs, without the columns that differ between scans."""
+    """Return all views except `runs`, without the columns that differ between scans."""
     return {name: rows_in(directory, name, debug=debug, stable=True) for name in TABLES if name != "runs"}
 
 

@@ -48,4 +48,4 @@ providerMetadata providerOptions providerExecuted callProviderMetadata debug_inf
 """
 
 NAMES = f"{OPENAI} {ANTHROPIC} {GOOGLE} {HUGGING_FACE} {OPEN_TELEMETRY} {AWS} {OTHERS}".split()
-"""All these names. A test counts them."""
+"""The names of all services. A test counts them."""

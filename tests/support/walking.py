@@ -20,7 +20,7 @@ from viewer.sources.file_source import FileSource
 from viewer.sources.files import SpooledSource
 
 SOURCES = (Document, Analysis, Projection, Rows, DiagnosticView, Vault, FileSource, SpooledSource)
-"""Sources of text. The walk only looks for text that was derived from them."""
+"""Sources of text, which are skipped. The walk only looks for text that was derived from them."""
 DEEPEST = 9
 _LEAVES = (type, types.ModuleType, int, float, complex, type(None), types.CodeType)
 

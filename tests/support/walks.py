@@ -174,7 +174,7 @@ RUNS = {
 
 @dataclass(frozen=True)
 class Step:
-    """One state: the keys that lead to it from the state before, and the text that the file then grows by.
+    """One state: the keys that lead to it from the previous state, and the text that is then appended to the file.
 
     A key that begins with a quotation mark is text to type, with `~` for a space."""
 
@@ -204,7 +204,7 @@ class Walk:
     more: tuple[str, ...] = ()
     """More files."""
     has_bar: bool = True
-    """False if the thumb of the scroll bar is not compared: its place depends on the moment of the last layout."""
+    """False if the thumb of the scroll bar is not compared: its position depends on when the last layout happened."""
     welcomes: bool = False
     """True at the first start, which shows the welcome card."""
     held: Held | None = None

@@ -1,4 +1,4 @@
-"""A fake watcher without file system events or a real clock: a wait ends at once and advances the fake clock."""
+"""A fake watcher without file system events or a real clock: a wait ends immediately and advances the fake clock."""
 
 from __future__ import annotations
 

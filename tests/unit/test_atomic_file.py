@@ -65,7 +65,7 @@ def test_an_interruption_leaves_nothing(tmp_path: Path, error: type[BaseExceptio
 
 
 @pytest.mark.parametrize("call", ["fsync", "replace"])
-def test_a_full_disk_is_one_sentence_and_leaves_nothing(
+def test_a_full_disk_is_reported_in_one_sentence_and_leaves_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: str
 ) -> None:
     def full(*_: object, **__: object) -> None:

@@ -41,7 +41,7 @@ MOST_ROWS = 8192
 REASONS = ("", "wrong-type", "not-in-enum", "missing-argument", "unknown-argument")
 """The reasons of the faults that `Native.objects` returns."""
 LEAST_TOGETHER = 32
-"""Fewer messages between two instructions are checked faster one by one."""
+"""If there are fewer messages than this between two instructions, it is faster to check them one by one."""
 _IS_SPACE = np.zeros(256, bool)
 _IS_SPACE[list(b" \t\r\n")] = True
 
@@ -126,7 +126,7 @@ class _Rows:
         self._faults: dict[int, list[ArgumentFault]] = {}
         """For some calls, by index: the faults in their arguments, relative to the body."""
         self._faulty = np.zeros(0, np.int64)
-        """The indices of these calls, in order."""
+        """The indices of the calls in `_faults`, in order."""
         self._before = -1
         """The last row that was checked or linked."""
 

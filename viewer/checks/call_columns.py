@@ -15,7 +15,7 @@ from viewer.index.calls import CallLedger
 from viewer.scan.blocks import Positions
 
 LEAST = 8
-"""Fewer messages than this are faster to link one by one."""
+"""If there are fewer messages than this, it is faster to link them one by one."""
 _MOST_ROUNDS = 8
 """A message that cannot be linked in bulk separates pairs, and their messages in turn separate others. After this many
 rounds, the rest is linked one by one."""
@@ -47,16 +47,16 @@ class LinkedRun(Struct, frozen=True):
     """The turns of the first and the last message."""
     has_ok: bool
     has_call_stop: bool
-    """True if a message of the last turn has it."""
+    """`has_ok` and `has_call_stop` are True if a message of the last turn has it."""
     calls: Column
     replies: Column
     places: Positions
-    """The indices of the calls."""
+    """The indices of the calls in the columns."""
     ids: Sequence[str]
     order: Column
     """The calls, in the order of their replies."""
     is_passed: bool
-    """True if there are other messages between them."""
+    """True if other messages come between these calls and replies."""
 
 
 def linked_runs(rows: CallColumns, ledger: CallLedger) -> Iterator[LinkedRun]:
@@ -108,7 +108,8 @@ def _pairs(rows: CallColumns, ledger: CallLedger) -> tuple[Positions, Positions]
 
 
 def _whole(calls: Positions, replies: Positions, count: int) -> tuple[Positions, Positions, _Flags]:
-    """Return the pairs that have nothing but such pairs between their messages, and a flag for each message."""
+    """Return the pairs with only other such pairs between call and reply, and a flag for each message: true if it is in
+    one of these pairs."""
     for _ in range(_MOST_ROUNDS):
         is_in = np.zeros(count, bool)
         is_in[calls] = is_in[replies] = True

@@ -488,7 +488,7 @@ def _tool_place(case: CheckContext, recipient: str) -> Span:
 
 
 def _id_place(case: CheckContext) -> Span:
-    """Return the span of the call ID, or the place where it belongs: after the words that follow `<|start|>`."""
+    """Return the span of the call ID, or the empty span where it belongs: after the words that follow `<|start|>`."""
     call_id = case.message.header.call_id
     if call_id is not None:
         return case.place(f"call_id={call_id}", f'"{call_id}"')

@@ -87,7 +87,8 @@ class BodyStarts(Struct, frozen=True):
     leads: bytes
     pattern: re.Pattern[bytes]
     in_source: re.Pattern[bytes] | None = None
-    """Matches a JSON string without `\\u` and `\\/`, after its quote, wherever the pattern matches the text of it."""
+    """Matches a JSON string without `\\u` and `\\/`, after its quote, wherever the pattern matches the text of the
+    string."""
 
 
 class IllFormed(Struct, frozen=True):

@@ -37,9 +37,9 @@ class ClosedRows(Struct):
     first: int
     last: int
     signed: bytearray
-    """A mask of the messages that have signs of marks, up to the last such message."""
+    """A mask of the messages that may contain marks, up to the last such message."""
     started: list[tuple[int, Transcript]]
-    """The transcripts that begin here, each with the number of its first message."""
+    """The transcripts that begin among these messages, each with the number of its first message."""
     found: list[tuple[int, Found]]
     """The problems that the reader found, each with the number of its message."""
 
@@ -67,7 +67,8 @@ def _start_transcripts(checker: CheckQueue, work: ClosedRows, number: int) -> No
 
 
 def _last_together(checker: CheckQueue, work: ClosedRows, size: int) -> int:
-    """Return the number of the last message of about `size` bytes, before a transcript whose facts differ."""
+    """Return the number of the last of the first messages, about `size` bytes in all, before a transcript for which
+    `has_facts_of` is false."""
     starts, _ = checker.index.bounds(work.first, work.last)
     last = work.first + max(1, bisect_left(starts, starts[0] + min(size, MOST_BYTES))) - 1
     for number, transcript in work.started:
@@ -79,8 +80,8 @@ def _last_together(checker: CheckQueue, work: ClosedRows, size: int) -> int:
 
 
 def _borders(work: ClosedRows, last: int) -> list[int]:
-    """Return the numbers of the messages before which a found problem is reported or a transcript starts, and the
-    number after the last message."""
+    """Return the numbers of the messages before which a problem is reported or a transcript starts, and the number
+    after the last message."""
     found = {number + 1 for number, _ in work.found if number <= last}
     return sorted({*found, *(number for number, _ in work.started if number <= last), last + 1})
 
@@ -129,7 +130,7 @@ class _Rows:
         self._plain = self._plain_rows(kinds, firsts)
 
     def _plain_irregular(self, kinds: Column) -> set[int]:
-        """Return those of the irregular messages that no check concerns, and whose bodies are the text of their pieces,
+        """Return the irregular messages to which no check applies, and whose bodies are either the text of their pieces
         or only a label in place of data that is never read."""
         checker, base, end = self._checker, self._base, self._base + len(self._data)
         plain, rows, texts = set[int](), list[int](), list[bytes]()

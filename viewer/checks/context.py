@@ -93,9 +93,9 @@ class CheckContext:
         self.checked_to = checked_to
         """The offset up to which the encoding has been checked."""
         self.tools = tools
-        """For checks of the scope CALLS."""
+        """The call checks; used only by checks with the scope CALLS."""
         self.grammar = grammar
-        """For checks of the scope HEADER."""
+        """The grammar of the text format; used only by checks with the scope HEADER."""
 
     def diagnose(self, rule: Rule, reason: str | None, span: Span, count: int = 1) -> Diagnostic:
         """Create a diagnostic of this message at these bytes of the input."""
@@ -118,7 +118,7 @@ class CheckContext:
 
     @lazy_property
     def _near(self) -> tuple[tuple[int, bytes], tuple[int, bytes], tuple[int, bytes]]:
-        """The bytes before the body, those after it, and the start of the bytes that messages share."""
+        """The bytes before the body, the bytes after it, and the start of the bytes that messages share."""
         start, end = self.message.span
         pieces = self.message.pieces
         first, last = (pieces[0].start, pieces[-1].end) if pieces else (start, start)

@@ -23,8 +23,8 @@ _EMOJI, _KEYCAP = (np.uint64(int.from_bytes(mark.encode(), "little")) for mark i
 
 
 def find_unexplained(data: bytes, leads: Positions) -> Positions:
-    """Return the offsets of all hidden characters, and of some others. `leads` are the offsets of all bytes with which
-    such a character can begin; at least eight bytes precede and follow each of them.
+    """Return the offsets of all hidden characters, and of some others. `leads` are the offsets of all bytes that can
+    begin such a character; at least eight bytes precede and follow each of them.
 
     A selector or joiner in an emoji is not hidden. It is omitted if its neighbors prove that it is in one."""
     words = words_view(data)
@@ -74,7 +74,7 @@ def _pictographs() -> _Flags:
 
 
 def _code_at(words: Words) -> NDArray[np.int64]:
-    """Return the code point of the three or four bytes with which each word begins, or 0 for anything else."""
+    """Return the code point in the first three or four bytes of each word, or 0 for anything else."""
     one, two, three, four = ((words >> np.uint64(shift) & np.uint64(0xFF)).astype(np.int64) for shift in (0, 8, 16, 24))
     is_whole = (two & 0xC0 == 0x80) & (three & 0xC0 == 0x80)
     short = (one & 0xF) << 12 | (two & 0x3F) << 6 | three & 0x3F
@@ -86,7 +86,7 @@ def _code_at(words: Words) -> NDArray[np.int64]:
 
 
 def _code_before(words: Words, places: Positions) -> NDArray[np.int64]:
-    """Return the code point of the three or four bytes before each position, or 0 for anything else."""
+    """Return the code point in the three or four bytes before each position, or 0 for anything else."""
     short, long = _code_at(words[places - 3]), _code_at(words[places - 4])
     codes: NDArray[np.int64] = np.where((short >= 0x800) & (short < 0x10000), short, np.where(long < 0x10000, 0, long))
     return codes

@@ -18,7 +18,7 @@ from viewer.tools.declarations import Declarations
 
 
 class Declaring(Struct, frozen=True):
-    """A place that declares tools: the body of a message or, in 0.1, a function list inside it."""
+    """Where tools are declared: the body of a message or, in 0.1, a function list inside it."""
 
     message: int
     function_list: Span | None = None

@@ -21,11 +21,11 @@ DEADLINE = b'"deadline_ms"'
 """Text of a call that may set a deadline for its tool."""
 IS_OBJECT, HAS_OK, FAILS, FITS, MISFITS = 1, 2, 4, 8, 16
 """Flags of JSON: it is an object without repeated keys; it has `ok`; it reports a failure; it fits the schema of its
-tool; it does not fit it. `Native.objects` returns the same."""
+tool; it does not fit it. `Native.objects` returns the same flags."""
 
 
 class KindCode(IntFlag):
-    """Facts about the messages of a kind, for columns."""
+    """Flags of the messages of a kind, for use in columns."""
 
     PLAIN = 1
     """Messages of this kind have a `PlainKind`."""
@@ -56,7 +56,7 @@ class PlainKind(Struct, frozen=True):
     """The name that linking compares; empty if there is none."""
     is_function: bool
     states_outcome: bool = False
-    """True for a reply whose header, not its text, states how the call ended."""
+    """True for a reply that reports how the call ended in its header, not in its text."""
 
 
 class PlainRows(Struct, frozen=True):

@@ -38,7 +38,7 @@ Test: TypeAlias = Callable[[bytes, int, int], bool]
 
 _ALWAYS, _NEVER = Always(), AnyOf()
 _ESCAPES = {0x08: b"\\b", 0x0C: b"\\f", 0x0A: b"\\n", 0x0D: b"\\r", 0x09: b"\\t"}
-"""The JSON escapes of these bytes."""
+"""JSON escapes by byte."""
 _ESCAPED = re.compile(rb'["\\\x00-\x1f]+')
 """Characters that a JSON string must escape."""
 
@@ -72,7 +72,7 @@ def plain_body(message: Message) -> Span | None:
 
 
 def has_own_text(message: Message, data: bytes, start: int, end: int) -> bool:
-    """True if the bytes of such a body are its text, because nothing in it is escaped."""
+    """True if the bytes of a body from `plain_body` are its text, because nothing in it is escaped."""
     return message.pieces[0].coding is Coding.PLAIN or data.find(b"<|", start, end) < 0
 
 

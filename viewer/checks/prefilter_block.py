@@ -107,8 +107,8 @@ def compile_block(checks: tuple[Check, ...]) -> BlockPrefilter:
 
 
 def _signs(leaf: Trigger) -> tuple[bytes, ...]:
-    """Return strings such that every body that an elementary trigger selects contains at least one of them, ignoring
-    case; nothing if there are no such strings. They contain no character that JSON escapes."""
+    """Return strings at least one of which, ignoring case, is in every body that an elementary trigger selects; nothing
+    if there are no such strings. They contain no character that JSON escapes."""
     found: tuple[bytes, ...] = ()
     match leaf:
         case Contains(ignore_case=True):
@@ -120,8 +120,8 @@ def _signs(leaf: Trigger) -> tuple[bytes, ...]:
 
 
 def _texts(leaf: Trigger) -> list[bytes]:
-    """Return strings, as they are spelled in JSON, such that every body that an elementary trigger selects contains at
-    least one of them; nothing if there are no such strings."""
+    """Return strings, as spelled in JSON, at least one of which is in every body that an elementary trigger selects;
+    nothing if there are no such strings."""
     if not isinstance(leaf, Contains) or leaf.ignore_case:
         return []
     return [encode(literal.decode())[1:-1] for literal in leaf.literals]

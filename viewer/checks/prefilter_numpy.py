@@ -42,7 +42,7 @@ MOST_FAULTS = 8
 SELDOM = 32
 """A pattern is tried only at the bytes in its `leads` if these are fewer than 1 in this many bytes."""
 MOST_MATCHES = 64
-"""If a batch has more matches, a search for all of them takes less time than checking their messages."""
+"""If a batch has more matches than this, searching for all of them takes less time than checking their messages."""
 
 _ILL_FORMED, _LONE_RETURN, _MAY_HIDE = 1, 2, 4
 """Bits of `Native.signs`."""
@@ -439,7 +439,7 @@ class _Pass:
         return batch.flags(batch.in_bodies(np.array(matched, np.int64))[1])
 
     def _hiding(self, trigger: Matches, found: Rows) -> Rows:
-        """Return those of the found messages that have a hidden character. In most others, an emoji explains the
+        """Return the found messages that contain a hidden character. In most of the others, an emoji explains the
         character."""
         signs = self._signs
         if signs is None or trigger.search is None or not len(signs.places):

@@ -52,7 +52,7 @@ EVENT_BYTES = 256
 
 
 STRAY_BLOCK = 1024 * 1024
-"""The number of bytes of text outside messages that are checked together."""
+"""How many bytes of stray text are checked together."""
 _NEEDS_MESSAGES = (W_TEXT_BETWEEN, W_VERSION_UNKNOWN)
 """Diagnostics that are not reported for an input without messages whose format is unknown."""
 
@@ -218,7 +218,7 @@ class CheckQueue:
         """For each header key, whether the end user sees the messages with it."""
         self.calls = CallLedger(self.report, index)
         self.declaring: list[Declaring] = []
-        """The places that declare tools."""
+        """The message bodies and function lists that declare tools."""
         self.tools = ToolChecks(self.calls, self._note_declaring)
         self.waiting: deque[Work] = deque()
         self.waiting_bytes = 0
@@ -234,7 +234,7 @@ class CheckQueue:
         """The bits of the checks that see the messages in order."""
         self._of_encoding = bits.of_encoding
         self.every_check = self._of_message | self.of_calls
-        """The bits for a message that the prefilters cannot judge."""
+        """The bits for a message to which the prefilters do not apply."""
         self.of_plain_calls = bits.of_plain_calls
         """The bits of the checks that `ToolChecks.link_pairs` and `link_plain` replace."""
         self._plain_kinds: dict[int, PlainKind | None] = {}
@@ -334,7 +334,7 @@ class CheckQueue:
         return self.unknown is not None and not len(self.index)
 
     def _release(self) -> None:
-        """Report the held diagnostics, now that there are messages."""
+        """Report the diagnostics that were held back, now that there are messages."""
         if self._has_no_messages or not len(self._held):
             return
         held, self._held = self._held, Findings(self.read)
@@ -365,7 +365,7 @@ class CheckQueue:
         self._kind_codes.clear()
 
     def has_facts_of(self, transcript: Transcript) -> bool:
-        """True if the checks need to know the same facts about this transcript as about the current one."""
+        """True if this transcript and the current one are the same as far as the checks are concerned."""
         return self._facts_of(transcript) == self._transcribed
 
     def _facts_of(self, transcript: Transcript) -> TranscriptFacts:
@@ -450,7 +450,8 @@ class CheckQueue:
         return 0
 
     def _closed_together(self, works: list[Message | Started | Found], messages: list[Message]) -> None:
-        """Check messages whose transcripts have the same facts. `works` also contains the events between them."""
+        """Check messages whose transcripts have equal `TranscriptFacts`. `works` also contains the events between
+        them."""
         read = _BlockReader(messages, self.read)
         texts = [_Text(message.pieces, read.read, self._ids) for message in messages]
         answers = [*map(self._answers_of, messages)]
@@ -530,7 +531,7 @@ class CheckQueue:
         return kind.tool if kind is not None else ""
 
     def kind_code(self, key: int) -> int:
-        """Return the facts about the messages with this header key, as a number."""
+        """Return the `KindCode` of the messages with this header key, as a number."""
         code = self._kind_codes.get(key)
         if code is None:
             code = self._kind_codes[key] = int(kind_code(self.plain_kind(key), self.index.example(key).header))

@@ -40,7 +40,8 @@ if TYPE_CHECKING:
 CONTROLS = bytes([*range(0x01, 0x09), 0x0B, 0x0C, *range(0x0E, 0x20), 0x7F])
 """Control characters except NUL, tab, line feed, and carriage return."""
 MOST_UNEXPLAINED = 64
-"""If a batch has more characters that may be hidden, an exact search takes less time than checking their messages."""
+"""If a batch has more characters than this that may be hidden, an exact search takes less time than checking their
+messages."""
 _TOKEN_LEADS = "<[]◁".encode()
 _STRIPPED_LEADS = b"ac \t\n\r\v\f"
 _NULS = lazy_regex(rb"\0++")

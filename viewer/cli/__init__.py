@@ -218,7 +218,7 @@ def _configured_limits() -> Limits:
 
 
 def plugins() -> Plugins:
-    """Load the format plug-ins, unless done before. Call this only if an input needs one, or names one."""
+    """Load the format plug-ins, unless they are already loaded. Call this only if an input needs one, or names one."""
     from viewer.plugins.loading import PLUGINS
     from viewer.tui.settings.file import read_settings
 

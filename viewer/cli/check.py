@@ -363,7 +363,7 @@ class LiveReport:
         self._most_per_code = most_per_code
         self._document: LiveDocument | None = None
         self._before = (0, 0, 0, 0)
-        """Errors, warnings, messages, and transcripts of earlier readings."""
+        """The counts of errors, warnings, messages, and transcripts in earlier readings."""
         self._now = (0, 0, 0, 0)
         self.has_output = False
 

@@ -70,7 +70,7 @@ _SIZES = (5, 3, 8, 4, 6, 2)
 _HIDDEN_SIZE = 40
 _HEAD_SIZE = 600
 _BETWEEN = 12
-"""The pause between two messages, as a multiple of the pause between two pieces."""
+"""The pause between messages, as a multiple of the pause between pieces."""
 
 
 class Moment(Struct, frozen=True, gc=False):
@@ -86,8 +86,8 @@ def script(tour: str) -> str:
 
 
 def moments(text: str, seconds: float = SECONDS, late: float = LATE) -> list[Moment]:
-    """Return the pieces to play. The document header and the instructions arrive at once, and hidden text arrives
-    fast."""
+    """Return the pieces to play. The document header and the instructions arrive all at once, and hidden text arrives
+    quickly."""
     pieces: list[Moment] = []
     waits: dict[int, float] = {}
     for message in _messages(text):
@@ -138,7 +138,7 @@ class Player(threading.Thread):
         self.join()
 
     def is_finished(self) -> bool:
-        """True if everything was written."""
+        """True if everything has been written."""
         return not self.is_alive()
 
 

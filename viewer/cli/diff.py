@@ -185,7 +185,7 @@ def _compare_folders(a: str, b: str, request: Request, output: Output) -> bool:
 
 
 def _say_level(request: Request) -> None:
-    """Announce hidden messages, once both sides can be read."""
+    """Warn that the output includes hidden messages, once both sides can be read."""
     if not request.audience.is_safe and request.layout != "json":
         say("DEBUG view: the comparison includes hidden messages.")
 

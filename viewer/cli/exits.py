@@ -97,8 +97,8 @@ def ended(act: Callable[[], int]) -> int:
 
 
 def _quote(excerpt: Excerpt) -> None:
-    """Print what the user typed, with a line below that marks the fault. Of a long argument, quote only the part around
-    the fault."""
+    """Print what the user typed, with a line below that marks the fault. If the argument is long, quote only the part
+    around the fault."""
     from viewer.render.width import cells  # needs msgspec, which is slow to load
 
     first = max(0, excerpt.column - _MOST_QUOTED // 2)

@@ -66,7 +66,7 @@ def _check_site_options(form: str | None, output: str | None, single: bool, limi
     help="Output file, or - for stdout; default: NAME.safe.html, NAME.brief.html, or "
     "NAME.DEBUG.html. For a folder: the output folder.",
 )
-@click.option("--force", is_flag=True, help="Overwrite an existing file, or an existing site.")
+@click.option("--force", is_flag=True, help="Overwrite an existing file or site.")
 @click.option("--single", is_flag=True, help="With --to site, put everything into one page.")
 @click.option(
     "--limit-size",

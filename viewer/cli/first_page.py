@@ -137,7 +137,7 @@ def _lines(
 
 
 def _title(document: Document, projection: Projection, height: int) -> TitleFacts:
-    """Return the facts of the title for a cursor on the first message, or on the first row if no message is near."""
+    """Return the title facts for a cursor on the first message, or on the first row if no message is near."""
     from viewer.tui.bars.place_facts import place_facts
 
     rows = projection.rows(folding=Folding())

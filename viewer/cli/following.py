@@ -22,7 +22,7 @@ from viewer.sources.replay.recorded_times import TimeRecorder
 from viewer.sources.watcher import FolderWatcher, Polling, Watch
 
 PAUSE = 0.05
-"""Seconds between two polls of the file if no event arrives."""
+"""Seconds between polls of the file if no event arrives."""
 
 
 class Printer(Protocol):

@@ -29,8 +29,8 @@ class Inputs:
         strict: bool = False,
         skips: Callable[[str], bool] = lambda path: False,
     ) -> None:
-        """With `refuses`, skip files without a known format and set the exit code for damaged ones. With `strict`,
-        name no keys of unknown files. `skips` selects the files of a folder to omit."""
+        """With `refuses`, skip files without a known format and set the exit code for damaged ones. With `strict`, do
+        not print the keys of unknown files. `skips` selects the files of a folder to omit."""
         self._refuses = refuses
         self._strict = strict
         self._skips = skips

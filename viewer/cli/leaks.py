@@ -59,8 +59,8 @@ def command(
     as_json: bool,
     exit_code: bool,
 ) -> int:
-    """Find hidden text that reached the user: rare strings, copied passages, and wording of reasoning. Paraphrases are
-    not found. Requires --reveal all, because the report quotes hidden text."""
+    """Find hidden text that reached the user: rare strings, copied passages, and phrases typical of
+    reasoning. Paraphrases are not found. Requires --reveal all, because the report quotes hidden text."""
     if not options.audience_of(reveal, debug, False).reveals(Reveal.ALL):
         return fail_without_reveal("leaks")
     inputs = Inputs(options.inputs_of(files), format, options.reading_options(preambles))

@@ -177,8 +177,8 @@ def _shown_messages(comparison: Comparison) -> Iterator[ShownMessage]:
 
 
 def _safe_text(comparison: Comparison, same: bytes, name: str | None, output: Output) -> Iterator[Line]:
-    """Yield the messages that every reader shows in the same way, and the number of others that the chosen reader shows
-    between them."""
+    """Yield the messages that every reader shows in the same way and, between them, the number of others that the
+    chosen reader shows."""
     style = output.style
     if name is not None:
         yield rule(style.name(name), trusted(""), output.width, style, heavy=True)

@@ -70,7 +70,7 @@ def moment_options(command: Command) -> Command:
             "at_byte",
             metavar="BYTE",
             callback=_byte,
-            help="Show what was visible after this byte (such as B4096) of the shown text or, with -d, of the file.",
+            help="Show what was visible at this byte (such as B4096) of the shown text or, with -d, of the file.",
         ),
     ):
         command = option(command)

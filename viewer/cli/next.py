@@ -255,7 +255,7 @@ def _title(outcomes: list[Outcome], *, several: bool) -> str:
 
 
 def _agreement(outcomes: list[Outcome]) -> str:
-    """Return how many policies refuse the history, and whether the others give the same prompt."""
+    """Return how many policies refuse the history, and whether the others produce the same prompt."""
     refused = sum(outcome.refused is not None for outcome in outcomes)
     others, prompts = len(outcomes) - refused, len(groups(outcomes))
     if not others:

@@ -1,4 +1,4 @@
-"""Notices about an input on standard error: unrecognized or empty input, and content that stays hidden."""
+"""Wording of what commands print on standard error about unknown formats, empty input, and hidden content."""
 
 from __future__ import annotations
 

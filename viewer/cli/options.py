@@ -1,4 +1,4 @@
-"""Options that commands share, and the values made from them."""
+"""Options that commands share, and the values derived from them."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def sealing(command: Command) -> Command:
     return click.option(
         "--safe-only",
         is_flag=True,
-        help="Seal the safe view until the program ends: no key and no command can reveal anything.",
+        help="Lock the safe view until the program exits: no key or command can reveal anything.",
     )(command)
 
 
@@ -165,7 +165,7 @@ def printing(command: Command) -> Command:
             type=click.Choice(["auto", "always", "never"]),
             default="auto",
             metavar="WHEN",
-            help="Use colors: auto (default), always, or never. NO_COLOR turns them off.",
+            help="Use colors: auto (default), always, or never. With auto, NO_COLOR turns them off.",
         ),
     ):
         command = option(command)

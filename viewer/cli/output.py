@@ -31,7 +31,7 @@ class Output:
         """The number of characters written."""
 
     def write(self, lines: Iterable[Printable]) -> None:
-        """Write lines and their line ends. A terminal shows each line at once."""
+        """Write lines and their line ends. On a terminal, each line appears immediately."""
         waiting: list[str] = []
         size = 0
         for line in lines:
@@ -85,7 +85,7 @@ def has_reader() -> bool:
         return True
     try:
         descriptor = sys.stdout.fileno()
-    except OSError:  # not a file at all
+    except OSError:  # not backed by a file descriptor
         return True
     if not stat.S_ISFIFO(os.fstat(descriptor).st_mode):
         return True

@@ -42,7 +42,7 @@ class OutputFolder:
         return max(code, inputs.code)
 
     def has(self, path: str) -> bool:
-        """True if this file of the input folder lies in the output folder."""
+        """True if this file of the input folder is inside the output folder."""
         return self._is_inside and Path(path).resolve().is_relative_to(self._target_path)
 
     def path_for(self, document: str, name: str, redactor: Redactor | None = None) -> Path:

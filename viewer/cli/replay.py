@@ -149,7 +149,7 @@ class Pause:
         left = min(ms / 1000, self._idle_limit) / self._speed
         while left > 0 and not self._interruption.heard:
             now = min(left, _SLICE)
-            self._interruption.wait(lambda: self._sleep(now))  # noqa: B023 (called at once)
+            self._interruption.wait(lambda: self._sleep(now))  # noqa: B023 (called immediately)
             left -= now
             if not has_reader():
                 raise PipeClosed

@@ -216,7 +216,7 @@ class LiveText:
         """True if the open message may have grown since it was last printed."""
         self._next_look = 0.0
         self._before: Conversation | None = None
-        """The page from before another format was detected for the same input."""
+        """The page that was printed before another format was detected for the same input."""
         self.has_output = False
         self.document: LiveDocument | None = None
         """The document being read."""

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 MOST_TRANSCRIPTS, LARGEST_SITE = 10_000, 500_000_000
 LIMIT_OF_SINGLE = 50 * 1024 * 1024
 MOST_LISTED = 20
-"""How many of the files that are not transcripts to list."""
+"""How many files that are not transcripts to list."""
 MANIFEST = "site.json"
 """The file that identifies an existing site."""
 ALONE = 16
@@ -70,7 +70,7 @@ class SiteOptions(Struct, frozen=True):
     single: bool = False
     limit: int = LIMIT_OF_SINGLE
     redactor: Redactor | None = None
-    """It learns the secrets of all transcripts before the first page is written."""
+    """Learns the secrets of all transcripts before the first page is written; None if nothing is masked."""
 
 
 class _Job(Struct, frozen=True):
@@ -96,7 +96,7 @@ class _Built(Struct, frozen=True):
     withheld: int = 0
     withholds_header: bool = False
     has_new_masks: bool = False
-    """True if it has secrets that were not learned before, such as those in a header."""
+    """True if the transcript has secrets that were not learned before, such as those in a header."""
 
 
 def export_site(files: Sequence[str], output: str, asked: SiteOptions) -> int:
@@ -216,7 +216,7 @@ def _learn(found: Sequence[tuple[str, str]], folder: Path, asked: SiteOptions) -
 def _build(jobs: Sequence[_Job], folder: Path, asked: SiteOptions) -> list[_Built]:
     """Write the pages of all jobs and return the results in order."""
     built = _shared(len(jobs), lambda number: _written(number, jobs[number], folder, asked), _Built, folder)
-    if any(each.has_new_masks for each in built):  # their numbers depend on the process
+    if any(each.has_new_masks for each in built):  # each process numbers its new masks on its own
         built = [_written(number, job, folder, asked) for number, job in enumerate(jobs)]
     return built
 
@@ -234,7 +234,7 @@ def _shared(count: int, make: Callable[[int], Made], kind: type[Made], folder: P
 def _made_apart(
     count: int, make: Callable[[int], Made], kind: type[Made], folder: Path, workers: int
 ) -> Iterator[tuple[int, Made]]:
-    """Share the work among forked processes, each of which leaves its results in a file."""
+    """Divide the work among forked processes, each of which writes its results to a file."""
     context = multiprocessing.get_context("fork")
     results = [folder / f".results-{number}" for number in range(workers)]
     shares = [range(number, count, workers) for number in range(workers)]

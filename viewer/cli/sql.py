@@ -46,7 +46,7 @@ _OF_FILTER = (
     type=click.FloatRange(min=0, min_open=True),
     default=60.0,
     metavar="SECONDS",
-    help="End the query after SECONDS; default: 60.",
+    help="Stop the query after SECONDS; default: 60.",
 )
 @click.option("--memory", default="512MB", metavar="SIZE", help="Use at most this much memory; default: 512MB.")
 @click.option("-d", "--debug", is_flag=True, help="Read a .DEBUG directory, which contains revealed data.")

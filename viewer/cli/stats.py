@@ -73,7 +73,8 @@ def _json(inputs: Inputs, audience: Audience, where: Filter | None) -> Iterator[
 
 
 def _transcripts(document: Document, audience: Audience, where: Filter | None) -> int:
-    """Return the number of transcripts that this audience may know about; with a filter, only those with a match."""
+    """Return the number of transcripts that this audience may know about; with a filter, count only those with a
+    match."""
     if not audience.strict and where is None:
         return document.tally.transcripts
     return len(document.project(audience, withholds=False, where=where).transcripts())

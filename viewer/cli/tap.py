@@ -84,7 +84,7 @@ def command(url: str, listen: str, output: str | None, quiet: bool, expose: bool
 
 @contextmanager
 def _opened(path: Path) -> Iterator[int]:
-    """Open the log to append to it. Only its owner may read a new one."""
+    """Open the log for appending. A new log is readable only by its owner."""
     try:
         descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
     except OSError as error:

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 @click.argument("names", nargs=-1, metavar="[NAME...]", shell_complete=completion.themes)
 @options.printing
 def command(names: tuple[str, ...], color: str, ascii_only: bool) -> int:
-    """List themes, including your own. Shows a preview in a terminal with colors. Exits with 1 if a theme cannot be
-    used."""
+    """List themes, including your own. In a terminal with colors, shows a preview of each. Exits with 1 if a theme
+    cannot be used."""
     from viewer.render.theme import ThemeError, find_theme, theme_names
     from viewer.tui.settings.places import themes_folder
 

@@ -210,7 +210,7 @@ class ViewRequest(Struct, frozen=True):
     replay: ReplayRequest | None = None
     """The replay to open on top of the file."""
     times: str = ""
-    """The sidecar with recorded times, or the one that records them."""
+    """The sidecar to read recorded times from, or to write them to."""
 
 
 def open_viewer(paths: tuple[str, ...], wanted: ViewRequest) -> int:

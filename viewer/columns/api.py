@@ -92,17 +92,17 @@ class Columns(Protocol):
         break, a run ends and the numbering starts again."""
 
     def borders(self, column: Column, breaks: Column, before: int) -> Borders:
-        """Return the rows whose value differs from that of the previous row, and all breaks.
+        """Return the rows whose value differs from the previous row's, and all breaks.
 
         The value 0 repeats the previous row's value, and means 1 at a break. `before` is the value before the first
         row."""
 
     def count_byte(self, data: bytes, byte: int, cuts: Sequence[int]) -> list[int]:
-        """Count how often a byte occurs between each pair of adjacent cuts."""
+        """Count how many times a byte occurs between each pair of adjacent cuts."""
 
     def fill_table(self, entries: Column, hashes: Column, values: Column, new_hashes: Column) -> None:
         """Add these values, none of which is 0, to an open hash table with linear probing. A free slot has the value 0.
-        The size of the table is a power of two, and it has a free slot in the end."""
+        The size of the table is a power of two, and at least one slot stays free."""
 
     def find_hashes(self, entries: Column, hashes: Column, wanted: Column) -> bytearray:
         """Return, for each hash, 1 if such a table has a value with this hash."""

@@ -18,7 +18,7 @@ Values: TypeAlias = NDArray[Any]
 Flags: TypeAlias = NDArray[np.bool_]
 
 _SPARSE = 4096
-"""The maximum number of entries that a table of counts may have in excess of the rows of the counted column."""
+"""How many more entries a table of counts may have than the counted column has rows."""
 
 
 def values_of(column: Column) -> Values:

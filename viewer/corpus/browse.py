@@ -28,7 +28,7 @@ CHANGED, MISSING = "changed since the scan", "no longer there"
 
 
 class Kind(Enum):
-    """The content of a list."""
+    """The kind of rows in a list."""
 
     PROBLEMS = "problems"
     FILES = "files"
@@ -123,8 +123,8 @@ class Browser:
         return self.stack[-1]
 
     def filter_by(self, where: Filter | None) -> None:
-        """Show only matching messages, and their files and problems. Raise ViewerError if the tables do not hold what
-        the filter needs."""
+        """Show only matching messages, and their files and problems. Raise ViewerError if the tables lack what the
+        filter needs."""
         is_empty = where is None or not (where.terms or where.pattern)
         self._condition = None if where is None or is_empty else compile_filter(where, self._contents)
         self.where = "" if where is None or is_empty else where.source

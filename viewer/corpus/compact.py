@@ -27,7 +27,7 @@ class Merged(Struct, frozen=True):
 def compact_directory(directory: Directory) -> Merged:
     """Write the current rows into a few large parts, commit them, and then remove the old ones.
 
-    All merged rows name one new part, so a reader sees either the old rows of a file or the new ones: until the
+    All merged rows refer to one new part, so a reader sees either the old rows of a file or the new ones: until the
     merged part of `files` exists, the merged rows are orphans; from then on, they are the newest of each path."""
     store = directory.store
     old = {name: store.names(name) for name in ("files", *OF_FILES)}

@@ -28,15 +28,15 @@ MOST_FILES = 500
 PAGE = 10_000
 """The number of files that are sorted by size together, the largest first."""
 BATCHES_PER_WORKER = 4
-"""The minimum number of batches per worker in a page, so all workers finish at about the same time."""
+"""The minimum number of batches per worker in a page, so that all workers finish at about the same time."""
 SAMPLE = 200
 MANIFEST = "@"
 ARCHIVE, MEMBER = ".tar", "::"
 """The suffix of an archive whose members are files of the scan, and the separator between its path and the name of a
 member."""
 PACKED = re.compile(r"\.(?:tar\.(?:gz|bz2|xz|zst)|tgz|tbz2?|txz|tzst)\Z", re.IGNORECASE)
-"""The suffix of a compressed archive. A member cannot be read without all members before it, and read as a single file,
-the archive would be a wrong transcript."""
+"""The suffix of a compressed archive. A member cannot be read without reading all members before it, and if the archive
+were read as a single file, the result would be a wrong transcript."""
 COMPRESSED_ARCHIVE = "archive-compressed"
 """Why a compressed archive is not read."""
 
@@ -254,7 +254,7 @@ def _is_listed(name: str) -> bool:
 
 
 def _is_wanted(path: str) -> bool:
-    """True for a regular file, a link to one, a broken link, and a folder that is a transcript."""
+    """True for a regular file, a link to a regular file, a broken link, and a folder that is a transcript."""
     try:
         mode = os.stat(path).st_mode
     except OSError:

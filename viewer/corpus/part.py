@@ -174,7 +174,7 @@ def table_columns(
 
 
 def columns_of(contents: Contents, table: str, rows: list[Row]) -> Columns:
-    """Return rows as columns. Their keys may be missing."""
+    """Return rows as columns. The file keys may be missing."""
     return {column.name: [row.get(column.name) for row in rows] for column in contents.columns(table)}
 
 

@@ -37,8 +37,8 @@ NOISE = 1024 * 1024
 """A file of unknown format with no message in its first mebibyte is not a transcript."""
 FIRST_BYTES = 64 * 1024
 BLOCKS = 48 * 1024
-"""Inputs of at least this size are read in blocks with NumPy, which a worker has imported anyway. Its calls cost more
-than they save in smaller ones."""
+"""Inputs of at least this size are read in blocks with NumPy, which a worker has imported anyway. For smaller inputs,
+its calls cost more than they save."""
 _UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _REASONS = {errno.EACCES: "permission", errno.EPERM: "permission", errno.ENOENT: "missing", errno.ELOOP: "missing"}
 
@@ -67,7 +67,7 @@ def rows_of(
     leaks: bool = False,
     max_size: int | None = None,
 ) -> FileRows:
-    """Read a file and return its rows for an audience. An engine can call this for each file."""
+    """Read a file and return its rows for an audience. Engines call this for each file."""
     from viewer.corpus.tables import contents_of
 
     return read_rows(path, contents_of(audience, text=text, leaks=leaks), max_size)
@@ -141,7 +141,7 @@ def content_hash(path: str, start: int = 0, size: int | None = None) -> str | No
 
 
 class _DocumentRows:
-    """Reads one input and makes its rows."""
+    """Reads one input and builds its rows."""
 
     def __init__(self, source: Source, contents: Contents) -> None:
         self._contents = contents

@@ -34,14 +34,14 @@ from viewer.corpus.views import Tables, current_files, dataset_of
 from viewer.errors import ViewerError
 
 HEARTBEAT = 60.0
-"""Seconds between two records of an active run."""
+"""Seconds between records of an active run."""
 SILENT = 600.0
-"""Seconds without a record after which a run on an object store counts as ended."""
+"""Seconds without a record after which a run on an object store is considered ended."""
 _LOCK = ".lock"
 
 
 class Known(Struct, frozen=True, gc=False):
-    """The data in the tables about a file that is not scanned again."""
+    """What the tables say about a file that need not be scanned again."""
 
     state: FileState
     has_errors: bool
@@ -116,7 +116,7 @@ class Directory:
         self._is_new = False
 
     def __enter__(self) -> Self:
-        """Lock the directory, check what it holds, and remove what a killed scan left behind."""
+        """Lock the directory, check its contents, and remove what a killed scan left behind."""
         known = self._description()
         if known is not None and known.contents != self.contents:
             raise ViewerError(
@@ -306,7 +306,7 @@ class Scan:
 
 
 def keyed(entries: Iterable[Entry], contents: Contents) -> Iterator[Keyed]:
-    """Yield the files with keys made from their modification times or their content."""
+    """Yield the files with keys derived from their modification times or their content."""
     for entry in entries:
         found = _hash_of(entry) if contents.by_content and not entry.fault else None
         if found is not None:

@@ -33,7 +33,7 @@ _ONE_QUERY = "only one SELECT or EXPLAIN is allowed"
 
 
 class QueryError(ViewerError):
-    """A failed query. `lines` holds the rest of DuckDB's message: the line and a caret."""
+    """A failed query. `lines` contains the rest of DuckDB's message: the line and a caret."""
 
     def __init__(self, sentence: str, lines: tuple[str, ...] = ()) -> None:
         super().__init__(sentence)
@@ -141,6 +141,6 @@ def _check_tables(database: Any, query: str) -> None:
 
 
 def _lines_of(error: Exception) -> list[str]:
-    """Split DuckDB's message into lines, including the quoted query and its caret, without empty lines."""
+    """Split DuckDB's message into lines, including the quoted query and its caret, but no empty lines."""
     lines = [line.rstrip() for line in str(error).splitlines() if line.strip()]
     return lines or [type(error).__name__]

@@ -32,7 +32,7 @@ class Store(Protocol):
         """Write or replace a file in one step."""
 
     def names(self, folder: str) -> list[str]:
-        """List the files in a folder by name, without temporary ones."""
+        """List the files in a folder by name, except temporary ones."""
 
     def remove(self, name: str) -> None:
         """Remove a file if it exists."""
@@ -81,7 +81,7 @@ class LocalStore:
             file.write(data)
             file.flush()
             os.fsync(descriptor)
-        os.replace(temporary, path)  # the tests interrupt exactly this call
+        os.replace(temporary, path)  # tests interrupt the program at exactly this call
 
     def names(self, folder: str) -> list[str]:
         return sorted(f"{folder}/{name}" for name in self._entries(folder) if not name.startswith("."))

@@ -35,7 +35,7 @@ class FileState(Enum):
 
 
 FAILED = frozenset({FileState.UNREADABLE, FileState.TIMEOUT, FileState.KILLED})
-"""Files in these states make the exit code 2, and `--retry-failed` scans them again."""
+"""Files in these states cause exit code 2, and `--retry-failed` scans them again."""
 
 
 class Need(Enum):

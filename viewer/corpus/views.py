@@ -44,7 +44,7 @@ _SQL_TYPES = {
     "bool": "boolean",
 }
 _PARTS = "_parts"
-"""The suffix of the raw tables, which also hold superseded rows and rows that a killed scan left behind."""
+"""The suffix of the raw tables, which also contain superseded rows and rows that a killed scan left behind."""
 
 
 class Tables(Struct, frozen=True):
@@ -116,8 +116,8 @@ def connect(tables: Tables, memory: str = MEMORY, spill: str | None = None) -> I
 
 
 def load_duckdb(*, is_whole: bool = False) -> Any:
-    """Return DuckDB: its engine, or the whole package, which reads pyarrow too, and takes four times as long to
-    import."""
+    """Return DuckDB: either its engine alone, or the whole package, which also reads pyarrow but takes four times as
+    long to import."""
     with suppress(ImportError):
         import _duckdb
 

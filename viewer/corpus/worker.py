@@ -1,4 +1,4 @@
-"""Prepare a scan worker: modules that it needs, imported once before the workers are forked, and its caches."""
+"""Prepare a scan worker: import the modules that it needs once, before the workers are forked, and keep its caches."""
 
 from __future__ import annotations
 

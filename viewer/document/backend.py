@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from viewer.document.scanner import Scanner
 
 BIG = 1024 * 1024
-"""Inputs of at least this size use NumPy. Importing it takes as long as reading this much without it."""
+"""Inputs of at least this size use NumPy. Importing NumPy takes as long as reading this much without it."""
 MANY = 4096
 """Inputs with at least this many messages also use NumPy, for their columns."""
 VARIABLE = native.BACKEND
@@ -33,7 +33,7 @@ class Backend(Struct, frozen=True):
     name: str
     columns: Columns
     make_scanner: Callable[[Parser, Analysis], Scanner] | None
-    """A function that makes the scanner for blocks of regular messages; None if the parser reads everything."""
+    """A function that creates the scanner for blocks of regular messages; None if the parser reads everything."""
 
 
 PLAIN = Backend("plain", PlainColumns(), None)

@@ -99,7 +99,7 @@ class CallView(Sequence[ShownCall]):
 
     @cached_property
     def _linked(self) -> Column:
-        """The links that have both a call and a reply."""
+        """The links with both a call and a reply."""
         columns, links = self._columns, self._links
         kept = bytearray(b"\1") * len(links)
         for ends in (self._calls_of, self._replies_of):
@@ -192,7 +192,7 @@ class CallWatch:
         return [shown for shown in map(self._show, self._links) if shown is not None]
 
     def of(self, number: int) -> list[ShownCall]:
-        """Return the calls that this message makes or answers, as far as is known."""
+        """Return the calls that this message makes or answers, as far as they are known."""
         self._read_new()
         rows = [row for row in self._open if number in (self._links[row].call, self._links[row].reply)]
         for row in rows:
@@ -213,7 +213,7 @@ class CallWatch:
         return [replace(call, relinked=row in relinked) for row, call in shown if call is not None]
 
     def _read_relinked(self) -> set[int]:
-        """Return the calls whose reply is no longer the reported one."""
+        """Return the calls whose reply differs from the reported one."""
         rows = self._relinked[self._relinked_at :]
         self._relinked_at = len(self._relinked)
         relinked = {row for row in rows if row < self._known and self._open.get(row) != _NOT_REPORTED}
@@ -237,7 +237,7 @@ class CallWatch:
 
 
 _PLAIN_NAME = re.compile(r"[A-Za-z0-9_.:/-]{1,64}")
-"""The tool names that may be printed. Any other name may be arbitrary text."""
+"""The pattern of tool names that may be printed. Any other name could be arbitrary text."""
 
 
 class CallLines:
@@ -280,7 +280,7 @@ class CallLines:
 
 
 class LineWatch:
-    """Tracks changes of the lines that were printed while following. Answered calls are not checked again."""
+    """Tracks changes to the lines that were printed while following. Answered calls are not checked again."""
 
     def __init__(self, lines: CallLines) -> None:
         self._lines = lines

@@ -1,4 +1,4 @@
-"""Diagnostics disclosed to an audience, as sorted rows of the findings that become values on access.
+"""Diagnostics disclosed to an audience: sorted rows of the findings, which become values on access.
 
 Diagnostics of settled messages never change, so they are added once. Diagnostics of open messages are rebuilt each
 time."""
@@ -97,7 +97,7 @@ class DiagnosticView(Sequence[ShownDiagnostic]):
         self._by_place = by_place
         self._entries = _SortedEntries()
         self._final: _Lengths | None = self._entries.lengths()
-        """The state of the columns after the final part, or None if the final part does not come first."""
+        """The state of the columns after the final part, or None if the final part is not at the start."""
         self._read = 0
         self._waiting: list[int] = []
         """The rows of open messages."""

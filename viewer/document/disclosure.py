@@ -1,4 +1,4 @@
-"""Disclosure: redact diagnostics for one audience, down to code, severity, and number for a hidden message."""
+"""Disclosure: redact diagnostics for one audience. For a hidden message, only the code, severity, and number remain."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Disclosure(Struct, frozen=True):
 
     @property
     def _reach(self) -> int:
-        """The last message that this audience may know of. An open one may still turn out to be a thought."""
+        """The last message that this audience may know of. An open message may still turn out to be a thought."""
         analysis, last = self._analysis, len(self._analysis.index)
         if analysis.is_partial and not self.audience.sees_thoughts:
             return min(analysis.unsettled, default=last + 1) - 1

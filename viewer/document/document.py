@@ -45,7 +45,7 @@ PARSED_AT_ONCE = 16 * 1024
 CHECKED_AT_ONCE = 128 * 1024
 LARGEST_STEP = 4 * CHUNK
 CHECKING_SHARE = 0.8
-"""The fraction of the total time to load a large input that checking takes."""
+"""The share of the loading time of a large input that is spent on checks."""
 MOST_REVISIONS = 16
 """The number of times that a command starts over if the file is rewritten while being read."""
 
@@ -165,7 +165,7 @@ class Tally:
 
     @property
     def sessions(self) -> list[str | None]:
-        """The session IDs of the transcripts, with None for a transcript that gives none."""
+        """The session IDs of the transcripts, with None for a transcript without one."""
         return [transcript.id for transcript in self._analysis.transcripts]
 
     @property
@@ -207,7 +207,7 @@ class Tally:
 
     def problems(self, after: int, start: int) -> set[Problem]:
         """Return the diagnostics from an offset on that belong to no message or to a message after this one. Message
-        numbers and offsets are counted from there."""
+        numbers and offsets are relative to that point."""
         return {
             (each.code, each.reason, each.message - after if each.message else 0, each.start - start)
             for each in self._analysis.findings
@@ -224,7 +224,7 @@ def _options(options: ReadOptions | None, ignores_call_ids: bool) -> ReadOptions
 
 
 class Document:
-    """One input, read at once or in steps."""
+    """One input, read all at once or in steps."""
 
     def __init__(
         self,
@@ -481,8 +481,8 @@ class Document:
 
 
 def _next_bytes(source: Source, start: int, size: int) -> bytes:
-    """Return the next bytes. A large piece ends at the end of a checksum block, because only whole blocks may lack a
-    checksum."""
+    """Return the next bytes. A large piece ends at the boundary of a checksum block, because only whole blocks may lack
+    a checksum."""
     if not isinstance(source, FileSource):
         return source.read(start, start + size)
     if size > 2 * BLOCK:
@@ -522,7 +522,7 @@ def is_same_message(message: Message, frame: bytes, format: FormatTraits, option
 
 
 def _is_still_in(analysis: Analysis, options: ReadOptions | None, message: Message, frame: bytes) -> bool:
-    """True if these bytes are still the message with this number. `message` may be cut."""
+    """True if these bytes are still the message with this number. `message` may have cut parts."""
     known = analysis.index[message.number]
     format = analysis.transcripts[known.transcript - 1].format
     return is_same_message(known, frame, FORMATS[format], options)
@@ -541,7 +541,7 @@ def _is_same(found: Message, message: Message) -> bool:
 
 
 def _own_facts(header: Header) -> Header:
-    """Return the header without what comes from earlier records: the tool of a reply, and the thread
+    """Return the header without the values that come from earlier records: the tool of a reply, and the thread
     number."""
     return replace(header, name=None if header.role == "tool" else header.name, thread=min(header.thread, 1))
 

@@ -73,7 +73,7 @@ class PendingChanges:
         self._taken = 0
 
     def take_states(self) -> SourceState | None:
-        """Remove all leading states and return the newest."""
+        """Remove all states at the front of the queue and return the newest one."""
         newest = None
         while state := self.first(SourceState):
             newest = state
@@ -81,7 +81,7 @@ class PendingChanges:
         return newest
 
     def take_bytes(self, size: int) -> bytes:
-        """Take up to `size` bytes from the first change, which must be `Grew`. The rest is kept."""
+        """Take up to `size` bytes from the first change, which must be `Grew`, and keep the rest."""
         change = self.first(Grew)
         assert change is not None
         data = change.data[self._taken : self._taken + size]
@@ -142,7 +142,7 @@ class LiveDocument(Document):
         self._format_choice = FormatChoice(is_fixed=format is not None)
         self._changes = PendingChanges()
         self._is_over = False
-        """True if this file has ended for good and another one follows."""
+        """True if this file has ended permanently and is followed by another one."""
         self._grew_at = clock()
         super().__init__(source.generation, format, options, under=under)
 
@@ -252,7 +252,7 @@ class LiveDocument(Document):
         return LiveChange(grew=self._analysis.is_checked or len(self._analysis.findings) > known, more=True)
 
     def _changed(self, size: int, state: SourceState | None) -> LiveChange:
-        """Handle a reset and the bytes after it, or one of the two."""
+        """Handle a reset, the bytes after it, or both."""
         reason, restarted = None, False
         if reset := self._changes.first(Reset):
             reason = reset.reason
@@ -343,7 +343,7 @@ class Overdue(Struct, frozen=True, gc=False):
     """A call whose deadline passed without a reply."""
 
     finding: int | None
-    """The row of its diagnostic; None if the diagnostic is only counted."""
+    """The row of the call's diagnostic; None if the diagnostic is only counted."""
     due: float
 
 

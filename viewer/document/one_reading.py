@@ -27,13 +27,13 @@ if TYPE_CHECKING:
     from viewer.index.one_transcript import OneTranscript
 
 WORTH_SCANNING = 16 * 1024
-"""Smaller pieces are left to the parser."""
+"""Pieces smaller than this are left to the parser."""
 MOST_IN_BINARY = 20
 """Reading stops after this many findings in a binary input."""
 
 
 class BackendChoice:
-    """The backend of a document: the one that the environment names, or else NumPy as soon as it pays off."""
+    """The backend of a document: the one requested by the environment, or else NumPy as soon as it pays off."""
 
     def __init__(self) -> None:
         self.forced = forced_backend()
@@ -88,7 +88,7 @@ class Reading:
         """True if the input was read to its end. Checks may still be running."""
         self.scanner: Scanner | None = None
         self.selection: OneTranscript | None = None
-        """The one transcript of the input that was selected."""
+        """The selected transcript of the input; None if all transcripts are read."""
         self._backend = backend
         self._options = options
         self._parser = Parser(FORMATS[detection.format], options, batches=not source.only)
@@ -108,7 +108,7 @@ class Reading:
         self.analysis.findings.keep(most)
 
     def redetect(self, detection: Detection) -> None:
-        """Use the details about the same format that a longer head of the input reveals."""
+        """Adopt the details of the format that a longer head of the input reveals."""
         self.detection = detection
         self.analysis.unknown = detection.unknown
 

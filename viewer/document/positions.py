@@ -1,4 +1,4 @@
-"""Map offsets to lines and columns. Lines end at LF and are counted from 1, as are columns, in code points."""
+"""Map offsets to lines and columns, both counted from 1. Lines end at LF, and columns count code points."""
 
 from __future__ import annotations
 
@@ -90,8 +90,8 @@ class Positions:
         return lines, line_start, data, at
 
     def _code_points(self, line_start: int, offset: int, data: bytes, first: int) -> int:
-        """Return the number of code points between two offsets. `data` holds some of the bytes before the second
-        one."""
+        """Return the number of code points between two offsets. `data` contains some of the bytes before the second
+        offset."""
         start, at, count = self._column_cursor
         if start != line_start or at > offset:
             at, count = line_start, 0

@@ -62,13 +62,13 @@ if TYPE_CHECKING:
     from viewer.document.search.block_search import BlockSearcher
 
 WORTH_SEARCHING_BLOCKS = 1024 * 1024
-"""From this size on, many messages are searched at once, with NumPy."""
+"""In inputs of at least this size, many messages are searched at once, with NumPy."""
 
 TITLE_READ = 400
-"""Characters of a message that are read for a title of 60 columns. Whitespace is collapsed."""
+"""How many characters of a message to read for a title of 60 columns. Whitespace is collapsed."""
 
 _ROLES = frozenset({"system", "developer", "user", "assistant", "tool"})
-"""The roles that may be named for a hidden message. Any other role may be arbitrary text."""
+"""The roles that may be named for a hidden message. Any other role could be arbitrary text."""
 _PLAIN_VALUE = re.compile(r"[A-Za-z0-9._:/-]{1,64}")
 
 
@@ -144,9 +144,9 @@ class Projection(Struct, frozen=True):
         return self._analysis.transcripts[self._analysis.index.transcript(number) - 1].format
 
     def boundary(self, rows: Rows, label: int, *, grows: bool = False, before: int = 0) -> Boundary:
-        """Return the boundary at the start of a transcript. `label` is its number for this audience, and `before` how
-        many transcripts were not read. With `grows`, the transcript count and the title are omitted, because both may
-        still change."""
+        """Return the boundary at the start of a transcript. `label` is its number for this audience, and `before` is
+        the number of earlier transcripts that were not read. With `grows`, the transcript count and the title are
+        omitted, because both may still change."""
         shown = rows.shown_transcripts
         transcript, count = self._analysis.transcripts[shown[label - 1] - 1], len(shown) + before
         head = self._shown_transcript(transcript, label + before)
@@ -174,7 +174,7 @@ class Projection(Struct, frozen=True):
         folding: Folding | None = None,
         again: Sequence[Rows] = (),
     ) -> Rows:
-        """Return the rows so far, to which `Rows.extend` adds more. A matching entry of `again` is reused."""
+        """Return the rows so far, to which `Rows.extend` adds more. If an entry of `again` matches, it is reused."""
         wanted = Rows(self._analysis, self.audience, pane, self._only if only is None else only, folding)
         rows = next((each for each in again if each.is_like(wanted)), wanted)
         rows.extend()
@@ -368,7 +368,7 @@ class Projection(Struct, frozen=True):
         )
 
     def time_ms(self, number: int) -> int | None:
-        """Return the time of a message that this audience sees, if the input gives one."""
+        """Return the time of a message that this audience sees, if the input has one."""
         time = self._analysis.index.time_ms(number)
         return time if time is not None and self.audience.sees(self._analysis.index[number]) else None
 
@@ -725,8 +725,8 @@ def _with_id(message: Message) -> Message:
 
 
 def _shortened(message: Message, length: int) -> Message:
-    """Return the message with only as much of its body as the beginning needs. A message with leading thoughts stays
-    whole."""
+    """Return the message with only as much of its body as the beginning needs. A message with leading thoughts is
+    returned whole."""
     if is_user_safe(message) or len(message.pieces) != 1 or message.body_span is None:
         return message
     piece = message.pieces[0]
@@ -734,8 +734,8 @@ def _shortened(message: Message, length: int) -> Message:
 
 
 def _withheld_by_kind(message: Message) -> tuple[int, bool]:
-    """Return how many fields, not counting the call ID, are omitted from such messages, and whether the end user sees
-    them."""
+    """Return how many fields, not counting the call ID, are omitted from messages of this kind, and whether the end
+    user sees these messages."""
     if is_user_safe(message):
         return withheld_count(message.header.with_call_id(None)), True
     return len(message.header.extra), False

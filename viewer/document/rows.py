@@ -205,7 +205,7 @@ class Folds:
         return runs
 
     def are_parts_of_one(self, kind: RowKind, one: int, other: int) -> bool:
-        """True if the runs of this kind that end with these messages are parts of the same run."""
+        """True if the runs of this kind that contain these two messages are parts of the same run."""
         if kind is RowKind.BRANCH:
             return self._index.branch_of(one) == self._index.branch_of(other)
         return kind is not RowKind.AGENT or self._threads.of(one) == self._threads.of(other)
@@ -312,13 +312,13 @@ class Rows:
         is_all = pane is None and only is None
         self._folds = Folds(analysis.index, audience, folding if is_all and not audience.strict else None)
         self._listed = ListedCalls(analysis.index) if is_all and audience.sees_call_lines else None
-        """The calls with a row of their own, for an audience that sees their lines."""
+        """The calls that have their own row, for an audience that sees one line per call."""
         self._audience = audience
         self._seen = VisibilityCache(analysis.index, audience.sees)
         self._in_pane = VisibilityCache(analysis.index, lambda message: pane_of(message) is pane) if pane else None
         self._users = VisibilityCache(analysis.index, lambda message: message.header.role == "user")
         self.call_lines = CallLines(analysis.calls, analysis.index)
-        """The content of those rows."""
+        """The content of the rows of calls."""
         self._only = only
         self._kinds = array("B")
         self._values = array("I")
@@ -330,7 +330,7 @@ class Rows:
         """The turns in this view, if they differ from those in the index."""
         self._transcripts = array("I")
         self._transcripts_at = (-1, -1)
-        """The state of the rows when `_transcripts` was computed, for a strict audience."""
+        """The state of the rows for which `_transcripts` was last computed; used only for a strict audience."""
         self._now = _Mark()
         self._settled = _Mark()
         self.settled = 0
@@ -356,7 +356,7 @@ class Rows:
         return self._analysis.index.header_key(self._values[row])
 
     def time_ms(self, row: int) -> int | None:
-        """Return the time of the message in a row, if the input gives one."""
+        """Return the time of the message in a row, if the input has one."""
         return self._analysis.index.time_ms(self._values[row])
 
     @property
@@ -373,7 +373,7 @@ class Rows:
         return self.columns.take(self._values, rows)
 
     def are_messages(self, rows: Column) -> Column:
-        """Return the indices in this column of the rows that show a message."""
+        """Return the indices, in this column, of the rows that show a message."""
         return self.columns.where(self.columns.take(self._kinds, rows), {RowKind.MESSAGE.value}, 0, len(rows))
 
     def messages_in(self, rows: Column) -> MessageSet:

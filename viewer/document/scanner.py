@@ -10,7 +10,7 @@ from viewer.reading.text_reader import TextReader
 from viewer.scan.batches import BatchMaker, BlockFrames, KnownFrames
 
 SHORTEST_RUN = 4
-"""Shorter runs of messages are read faster by the parser."""
+"""The parser reads shorter runs of messages faster than the scanner."""
 LONGEST_STEP = 64
 
 

@@ -14,20 +14,20 @@ from viewer.sources.sessions import HEAD, Session
 
 LONGEST_TITLE = 60
 SMALL = 8 * 1024
-"""For a list, a session up to this size is read completely."""
+"""In a list, a session of up to this size is read completely."""
 _READ_FIRST = 16 * 1024
 """The number of bytes to read first. Most sessions have their first prompt within this size. If one does not, the rest
 of the head is read."""
 _PIECE = 2 * 1024
-"""Bytes to read if no line holds a record yet. Each further read is twice as large."""
+"""How many bytes to read if no line contains a record yet. Each further read is twice as large."""
 _SETTLED_AFTER = 16
-"""After this many messages, a later record rarely makes an earlier message visible."""
+"""Once this many messages follow it, a message rarely becomes visible because of a later record."""
 _LONGEST_READ = 2000
 _MOST_MESSAGES = 200
 
 
 class SessionHead(Struct, frozen=True):
-    """The data in one row of the list."""
+    """The data for one row of the list."""
 
     title: str = ""
     """The first user message that the safe view shows, on one line. Not yet safe for a terminal."""
@@ -82,7 +82,7 @@ def _read(source: Source, format: str | None, *, reads_all: bool) -> SessionHead
 
 
 def _record_size(data: bytes, at: int) -> int:
-    """Return the size of the line that begins here and holds a record, or 0 if it contains none."""
+    """Return the size of the line that begins here if it contains a record, and otherwise 0."""
     end = data.find(b"\n", at) + 1
     is_record = end and data.startswith(b"{", at) and data[at:end].rstrip().endswith(b"}")
     return end - at if is_record else 0

@@ -69,14 +69,14 @@ class Stats(Struct, frozen=True):
     usage: Usage | None = None
     """The token usage that the input reports; None for an audience that may not see it."""
     cost: float | None = None
-    """The cost of that usage; None if a model has no price."""
+    """The cost of the token usage; None if a model has no price."""
     models: list[ModelSum] = []
     """The usage by model, the largest first."""
 
 
 def count(document: Document, audience: Audience, where: Filter | None = None, prices: Prices = NO_PRICES) -> Stats:
     """Count the content that this audience sees. Hidden messages are counted only in total. With a filter, only matches
-    count."""
+    are counted."""
     projection = document.project(audience, where=where)
     calls = [call for call in projection.calls() if projection.selects(call.call, call.reply)]
     sums, hidden = _count_messages(document, projection, {call.call for call in calls})
@@ -135,8 +135,8 @@ def _row(sums: dict[tuple[str, str | None], Sum], message: Message) -> Sum:
 
 
 def _size(projection: Projection, message: Message) -> int:
-    """Return the size of the body in the input, in bytes. For an attachment, return the size of its label, because
-    the part contains more than is shown."""
+    """Return the size of the body in the input, in bytes. For an attachment, return the size of its label, because the
+    part in the input contains more than is shown."""
     if any(piece.coding is Coding.LABEL for piece in message.pieces):
         shown = projection.message(message.number)
         return len(shown.body.encode("utf-8", "replace")) if shown else 0

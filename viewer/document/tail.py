@@ -23,7 +23,7 @@ class Tail:
 
     @property
     def first_label(self) -> int:
-        """The number of the first message that is yielded, as the audience counts, or a lower one."""
+        """The number of the first message that is yielded, in the audience's numbering, or a lower number."""
         rows, row = self._rows, self._next
         if not row or not self.projection.audience.strict:
             return rows.last_number(row - 1) + 1 if row else 1
@@ -31,7 +31,7 @@ class Tail:
 
     @property
     def first_transcript(self) -> int:
-        """The transcript of the first row that is yielded, as the audience counts."""
+        """The transcript of the first row that is yielded, in the audience's numbering."""
         rows, row = self._rows, self._next
         return rows.transcript_label(rows.transcript(row)) if row and row < len(rows) else 1
 

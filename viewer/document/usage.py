@@ -25,7 +25,8 @@ class Spent(Struct, frozen=True):
 
     @property
     def tokens(self) -> int | None:
-        """The number of all tokens: the stated total, or else the sum of input and output; None if neither is known."""
+        """The total number of tokens: the reported total, or else the sum of input and output; None if neither is
+        known."""
         usage = self.usage
         if usage.total is not None:
             return usage.total
@@ -114,7 +115,7 @@ def sum_of(found: Iterable[Spent]) -> Spent | None:
     if not every:
         return None
     usage = reduce(Usage.plus, (one.usage for one in every))
-    if usage.total is not None:  # some may state no total
+    if usage.total is not None:  # some may not report a total
         usage = replace(usage, total=sum(one.tokens or 0 for one in every))
     costs = [one.cost for one in every]
     return Spent(usage, None if None in costs else sum(cost for cost in costs if cost is not None))

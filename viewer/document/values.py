@@ -1,4 +1,4 @@
-"""Values for views, created for one audience. They give no access to hidden content."""
+"""Values for views, created for one audience. They provide no access to hidden content."""
 
 from __future__ import annotations
 
@@ -95,9 +95,9 @@ class Layout(Struct, frozen=True):
     kinds: Column
     """The kind of each message. Messages of a kind share a header, except for the values of some attributes."""
     examples: Mapping[int, Header]
-    """The header of each kind, without these values."""
+    """The header of each kind, without the attribute values that differ between its messages."""
     alike: Set[int]
-    """The kinds whose messages have the same values."""
+    """The kinds whose messages agree in all attribute values."""
     shown: Set[int]
     """The kinds that the safe view shows."""
     whole: Set[int]
@@ -105,7 +105,7 @@ class Layout(Struct, frozen=True):
     escaped: Set[int]
     """The kinds whose bodies may have escapes."""
     verbatim: bytearray
-    """A flag for each message: 1 if its body is known to have none."""
+    """A flag for each message: 1 if its body is known to have no escapes."""
     bodies: Callable[[int, int], tuple[Column, Column]]
     """Returns the first and last bytes of the bodies of the messages with these numbers."""
     header: Callable[[int], Header]
@@ -139,7 +139,7 @@ class BriefCall(Struct, frozen=True, gc=False):
     state: str
     latency_ms: int | None
     observed_ms: int | None = None
-    """The time from call to reply, observed while following; not in machine output."""
+    """The time from call to reply, observed while following; not in machine-readable output."""
 
     @property
     def taken_ms(self) -> int | None:
@@ -170,7 +170,7 @@ class FoldedAgent(Struct, frozen=True, gc=False):
     last: int
     calls: int
     tokens: int | None
-    """The number of tokens; None if the input gives none or the audience may not see them."""
+    """The number of tokens; None if the input reports none or the audience may not see them."""
 
     @property
     def messages(self) -> int:
@@ -203,7 +203,7 @@ class ShownDiagnostic(Struct, frozen=True, gc=False):
 
     @property
     def template(self) -> str:
-        """The text as in the table of rules."""
+        """The text from the table of rules."""
         rule = RULES[self.code]
         if self.hidden or self.span is None:
             return rule.safe
@@ -251,7 +251,7 @@ class ShownCall(Struct, frozen=True, gc=False):
     latency_ms: int | None
     deadline_ms: int | None
     observed_ms: int | None = None
-    """The time from call to reply, observed while following. Not in machine output."""
+    """The time from call to reply, observed while following. Not in machine-readable output."""
     relinked: bool = False
     """True if the call was reported earlier with another reply, while following."""
 
@@ -270,7 +270,7 @@ class Skipped(Struct, frozen=True):
     codes: frozenset[str] = frozenset()
     """The codes whose diagnostics are no longer kept, because there are too many."""
     transcripts: int = 0
-    """The number of transcripts before the one in which that part begins, as the audience counts them."""
+    """The number of transcripts before the one in which that part begins, in the audience's numbering."""
 
 
 NOTHING_SKIPPED = Skipped()

@@ -39,7 +39,7 @@ class HiddenError(Exception):
 
 
 BLOCK = 1024 * 1024
-"""A larger body is returned in blocks of this size."""
+"""A body larger than this is returned in blocks of this size."""
 WHOLE_SPAN = 64 * 1024
 """A message of up to this many bytes is read together with its header and stop token."""
 
@@ -48,7 +48,7 @@ Read = Callable[[int, int], bytes]
 
 _LONGEST_MARK = 32
 _NEIGHBORS, _NEAR = 1024, 128 * 1024
-"""The number of messages, and of bytes, that are read together."""
+"""The maximum number of messages, and of bytes, to read together."""
 
 
 class Vault:
@@ -78,7 +78,7 @@ class Vault:
         self._under = under
 
     def check(self, audience: Audience) -> None:
-        """Refuse an audience that the document cannot have because it is sealed."""
+        """Refuse an audience that a sealed document does not admit."""
         if not self._under.admits(audience):
             raise HiddenError
 
@@ -93,7 +93,7 @@ class Vault:
         return masking
 
     def body_for(self, audience: Audience, message: Message) -> str:
-        """Return the text of a message for this audience, without the parts that are cut for it."""
+        """Return the text of a message for this audience, without the parts hidden from it."""
         if not self._may_read(audience, message):
             raise HiddenError
         try:
@@ -283,7 +283,7 @@ class Vault:
 
     @property
     def _again(self) -> Callable[[int, int], bytes]:
-        """The read function. The screen reads little, so it does not rely on the stamp."""
+        """The read function to use. The screen reads little, so its reads do not rely on the stamp."""
         return self._source.read if self._on_rewritten is None else self._source.read_again
 
     def _judged(self, message: Message) -> bytes:

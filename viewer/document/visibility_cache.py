@@ -29,7 +29,8 @@ class VisibilityCache:
         self._index = index
         self._rule = rule
         self._verdicts = bytearray(b"\1")
-        """For each kind, 1 if its messages are visible, otherwise 0. Kind 0 belongs to no message and hides nothing."""
+        """For each kind, 1 if its messages are visible, otherwise 0. Kind 0 belongs to no message; its entry is always
+        1."""
 
     def sees(self, number: int) -> bool:
         """True if the audience sees the message with this number; False until its header is known."""

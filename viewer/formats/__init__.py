@@ -90,7 +90,7 @@ RECORD_FORMATS = (
 TEMPLATE_FORMATS = tuple(
     Entry(name, "text.template_reader", name.upper().replace("-", "_"), title, marks)
     for name, title, marks in (
-        ("chatml", "ChatML template", "<|im_start|> with marks of tools or thoughts"),
+        ("chatml", "ChatML template", "<|im_start|> with tool or thought marks"),
         ("llama3", "Llama 3 template", "<|start_header_id|>"),
         ("deepseek", "DeepSeek template", "<｜User｜>, <｜begin▁of▁sentence｜>"),
         ("gemma", "Gemma template", "<start_of_turn>, <|turn>"),
@@ -134,7 +134,7 @@ FORMATS: LazyRegistry[FormatTraits] = LazyRegistry(
         "text.openchatml",
         "OPENCHATML_2_2",
         "OpenChatML 2.2",
-        "a document header with version 2.2, or call_id=, name=, intent=, the role tool, <|literal|>",
+        "a document header with version 2.2, or call_id=, name=, intent=, the tool role, or <|literal|>",
     ),
     Entry(
         "openchatml-2.0", "text.openchatml", "OPENCHATML_2_0", "OpenChatML 2.0", "a document header with version 2.0"
@@ -173,14 +173,14 @@ FORMATS: LazyRegistry[FormatTraits] = LazyRegistry(
         "tables.messages",
         "JSON",
         "JSON messages",
-        "objects with role or messages, one or many, or one per line",
+        "one or more objects with role or messages, possibly one per line",
     ),
     Entry(
         "events",
         "tables.events",
         "EVENTS",
         "Event stream",
-        "objects with type or event response.*, server-sent events, chunks of a completion",
+        "objects with type or event response.*, server-sent events, completion chunks",
     ),
     *TEMPLATE_FORMATS,
     SERVER_LOG,

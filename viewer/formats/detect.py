@@ -25,7 +25,7 @@ LONG_HEAD = 1024 * 1024
 """The length of the head of an input whose first members or lines are long and reveal nothing, such as a list of
 tools."""
 LEAST_SCORE = 80
-"""The lowest score with which a record format is chosen."""
+"""The lowest score at which a record format is chosen."""
 
 _OLD = rb"<\|im_start\|>|\[BOS\]|<\|fim_(?:prefix|middle|suffix)\|>|<\|file_separator\|>"
 _NEW = rb"<\|(?:start|channel|message)\|>"
@@ -36,7 +36,7 @@ _OPENCHATML_VERSION = lazy_regex(r"[012](?:\.[0-9])?")
 _VERSION = lazy_regex(rb"version[\"']?[ \t]*:[ \t]*[\"']?([0-9A-Za-z.]+)")
 _VERSION_LINE = lazy_regex(rb"^[\"']?version[\"']?[ \t]*:[ \t]*[\"']?([0-9A-Za-z.]+)", re.MULTILINE)
 _FRONT_MATTER = b"---"
-"""The beginning of the header of a Markdown file, whose version is its own."""
+"""The start of front matter, as in a Markdown file. A version there may be the file's own, not a format version."""
 _HEADER_2_2 = lazy_regex(
     rb"<\|start\|>(?:[ \t\r\n]*tool(?![^ \t\r\n<])|[^<]{0,512}(?:<\|(?:channel|constrain)\|>[^<]{0,512}){0,8}?"
     rb"[ \t](?:call_id|name|intent|content_type)=)"
@@ -81,7 +81,7 @@ _MAY_BE_TEMPLATE = lazy_regex(
 _SPOKEN = ("content", "parts", "text", "message", "tool_calls", "function_call", "value", "request", "input", "output")
 """Members that contain what a message says."""
 _SAID = frozenset((*_SPOKEN, "prompt", "response", "body", "refusal", "audio", "tool_call", "tool_call_id", "call_id"))
-"""Members of which a message has at least one. They contain what it says, or link it to a call."""
+"""A message has at least one of these members, which contain what it says or link it to a call."""
 _EVENT_TYPE = lazy_regex(r"response\..*|tool\.cancel|conversation\.item\..*|session\.(?:created|updated)")
 
 
@@ -404,7 +404,7 @@ def _by_version(header: bytes) -> Detection:
     if version is None:
         return Detection("openchatml-2.2", "a document header without a readable version", 0.6)
     if version.startswith("0."):
-        return Detection("openchatml-0.1", "the document header gives version 0.1", 0.9)
+        return Detection("openchatml-0.1", "the document header has version 0.1", 0.9)
     from viewer.formats.text.openchatml import grammar_of_version
 
     name = grammar_of_version(version).name

@@ -128,7 +128,8 @@ TYPES = frozenset({"Type", "TYPE", "_type", "@type", "Kind", "KIND", "_kind"}) |
     *joined(("msg", "entry", "step", "chunk", "block", "segment", "output", "item"), ("type", "kind")),
     *("part_type", "log_level"),
 )
-"""Spellings of `type` that no format reads. They hide text if their value is such a word."""
+"""Spellings of `type` that no format reads. They hide text if their value is a word for a thought, a call, or a
+reply."""
 PHASES = spelled("output_channel", "message_channel", "message_phase", "output_phase") | {
     *("Channel", "CHANNEL", "_channel", "Phase", "PHASE", "_phase")
 }
@@ -154,16 +155,17 @@ _UNSEEN = (
 )
 """The prefixes of such words, which end in `_`."""
 _USERS = frozenset({"user", "users", "human", "end_user", "endUser", "customer", "ui", "chat", "public", "everyone"})
-"""Members of an object about the range of a text. If one of them is off, the user does not see the text."""
+"""Members of an object that says who may see a text. If one of them is off, the user does not see the text."""
 STATES = spelled("status", "state", "scope", "display_type", "display_mode", "presentation", "purpose", "mode")
-"""Members that hide text if their value is a word for text that is not on display. Most of their words are others."""
+"""Members that hide text if their value is a word for text that is not displayed. Most of their values mean something
+else."""
 _CONCEALED = ("hidden", "internal", "private", "invisible", "not_displayed", "not_visible", "suppressed")
 """The prefixes of such words."""
 _HIDDEN_STATES = (*_CONCEALED, "thinking_", "reasoning_")
 _MODES = spelled("mode")
 """States that often name the mode of the model that wrote an answer, such as `reasoning`."""
 TAGS = spelled("tags", "tag", "labels", "label")
-"""Members that hide text if their value is one of these words, or a list with one of them."""
+"""Members that hide text if their value is a word in `_HIDING_TAGS`, or a list that contains one."""
 _HIDING_TAGS = spelled(
     *("hidden", "internal", "invisible", "internal_only", "model_only", "hidden_from_user", "not_visible"),
     *("do_not_display", "system_reminder", "is_hidden", "scratchpad", "chain_of_thought", "inner_monologue"),
@@ -193,16 +195,17 @@ _OF_OTHERS = (
     "instruction",
 )
 _OTHER_AUTHORS = frozenset(f"{author}{rest}" for author in _OTHERS for rest in _OF_OTHERS)
-"""Such words, in lower case and without the characters between their parts."""
+"""Words for authors other than the user and the assistant, in lower case and without the characters between their
+parts."""
 _OF_AUTHORS = ("role", "type", "kind")
 HOLDERS = spelled(
     *("metadata", "annotations", "additional_kwargs", "meta", "extra", "flags", "extras", "properties", "attributes"),
     *("options", "custom", "custom_metadata", "additional_properties", "message_metadata", "user_metadata", "ui"),
     *("attrs", "props", "additional", "additional_data", "extra_data", "extra_info", "extensions", "extension"),
 ) | {"_meta", "_metadata", "_extra"}
-"""Members that may hold flags and the audience."""
+"""Members that may contain flags and the audience."""
 _DEEPEST_HOLDER = 3
-"""The maximum depth of holders in each other."""
+"""The maximum nesting depth of holders."""
 
 HELD = (
     (FLAGS | SHOWN | OFF | RANGES | SOURCES | TAGS | CONTENTS | HOLDERS | {"audience"} | WORDS) - TEXTUAL
@@ -220,7 +223,7 @@ WEAK = TEXTUAL | spelled(
     *joined(("is",), _THOUGHTS),
     *joined(("system", "tool", "hook"), ("generated", "added")),
 )
-"""Flags that say something else about a whole conversation than that it was hidden."""
+"""Flags that do not mean that a whole conversation was hidden."""
 _OF_CONVERSATIONS = (HELD | STARTERS | STATES) - WEAK - TAGS - SOURCES - CONTENTS
 """Members that hide the messages of a whole conversation."""
 FACTS_OF_CONVERSATIONS = (_OF_CONVERSATIONS - HOLDERS) | {"flags"}
@@ -235,8 +238,8 @@ def is_flagged(node: JsonNode) -> bool:
 
 
 def hides_messages(node: JsonNode) -> bool:
-    """True if a flag hides all messages of a conversation. What says who may open it, what it is about, or how it was
-    made hides nothing."""
+    """True if a flag hides all messages of a conversation. Flags that say who may open it, what it is about, or how it
+    was made hide nothing."""
     if type(node) is LazyNode and (type(node.value) is not dict or _OF_CONVERSATIONS.isdisjoint(node.value)):
         return False
     return any(
@@ -384,7 +387,7 @@ def is_other_author(value: JsonNode) -> bool:
 
 
 def _is_out_of_range(value: JsonNode) -> bool:
-    """True if the range of a text does not include the user."""
+    """True if a value that says who may see a text excludes the user."""
     if value.kind in (JsonKind.FALSE, JsonKind.NUMBER):
         return _is_off(value)
     if value.kind is JsonKind.OBJECT:
@@ -411,7 +414,7 @@ def _holds_flag(holder: JsonNode, depth: int, *, is_message: bool = True) -> boo
 
 
 def _lacks_user(audience: JsonNode) -> bool:
-    """True if an audience names others than the user."""
+    """True if an audience does not include the user."""
     if audience.kind is not JsonKind.ARRAY:
         return _is_out_of_range(audience)
     return bool(audience.items) and all(item.text != "user" for item in audience.items)

@@ -15,7 +15,7 @@ class Entry(Struct, frozen=True, gc=False):
     """One row of a registry."""
 
     name: str
-    """The name in `--format`, `--to`, and machine output."""
+    """The name in `--format`, `--to`, and machine-readable output."""
     module: str
     """The module in this package."""
     attribute: str

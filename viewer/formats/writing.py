@@ -9,7 +9,7 @@ from viewer.model.messages import Span, Usage
 
 
 class Writable(Protocol):
-    """A message as a view presents it. It gives no access to hidden content."""
+    """A message as a view presents it. It provides no access to hidden content."""
 
     @property
     def transcript(self) -> int:
@@ -62,7 +62,7 @@ class Writable(Protocol):
 
     @property
     def usage(self) -> Usage | None:
-        """The token usage of the reply, as the input gives it."""
+        """The token usage of the reply, as reported in the input."""
 
     @property
     def ending(self) -> str:
@@ -82,7 +82,7 @@ class Writable(Protocol):
 
     @property
     def time(self) -> str | None:
-        """The time in UTC, if the input gives one."""
+        """The time in UTC, if the input contains one."""
 
     @property
     def thread(self) -> int:

@@ -25,5 +25,5 @@ class AgentTable:
         self._starts.setdefault((transcript, thread), start)
 
     def start(self, transcript: int, thread: int) -> AgentStart | None:
-        """Return where an agent begins, or None if the format does not state it."""
+        """Return where an agent begins, or None if the format does not record it."""
         return self._starts.get((transcript, thread))

@@ -11,7 +11,7 @@ from viewer.columns.api import Column, Columns
 from viewer.columns.plain import PlainColumns
 
 WORTH_A_BACKEND = 256
-"""Fewer IDs are faster without the backend."""
+"""The backend is slower for fewer IDs than this."""
 _PLAIN = PlainColumns()
 
 
@@ -128,7 +128,7 @@ class CallTable:
         self._count += len(known)
 
     def may_have(self, columns: Columns, short: Column) -> bytearray:
-        """Return, for each ID, 0 if it certainly has no row, and otherwise 1. `short` are their `short_hashes`."""
+        """Return, for each ID, 0 if it certainly has no row, and otherwise 1. `short` contains their `short_hashes`."""
         return columns.find_hashes(self._entries, self._hashes, short)
 
     def _slot(self, call_id: str, short: int) -> int:

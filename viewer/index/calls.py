@@ -25,8 +25,8 @@ UNNAMED = "tool"
 """The tool of a call or reply without a tool name."""
 Report = Callable[[Rule, str | None, int, int, int | None], None]
 Place = Callable[[], Span]
-"""A function that returns the span of a call ID, or the place where it belongs. It is called only to report a problem
-there."""
+"""A function that returns the span of a call ID, or the empty span where it belongs. It is called only to report a
+problem there."""
 
 
 class CallState(Enum):
@@ -377,7 +377,7 @@ class CallLedger:
     def add_reply(
         self, number: int, header: Header, call_id: str | None, place: Place, *, needs_id: bool, notes_inferred: bool
     ) -> int:
-        """Add a reply and return the row of its call, whose state, for now, becomes that of a plain answer.
+        """Add a reply and return the row of its call. For now, the call gets the state of a plain answer.
 
         `call_id` is used even if the header has none."""
         if call_id is None and needs_id:

@@ -28,7 +28,7 @@ _CODING_OF = {flags: coding for coding, flags in _FLAGS_OF.items()}
 _CODING_FLAGS = _ESCAPED | _STRING | _VALUE
 _CLOSED_FLAGS = tuple(_FLAGS_OF[coding] for coding in CODINGS)
 WORTH_A_BACKEND = 32
-"""Smaller batches are faster without the backend."""
+"""The backend is slower for batches smaller than this."""
 _PLAIN = PlainColumns()
 _FAR_LEAD, _FAR_TAIL = 0xFFFF_FFFF, 0xFF
 
@@ -36,8 +36,8 @@ _FAR_LEAD, _FAR_TAIL = 0xFFFF_FFFF, 0xFF
 class MessageIndex:
     """Messages by number, at most 64 bytes each, plus the kinds that many of them share.
 
-    Messages with the same header (except for the call ID) and ending have the same *kind*. Facts that depend only on
-    these, such as visibility, are computed once per kind."""
+    Messages with the same header (except for the call ID) and ending have the same *kind*. Anything that depends only
+    on these, such as visibility, is computed once per kind."""
 
     def __init__(self) -> None:
         self.spans = SpanColumns()
@@ -61,7 +61,7 @@ class MessageIndex:
         """For some headers, the indices of the extra attributes whose values are stored for each message."""
         self._header_ids_with_places: dict[tuple[Header, tuple[int, ...]], int] = {}
         self._values = CallIds()
-        """The values of these attributes, on separate lines."""
+        """For each message, the values of the attributes in `_places`, on separate lines."""
         self._call_ids = CallIds()
         self._pieces: dict[int, Sequence[Piece]] = {}
         """The pieces of irregular bodies; a list if the message still grows."""
@@ -355,7 +355,7 @@ class MessageIndex:
         return self._call_ids.between(first - 1, last)
 
     def time_ms(self, number: int) -> int | None:
-        """Return the time of a message, if the input gives one."""
+        """Return the time of a message, if the input contains one."""
         return self._times.get(number - 1)
 
     def span(self, number: int) -> Span:

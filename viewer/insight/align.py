@@ -13,11 +13,11 @@ from viewer.insight.words import plain_words
 
 LEAST_SIMILAR = 0.4
 _SAME_TOOL = 0.35
-"""The weight of equal recipients. The words have the remaining weight."""
+"""The weight of equal recipients in the similarity of two messages. Their words have the remaining weight."""
 _NEAR = 8
-"""Replies this far apart, or up to twice as far, may have swapped places."""
+"""Replies up to this far apart, and some up to twice as far, may have swapped places."""
 MOST_WORDS = 20_000
-"""The number of words of a body that are compared."""
+"""The maximum number of words of a body to compare."""
 
 Work = Callable[[], None]
 Pairs = list[tuple[int, int]]
@@ -128,7 +128,7 @@ def _replies(a: Side, b: Side, first: Part, second: Part, pairs: dict[int, int])
 
 
 def _without_call(a: Side, b: Side, first: Part, second: Part, pairs: Pairs, work: Work) -> Pairs:
-    """Return pairs of similar remaining replies of which only one has a call. The call of the other was lost."""
+    """Return pairs of similar remaining replies where only one reply has a call, because the other's call was lost."""
     paired_a, paired_b = {i for i, _ in pairs}, {j for _, j in pairs}
     left_a = [i for i in range(first.first, first.end) if i not in paired_a]
     left_b = [j for j in range(second.first, second.end) if j not in paired_b]
@@ -142,7 +142,8 @@ def _without_call(a: Side, b: Side, first: Part, second: Part, pairs: Pairs, wor
 
 
 def _by_content(a: Side, b: Side, pairs: Pairs) -> Pairs:
-    """Swap the partners of neighboring replies if that pairs equal ones. Without call IDs, their order means little."""
+    """Swap the partners of neighboring replies if this pairs equal replies. Without call IDs, their order means
+    little."""
     found = dict(pairs)
     at_b = {j: i for i, j in pairs}
     odd = [(i, j) for i, j in pairs if a.key[i] != b.key[j] and not (_has_id(a, i) and _has_id(b, j))]
@@ -242,8 +243,8 @@ def _traced(in_a: Sequence[int], in_b: Sequence[int], sums: list[list[float]], c
 
 
 class _Bags:
-    """Multisets of words as bits, so an intersection is a single operation. One bit represents the first
-    occurrence of a word, another one the second, and so on."""
+    """Multisets of words as bits, so an intersection is a single operation. One bit represents the first occurrence of
+    a word, another bit the second, and so on."""
 
     def __init__(self) -> None:
         self._bits: dict[tuple[str, int], int] = {}

@@ -56,7 +56,7 @@ class ChatCall(Struct, frozen=True):
 
     @property
     def as_json(self) -> str:
-        """The arguments as templates write them. A string is encoded a second time."""
+        """The arguments as templates write them. A string is JSON-encoded a second time."""
         return _json(self.arguments)
 
 
@@ -178,8 +178,7 @@ def llama_cpp(history: History) -> Iterator[Yielded]:
 
 
 def _by_template(history: History, prepare: Callable[[ChatMessage], ChatMessage]) -> Iterator[Yielded]:
-    """Render the prompt as one string, in which a server does not distinguish control tokens of a body from real
-    ones."""
+    """Render the prompt as one string, in which a server cannot distinguish control tokens in a body from real ones."""
     for each in chain(prompt_parts(history, instructions(history)), _templated(history, prepare)):
         yield Part(each.number, each.text) if isinstance(each, Part) else each
 

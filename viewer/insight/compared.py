@@ -229,7 +229,8 @@ class Side:
 
 
 def channel_of(item: ShownMessage | ShownStray) -> str:
-    """Return the channel by which a message is selected. Calls and replies that state none count as commentary."""
+    """Return the channel by which a message is selected. Calls and replies without a channel are treated as
+    commentary."""
     if isinstance(item, ShownStray):
         return OTHER_CHANNEL
     if item.message_kind in (CALL, REPLY):
@@ -247,8 +248,8 @@ def group_of(item: ShownMessage | ShownStray, spelling: Spelling = _AS_WRITTEN) 
 
 
 def _is_answer(message: ShownMessage, spelling: Spelling) -> bool:
-    """True for a preamble if the other side has another format. Server formats write it as the text of a call's
-    message."""
+    """True for a preamble if the other side has another format. Server formats write a preamble as the text of the
+    message with the call."""
     is_preamble = message.visible and message.role == "assistant" and message.channel == "commentary"
     return is_preamble and not spelling.strict and not spelling.other_fields
 

@@ -192,7 +192,7 @@ class Comparison:
                 yield FieldChange("tool", *names)
 
     def _match_ids(self) -> tuple[dict[str, str], set[int]]:
-        """Map each call ID of A to that of B, and find the positions in A whose IDs do not match."""
+        """Map each call ID of A to its counterpart in B, and find the positions in A whose IDs do not match."""
         forward: dict[str, str] = {}
         back: dict[str, str] = {}
         conflicts = set[int]()

@@ -41,7 +41,7 @@ def sampled_head(header: Header) -> str:
 
 
 def prompt_parts(history: History, numbers: Iterable[int]) -> Iterator[Part]:
-    """Yield these messages as they are in a prompt, with their bodies in blocks."""
+    """Yield these messages as they appear in a prompt, with their bodies in blocks."""
     for number in numbers:
         header = history.header(number)
         yield Part(number, prompt_head(header))
@@ -61,7 +61,7 @@ def sampled_parts(history: History, numbers: list[int], *, is_whole: bool) -> It
 
 
 def changes(history: History, number: int) -> Iterator[str]:
-    """Yield what a prompt changes in a message."""
+    """Yield the changes that a prompt makes to a message."""
     header = history.header(number)
     if is_assistant(header) and header.recipient is not None and history.has_late_recipient(number):
         yield "recipient-moved"

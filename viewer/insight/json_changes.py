@@ -34,7 +34,7 @@ class PathChange(Struct, frozen=True):
 
     @property
     def texts(self) -> tuple[str | None, str | None]:
-        """Both values as text: strings as they are, other values as JSON, and None if there is no value."""
+        """Both values as text: strings unchanged, other values as JSON, and None if there is no value."""
         old = None if self.change == "added" else _text(self.old)
         return old, None if self.change == "removed" else _text(self.new)
 

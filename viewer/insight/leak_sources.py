@@ -1,4 +1,5 @@
-"""Index of hidden text for leak detection: word sequences of a transcript, and the passages of a shown text in it."""
+"""Index of hidden text for leak detection: word sequences of a transcript, and the passages of shown text that match
+them."""
 
 from __future__ import annotations
 
@@ -20,35 +21,36 @@ from viewer.model.messages import Span
 LEAST_MARKED = 6.0
 """The minimum number of words of a passage that must be in the source."""
 _LEAST_DENSE = 0.6
-"""The minimum share of words of a passage that are in the source."""
+"""The minimum share of the words of a passage that must be in the source."""
 _EQUAL, _EDITED = 2, 3
 """The weights of equal and edited words where a passage is extended, so that it stays equally dense."""
 _MOST_SPARE = 2 * _EDITED
-"""What a passage may spend on edited words at an end before equal words pay for them. More would stretch it over text
-of another origin."""
+"""The credit with which an extension may skip edited words before equal words make up for them. More would stretch the
+passage over text of another origin."""
 _LEAST_CONTENT = 3
 _MOST_PLACES = 8
-"""The maximum number of places of one sequence that are kept from each block."""
+"""The maximum number of positions of one sequence to take from each block."""
 _MOST_FOUND = 2 * _MOST_PLACES
-"""The same for all blocks."""
+"""The maximum number of positions of one sequence to take from all blocks together."""
 _KEPT = np.arange(_MOST_PLACES)
 _GAP = 4
 """The maximum number of words between two sequences of a passage."""
 _SLIP = 3
 """The maximum difference in words between a passage and its source."""
 _APART = 16
-"""The distance in words between two sources, which keeps a passage from spanning both."""
+"""The number of words left between two sources, so that no passage spans both."""
 _BITS = 28
 _MOST_WORDS = (1 << _BITS) - 1
 _MOST_INDEXED = 200_000
-"""Of more words than these, only some sequences are kept. A copy is extended from any one of them."""
+"""Beyond this many words, only some sequences are kept. A copy can be extended from any one of them."""
 _WINDOW = 4
-"""One of this many sequences in a row is kept, so that six equal words contain one."""
+"""One of every this many consecutive sequences is kept, so six equal words contain at least one."""
 _PLACES = np.uint64(_MOST_WORDS)
-"""The bits for the position of a sequence. The others contain its hash; the density of a passage rules out chance."""
+"""The bits for the position of a sequence. The others contain its hash; the required density of a passage rules out
+chance matches."""
 
 _FEW = 256
-"""Joining fewer sequences costs more than it saves."""
+"""With fewer sequences than this, joining costs more than it saves."""
 _FEW_ALONE = 8
 """Looking at fewer sequences together costs more than looking at each."""
 _SPARE = 32
@@ -61,7 +63,7 @@ _QUOTES = lazy_regex(
 )
 """Quoted and fenced text."""
 _QUOTE = lazy_regex('[`"“«„「『]')
-"""The marks that begin it."""
+"""The marks that begin quoted or fenced text."""
 _OPENED = lazy_regex(r':[ \t]*"')
 _DRAFT = lazy_regex(
     r"(?im)^[ \t>*#_-]*(?:final |the |my |suggested |possible )?"
@@ -73,11 +75,11 @@ _COLON = lazy_regex("[:：]")
 _ASCII_ENDS = ("answer", "draft", "reply", "response", "antwort", "entwurf", "brouillon", "respuesta", "borrador")
 """The possible endings of an announcement in ASCII, before the colon."""
 _ANNOUNCED = 64
-"""The number of characters before a colon to look at first."""
+"""The number of characters before a colon to check first."""
 
 
 class Source(Struct, frozen=True, dict=True):
-    """A hidden text."""
+    """Hidden text of one message."""
 
     message: int
     kind: str
@@ -162,7 +164,7 @@ class Grams:
         self._unsorted: list[Hashes] = []
 
     def add(self, source: Source, words: Words) -> None:
-        """Add a hidden text and its words."""
+        """Add hidden text and its words."""
         if len(words) < SEED or self._end + len(words) > _MOST_WORDS:
             return
         self._sources.append(source)
@@ -226,7 +228,7 @@ class Grams:
 
     def _find(self, text: Words, covered: bytearray) -> list[tuple[int, int, int]]:
         """Return the known sequences in the shown text, in order: where each begins in it and in the sources, and its
-        length in words. Sequences that follow one another without a gap on both sides are one."""
+        length in words. Sequences that are adjacent on both sides are joined."""
         wanted, grams = text.seeds
         if 1 in covered:
             at_each = np.frombuffer(covered, np.bool_)
@@ -312,7 +314,7 @@ class Grams:
         return chains
 
     def _complete(self, chain: _Chain, text: Words, covered: bytearray) -> bool:
-        """Extend a chain at both ends. Return whether it is a passage."""
+        """Extend a chain at both ends. Return True if it is a passage."""
         source = self._place_of(chain.source_first)
         base, keys = self._starts[source], self._keys_of(source).data
         if len(chain.places) < LEAST_MARKED and not chain.may_grow(text, keys, base):
@@ -338,8 +340,7 @@ class Grams:
 
 
 def _winnowed(words: Words) -> Positions:
-    """Return the positions of the sequences with a content word that have the smallest hash of any window they are
-    in."""
+    """Return the positions of the sequences with a content word that have the smallest hash in at least one window."""
     places, grams = words.seeds
     hashes = np.full(len(words.threes) + 2 * (_WINDOW - 1), np.iinfo(np.uint64).max, np.uint64)
     hashes[places + _WINDOW - 1] = grams
@@ -349,7 +350,8 @@ def _winnowed(words: Words) -> Positions:
 
 
 def _last_places(at: Positions, places: Positions) -> tuple[Positions, Positions]:
-    """Return the last places of each sequence in the sources. All of them would make repeated text cost too much."""
+    """Return the last positions of each sequence in the sources. Using all of them would make repeated text too
+    expensive."""
     in_order = np.sort((at << _BITS) + places)
     at = in_order >> _BITS
     is_kept = np.ones(len(at), np.bool_)
@@ -358,7 +360,7 @@ def _last_places(at: Positions, places: Positions) -> tuple[Positions, Positions
 
 
 def _joined(at: Positions, places: Positions, *, is_many: bool) -> list[tuple[int, int, int]]:
-    """Return sequences in order. Of many, those that overlap or touch on both sides are joined."""
+    """Return sequences in order. If there are many, join those that overlap or touch on both sides."""
     if not is_many or not len(at):
         return [(first, place, SEED) for first, place in sorted(zip(at.tolist(), places.tolist(), strict=True))]
     by_diagonal = np.sort((places - at << _BITS) + at)
@@ -387,10 +389,11 @@ class _Sides(Struct, frozen=True):
     """The words of the shown text that have a known origin."""
 
     def grow(self, at: int, place: int, step: int, spare: int) -> tuple[list[int], int, int, int]:
-        """Follow equal words in one direction, past edited ones, as long as the passage stays dense. `spare` is what
-        its equal words count more than its edited ones.
+        """Follow equal words in one direction, past edited ones, as long as the passage stays dense. `spare` is the
+        weight of its equal words minus the weight of its edited words.
 
-        Return the equal words of the shown text, where the passage ends on both sides, and what it has to spare."""
+        Return the equal words of the shown text, where the passage ends on both sides, and its remaining spare
+        weight."""
         found: list[int] = []
         shown, source, covered = self.shown, self.source, self.covered
         dense = 0, at, place, spare
@@ -409,7 +412,8 @@ class _Sides(Struct, frozen=True):
             at, place = at + step * skipped, place + step * left
 
     def _detour(self, at: int, place: int, step: int) -> tuple[int, int]:
-        """Return how many edited words come before the next equal ones: two in a row, or one at the same distance."""
+        """Return how many edited words precede the next equal words on each side: two in a row, or one at the same
+        distance."""
         near = _near(self.shown[at]) if 0 <= at < len(self.shown) else 0
         ahead, before = _ahead(self.shown, at, step, near), _ahead(self.source, place, step, near)
         if not any(key & CONTENT for key in {*ahead}.intersection(before)):
@@ -426,7 +430,7 @@ class _Sides(Struct, frozen=True):
 
 
 def _near(key: int) -> int:
-    """Return how many words a passage looks ahead: past edited ones, to two equal ones."""
+    """Return how many words to look ahead from the end of a passage: past the edited words, to two equal ones."""
     return (2 * _GAP if key & UNSPACED_WORD else _GAP) + 2
 
 
@@ -470,7 +474,7 @@ class _Chain:
         self.gaps: list[tuple[int, int, int, int]] = []
         """Where the words between two sequences begin and end, in the shown text and in the source."""
         self.words = 0.0
-        """The number of these that are not covered."""
+        """The number of words in `places` that are not covered."""
 
     def join(self, at: int, place: int, length: int) -> None:
         """Add a sequence that begins after the previous one."""
@@ -481,8 +485,8 @@ class _Chain:
             self.end, self.source_end = at + length, place + length
 
     def may_grow(self, text: Words, source: memoryview, base: int) -> bool:
-        """True if a passage may go beyond an end: the next words are equal, or some content word near it is. Exact and
-        cheap, because most chains cannot grow."""
+        """True if a passage may extend beyond an end: the next words are equal, or a nearby content word is. The check
+        is exact and cheap, because most chains cannot grow."""
         before, after = self.source_first - base, self.source_end - base
         words, first, end = text.listed, self.first, self.end
         if end < len(words):

@@ -57,7 +57,7 @@ _META_SIGNS = (
     *("according to", "analysis", "assistantf", "assistantc", "commentary to", "der nutzer"),
     *("l'utilisateur", "el usuario", "用户", "系统提示", "ユーザーが", "ユーザーは", "システム", "사용자", "시스템"),
 )
-"""Each such wording contains one of these. Few answers do, and the search is slow."""
+"""All wording of reasoning contains one of these strings. Few answers do, and the full search is slow."""
 _ASCII_META_SIGNS = tuple(sign for sign in _META_SIGNS if sign.isascii())
 
 Work = Callable[[], None]
@@ -83,7 +83,7 @@ class LeakSpan(Struct, frozen=True):
 
 
 class Leak(Struct, frozen=True):
-    """An answer with hidden text in it."""
+    """An answer that contains hidden text."""
 
     message: int
     words: int
@@ -169,17 +169,17 @@ def find_leaks(
 
 
 class _Text(Struct, frozen=True):
-    """A text to compare."""
+    """Text to compare."""
 
     message: MessageText
     role: str
     kind: str | None
-    """What it is as a source. None for a shown text, and empty for a text that is not compared."""
+    """The kind of the text as a source: None for a shown text, and empty for a text that is not compared."""
     body: str
 
 
 def _read(everything: Projection, shown: Projection, sources: frozenset[str], work: Work) -> Iterator[_Text]:
-    """Yield the hidden and shown texts of all messages, in order."""
+    """Yield the hidden and shown text of each message, in order."""
     rows = everything.rows()
     heads: dict[int, ShownMessage] = {}
     on_screen = _InOrder(shown.texts(shown.rows()))
@@ -201,7 +201,7 @@ def _read(everything: Projection, shown: Projection, sources: frozenset[str], wo
 
 
 def _in_blocks(texts: Iterator[_Text]) -> Iterator[list[_Text]]:
-    """Yield texts that are split into words together."""
+    """Yield batches of text that are split into words together."""
     block: list[_Text] = []
     characters = 0
     for text in texts:
@@ -270,7 +270,7 @@ def kind_of_source(message: ShownMessage) -> str:
 
 
 def _compared_text(body: str) -> str:
-    """Return the part of a hidden text to compare: for JSON, the strings in it."""
+    """Return the part of hidden text to compare: for JSON, its strings."""
     value = json_container(body)
     return body if value is None else "\n\n".join(_strings(value))
 
@@ -287,7 +287,7 @@ def _strings(value: object) -> Iterator[str]:
 
 
 class _State:
-    """The state before a message: the hidden text of its turn, the instructions, and what may be repeated."""
+    """The state before a message: the hidden text of its turn, the instructions, and the text that may be repeated."""
 
     def __init__(self, transcript: int, turn: int, sources: frozenset[str]) -> None:
         self._transcript, self._turn, self._sources = transcript, turn, sources
@@ -298,7 +298,7 @@ class _State:
         self._answered = set[int]()
         """Word sequences of earlier answers."""
         self._allowed_texts = set[str]()
-        """The rare strings in all of these, and wording of reasoning that the user wrote."""
+        """The rare strings in the allowed and answered sequences, and reasoning-like wording that the user wrote."""
         self._begin_turn(turn)
 
     def _begin_turn(self, turn: int) -> None:
@@ -325,7 +325,7 @@ class _State:
         self._allowed_texts.update(text for text, _ in rare)
 
     def hide(self, number: int, kind: str, text: str, words: Words, rare: Sequence[Rare]) -> None:
-        """Add a hidden text, its words, and its rare strings."""
+        """Add hidden text with its words and rare strings."""
         source = Source(number, kind, text)
         if kind == "tool" and kind not in self._sources:
             self._replies.add(source, words)

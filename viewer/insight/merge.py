@@ -28,8 +28,8 @@ class MergedPlace(Struct, frozen=True, gc=False):
 
 class Arrivals:
     """The times at which the messages of an input were read, for messages without a time. Everything that is read
-    before every input has caught up arrives at once, so the result does not depend on message sizes or the order
-    of reading."""
+    before every input has caught up arrives at the same time, so the result does not depend on message sizes or the
+    order of reading."""
 
     def __init__(self) -> None:
         self._firsts = array("I")
@@ -119,8 +119,8 @@ class MergedRows:
         self.extend([0] * len(self._sources))
 
     def extend(self, changed: Sequence[int | None]) -> int:
-        """Merge what is new. `changed` holds the first changed row of each input, or None. Return the first merged row
-        that may have changed."""
+        """Merge the new rows. `changed` contains the first changed row of each input, or None. Return the first merged
+        row that may have changed."""
         keep = len(self._keys)
         for source, (keys, first) in enumerate(zip(self._sources, changed, strict=True)):
             if keys is None or first is None:

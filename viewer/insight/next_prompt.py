@@ -90,7 +90,7 @@ class Policy(Struct, frozen=True):
     cut: Cut = _keep
     exceptions: Exceptions = _no_exceptions
     why: str = ""
-    """The reason for dropping a message, for machine output."""
+    """The reason for dropping a message, for machine-readable output."""
     why_words: str = ""
     """The reason in words, with `#` for the number of the message at the cut."""
     template: Renderer | None = None
@@ -164,7 +164,7 @@ POLICIES = {
         Policy("openchatml-2.0", "Keeps every message.", "OpenChatML 2.0, sections 3 and 7", "2026-11", same_as="keep"),
         Policy(
             "vllm-responses",
-            "Drops analysis as harmony-0.0.8 does; it stays while a call waits for its reply.",
+            "Drops analysis as harmony-0.0.8 does, so analysis stays while a call waits for its reply.",
             "vllm-project/vllm#45048, the behavior before that change",
             "2026-11",
             cut=_harmony,
@@ -174,7 +174,8 @@ POLICIES = {
         ),
         Policy(
             "hf-template",
-            "Renders chat messages with the gpt-oss template: one call each, and no thinking from finished turns.",
+            "Renders chat messages with the gpt-oss template: one call per message, and no thinking from finished "
+            "turns.",
             "openai/gpt-oss chat_template.jinja",
             "2026-11",
             why="not-rendered",
@@ -184,7 +185,8 @@ POLICIES = {
         ),
         Policy(
             "llama.cpp",
-            "Renders chat messages as hf-template does, without the content of messages with calls and thinking.",
+            "Renders chat messages as hf-template does, but omits the content of messages that have both calls and "
+            "thinking.",
             "llama.cpp, common_chat_params_init_gpt_oss; llama.cpp#19701, #15417",
             "2026-11",
             why="not-rendered",
@@ -211,14 +213,14 @@ AMBIGUOUS = I_NEXT_AMBIGUOUS.code
 NOTES = {
     "stale-analysis": "harmony-0.0.8 keeps analysis that last-final drops.",
     "builtin-vanishes": "A call to a built-in tool, or its reply, is on the analysis channel and is dropped with it.",
-    "final-by-other-role": "A final of another role comes first, so harmony-0.0.8 drops less.",
+    "final-by-other-role": "A final from another role comes first, so harmony-0.0.8 drops less.",
     "second-call-lost": "The template renders one call per message; the others are lost.",
     "reply-renamed": "The template attributes a reply to another tool.",
     "preamble-to-analysis": "The template turns a preamble with a call into analysis.",
     "re-encoded": "The template JSON-encodes a reply, or arguments that are already a string, a second time.",
     "renamed": "A built-in tool becomes a function.",
     "empty-final": "A turn with only analysis becomes an empty final.",
-    "to-final": "A message of another channel becomes a final.",
+    "to-final": "A message on another channel becomes a final.",
     "system-as-written": "System and developer text is used as written; a server builds it from its arguments.",
     "channels-by-kind": "The format has no channels; the kind of each message determines its channel.",
     "left-out": "Records that no model receives, other agents, and superseded branches are not part of the prompt.",

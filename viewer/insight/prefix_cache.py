@@ -34,9 +34,9 @@ def prefix_cache(
     end: Sequence[Part],
     encoder: Encoder | None,
 ) -> Cache:
-    """Compare the next prompt with what the server has cached.
+    """Compare the next prompt with what the server has in its cache.
 
-    The cache holds the prompt before `run`, without `gone_before`, and the run as it was sampled. `size` returns the
+    The cache contains the prompt before `run`, except `gone_before`, and the run as it was sampled. `size` returns the
     size of a message in the next prompt."""
     numbers = history.numbers()
     asked = [each for each in numbers if each < run[0] and each not in gone_before]

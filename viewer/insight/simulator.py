@@ -62,7 +62,7 @@ class Outcome(Struct, frozen=True):
 
 
 def groups(outcomes: Sequence[Outcome]) -> list[list[str]]:
-    """Group the names of policies that produce the same prompt, without those that refuse."""
+    """Group the names of policies that produce the same prompt, excluding policies that refuse."""
     found: dict[str, list[str]] = {}
     for outcome in outcomes:
         if outcome.sha256 is not None:
@@ -85,7 +85,7 @@ def simulator_before(projection: Projection, number: int, encoder: Encoder | Non
 
 
 class Simulator:
-    """Simulates the prompt after a history, or the one that continues a run of assistant messages."""
+    """Simulates the prompt after a history, or the prompt that continues a run of assistant messages."""
 
     def __init__(self, history: History, sampled: Sequence[int] = (), encoder: Encoder | None = None) -> None:
         """`sampled` are the messages after the history that the model has already sampled."""
@@ -271,7 +271,7 @@ def dropped(policy: Policy, history: History, analysis: Column) -> Column:
 
 
 def without(numbers: Iterable[int], gone: Iterable[int]) -> Iterator[int]:
-    """Yield the first numbers without the second ones. Both are in ascending order."""
+    """Yield the first numbers except those in the second sequence. Both sequences are in ascending order."""
     rest = iter(gone)
     skipped = next(rest, None)
     for number in numbers:

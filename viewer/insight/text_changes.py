@@ -16,7 +16,7 @@ _LONGEST_BY_WORDS = 8 * MOST_WORDS
 
 
 class TextRun(Struct, frozen=True, gc=False):
-    """A run of text that is in both versions (`=`), or only in the old (`-`) or the new one (`+`)."""
+    """A run of text that is in both versions (`=`), or only in the old (`-`) or the new version (`+`)."""
 
     sign: str
     text: str

@@ -19,7 +19,7 @@ _MORE_MARKS = "\u0966-\u0dff"
 _WORD = rf"[{UNSPACED}]|(?>[^\W{UNSPACED}]++|[{_MARKS}{_MORE_MARKS}]++)++"
 _WORDS = lazy_regex(_WORD)
 _ASCII_WORDS = lazy_regex("[0-9A-Za-z_]+")
-"""Finds the same words in ASCII text, five times as fast."""
+"""Finds the same words as `_WORDS` in ASCII text, five times as fast."""
 _TOKENS = lazy_regex(rf"{_WORD}|\s+|.")
 _IS_UNSPACED = lazy_regex(rf"[{UNSPACED}]")
 
@@ -35,7 +35,7 @@ pour qu que qui sa se ses son sur un une vous al como con de del el ella en es e
 pero por que se sin su sus un una y
 """
 STOP_WORDS = frozenset(_STOP_WORDS.split())
-"""Words that identify no source. A sequence of nothing else is not looked up."""
+"""Words that identify no source. A sequence that consists only of these is not looked up."""
 _EMPTY_CHARACTERS = frozenset("的了是在和也就不都而及与着或我你他她它们这那有个一之")
 
 

@@ -64,7 +64,7 @@ class Problem(Struct, frozen=True):
 
 
 class Diagnostic(Struct, frozen=True):
-    """A problem or a remark at an exact position."""
+    """A problem or a note at an exact position."""
 
     rule: Rule
     reason: str | None

@@ -47,7 +47,7 @@ class Strayed(Struct, frozen=True):
 
 
 class Found(Struct, frozen=True):
-    """A problem or a remark at this position."""
+    """A problem or a note at this position."""
 
     rule: Rule
     reason: str | None
@@ -128,12 +128,12 @@ class ClosedBatch(Struct):
     transcript: int
     """The number of the current transcript before the first message; 0 if there is none yet."""
     started: list[tuple[int, Transcript]] = field(default_factory=list)
-    """The transcripts that begin here, each with the index of its first message in the batch."""
+    """The transcripts that begin in the batch, each with the index of its first message in the batch."""
     headers: list[tuple[Header, Ending]] = field(default_factory=list)
     """The distinct headers, without call IDs, and endings."""
     places: dict[int, tuple[int, ...]] = field(default_factory=dict)
-    """For some of these headers, the indices of the extra attributes whose values are empty there, because they differ
-    in each message."""
+    """For some headers, by index: the indices of the extra attributes whose values are empty, because they differ in
+    each message."""
     numbers: dict[tuple[object, ...], int] = field(default_factory=dict)
     """The indices of known headers, by the reader's keys."""
     codes: array[int] = field(default_factory=lambda: array("I"))
@@ -147,38 +147,38 @@ class ClosedBatch(Struct):
     escaped: bytearray = field(default_factory=bytearray)
     """For each body, the index of its coding in `CODINGS`."""
     stops: array[int] = field(default_factory=_offsets)
-    """Where the stop tokens begin, which end their messages; empty if there are none."""
+    """The offset of each message's stop token; empty if the messages have none."""
     signed: bytearray = field(default_factory=bytearray)
-    """A mask of the messages for which `places_with_signs` is true."""
+    """A mask of the messages whose bodies may contain marks, according to `places_with_signs`."""
     id_rows: array[int] = field(default_factory=lambda: array("I"))
     """The indices of the messages with a call ID."""
     ids: list[str] = field(default_factory=list)
     value_rows: array[int] = field(default_factory=lambda: array("I"))
     """The indices of the messages whose header lacks values."""
     values: list[str] = field(default_factory=list)
-    """The missing values of each such message, on separate lines."""
+    """The missing values of each message in `value_rows`, on separate lines."""
     time_rows: array[int] = field(default_factory=lambda: array("I"))
     """The indices of the messages with a time."""
     times: array[int] = field(default_factory=_offsets)
-    """These times, in milliseconds."""
+    """The times of the messages in `time_rows`, in milliseconds."""
     time_starts: array[int] = field(default_factory=_offsets)
     time_ends: array[int] = field(default_factory=_offsets)
-    """Where these times are in the input."""
+    """Where the times in `times` are in the input."""
     pieces: dict[int, tuple[Piece, ...]] = field(default_factory=dict)
     """The pieces of the bodies that are not in one JSON string, by the indices of their messages. Instead of the span
-    of such a body, the columns hold the span of its message."""
+    of such a body, the columns contain the span of its message."""
     opened: dict[int, int] = field(default_factory=dict)
-    """The indices of the messages that were open until the next record with messages, each with the number of token
-    usages reported before that."""
+    """The indices of the messages that were open until the next record with messages, each with the number of usage
+    reports before that record."""
     held: dict[int, tuple[Header, tuple[Piece, ...]]] = field(default_factory=dict)
     """The indices of the messages that were hidden until the next record confirmed them, each with the header and the
     pieces that it had until then."""
     grown: set[int] = field(default_factory=set)
-    """Those of these indices whose messages were not hidden, but open until the next record replaced their text."""
+    """The indices in `held` whose messages were not hidden, but open until the next record replaced their text."""
     used: list[tuple[int, Used]] = field(default_factory=list)
     """The token usage, each with the index of the message before which it was reported."""
     agents: list[tuple[int, AgentStarted]] = field(default_factory=list)
-    """The other agents whose first messages are here, each with the index of that message."""
+    """The other agents whose first messages are in the batch, each with the index of that message."""
     found: list[tuple[int, Found]] = field(default_factory=list)
     """The problems of messages, each with the index of its message."""
 

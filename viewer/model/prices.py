@@ -11,7 +11,7 @@ from viewer.model.messages import Usage
 TOKENS = 1_000_000
 """The number of tokens to which prices refer."""
 ANY = "*"
-"""A wildcard: a name that ends with it covers all models whose names start with the rest."""
+"""A wildcard: a name that ends with it covers all models whose names start with the part before it."""
 
 
 class Price(Struct, frozen=True, gc=False):
@@ -23,7 +23,7 @@ class Price(Struct, frozen=True, gc=False):
     """The price of input that was read from a cache; None for the price of other input."""
 
     def of(self, usage: Usage) -> float | None:
-        """Return the cost of token usage, or None if it does not state both input and output."""
+        """Return the cost of token usage, or None if its input or output is unknown."""
         if usage.input is None or usage.output is None:
             return None
         cached = min(usage.cached or 0, usage.input)
@@ -35,10 +35,10 @@ class Prices(Struct, frozen=True):
     """The prices of models."""
 
     by_model: Mapping[str, Price] = field(default_factory=dict)
-    """Prices by the name of a model, or by the start of a name followed by `*`."""
+    """Prices by model name, or by the prefix of a name followed by `*`."""
 
     def price(self, model: str | None) -> Price | None:
-        """Return the price of a model: the one with its exact name, or else the one with the longest matching start."""
+        """Return the price of a model: the one for its exact name, or else the one for the longest matching prefix."""
         if model is None:
             return None
         if model in self.by_model:

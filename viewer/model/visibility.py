@@ -39,7 +39,8 @@ def is_header_safe(header: Header, ending: Ending = Ending.END) -> bool:
 
 
 def is_preamble(message: Message) -> bool:
-    """True for commentary addressed to the user. Formats without preambles never set this intent."""
+    """True for a preamble: commentary with the intent `preamble`, addressed to the user or to no one. Formats without
+    preambles never set that intent."""
     header = message.header
     is_flagged = header.channel is Channel.COMMENTARY and header.intent == "preamble"
     return is_flagged and header.recipient in (None, "user")
@@ -220,14 +221,14 @@ _PANES = {Reveal.ANALYSIS: Pane.ANALYSIS, Reveal.COMMENTARY: Pane.COMMENTARY, Re
 
 
 def pane_of(message: Message) -> Pane:
-    """Return the pane of a message. What the end user saw is in the conversation."""
+    """Return the pane of a message. Everything that the end user saw is in the conversation."""
     if is_user_safe(message):
         return Pane.CONVERSATION
     return _PANES.get(kind_of(message), Pane.CONVERSATION)
 
 
 def message_kind(message: Message) -> str:
-    """Return the kind of a message for machine output; `said` for every shown message."""
+    """Return the kind of a message for machine-readable output; `said` for every shown message."""
     if is_user_safe(message):
         return Kind.SAID.value
     header = message.header

@@ -18,7 +18,7 @@ LEVEL = "OCMLVIEW_NATIVE_LEVEL"
 BACKEND = "OCMLVIEW_BACKEND"
 """The environment variable that forces a backend. Only one of them uses the accelerator."""
 LEVELS = ("scalar", "sse2", "avx2")
-EDITION = 7
+EDITION = 8
 """The number in `_fast.c`. It prevents the use of a module that was compiled from older source."""
 
 
@@ -35,7 +35,7 @@ class Native(Protocol):
         `before` is the byte that precedes the data. With `escapes`, a mark after `<` is text."""
 
     def counts(self, data: bytes | memoryview, byte: bytes, cuts: bytes, /) -> bytes:
-        """Return how often (int64) a byte occurs between each pair of adjacent cuts (int64)."""
+        """Return how many times (int64) a byte occurs between each pair of adjacent cuts (int64)."""
 
     def signs(
         self,
@@ -49,8 +49,8 @@ class Native(Protocol):
     ) -> tuple[bytes, bytes]:
         """Return the bits (uint32) of each message, and the offsets (int64) of all characters that may be hidden.
 
-        A message is three offsets (int64): its start, and those of its body. The bit 1 means that it is not UTF-8, and
-        2 that it has a carriage return without a line feed. The bit 4 means that its body has a character that may be
+        A message is three offsets (int64): its start, and the bounds of its body. Bit 1 means that it is not UTF-8, and
+        bit 2 that it has a carriage return without a line feed. Bit 4 means that its body has a character that may be
         hidden: one with a first byte in `leads` and a flag for the low bits of its second and third byte in the 512
         bytes of `spellings` for this lead. `of_byte` has a bit (uint32) for each byte; bits beyond ASCII are ignored.
         A literal is 32 bytes: its bit (uint32), whether it ignores case and is in lower case, its length, and up to 26
@@ -66,16 +66,16 @@ class Native(Protocol):
         wanted: bytes = b"",
         /,
     ) -> tuple[bytes, bytes]:
-        """Return a byte for each pair of bounds (int64), between which the data must be UTF-8, and faults.
+        """Return a byte of flags for each pair of bounds (int64), and the faults. Data between bounds must be UTF-8.
 
-        The flag 1 means: one JSON object (RFC 8259) without repeated keys, deep nesting, `\\u`, or long numbers. The
-        flags 2 and 4 are for its own members: it has `ok`; it has `error`, or its `ok` is false. The flag 8 means that
-        it surely fits its schema, and 16 that it surely does not. The byte is 0 for anything else, and for any doubtful
+        Flag 1 means one JSON object (RFC 8259) without repeated keys, deep nesting, `\\u`, or long numbers. Flags 2 and
+        4 are about its own members: it has `ok`; it has `error`, or its `ok` is false. Flag 8 means that it certainly
+        fits its schema, and flag 16 that it certainly does not. The byte is 0 for anything else, and for any doubtful
         object.
 
-        `wanted` is the schema (int32) of each object in `SchemaColumns`, if any. A fault is four numbers (int64): the
-        object, the reason, and where it is. The reason is 1 for a wrong type, 2 for a word that is not listed, 3 for a
-        missing member, and 4 for an unknown one."""
+        `wanted` has the number (int32) of each object's schema in `SchemaColumns`, if any. A fault is four numbers
+        (int64): the object, the reason, and the span. The reason is 1 for a wrong type, 2 for a word that is not
+        listed, 3 for a missing member, and 4 for an unknown one."""
 
 
 def load() -> Native | None:

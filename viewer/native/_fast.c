@@ -1,4 +1,4 @@
-/* Native accelerator: search whole blocks for signs and frames, and judge JSON. It returns columns and decides nothing.
+/* Native accelerator: search whole blocks for signs and frames, and check JSON. It returns columns and decides nothing.
 
    Every function takes a buffer, holds no Python object, and releases the interpreter lock while it works.
    All offsets are int64_t, every allocation is checked, and nothing recurses. */
@@ -18,7 +18,7 @@
 #endif
 
 /* Must equal the number in __init__.py, so that a module compiled from older source is not used. */
-#define EDITION 7
+#define EDITION 8
 
 /* ---- columns ---------------------------------------------------------------------------------------------- */
 
@@ -275,7 +275,7 @@ static PyObject *fast_find(PyObject *module, PyObject *arguments) {
     Column found = {NULL, sizeof(int64_t), 0, 0, 0};
     (void)module;
     if (take_buffers(arguments, given, 3, 3) && (!needle->len || needle->len != fold->len))
-        PyErr_SetString(PyExc_ValueError, "the needle is empty, or its other spelling has another length");
+        PyErr_SetString(PyExc_ValueError, "the needle is empty, or its other spelling differs in length");
     if (!PyErr_Occurred()) {
         Py_BEGIN_ALLOW_THREADS
         if (needle->len <= data->len) find_all(&found, data->buf, data->len, needle->buf, fold->buf, needle->len);
@@ -303,7 +303,7 @@ static PyObject *fast_counts(PyObject *module, PyObject *arguments) {
     Py_buffer given[3], *data = given, *byte = given + 1, *cuts = given + 2;
     Column counts = {NULL, sizeof(int64_t), 0, 0, 0};
     (void)module;
-    if (take_buffers(arguments, given, 3, 3) && byte->len != 1) PyErr_SetString(PyExc_ValueError, "not one byte");
+    if (take_buffers(arguments, given, 3, 3) && byte->len != 1) PyErr_SetString(PyExc_ValueError, "expected one byte");
     if (!PyErr_Occurred()) {
         const uint8_t *bytes = data->buf;
         Py_BEGIN_ALLOW_THREADS
@@ -344,7 +344,7 @@ typedef struct {
     const uint8_t *leads, *spellings; /* first bytes of characters that may be hidden, and the flags of each */
     uint32_t of_byte[256];   /* the bit of each byte */
     uint32_t by_two[256][4]; /* for the first byte of literals: their bits by two bits of the second byte */
-    int64_t first[256], last[256]; /* for the same byte: the first literal, and the one after the last */
+    int64_t first[256], last[256]; /* for the same byte: the first literal, and the end of its literals */
     uint32_t *bits;
     Column hiding;
 } Signs;
@@ -397,14 +397,14 @@ static int character_length(const uint8_t *at, const uint8_t *end) {
     return length;
 }
 
-/* True if the next two bytes of a character have a flag. Its first byte has this place in `leads`. */
+/* True if the next two bytes of a character have a flag. Its first byte is at index `lead` in `leads`. */
 static int may_hide(const Signs *signs, int lead, const uint8_t *at, const uint8_t *end) {
     if (end - at < 3) return 1;
     unsigned place = (at[1] & 0x3Fu) << 6 | (at[2] & 0x3Fu);
     return signs->spellings[lead * SPELLINGS + (place >> 3)] >> (place & 7) & 1;
 }
 
-/* Find a literal whose first byte is too frequent to stop there. */
+/* Find a literal whose first byte is too frequent to stop at each one. */
 static void find_literal(Signs *signs, const Literal *literal) {
     uint8_t other[LONGEST_LITERAL];
     if (literal->length > signs->size) return;
@@ -433,7 +433,7 @@ static int are_ordered(const Signs *signs) {
     return before <= signs->size;
 }
 
-/* Look at all bytes with a bit, carriage returns, beginnings of literals, and characters beyond ASCII. */
+/* Scan for bytes with a bit, carriage returns, beginnings of literals, and characters beyond ASCII. */
 static void find_signs(Signs *signs) {
     const uint8_t *data = signs->data, *end = data + signs->size;
     uint8_t stops[256] = {['\r'] = 1}, begins[256] = {0}, lead_of[256] = {0};
@@ -729,17 +729,17 @@ static int is_word(const Key *key, const char *word) {
     return key->length == strlen(word) && !memcmp(key->text, word, key->length);
 }
 
-/* Facts about a value that a flat schema allows. Python writes these 32 bytes. A part is the number of another one, or
+/* What a flat schema allows for a value. Python writes these 32 bytes. `others` and `items` are numbers of parts, or
    ANYTHING, or NOTHING. */
 typedef struct {
     int32_t kinds;       /* a bit for each kind in `Kind` */
     int32_t first, last; /* the names of its members */
     int32_t others, items;
-    int32_t first_word, last_word; /* the words to choose from; both are -1 if any value is allowed */
-    int32_t required;              /* how many members are required */
+    int32_t first_word, last_word; /* the allowed words; both are -1 if any value is allowed */
+    int32_t required;              /* the number of required members */
 } Part;
 
-/* A member, or a word. A required member has a place from 0 to 63; otherwise, it is -1. */
+/* A member, or a word. The `place` of a required member is from 0 to 63; any other is -1. */
 typedef struct { int32_t text, length, part, place; } Name;
 
 enum Kind { OBJECT = 1, ARRAY = 2, STRING = 4, NUMBER = 8, INTEGER = 16, BOOLEAN = 32, NOTHING_GIVEN = 64 };
@@ -827,7 +827,7 @@ static int judge_value(Fitting *fitting, int32_t number, const uint8_t *at, cons
     return *at == '"' && find_name(fitting->schemas, part->first_word, part->last_word, &word) ? NONE : NOT_IN_ENUM;
 }
 
-/* Judge UTF-8 that should be one JSON object without repeated keys. Whatever is doubtful is not plain. `fitting` lists
+/* Check UTF-8 that should be one JSON object without repeated keys. Anything doubtful is not plain. `fitting` lists
    where it does not fit the part. */
 static uint8_t flags_of_object(const uint8_t *at, const uint8_t *end, Fitting *fitting, int32_t part) {
     enum { VALUE, FIRST, NEXT, AFTER } state = VALUE; /* `FIRST` may be a closing bracket, `NEXT` follows a comma */

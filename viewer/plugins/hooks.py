@@ -39,7 +39,7 @@ class Contained:
 
 
 def guarded(hooks: Hooks) -> Hooks:
-    """Return these hooks with guards, for one input."""
+    """Wrap these hooks in guards for one input."""
     guard = _Guard()
     split, classify = hooks.split, hooks.classify
     return replace(

@@ -24,8 +24,8 @@ _LONGEST_NAME = 40
 
 
 class Sample(Struct, frozen=True):
-    """A sample of the plug-in, and the file that lists what the user saw and did not see of it: `{"seen": [...],
-    "hidden": [...]}`."""
+    """A sample of the plug-in, and the file that lists the text in it that the user did and did not see: `{"seen":
+    [...], "hidden": [...]}`."""
 
     path: str
     expected: str
@@ -131,7 +131,7 @@ PLUGINS = Plugins()
 @lru_cache(1)  # independent of inputs, so `clear_caches` may keep it
 def _registered(_path: tuple[str, ...]) -> tuple[EntryPoint, ...]:
     """Return the entry points of all distributions on the module path, by name. Finding them takes milliseconds, and
-    each step of an input whose format is unknown needs them."""
+    they are needed at each step of an input whose format is unknown."""
     return tuple(sorted(entry_points(group=GROUP), key=lambda entry: entry.name))
 
 

@@ -92,7 +92,7 @@ def _check_expected(name: str, sample: Sample) -> None:
 
 
 def _check_splits(name: str, sample: Sample) -> None:
-    """Check that a file that arrives in two parts gives the same result as the whole file."""
+    """Check that a file that arrives in two parts yields the same result as the whole file."""
     data = _data(sample)
     whole = _messages(name, [data])
     chance = random.Random(0)

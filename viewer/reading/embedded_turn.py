@@ -36,10 +36,11 @@ _STRIPPED = lazy_regex(
 """A pattern that matches a body whose control tokens a decoder dropped."""
 MAY_BE_STRIPPED = lazy_regex(rb"\s{0,8}(?:assistant)?(?:analysis|commentary)")
 STRIPPED_SOURCE = lazy_regex(rb"(?> |\\[tnrf])*+(?:assistant)?(?:analysis|commentary)")
-"""A pattern that matches such a body in the source of a JSON string, unless the string spells a character by its
-number."""
+"""A pattern that matches a body without its control tokens in the source of a JSON string, unless the string spells a
+character by its number."""
 STRIPPED_SIGN = lazy_regex(rb"analysis|commentary")
-"""A pattern that occurs near the start of every such body. It prefilters many bodies at once."""
+"""A pattern that occurs near the start of every body whose control tokens were dropped. It prefilters many bodies at
+once."""
 _STRIPPED_WORD = lazy_regex(rb"(?:assistant)?(?:analysis|commentary|final)")
 _STRIPPED_HEADER = lazy_regex(rb"assistant(analysis|commentary|final)")
 

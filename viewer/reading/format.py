@@ -47,7 +47,7 @@ class FormatTraits(Struct, frozen=True):
     """The traits of one format."""
 
     name: str
-    """The name in `--format` and in machine output."""
+    """The name in `--format` and in machine-readable output."""
     reader: Callable[[Recorder, ReadOptions], Reader]
     json_content: bool = False
     """True if bodies are JSON content, where a control token means that a server failed to parse it."""
@@ -66,9 +66,9 @@ class FormatTraits(Struct, frozen=True):
     closed_by_call: bool = False
     """True if a call must end with `<|call|>`."""
     thoughts_first: bool = False
-    """True if an answer may begin with a thought block, as chat template models write it."""
+    """True if an answer may begin with a thought block, as models with chat templates write it."""
     states_outcomes: bool = False
-    """True if replies state outside their text how the call ended. The text is then never used to guess."""
+    """True if replies report how the call ended outside their text, so it is never guessed from the text."""
     display_trim: bool = False
     """True if a newline at either end of a body is only layout. It is trimmed for display only."""
     channels: Channels = Channels.BY_KIND

@@ -89,7 +89,7 @@ _KIND_OF = {MarkKind.THOUGHT: BlockKind.THOUGHT, MarkKind.CALL: BlockKind.CALL, 
 
 
 def hidden_blocks(body: Body, role: str, *, in_json: bool = False) -> list[Block]:
-    """Return the blocks of a shown body that the safe view hides, in order, without those of `thought_spans`.
+    """Return the blocks of a shown body that the safe view hides, in order, except those from `thought_spans`.
 
     `in_json` is True for JSON content, where control tokens have no other meaning."""
     if not _may_hide(body):

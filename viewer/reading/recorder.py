@@ -96,7 +96,7 @@ class Recorder:
         time_ms: int | None = None,
         time_at: Placed | None = None,
     ) -> int:
-        """Open a message whose header is complete and return its number. `time_at` is where its time is stated."""
+        """Open a message whose header is complete and return its number. `time_at` is the span of its time."""
         if not self.transcript:
             self.start(start)
         self.last_number += 1
@@ -201,7 +201,7 @@ class Recorder:
             self._note_times(batch, first)
 
     def _note_times(self, batch: ClosedBatch, first: int) -> None:
-        """Report the times that are earlier than previous ones, from this index in a batch on. These reports come
+        """Report the times that are earlier than previous ones, starting at this index in a batch. These reports come
         before the other reports about their messages."""
         found: list[tuple[int, Found]] = []
         rows, times, starts, ends = batch.time_rows, batch.times, batch.time_starts, batch.time_ends
@@ -218,7 +218,7 @@ class Recorder:
             batch.found[place:] = sorted([*found, *batch.found[place:]], key=itemgetter(0))
 
     def _note_time(self, message: Message, time_at: Placed | None) -> None:
-        """Report a time that is earlier than a previous one. Repeated text gives the time of its original.
+        """Report a time that is earlier than a previous one. Repeated text keeps the time of its original.
 
         The report applies to the whole input, because the earlier record may be hidden."""
         if time_at is None or message.time_ms is None or message.header.kind is Kind.REPLAYED:

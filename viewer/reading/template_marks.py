@@ -89,7 +89,7 @@ LOOSE_TAGS = frozenset(
 )
 """Names of tags around thoughts that are text unless they are closed, because they also have other meanings."""
 _FOLDED_TYPES = ("tool_calls", "code_interpreter")
-"""The types of folded elements that contain calls. Other folded elements with a type hold thoughts."""
+"""The types of folded elements that contain calls. Other folded elements with a type contain thoughts."""
 
 
 _TOKEN_WORDS = (
@@ -188,13 +188,14 @@ THINK_PAIRS = MARK_PAIRS[:2]
 
 _PAIR_PATTERNS = (f"(?:{'|'.join(first)})[_-]?(?:{'|'.join(second)})" for first, second in _TAG_PAIRS)
 THINK_TAG = b"(?i:" + "|".join((*_TAG_WORDS, *_PAIR_PATTERNS)).encode() + b")"
-"""A pattern for the name of any of these tags, ignoring case."""
+"""A pattern for the name of any tag around a thought, ignoring case."""
 _THINK_MARK = rb"(?<=<)(?!/?(?i:%s)[\s>])(?:/%s\s?>|%s(?=[\s>]))" % (
     "|".join(sorted(LOOSE_TAGS)).encode(),
     THINK_TAG,
     THINK_TAG,
 )
-"""Other spellings of these tags have a meaning only inside a body: see `viewer/reading/thoughts.py`."""
+"""A pattern for a tag around a thought, after its `<`. Other spellings of a tag have a meaning only inside a body: see
+`viewer/reading/thoughts.py`."""
 
 LONGEST_ATTRIBUTES = 4096
 """The maximum length in bytes of the attributes of a tag."""
@@ -223,7 +224,7 @@ _BRACKETED = (
 """The first letters of words that mark a thought in square brackets."""
 WIDE_OPENS = ("＜", "﹤", "【", "〔", "〖", "⟨", "◁")
 WIDE_ENDS = ("＞", "﹥", "】", "〕", "〗", "⟩", "▷")
-"""Other brackets around the names of tags. Brackets in which some languages quote titles are not among them."""
+"""Other brackets around the names of tags. Brackets that some languages use to quote titles are excluded."""
 _TAG_OPENS = ("<", "</", "< ")
 THINK_SIGNS = (
     *(f"{opening}{head}".encode() for opening in _TAG_OPENS for head in _HEADS),
@@ -237,7 +238,7 @@ _UNDECIDED = lazy_regex(
     % (_ATTRIBUTES, _ATTRIBUTES, _LONGEST_SUMMARY)
 )
 LONGEST_FOLD = LONGEST_ATTRIBUTES + 512
-"""The maximum number of bytes that are held back until a folded element is known to hide its content or not."""
+"""The maximum number of bytes that are held back until it is known whether a folded element hides its content."""
 _SPELLED = tuple(pair for pair in MARK_PAIRS if pair.name not in ("think", "details", "details-call"))
 _FOLD_PAIRS = tuple(pair for pair in MARK_PAIRS if pair.name in ("details", "details-call"))
 _SPELLINGS = tuple(spelling.encode() for pair in _SPELLED for spelling in (*pair.opens, *pair.closes))
@@ -257,7 +258,7 @@ def any_of(spellings: Iterable[bytes], *others: bytes) -> bytes:
 
 
 def _tree(endings: set[bytes]) -> bytes:
-    """Return a pattern for the longest of these strings. It reads what several have in common once."""
+    """Return a pattern for the longest of these strings. It reads each shared prefix only once."""
     rests: dict[bytes, set[bytes]] = {}
     for ending in sorted(endings - {b""}):
         rests.setdefault(ending[:1], set()).add(ending[1:])
@@ -270,7 +271,7 @@ def _tree(endings: set[bytes]) -> bytes:
 MARK = lazy_regex(
     lambda: any_of(_SPELLINGS, _THINK_MARK, _FOLD_MARK), signs=(*_SPELLINGS, *THINK_SIGNS, b"<details", b"</details")
 )
-"""A pattern for a mark. At the end of a text that goes on, what it matches may change: see `begun`."""
+"""A pattern for a mark. At the end of incomplete text, the match may still change: see `begun`."""
 LONGEST_MARK = max(map(len, _SPELLINGS))
 
 

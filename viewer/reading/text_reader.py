@@ -49,7 +49,7 @@ class TextReader:
         """Text outside any message that may continue."""
         self.state = first or (State.DOCUMENT_HEADER if grammar.document_header else State.OUTSIDE)
         self.grammar_of_version = grammar_of_version
-        """A function that chooses the grammar of a later transcript by the version in its document header."""
+        """A function that selects the grammar of a later transcript based on the version in its document header."""
         self._states = states
         self.grammar = grammar
         self.tokens = self._token_sets()

@@ -58,7 +58,7 @@ _MARK = lazy_regex(
         b"bars": "／".encode(),
     }
 )
-"""A pattern for a mark. An opening tag needs no end: what follows odd or very long attributes may be a thought, too.
+"""A pattern for a mark. An opening tag needs no end: text after odd or very long attributes may also be a thought.
 Programs that escape a whole text for HTML spell tags with entities. Such a folded element hides the rest of the text,
 because nothing shows where it ends. Words in brackets that are links are text."""
 _AFTER_NAME = lazy_regex(rb"[ \t]{0,4}[\])}|,;]|\.[^.]|['\"`][^A-Za-z0-9]")
@@ -76,7 +76,7 @@ _BEGUN_NAME = lazy_regex(
     rb"(?P<name>[^\x00-\x1f<>&\[\]\\]{0,60}?)\s?(?P<end>&[#a-zA-Z0-9;]{0,24}|\\(?:u0{0,2}3?)?|[\xe2-\xef][\x80-\xbf]?)?"
     % (_ESCAPED, "|".join(WIDE_OPENS).encode(), "／".encode())
 )
-"""A pattern for what may begin a mark if it ends in the beginning of a name."""
+"""A pattern for the start of a mark up to its name, which may be incomplete."""
 _UNFINISHED_TAG = lazy_regex(
     rb"</?%s\s[^<>]{0,%d}|%s/?(?:%s|(?i:details))(?:\s%s)?(?:&[#a-zA-Z0-9;]{0,24})?"
     % (THINK_TAG, LONGEST_ATTRIBUTES, _ESCAPED, THINK_TAG, _ESCAPED_REST)
@@ -142,7 +142,7 @@ class _Reading(Struct, frozen=True):
     blocks: list[Span]
     quoted: list[Span]
     held_from: int | None
-    """Where text begins that may still become part of a block, although every counted tag is closed."""
+    """Where to hold back the text of a growing message: the first counted mark that is open. None if all are closed."""
 
 
 def _read(body: Body) -> _Reading:
@@ -184,7 +184,7 @@ another one."""
 
 
 def _kind(found: re.Match[bytes]) -> bytes:
-    """Return what an opening and a closing mark have in common."""
+    """Return the kind of a mark, which an opening and its closing mark share."""
     for before, name in _KINDS:
         if found[name] is not None:
             return before + bytes(found[name].lower())
@@ -359,5 +359,5 @@ def _is_begun(beginning: bytes) -> bool:
 
 @bounded_cache(1)
 def _names() -> frozenset[bytes]:
-    """Return the names in marks that are no control tokens, in lower case."""
+    """Return the names in marks that are not control tokens, in lower case."""
     return frozenset(name.encode() for name in (*THINK_TAGS, "details", "inner monologue", "chain of thought"))

@@ -57,9 +57,9 @@ def body_lines(body: str, width: int, style: Style, *, json: bool = False, trim:
 class GrowingBody:
     """Writes the lines of `body_lines` piece by piece while the text grows, for output that can only be appended to.
 
-    It writes only what can no longer change. On a terminal it holds back the last word of a row, which may move to the
-    next row; elsewhere the last character, which a combining mark may follow. If part of the text turns out to be a
-    thought, the new text no longer continues this one: see `continues`."""
+    It writes only what can no longer change. On a terminal, it holds back the last word of a row, which may move to the
+    next row; elsewhere, it holds back the last character, because a combining mark may follow. If part of the text
+    turns out to be a thought, the new text no longer continues this one: see `continues`."""
 
     def __init__(self, gutter: Printable, width: int, style: Style, *, trim: bool) -> None:
         self._gutter = gutter
@@ -145,7 +145,7 @@ class GrowingBody:
 
 
 def certain_length(text: str) -> int:
-    """Return the length of the part of text that is final: all up to its last settling character."""
+    """Return the length of the part of text that is final: everything up to its last settling character."""
     for at in range(len(text) - 1, -1, -1):
         if _SETTLES.match(text, at):
             return len(text[:at].rstrip("\r"))  # a trailing carriage return may be the start of CRLF
@@ -166,11 +166,11 @@ class BodyText(Struct, frozen=True):
     origins: list[int] | None = None
     """The source offset of each drawn character; None if the offsets are the same in both."""
     given: str = ""
-    """The same characters before sanitizing, for copying."""
+    """The drawn text before sanitizing, for copying."""
     tokens: list[Styled] = []
     """Tokens of highlighted code inside the spans."""
     source: str = ""
-    """The whole body, to copy from if the text is rendered Markdown."""
+    """The whole body, used for copying if the text is rendered Markdown."""
 
     @property
     def layers(self) -> list[list[Styled]]:

@@ -1,4 +1,4 @@
-"""The printed conversation, written at once or continuously: rules between turns, hidden runs, and problems next to
+"""The printed conversation, written all at once or continuously: rules between turns, hidden runs, and problems next to
 messages."""
 
 from __future__ import annotations
@@ -136,7 +136,7 @@ class Conversation:
         return cast(Iterator[Line], chain.from_iterable(self._rest()))  # no message grows, so there are no pieces
 
     def grow(self, *, streams: bool = True) -> Iterator[str]:
-        """Yield new content, and with `streams` also the text of an open message."""
+        """Yield new content and, with `streams`, the text of an open message."""
         yield from self._painted(self._settled(ended=False))
         message = self._tail.open_message() if streams and self._streams else None
         if message:

@@ -15,7 +15,7 @@ from viewer.render.width import cells, cluster_cells, clusters_at, cut, lines_of
 
 _LOOKS = {"error": StyleRole.ERROR, "warning": StyleRole.WARNING, "info": StyleRole.INFO}
 LONGEST_PATH = 4096
-"""The maximum length of a file name in `check`. Problem matchers need the whole path."""
+"""The maximum length of a file name in `check`, which is generous because problem matchers need the whole path."""
 _CONTEXT = 40
 """How many cells before the position to keep when a source line is truncated."""
 _NEAR = 4
@@ -178,7 +178,7 @@ def explanation_lines(rule: Rule, width: int, style: Style) -> Iterator[Line]:
             yield from _labeled(reason.ljust(longest), sentence, width, style)
     yield ()
     yield from _labeled("What to do", rule.advice, width, style)
-    yield from _labeled("Safe view ", rule.safe or "never shows it.", width, style)
+    yield from _labeled("Safe view ", rule.safe or "never shown.", width, style)
     if rule.example:
         is_other = rule.shown_reason and [*rule.reasons] != [rule.shown_reason]
         yield (Part(style.words(f"  Example of {rule.shown_reason}" if is_other else "  Example"), StyleRole.STRONG),)

@@ -128,7 +128,7 @@ class MessageHead(Struct, frozen=True):
 
     @property
     def has_plain_end(self) -> bool:
-        """True if the ending needs no mention."""
+        """True if the ending is the usual one and need not be mentioned."""
         return self.ending == "end"
 
     def stop(self, other: str = "ending {}") -> str:
@@ -316,5 +316,5 @@ def _flow(parts: list[Part], gutter: Part, width: int) -> Iterator[Line]:
 
 
 def inner_width(width: int) -> int:
-    """Return the width for printed text after the gutter."""
+    """Return the width left for printed text after the gutter."""
     return max(width - 2, 10)

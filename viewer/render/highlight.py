@@ -11,13 +11,13 @@ from viewer.render.style import Styled, StyleRole
 
 MOST_LINES = 500
 LARGEST = 16_384
-"""Code with more characters is not highlighted."""
+"""Code with more characters than this is not highlighted."""
 MOST_SECONDS = 0.05
 """The CPU time in seconds after which the rest is not highlighted: lexers take quadratic time on some input."""
 SHORT = 512
 """Code with at most this number of characters never takes that long."""
 TOKENS_PER_LOOK = 32
-"""How many tokens to read between two checks of the clock, which are slow."""
+"""How many tokens to read between checks of the clock, which are slow."""
 LONGEST_WORD = 40
 """The maximum length of the name of a language."""
 
@@ -34,7 +34,7 @@ def code_spans(code: str, language: str) -> list[Styled]:
 
 class Lexers:
     """Decides whether lexers may be loaded yet. Loading one takes up to 40 ms, so the first frame of the app does
-    without: until it is drawn, code has one color."""
+    without: until it is drawn, code has a single color."""
 
     def __init__(self) -> None:
         self.are_postponed = False
@@ -45,13 +45,13 @@ class Lexers:
         self.are_postponed = True
 
     def postpones(self, language: str) -> bool:
-        """True if code in this language is not to be highlighted yet. It will be loaded by `load_missed`."""
+        """True if code in this language cannot be highlighted yet. `load_missed` will load its lexer."""
         if self.are_postponed:
             self._missed.add(language)
         return self.are_postponed
 
     def load_missed(self) -> None:
-        """Load the lexers that were missed so far. Call this in a thread."""
+        """Load the lexers that were needed but not loaded so far. Call this in a thread."""
         for language in sorted(self._missed):
             if language in _languages():
                 _lexer(language)

@@ -1,4 +1,5 @@
-"""JSON Lines, the machine output, written at once or while following: every line has all keys, in the same order."""
+"""JSON Lines, the machine-readable output, written all at once or while following: every line has all keys, in the same
+order."""
 
 from __future__ import annotations
 

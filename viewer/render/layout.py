@@ -15,11 +15,11 @@ from viewer.render.sanitize import SafeText, sanitize
 from viewer.render.width import cluster_cells, clusters_at
 
 LONG = 32 * 1024
-"""A long body has more characters: if folded, only its shown part is laid out; if unfolded, it is laid out in a
-thread."""
+"""A body with more characters than this is long: if folded, only its shown part is laid out; if unfolded, it is laid
+out in a thread."""
 
 LONG_WHILE_READ = 4 * 1024
-"""The same limit for a folded body that was only partly read, whose number of lines is unknown anyway."""
+"""Like `LONG`, for a folded body that was only partly read, whose number of lines is unknown anyway."""
 KEPT = 8
 """The number of cached layouts of long bodies."""
 REDONE_ROWS = 2
@@ -27,7 +27,7 @@ REDONE_ROWS = 2
 
 
 WIDEST = 88
-"""The maximum width of the reading column, unless the settings give another one."""
+"""The maximum width of the reading column, unless the settings specify another one."""
 MARGIN = 2
 """The width of the margin before the reading column, whose first cell is for the cursor."""
 _NARROWEST, _WIDEST_PANE = 40, 136
@@ -55,7 +55,7 @@ def reading_column(pane: int, limit: int = WIDEST, *, centered: bool = True) -> 
 
 
 def unwrapped_width(body: str | bytes, width: int) -> int:
-    """Return a width in which no line of a body wraps, and at least `width`."""
+    """Return a width of at least `width` at which no line of a body wraps."""
     lines = (body[:LONG].decode("utf-8", "replace") if isinstance(body, bytes) else body[:LONG]).splitlines()
     longest = max(map(len, lines), default=0)
     return max(width, min(2 * longest + _AROUND_LINES, LONGEST_LINE))
@@ -149,7 +149,7 @@ def trimmed(rows: list[Row], trim: bool) -> list[Row]:
 
 
 class Layout(Struct, frozen=True):
-    """The rows of a body in a width."""
+    """The rows of a body at a given width."""
 
     drawn: BodyText
     rows: Sequence[Row]
@@ -232,7 +232,7 @@ class GrowingLayout:
         return (keep, at) if body[:given] == before[:given] else (0, 0)
 
     def is_for(self, request: LayoutRequest) -> bool:
-        """True if the two requests differ at most in the body."""
+        """True if the two requests differ only in the body, if at all."""
         now, here = request, self.request
         return (type(now.body), now.width, now.trim) == (type(here.body), here.width, here.trim)
 

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from markdown_it.token import Token
 
 LARGEST = 200_000
-"""Texts with more characters are not styled."""
+"""Text with more characters than this is not styled."""
 DEEPEST = 20
-"""Blocks that are nested deeper are not styled."""
+"""Blocks nested more deeply than this are not styled."""
 _CONTAINERS = ("blockquote_open", "list_item_open")
 
 MAY_BE_BLOCK = lazy_regex(r"^[ \t]*(?:[#>*+_=|:-]|```|~~~|\d{1,9}[.)])|^(?: {4}|\t)", re.MULTILINE)

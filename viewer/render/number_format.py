@@ -61,7 +61,7 @@ def counted(count: int, word: str, plural: str = "") -> str:
 
 
 def token_count(tokens: int) -> str:
-    """Format tokens for a narrow column: `9,204`, `128k`, `1.2M`."""
+    """Format a token count for a narrow column: `9,204`, `128k`, `1.2M`."""
     if tokens < 100_000:
         return f"{tokens:,}"
     return f"{tokens / 1000:,.0f}k" if tokens < 999_500 else f"{tokens / 1_000_000:,.1f}M"

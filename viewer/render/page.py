@@ -63,15 +63,16 @@ from viewer.render.title import branch_words, fitting_boundary_words, folded_bra
 from viewer.render.width import between, cells
 
 MOST_EMPTY = 20
-"""The maximum number of consecutive boundaries of empty transcripts. If there are more, the last one is shown too."""
+"""The maximum number of consecutive empty transcripts whose boundaries are shown. If there are more, the last boundary
+is shown too."""
 MOST_NOTES = 3
 """How many diagnostics to show at a message; the others are in the list of problems."""
 FOLD_FROM = 60
-"""A body with more rows is folded."""
+"""A body with more rows than this is folded."""
 FOLD_TO = 30
 """The number of rows of a folded body."""
 SHORT_FOLD_FROM, SHORT_FOLD_TO = 15, 12
-"""The same for messages that the end user did not see."""
+"""Like `FOLD_FROM` and `FOLD_TO`, for messages that the end user did not see."""
 PREVIEWED_FROM = 8
 """A folded sub-agent with at least this many messages shows its first calls."""
 
@@ -177,7 +178,7 @@ class BlockMaker:
         return not self._visibility.sees(self.rows.value(row))
 
     def _gap(self, row: int) -> list[BlockLine]:
-        """Return the space below a one-line row: none if another one-line row of the same turn follows."""
+        """Return the space below a one-line row: none if it is followed by another one-line row of the same turn."""
         rows, after = self.rows, row + 1
         if after >= len(rows):
             return [SPACE]
@@ -235,7 +236,7 @@ class BlockMaker:
         return Block(0, [BlockLine((self.margin, left, Part(words, StyleRole.QUIET))), SPACE])
 
     def _brief_call(self, row: int, call: BriefCall) -> Block:
-        """Return the line of a call at the brief level, without space before another one."""
+        """Return the line of a call at the brief level, without space between it and another such line."""
         is_last = row + 1 >= len(self.rows) or self.rows.kind(row + 1) is not RowKind.CALL
         is_last = is_last or self.rows.transcript(row + 1) != self.rows.transcript(row)
         line = (self.margin, *brief_parts(call, self.width, self.signs))
@@ -479,7 +480,7 @@ def _body_lines(
 
 
 def _source(drawn: BodyText) -> Source | None:
-    """Return the source to copy from, if it is not the drawn text."""
+    """Return the source to copy, if it is not the drawn text."""
     return Source(drawn.source, drawn.origins) if drawn.source and drawn.origins is not None else None
 
 
@@ -496,7 +497,7 @@ def _kept_rows(short: bool, unfolded: bool | None) -> tuple[int, int]:
 
 
 def _folded(lines: list[BlockLine], short: bool, unfolded: bool | None, lead: Part, more: str) -> list[BlockLine]:
-    """Truncate a long body and add a line with the number of missing lines."""
+    """Truncate a long body and add a line that gives the number of missing lines."""
     most, keep = _kept_rows(short, unfolded)
     if unfolded or len(lines) <= most:
         return lines

@@ -1,4 +1,5 @@
-"""Strip control characters: a last filter, below the sanitizer, for what a terminal interprets or cannot show."""
+"""Strip control characters: a last filter, below the sanitizer, for characters that a terminal interprets or cannot
+show."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Styles of printed lines: parts and roles, ANSI colors, and glyphs for terminals with and without Unicode."""
+"""Styles of printed lines: parts, roles, ANSI colors, and glyphs for terminals with and without Unicode."""
 
 from __future__ import annotations
 

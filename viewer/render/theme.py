@@ -52,7 +52,7 @@ class Derived(Struct, frozen=True):
     flags: Mapping[str, bool] = {}
     """The attributes that differ from that role's attributes."""
     on_code: bool = False
-    """True if it has the background of code."""
+    """True if it has the code background."""
 
 
 DERIVED = {
@@ -105,7 +105,7 @@ class Theme(Struct, frozen=True):
 
     @property
     def is_ansi(self) -> bool:
-        """True if it uses colors that the terminal defines; then none of them is converted."""
+        """True if it uses colors that the terminal defines, none of which are converted."""
         used = {color for look in self.looks.values() for color in (look.color, look.background) if color}
         return not used.isdisjoint(OF_THE_TERMINAL) or not set(self.colors.values()).isdisjoint(OF_THE_TERMINAL)
 

@@ -33,7 +33,7 @@ class FollowState(Enum):
     WAITING = "waiting"
     """The file does not exist yet, or cannot be read now."""
     LOST = "lost"
-    """A file that was read is gone, or cannot be read any more."""
+    """A file that has been read is gone or can no longer be read."""
     STALLED = "stalled"
     """The file ends inside a message and has not grown for a while."""
     ENDED = "ended"
@@ -56,7 +56,7 @@ def follow_sign(state: FollowState, style: Style) -> tuple[str, StyleRole]:
 
 
 class TitleFacts(Struct, frozen=True, gc=False):
-    """Facts of the title line. External text is sanitized when the line is made."""
+    """Facts of the title line. External text is sanitized when the line is built."""
 
     name: str = ""
     """The name of the file."""
@@ -103,7 +103,7 @@ class TitlePart(Struct, frozen=True):
 
 
 LEAST_FREE = 16
-"""The minimum gap between the two ends of the title line, in cells, that lower-ranked parts must leave."""
+"""The minimum gap, in cells, that lower-ranked parts must leave between the two ends of the title line."""
 LEVELS = {"safe": StyleRole.SAFE_BADGE, "brief": StyleRole.BRIEF_BADGE, "debug": StyleRole.DEBUG_BADGE}
 """The style of the badge of each level."""
 
@@ -133,7 +133,7 @@ def screen_title(left: Sequence[Part], right: str, level: str, width: int, style
 
 
 def _free_cells(free: int, level: str, style: Style) -> list[Part]:
-    """Return the fill for unused cells: slashes in the debug view so that it is recognized at a glance."""
+    """Return the fill for unused cells: slashes in the debug view, to make it recognizable at a glance."""
     if level != "debug" or free < 3:
         return [Part(trusted(" " * free))]
     stroke = "/" if style.ascii else "╱"
@@ -165,7 +165,7 @@ def folded_branch_words(messages: int) -> str:
 
 
 def boundary_words(boundary: Boundary) -> list[str]:
-    """Return number, format, model, and title of the transcript that begins. Not sanitized yet."""
+    """Return the number, format, model, and title of the transcript that begins here. Not sanitized yet."""
     transcript = boundary.transcript
     number = f"transcript {transcript.number:,}" + (f" of {boundary.count:,}" if boundary.count > 1 else "")
     title = str(cut(without_marks(sanitize_line(boundary.title)), TITLE_WIDTH, trusted("…")))

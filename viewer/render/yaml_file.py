@@ -67,7 +67,7 @@ class YamlFile:
         return str(node.value)
 
     def items(self, node: yaml.Node) -> list[yaml.Node]:
-        """Return the items of a list. A single value counts as a list of one."""
+        """Return the items of a list. A single value is treated as a list of one."""
         return list(node.value) if self._kind(node) == "sequence" else [node]
 
     def boolean(self, node: yaml.Node) -> bool:
@@ -98,8 +98,8 @@ class YamlFile:
 
 
 class PlainFile:
-    """The same interface for a file that is simple enough not to need the YAML library. Mistakes have no position;
-    `YamlFile` finds it."""
+    """The interface of `YamlFile`, for a file that is simple enough not to need the YAML library. Mistakes have no
+    position; `YamlFile` finds their positions."""
 
     def __init__(self, values: dict[str, object]) -> None:
         self._values = values

@@ -1,4 +1,4 @@
-"""`RULES`, the table of all diagnostic codes."""
+"""`RULES`, the table of all diagnostic codes: one module for errors, one for notes, and the others by topic."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rule rows for warnings about calls, replies, and tools."""
+"""Rule rows for warnings about calls, replies, and tools. Errors and notes are in `errors.py` and `notes.py`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rule rows for errors: the eight codes of OpenChatML 2.2, section 14, and the code for unknown formats."""
+"""Rule rows for errors, whatever they are about: the codes of OpenChatML 2.2, section 14, and unknown formats."""
 
 from __future__ import annotations
 

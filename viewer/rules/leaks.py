@@ -1,4 +1,4 @@
-"""Rule rows for leaks: answers that repeat hidden text. Only `check --leaks` reports them."""
+"""Rule rows for leaks, a warning and a note: answers that repeat hidden text. Only `check --leaks` reports them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rule rows for notes: remarks that need no correction."""
+"""Rule rows for notes, whatever they are about: remarks that need no correction. `leaks.py` has one more."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ I_JSON_LENIENT = Rule(
     code="I-JSON-LENIENT",
     title="Trailing commas or raw newlines in JSON.",
     safe="The transcript deviates slightly from its format.",
-    section="ChatML: the examples of the document",
+    section="ChatML: the examples in its document",
     advice="Remove trailing commas, and write newlines in strings as `\\n`.",
     example="""\
 [

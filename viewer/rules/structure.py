@@ -1,4 +1,4 @@
-"""Rule rows for warnings about headers, frames, and text."""
+"""Rule rows for warnings about headers, frames, and records (`FRAMES`), or text, streams, and plug-ins (`TEXT`)."""
 
 from __future__ import annotations
 
@@ -317,7 +317,7 @@ W_TEXT_HIDDEN_CHARACTERS = Rule(
     code="W-TEXT-HIDDEN-CHARACTERS",
     title="Invisible or bidirectional control characters.",
     safe="A message contains invisible characters; they are shown as marks.",
-    section="ocmlview: text made safe",
+    section="ocmlview: sanitized text",
     advice="Check the raw view before you trust or copy this text.",
     example="""\
 version: 2.2

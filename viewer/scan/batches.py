@@ -20,7 +20,7 @@ _ENDING_COUNT = len(ENDINGS)
 
 
 class _KindFacts:
-    """Facts about header kinds as columns, which grow with the cache of headers."""
+    """Properties of header kinds as columns, which grow with the header cache."""
 
     def __init__(self) -> None:
         self.numbers = np.zeros(0, np.uint32)

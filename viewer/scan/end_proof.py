@@ -1,4 +1,4 @@
-"""End proof: where the end of a big text can be read without everything before it.
+"""End proof: find where the end of a large text can be read without everything before it.
 
 After a stop token that ends a message, a reader is between messages, unless the token is quoted in a literal block, and
 the grammar is known, unless a later document header changes it. The proof searches the text for signs of both, at
@@ -112,7 +112,7 @@ class EndProof:
 
     @property
     def _tail_begin(self) -> int:
-        """Where the bytes that were not searched yet begin in the tail."""
+        """The index in the tail of the first byte that has not been searched."""
         return max(self._at, self._tail_at) - (self._size - len(self._tail))
 
     @cached_property
@@ -139,7 +139,7 @@ class EndProof:
             self._last_is_literal = not data.endswith(b"<|end", 0, at)
 
     def _headers(self, data: bytes, begin: int) -> Iterator[int]:
-        """Yield the lines from an index on that may begin a document header."""
+        """Yield the starts of the lines, from `begin` on, that may begin a document header."""
         for sign in _NATIVE_SIGNS if self._native else _SIGNS:
             for at in self._places(data, sign, max(0, begin - len(sign) + 1)):
                 line = _line_of(data, at)
@@ -147,7 +147,7 @@ class EndProof:
                     yield line
 
     def _places(self, data: bytes, token: bytes, first: int) -> Iterable[int]:
-        """Return where a token occurs, from an index on. `"` matches `'` as well."""
+        """Return the indexes at which a token occurs, from `first` on. `"` also matches `'`."""
         if self._native is None:
             return _places(data, token, first)
         found = self._native.find(memoryview(data)[first:], token, token.replace(b'"', b"'"))
@@ -175,7 +175,7 @@ def _is_in_message(data: bytes, line: int) -> bool:
 
 
 def _is_in_event(data: bytes, at: int) -> bool:
-    """True if the line of this index may be an event."""
+    """True if the line that contains this index may be an event."""
     begin = data.rfind(b"\n", max(0, at - LONGEST_LINE), at)
     if begin < 0:
         return at < LONGEST_LINE
@@ -183,7 +183,7 @@ def _is_in_event(data: bytes, at: int) -> bool:
 
 
 def _places(data: bytes, token: bytes, first: int) -> Iterator[int]:
-    """Yield where a token occurs, from an index on."""
+    """Yield the indexes at which a token occurs, from `first` on."""
     at = data.find(token, first)
     while at >= 0:
         yield at

@@ -18,15 +18,15 @@ _OF_ESCAPES = b"003c"
 _ESCAPE = re.compile(rb"\\(?:[u/bf]|r(?!\\n))")
 """An escape that may spell any character, or that spells a control character or a lone carriage return."""
 _SEARCHES = searches(sorted(sign[max(0, sign.find(_RARE)) :] for sign in SIGNS - {_OF_ESCAPES}))
-"""For the first byte of each sign, or for the rare byte in it: the pattern for what begins with it."""
+"""Patterns for the signs, by the byte to search for: the first byte of a sign, or the rare byte in it."""
 assert not any(map(bytes.isalpha, _SEARCHES)), "the first bytes are searched for in one case only"
 _MANY = 1024
 """A search for one byte is faster than a pattern if at most one in this many bytes equals it."""
 
 
 def places_with_signs(block: bytes, starts: Sequence[int], ends: Sequence[int]) -> set[int]:
-    """Return the indices of the strings that contain a sign or such an escape. `starts` and `ends` give the bounds of
-    the strings in the block, in order."""
+    """Return the indices of the strings that contain a sign, or an escape that may spell one. `starts` and `ends` give
+    the bounds of the strings in the block, in order."""
     places: set[int] = set()
     if not starts:
         return places
@@ -39,7 +39,7 @@ def places_with_signs(block: bytes, starts: Sequence[int], ends: Sequence[int]) 
 
 
 def _few(block: bytes, byte: bytes, start: int, end: int) -> list[int] | None:
-    """Return where a byte is, or None if it is too frequent."""
+    """Return the offsets of a byte, or None if it is too frequent."""
     found: list[int] = []
     most, find = (end - start) // _MANY, block.find
     at = find(byte, start, end)

@@ -174,4 +174,4 @@ def _within(name: str, size: int) -> int:
 
 
 async def _unused(text: str) -> None:
-    """Ignore a text message, because a child has none for the page."""
+    """Ignore a text message, because a child never sends one to the page."""

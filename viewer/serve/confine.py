@@ -34,11 +34,11 @@ class Served:
         self._roots = tuple(os.path.realpath(name) for name in names)
 
     def names(self, path: str) -> bool:
-        """True if the path is spelled like the path of a served file, wherever its symlinks lead."""
+        """True if this path, as written, names a served file, wherever its symlinks lead."""
         return _is_below(os.path.abspath(path), self._names)  # noqa: PTH100
 
     def has(self, path: str) -> bool:
-        """True if this is one of the files, or in one of the folders, even after following all symlinks."""
+        """True if this is one of the files, or is in one of the folders, after following all symlinks."""
         return _is_in(split_item(os.path.expanduser(path))[0], self._roots)  # noqa: PTH111 (no error without a home)
 
 

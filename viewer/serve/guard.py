@@ -1,4 +1,4 @@
-"""The guard of the served view: hosts, origins, the one-time token, and cookies. It checks every request first."""
+"""The guard of the served view: checks every request first, by host, origin, one-time token, and cookie."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ from viewer.serve.guard import SOCKET, Asked, Guard, Verdict
 MOST_MESSAGES = 1000
 """The number of messages that a page may send per second."""
 SECONDS_FOR_A_PLACE = 2.0
-"""Seconds that a socket waits for another session to end, such as the session of a reloaded page."""
+"""How many seconds a socket waits for another session to end, such as that of a reloaded page."""
 SECONDS_TO_HEAR = 10.0
 """Seconds that a child may take to read a message."""
 _OWN = ("page.css", "session.js")

@@ -32,11 +32,11 @@ CRASHED = 70
 
 
 class SessionDriver(WebDriver):
-    """Exchanges packets on standard input and output. It opens no links, offers no files, and ends the app with its
-    input."""
+    """Exchanges packets on standard input and output. It opens no links, offers no files, and ends the app when its
+    input ends."""
 
     def start_application_mode(self) -> None:
-        """Begin to report the place."""
+        """Start reporting the place."""
         super().start_application_mode()
         self._reported = ("", 0)
         self._app.set_interval(SECONDS_BETWEEN_PLACES, self._report_place)

@@ -16,7 +16,7 @@ Read = Callable[[int, int], bytes]
 class Checksums:
     """One checksum per block; the last block may still grow.
 
-    Blocks that the scanner read have none, because computing them would make the scanner a tenth slower."""
+    Blocks that the scanner read have no checksum, because computing them would slow the scanner down by a tenth."""
 
     def __init__(self) -> None:
         self.length = 0
@@ -60,7 +60,7 @@ class Checksums:
 
     @property
     def block_count(self) -> int:
-        """The number of blocks, including the one that still grows."""
+        """The number of blocks, including the last one, which may still grow."""
         return -(-self.length // BLOCK)
 
     def covers(self, start: int, end: int) -> bool:

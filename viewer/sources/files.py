@@ -205,7 +205,7 @@ def why_read_once(path: str) -> str:
     if item:
         return "is one item of a file"
     if container_at(file) is not None:
-        return "holds transcripts in another form"
+        return "is a container of transcripts"
     return COMPRESSED if is_compressed(file) else ""
 
 

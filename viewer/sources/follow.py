@@ -118,7 +118,7 @@ class FollowSource:
 
     @property
     def length(self) -> int:
-        """The current size of the file, if it is known before the file is read."""
+        """The current size of the file, or the number of bytes read so far if that is all that is known."""
         return max(self.size, self._held.length if self._held and not self._is_lost else 0)
 
     @property
@@ -237,7 +237,7 @@ class FollowSource:
         return [*changes, *self._read_on()]
 
     def _open(self) -> list[Change]:
-        """Open the file that has this name now: the lost file, or another one."""
+        """Open the file that now has this name: the lost file, or another one."""
         try:
             descriptor = self._descriptor()
             if isinstance(self._held, FollowedFile) and self._held.goes_on_in(descriptor):

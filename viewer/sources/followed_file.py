@@ -17,7 +17,7 @@ SETTLED = 2.0
 """The time in seconds after which a file whose size and times have not changed is not compared again until they
 change."""
 COMPARED_LAST = 4
-"""The number of blocks before the offset that are compared at once if the stamp of a large file has changed."""
+"""The number of blocks before the offset to compare at once if the stamp of a large file has changed."""
 COMPARED_IDLY = 16
 """The number of blocks of a large file that are compared in one idle poll."""
 

@@ -29,16 +29,16 @@ class GuardedFile:
         self.descriptor = descriptor
         self.sums = Checksums()
         self._stamp: Stamp = stamp_of(descriptor)
-        """The newest stamp under which the file certainly held the indexed bytes."""
+        """The newest stamp under which the file certainly contained the indexed bytes."""
         self.is_young = is_young(self._stamp)
-        """True if the stamp is too recent to prove anything."""
+        """True if the stamp is too recent to prove that the file is unchanged."""
         self._proven: set[int] = set()
         """The blocks that were verified under the stamp `_proven_under`."""
         self._proven_under: Stamp | None = None
         self._round_under: Stamp | None = None
         self._round_is_young = False
         self._round_left = 0
-        """The number of blocks that are still to be compared under this stamp."""
+        """The number of blocks still to compare under the stamp of the current round."""
         self._round_at = 0
 
     @property
@@ -133,5 +133,5 @@ class GuardedStream:
 
     @property
     def was_one_file(self) -> bool:
-        """True if the file still contains everything that was read."""
+        """True if the file still contains everything that has been read."""
         return not self._file.has_moved or self._file.compare()

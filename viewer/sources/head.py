@@ -42,7 +42,7 @@ def head_of(path: str, size: int) -> Head | None:
 
 
 def record_head(path: str, size: int) -> Head | None:
-    """Like `head_of`, but only for a file that consists of JSON records. Return None for any other file."""
+    """Like `head_of`, but return None unless the file consists of JSON records."""
     head = _head(path, size, lambda path: "")
     return head if head and head.read(0, 1) == b"{" else None
 

@@ -9,13 +9,13 @@ from viewer.sources.folder import Found, look_through
 from viewer.sources.followed_file import Clock
 
 PAUSE, LONGEST_PAUSE = 0.5, 5.0
-"""Seconds between two scans. After a slow scan, the pause is longer, so scanning takes at most a tenth of the
-time. The maximum keeps one exceptionally slow scan from delaying the next by minutes."""
+"""Seconds between scans. After a slow scan, the pause is longer, so scanning takes at most a tenth of the time. The
+maximum keeps one exceptionally slow scan from delaying the next by minutes."""
 
 
 class NewestFile:
-    """Scans a folder periodically. After the first scan, only a file that did not exist before counts as newer, so
-    the viewer does not alternate between two growing files."""
+    """Scans a folder periodically. After the first scan, only a file that did not exist before is considered newer, so
+    that the viewer does not alternate between two growing files."""
 
     def __init__(self, folder: str, clock: Clock = time.monotonic) -> None:
         self.folder = folder

@@ -11,7 +11,7 @@ from viewer.sources.limits import SpoolError
 from viewer.sources.spool import Spool
 
 RECENT = 1024 * 1024
-"""The number of bytes of the most recent text that are kept, because they are usually read again at once. The text from
+"""The number of bytes of the most recent text to keep, because they are usually read again right away. The text from
 the last poll is always kept."""
 UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _MAY_BE_UTF_16 = tuple(mark[:1] for mark in UTF_16)
@@ -51,7 +51,7 @@ class FileRevision:
         return self._is_full or (self._held.stopped if isinstance(self._held, FollowedPipe) else "")
 
     def read(self, start: int, end: int) -> bytes:
-        """Return the bytes between two offsets. Raise FileRewrittenError if the file no longer has what was read."""
+        """Return the bytes between two offsets. Raise FileRewrittenError if the file no longer contains them."""
         return self._read(start, end, trusts_stamp=True)
 
     def read_again(self, start: int, end: int) -> bytes:

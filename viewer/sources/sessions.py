@@ -17,11 +17,10 @@ from viewer.formats.places import PLACES, Place
 from viewer.sources.files import why_read_once
 
 LIVE_SECONDS = 30
-"""A file that changed within this time counts as live."""
+"""A file that has changed within this time is considered live."""
 HEAD, TAIL = 64 * 1024, 4 * 1024
 FIRST_LINE = 4 * 1024
-"""The number of bytes at the start of a file that are read to find the working directory, which is usually named
-there."""
+"""The number of bytes to read from the start of a file to find the working directory, which is usually named there."""
 MOST_FOLDERS = 20_000
 _DEEPEST = 8
 _UNNAMED = re.compile(r"[^A-Za-z0-9]")
@@ -41,7 +40,7 @@ class Session(Struct, frozen=True):
     directory: str | None
     """The working directory, if the path or the start of the file names it."""
     format: str | None = None
-    """The format of the file, if only this agent writes it."""
+    """The format of the file, if it is specific to this agent."""
 
     def is_live(self, now: float) -> bool:
         """True if the file is probably being written."""
@@ -74,7 +73,7 @@ class Surroundings:
         self.steps = {str(folder): steps for steps, folder in enumerate((self.here, *self.here.parents))}
         """The current directory and its parents, each with the number of levels above the current directory."""
         self.dashed = {_UNNAMED.sub("-", folder): folder for folder in reversed(self.steps)}
-        """These folders by their names with dashes in place of other characters."""
+        """The directories in `steps`, by their paths with every special character replaced by a dash."""
 
     def folders(self, place: Place) -> list[Path]:
         """Return the folders of a place: the first one that exists, and those that the user added."""
@@ -125,7 +124,7 @@ def find_sessions(
 
 
 def _key(place: Place, folder: Path, session: Session) -> str:
-    """Return a key that two copies of the same session share: its name inside the folder of the agent."""
+    """Return a key shared by all copies of a session: its name inside the folder of the agent."""
     if not place.stored_twice:
         return session.path
     name = session.path.rsplit("/", 1)[-1]
@@ -205,7 +204,7 @@ def _stated_folder(path: str) -> str | None:
 
 
 def _matches(top: Path, patterns: Iterable[str]) -> Iterator[tuple[str, os.stat_result]]:
-    """Yield the matching files, without symbolic links and files of other users."""
+    """Yield the matching files, except symbolic links and files of other users."""
     for pattern in patterns:
         yield from _match(str(top), tuple(pattern.split("/")), [MOST_FOLDERS], _DEEPEST)
 

@@ -45,7 +45,7 @@ class Spool:
                 return
             self._move_to_disk()
             assert self._descriptor is not None
-        if data[:1] == b"\0" and data == bytes(len(data)):  # a hole in the file stores NUL bytes at no cost
+        if data[:1] == b"\0" and data == bytes(len(data)):  # a hole in the file represents NUL bytes at no cost
             os.ftruncate(self._descriptor, self.size + len(data))
             self.size += len(data)
             return

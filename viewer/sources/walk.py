@@ -1,4 +1,4 @@
-"""Walk through folders: the one listing of files for all commands that take a folder."""
+"""Walk through folders: the single file listing for all commands that take a folder."""
 
 from __future__ import annotations
 
@@ -31,7 +31,8 @@ class Walked(Struct, frozen=True):
 
 def walk(top: str, without: str = "") -> Iterator[Walked]:
     """Yield all files below a folder except hidden ones, and each folder's files before its subfolders. A folder that
-    is a transcript counts as a file. Each folder is visited once, even through symlinks, and `without` is skipped."""
+    is a transcript is treated as a file. Each folder is visited once, even through symlinks, and `without` is
+    skipped."""
     above = Path(top).resolve().parents  # a symlink to one of them is a loop
     return _walk(top, {_identity(str(folder)) for folder in (top, *above, *([without] if without else []))})
 

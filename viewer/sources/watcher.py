@@ -1,6 +1,6 @@
 """Watch a file for changes: poll with a pause that file system events cut short.
 
-Polling must be enough by itself: network and container mounts send no events, and neither does a missing file."""
+Polling must suffice on its own: network and container mounts send no events, and neither does a missing file."""
 
 from __future__ import annotations
 

@@ -57,7 +57,7 @@ _UNITS = ("B", "KB", "MB", "GB", "TB")
 
 
 class _Facts(Struct, gc=False):
-    """The known facts about an attachment."""
+    """What is known about an attachment."""
 
     media_type: str | None = None
     name: str | None = None

@@ -89,7 +89,8 @@ _MAY_HIDE = {
 """Patterns that together match every hidden character beyond ASCII, and a few others, by its first byte."""
 MAY_HIDE = lazy_regex(b"|".join(_MAY_HIDE.values()))
 MAY_HIDE_BY_LEAD = tuple((lead, lazy_regex(pattern)) for lead, pattern in _MAY_HIDE.items())
-"""The same for a large block, where searching by one pattern after another is faster: most first bytes are rare."""
+"""The patterns of `_MAY_HIDE` by first byte, for a large block, where searching by one pattern after another is faster:
+most first bytes are rare."""
 HIDING_LEADS = b"".join(_MAY_HIDE)
 """First bytes of hidden characters beyond ASCII."""
 _BASIC = _up_to_ffff(_PICTOGRAPH.strip("[]") + ZERO_WIDTH)

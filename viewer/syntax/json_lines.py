@@ -88,8 +88,8 @@ _decode_known: Callable[[str, int], tuple[Any, int]] = json.JSONDecoder(
 
 
 def known_object(data: bytes, base: int, strings: dict[str, str | None]) -> LazyNode:
-    """Return an object that is known to be regular. It is decoded on first access to its value. `strings` holds what is
-    known to be at some paths."""
+    """Return an object that is known to be regular. It is decoded on first access to its value. `strings` maps
+    some paths to the strings and numbers that are known to be there."""
     node = LazyNode.__new__(LazyNode)
     node.line = _Line(data, base, len(data))
     node.kind, node.text, node.strings = JsonKind.OBJECT, "", strings
@@ -211,8 +211,8 @@ def _array_tree(value: list[Any], data: bytes, at: int, base: int, node_class: t
 def note_decoded(node: JsonNode) -> Any:
     """Set `decoded` of the objects in a value, which then must not change. Return the value as decoded.
 
-    The value of an object with a repeated key or a missing end stays unknown, and so do those around it: for them,
-    `_UNKNOWN` is returned."""
+    The value of an object with a repeated key or a missing end stays unknown, and so do the values that contain it: for
+    these, `_UNKNOWN` is returned."""
     kind = node.kind
     if kind is JsonKind.STRING:
         return node.text if node.closed else _UNKNOWN
@@ -230,8 +230,8 @@ def note_decoded(node: JsonNode) -> Any:
 
 
 def note_changed(decoded: dict[str, Any] | None, member: JsonMember) -> bool:
-    """Set the value of a member of which the value was replaced, in the decoded object that contains it. Return False
-    if that is not known."""
+    """Update the decoded form of an object after a member's value was replaced. Return False if the decoded form or the
+    new value is unknown."""
     value = note_decoded(member.value)
     if decoded is None or value is _UNKNOWN:
         return False
@@ -290,7 +290,7 @@ class LazyNode(_Node):
         self.value = value
         self.line = line
         self.strings: dict[str, str | None] | None = None
-        """The strings and numbers at some paths, if they are known. None is the absence of any."""
+        """The strings and numbers at some paths, if known. A path maps to None if it has neither."""
         self._parent = parent
         self._place = place
         self._start = -1

@@ -166,7 +166,7 @@ class Scanner:
         return self._colon
 
     def _plain_members(self, found: re.Match[bytes] | None) -> Step | None:
-        """Read members from this one on, as long as their keys and values are plain."""
+        """Read this member and those after it, as long as their keys and values are plain."""
         base, members = self._base, self._containers[-1].members
         while found:
             key, text, number, word, comma = found.groups()
@@ -276,7 +276,7 @@ class Scanner:
         return checked
 
     def _curly_end(self, start: int, end: int) -> int | None:
-        """Return the end of the first closing curly quote without an opening one, at a place where a JSON string could
+        """Return the start of the first closing curly quote that has no opening one and is where a JSON string could
         end."""
         depth = 0
         for mark in _CURLY_MARKS.finditer(self._data, start, min(end, len(self._data))):

@@ -82,7 +82,8 @@ def read_json(data: bytes, base: int = 0, start: int = 0) -> JsonReading:
 
 
 def read_rest(data: bytes, base: int, start: int) -> JsonReading:
-    """Read the rest of an array, from the comma after an item, or at the array's end. The node has the new items."""
+    """Read the rest of an array from an index on: a comma after an item, or the array's end. The returned node contains
+    only the new items."""
     return Scanner(data, base, start, strict=False).resume([JsonKind.ARRAY], "after")
 
 

@@ -95,7 +95,7 @@ def _node_value(node: JsonNode) -> object:
 
 
 def _from_number(number: int | float) -> int | None:
-    if not 0 <= number <= LATEST_MS:  # also for NaN
+    if not 0 <= number <= LATEST_MS:  # also rejects NaN
         return None
     return round(number * 1000) if number < _SECONDS_BELOW else int(number)
 

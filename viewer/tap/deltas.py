@@ -27,7 +27,7 @@ class Closed(Struct, frozen=True):
 
 
 class Whole(Struct, frozen=True):
-    """A value in the form of a complete answer of the API. The format reads it as one."""
+    """A value in the form of a complete answer of the API, which the format reads as such."""
 
     body: Mapping[str, Any]
 
@@ -36,7 +36,7 @@ Step = Delta | Closed | Whole
 
 
 class Ending(Struct):
-    """What is known about how an answer ended."""
+    """What is known about the end of an answer."""
 
     finish: str = ""
     usage: dict[str, Any] = field(default_factory=dict)

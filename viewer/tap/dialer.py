@@ -32,7 +32,7 @@ class Dialer:
         self._is_own = is_own
         self._upstream: Upstream | None = None
         self.addresses: list[tuple[str, int]] = []
-        """The addresses of the server, beginning with the one that answered last."""
+        """The addresses of the server, beginning with the most recent one to answer."""
         self._looked_up_at = 0.0
 
     async def dial(self, upstream: Upstream) -> Connection:

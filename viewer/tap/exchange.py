@@ -256,7 +256,7 @@ class Exchange:
         return self._record("delta", time_ms) | {"block": delta.block, "part": part}
 
     def _shown_error(self, error: Record) -> Record:
-        """Return the error, without its message if the server may repeat the request's key in it."""
+        """Return the error, without its message if the server may have repeated the request's key in it."""
         if self._status in (401, 403, 407):
             return {"error": {"message": "The server refused the key."}}
         return {"error": error_of(error.get("error"))}

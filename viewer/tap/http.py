@@ -1,4 +1,4 @@
-"""Split the bytes of an HTTP/1.1 connection into messages: heads, bodies, and where each ends.
+"""Split the bytes of an HTTP/1.1 connection into messages: heads, bodies, and their ends.
 
 Bytes in, parts out: joined in order, the raw bytes of all parts are exactly the input."""
 
@@ -14,7 +14,7 @@ LARGEST_HEAD = 256 * 1024
 """The maximum number of bytes in a head, in the size line of a chunk, and in trailers."""
 _END_OF_HEAD = re.compile(rb"\r?\n\r?\n")
 _LONGEST_END = 3
-"""The number of bytes that the end of a head may take up before its last byte."""
+"""The maximum number of bytes in the end mark of a head before its last byte."""
 _REQUEST = re.compile(rb"([!-~]{1,64}) ([!-~]{1,65536}) HTTP/1\.([01])")
 _STATUS = re.compile(rb"HTTP/1\.([01]) ([1-5][0-9]{2})(?: |\Z)")
 _SIZE = re.compile(rb"([0-9A-Fa-f]{1,15})[ \t]*(?:;[^\n]*)?")

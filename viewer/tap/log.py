@@ -18,7 +18,7 @@ from viewer.tap.frames import Facts, FrameKind, encoded
 MOST_WAITING = 64 * 1024 * 1024
 """The maximum number of bytes that wait for the writer. Beyond that, the rest of an exchange is lost."""
 MOST_COPIED = 128 * 1024 * 1024
-"""The maximum number of bytes of whole bodies that the writer holds at once."""
+"""The maximum number of bytes of whole bodies that the writer keeps at once."""
 PATIENCE = 10.0
 """Seconds that the writer has to finish after the proxy has ended."""
 

@@ -18,7 +18,7 @@ from viewer.tap.http import SWITCHING, Head, MalformedError, Messages, Part
 from viewer.tap.log import Log
 
 SLICE = 64 * 1024
-"""The maximum number of bytes that one step of a relay holds."""
+"""The maximum number of bytes that a relay passes on in one step."""
 LINGER_SECONDS = 2.0
 """Seconds to keep reading from a client after the server has closed so that a reset does not destroy the last
 answer."""
@@ -318,7 +318,7 @@ class _Relay:
 
 
 def reset(writer: asyncio.StreamWriter) -> None:
-    """Break a connection so that the other side does not mistake this for a normal end."""
+    """Abort a connection so that the other side does not mistake this for a normal end."""
     with suppress(OSError):
         connection: socket.socket = writer.get_extra_info("socket")
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))

@@ -1,4 +1,4 @@
-"""Match each request to the conversation that it continues so that the log holds every message once."""
+"""Match each request to the conversation that it continues, so that the log contains every message once."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ ALWAYS_ALLOWED = "deadline_ms"
 MOST_FAULTS = 1_000
 MOST_STEPS = 200_000
 MOST_WORK = 20_000_000
-"""The product of schema size and number of values. Beyond this, arguments are not checked."""
+"""The maximum product of schema size and number of values. Beyond it, arguments are not checked."""
 
 LARGEST_ARGUMENTS = 64 * 1024
 """The maximum number of bytes that the native accelerator judges, and therefore of values."""
@@ -74,7 +74,8 @@ class Schematic:
         if self._whole is None:
             self._written = Written({}, 1)
         self._may_drop: bool | None = None
-        """True if the schema does not mention the argument that is always allowed; None if that is not yet known."""
+        """True if the schema does not mention the argument that is always allowed; None if this has not been checked
+        yet."""
         self._is_compiled = False
         self._validator: Validator | None = None
         """The validator for a plain schema. It loads slowly, but then takes a tenth of the time."""
@@ -110,7 +111,8 @@ class Schematic:
         return sorted(found, key=lambda fault: (fault.start, fault.end))
 
     def accepts(self, value: dict[str, object], *, is_one_of_many: bool) -> bool:
-        """True if arguments with this value have no fault. This avoids nodes, and may remove members from the value.
+        """True if arguments with this value have no fault. This avoids building nodes, but may remove members from the
+        value.
 
         `is_one_of_many` is True if there are enough calls for compiling a plain schema to pay off."""
         if self._whole is None or not self._written.schema:
@@ -322,5 +324,5 @@ def _is_for(schema: Schema | bool, kind: str) -> bool:
 
 
 def _is_choice(schema: Schema | bool) -> bool:
-    """True if a schema lists its values. The type null counts as a list of one value."""
+    """True if a schema lists its values. The type null is treated as a list of one value."""
     return isinstance(schema, dict) and ("enum" in schema or schema.get("type") == ["null"])

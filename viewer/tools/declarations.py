@@ -25,7 +25,7 @@ MOST_KNOWN = 16
 MOST_SCHEMATICS = 256
 """The maximum number of schemas that are kept."""
 LONGEST_KNOWN = 64 * 1024
-"""The maximum length of such a string, or of a schema, in characters."""
+"""The maximum length, in characters, of a schema, or of a string whose declarations are kept."""
 _REFERENCE = "$"
 """What a schema contains if its meaning depends on the document around it."""
 
@@ -37,16 +37,16 @@ class _Declared(Struct):
     document: object = None
     texts: bool = False
     schematic: Schematic | None = None
-    """The schema, ready to check arguments, once it was needed."""
+    """The schema, ready to check arguments; set on first use."""
 
 
 class KnownTexts(dict[str, list[tuple[str, _Declared]]]):
-    """The declarations in the latest strings of a document. In training data, many transcripts share them, or choose
-    from the same tools."""
+    """The declarations in the most recent strings of a document. In training data, many transcripts share them or
+    choose from the same tools."""
 
     def __init__(self) -> None:
         self._schematics: dict[str, Schematic] = {}
-        """The latest schemas that were used, by their text in Python, which differs for all different values."""
+        """The most recently used schemas, by their Python repr, which differs whenever the values differ."""
 
     def read(self, text: str) -> list[tuple[str, _Declared]]:
         """Return the tools that the text declares, in order."""

@@ -1,7 +1,7 @@
 """Make an untrusted JSON Schema safe: expand its references, bound its size, and leave unusable parts open.
 
-Nothing is ever fetched: a reference that does not resolve within the document accepts anything. So do parts beyond the
-limits and keywords that violate JSON Schema."""
+Nothing is ever fetched: a reference that does not resolve within the document accepts anything. Parts beyond the limits
+and keywords that violate JSON Schema do too."""
 
 from __future__ import annotations
 

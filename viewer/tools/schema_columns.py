@@ -9,7 +9,7 @@ from viewer.columns.api import Column
 from viewer.tools.validate import Schema
 
 ANYTHING, NOTHING, UNKNOWN = -1, -2, -3
-"""Parts that any value fits, that no value fits, and whose values need the careful check."""
+"""Parts that accept any value, parts that accept none, and parts whose values need the careful check."""
 MOST_PARTS = 4096
 """The maximum number of parts of all schemas together. Calls under any further schemas need the careful check."""
 MOST_NAMES = 64
@@ -53,7 +53,7 @@ class SchemaColumns:
         return part
 
     def forget(self, tool: str) -> None:
-        """Drop the schema of a tool, which was declared again."""
+        """Drop the schema of a tool that has been declared again."""
         self._numbers.pop(tool, None)
 
 

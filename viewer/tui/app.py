@@ -86,7 +86,7 @@ class ViewOptions(Struct, frozen=True):
     ascii_only: bool = False
     go_to: str = ""
     opens: str = ""
-    """The file to open first, if there are several; `go_to` is a place in it."""
+    """The file to open first, if there are several; `go_to` is a position in this file."""
     is_allowed: Callable[[str], bool] = lambda path: True
     """Returns True for a path that the operator may open by name."""
     follow: bool = False
@@ -101,7 +101,7 @@ class ViewOptions(Struct, frozen=True):
     replay: ReplayRequest | None = None
     """The replay to open on top of the first file."""
     times: str = ""
-    """The sidecar with recorded times of the first file, or the one that records them."""
+    """The sidecar that contains the recorded times of the first file, or in which to record them."""
     recorder: TimeRecorder | None = None
     """Records when the bytes of a followed file arrive."""
     settings: Settings = field(default_factory=Settings)
@@ -121,10 +121,10 @@ class ViewOptions(Struct, frozen=True):
 
 
 LOOK_SECONDS = 0.5
-"""Seconds between two checks for new files in a folder."""
+"""Seconds between checks for new files in a folder."""
 COLLECTOR = (2000, 5, 100)
-"""Garbage collector thresholds. Young objects are collected often, because collecting ten thousand at once would
-delay a frame by one or two milliseconds. It never traverses the objects of a document: they are frozen once the
+"""Garbage collector thresholds. Young objects are collected often, because collecting ten thousand at once would delay
+a frame by one or two milliseconds. The collector never traverses the objects of a document: they are frozen once the
 document has been read."""
 
 
@@ -286,7 +286,7 @@ class ViewerApp(App[int], inherit_bindings=False):
         await self._switcher.show_list(shown, self._choose)
 
     async def _choose(self, choice: Choice | None) -> None:
-        """Open the file that was chosen in the list. Without one, return to what the list covers, or end the app."""
+        """Open the file chosen in the list. If none was chosen, return to what the list covers, or end the app."""
         if choice is None:
             covered = self._lists.uncover()
             if covered is None:
@@ -337,7 +337,7 @@ class ViewerApp(App[int], inherit_bindings=False):
 
     async def _open(self, place: int, *, search: str = "", follows: bool = False, at: OpenAt | None = None) -> None:
         """Show one of the files, at the first match of a search or at a place. If it cannot be opened, show why on the
-        current screen; without one, end the app."""
+        current screen; if there is none, end the app."""
         path = self.paths[place]
         try:
             screen = self._switcher.open.get(path) or self._make_screen(path, follows=follows, at=at)
@@ -415,7 +415,7 @@ class ViewerApp(App[int], inherit_bindings=False):
         return screen
 
     async def _perform(self, screen: MainScreen | MergedScreen, request: FileRequest) -> None:
-        """Perform the request of a screen, unless another one has replaced it."""
+        """Perform the request of a screen, unless another screen has replaced it."""
         if self._switcher.content is not screen:
             return
         match request:

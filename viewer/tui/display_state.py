@@ -75,7 +75,7 @@ class DisplayState(Struct, frozen=True):
 
     @property
     def next_views(self) -> list[DisplayState]:
-        """The views that one key shows in place of this one. A strict or sealed view leads nowhere."""
+        """The views that a single key press can switch to from this one. There are none for a strict or sealed view."""
         if self.strict or self.sealed:
             return []
         if not self.debug:

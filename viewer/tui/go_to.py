@@ -139,7 +139,8 @@ def _in_agent(target: Target, projection: Projection) -> int | str:
 
 
 def _nearest(rows: Rows, row: int) -> int | str:
-    """Return the message of a row or one that it folds, or else the nearest message after it, or before it."""
+    """Return the message of a row or one that it folds; otherwise the nearest message after it or, failing that, before
+    it."""
     for near in chain(range(row, len(rows)), range(row - 1, -1, -1)):
         if rows.kind(near) is RowKind.MESSAGE:
             return rows.value(near)

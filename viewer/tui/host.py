@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from viewer.tui.session import Changed
 
 ScreenPlace = tuple[int, int]
-"""The first line on the screen: a row, and a line of it."""
+"""The first line on the screen: a row, and a line within that row."""
 
 
 class Notice(Enum):
@@ -99,7 +99,7 @@ class PromptLine(Protocol):
 
 
 class PaneArea(Protocol):
-    """The size of a pane, or the one that it is about to get."""
+    """The size of a pane, or the size that it is about to get."""
 
     @property
     def size(self) -> object:
@@ -112,7 +112,7 @@ class PaneArea(Protocol):
         ...
 
     def expect(self, size: tuple[int, int] | None) -> None:
-        """Set the width and height that the pane gets in the next layout, or None if its own size holds."""
+        """Set the width and height that the pane gets in the next layout; None means its current size."""
         ...
 
 
@@ -158,7 +158,7 @@ class Viewport(Protocol):
 
     @property
     def cursor_row(self) -> int | None:
-        """The row of the cursor; None without a cursor."""
+        """The row of the cursor; None if there is no cursor."""
         ...
 
     def move(self, lines: int) -> None:
@@ -170,7 +170,7 @@ class Viewport(Protocol):
         ...
 
     def hold_cursor(self, cursor: Cursor, above: int | None) -> None:
-        """Set the cursor, and let the rows that are shown next begin such that it is `above` lines below the top."""
+        """Set the cursor, and scroll the rows that are shown next so that it is `above` lines below the top."""
         ...
 
     def go_to_cursor(self, cursor: Cursor, *, above: int | None = None) -> None:
@@ -223,7 +223,7 @@ class ListView(Protocol):
     """The list of a pane."""
 
     cursor: int
-    """The row of the cursor; -1 without one."""
+    """The row of the cursor; -1 if there is no cursor."""
 
     @property
     def count(self) -> int:
@@ -314,7 +314,8 @@ class Host(Protocol):
         ...
 
     def next_failed_call(self, step: int) -> int:
-        """Return the next or previous row with a failed call in the calls table, wrapping around; -1 without one."""
+        """Return the next or previous row with a failed call in the calls table, wrapping around; -1 if there is
+        none."""
         ...
 
     @property

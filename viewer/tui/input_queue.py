@@ -15,7 +15,7 @@ from textual.dom import DOMNode
 from textual.events import Callback, Event, Key
 
 ROUNDS = 3
-"""How many messages in a row a key may cause before the next key: those of the input, the prompt, and its screen."""
+"""How many successive messages to wait for after each key: the messages of the input, the prompt, and its screen."""
 
 
 class _Step:
@@ -45,21 +45,21 @@ class InputQueue:
     """Owns the input that waits while a key is being handled."""
 
     def __init__(self, app: App[int], handle: Callable[[Event], Awaitable[None]]) -> None:
-        """`handle` is how the app handles an event."""
+        """`handle` is the app's own handler for an event."""
         self._app = app
         self._handle = handle
         self._waiting: deque[Event] = deque()
         self.is_busy = False
-        """True while a key is on its way."""
+        """True while a key is being handled."""
 
     async def take(self, event: Event) -> None:
-        """Handle an event of the driver after the ones before it."""
+        """Handle an event from the driver, after all earlier ones."""
         self._waiting.append(event)
         if not self.is_busy:
             await self._go_on()
 
     async def _go_on(self) -> None:
-        """Handle what waits, up to the next key."""
+        """Handle the waiting events, up to the next key."""
         self.is_busy = False
         while self._waiting and not self.is_busy:
             event = self._waiting.popleft()
@@ -72,7 +72,7 @@ class InputQueue:
                 await self._handle(event)
 
     def _climb(self, node: DOMNode, first: DOMNode, rounds: int) -> None:
-        """Follow a key from the first queue up to the app's queue, and once more for each message it may cause."""
+        """Follow a key from the first queue up to the app's queue, once for each message that it may cause in turn."""
         if node is self._app:
             if rounds > 1:
                 post_call(node, partial(self._climb, first, first, rounds - 1))

@@ -92,7 +92,7 @@ class Action(Struct, frozen=True):
     in_list: str = ""
     """The target while a list has the focus, if it differs."""
     served: Served = Served.SAFE
-    """Which served views offer the action. Its bindings, footer, help, and palette omit all others."""
+    """Which served views offer the action. The bindings, footer, help, and palette of other served views omit it."""
     title: str = ""
     """The title in the palette, if it is not the label."""
     refusal: str = ""
@@ -262,7 +262,7 @@ ACTIONS: tuple[Action, ...] = (
         "clear",
         ("escape",),
         "Clear",
-        "Return to the transcript, then end the search, then the filter.",
+        "Return to the transcript, then clear the search, then the filter.",
         _S,
         "view.clear",
     ),
@@ -420,12 +420,12 @@ ACTIONS: tuple[Action, ...] = (
         "wrap",
         ("minus",),
         "Wrap",
-        "Wrap long lines or not; in the timeline, zoom out.",
+        "Turn line wrapping on or off; in the timeline, zoom out.",
         _V,
         "view.toggle_wrap",
         in_list="lists.zoom_out",
     ),
-    Action("times", ("semicolon",), "Times", "Switch times: off, relative, or clock.", _V, "view.next_times"),
+    Action("times", ("semicolon",), "Times", "Cycle times: off, relative, or clock.", _V, "view.next_times"),
     Action(
         "usage", ("dollar_sign",), "Usage", "Show tokens and cost.", _V, "view.toggle_usage", True, served=Served.DEBUG
     ),
@@ -462,7 +462,14 @@ ACTIONS: tuple[Action, ...] = (
     Action("next_mark", ("u",), "Next mark", "Go to the next mark.", _B, "navigator.next_mark"),
     Action("previous_mark", ("U",), "Previous mark", "Go to the previous mark.", _B, "navigator.previous_mark"),
     Action("marks", ("apostrophe",), "Marks", "List the marks.", _B, "program.list_marks"),
-    Action("yank", ("y",), "Copy", "Copy the message; in the debug view, a second key chooses what.", _Y, "copy.yank"),
+    Action(
+        "yank",
+        ("y",),
+        "Copy",
+        "Copy the message; in the debug view, a second key selects what to copy.",
+        _Y,
+        "copy.yank",
+    ),
     Action("copy_text", (), "Copy text", "Copy the text of the message.", _Y, "copy.copy_text", False, ("y",)),
     Action(
         "copy_raw",
@@ -512,7 +519,7 @@ ACTIONS: tuple[Action, ...] = (
         "copy_link",
         (),
         "Copy link",
-        "Copy the file and the number of the message.",
+        "Copy the file name and the message number.",
         _Y,
         "copy.copy_link",
         True,
@@ -560,7 +567,7 @@ ACTIONS: tuple[Action, ...] = (
         "copy_or_quit",
         ("ctrl+c",),
         "Copy or quit",
-        "Copy the selection. Without one, press twice to quit.",
+        "Copy the selection. If nothing is selected, press twice to quit.",
         _O,
         "program.copy_or_quit",
     ),
@@ -606,7 +613,7 @@ def debug_only(actions: Sequence[Action] = ACTIONS) -> str:
 
 
 DEBUG_ONLY = debug_only()
-"""The same message with the default key."""
+"""The message for an action that needs the debug view, with the default key."""
 
 
 def after_yank(actions: Sequence[Action] = ACTIONS) -> dict[str, Action]:

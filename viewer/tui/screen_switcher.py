@@ -1,4 +1,4 @@
-"""Screen switcher: owns the main screens of the open files, and replaces the shown screen by another one."""
+"""Screen switcher: owns the main screens of the open files, and replaces the visible screen with another one."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 
 class ScreenSwitcher:
-    """Above Textual's empty screen lies one content, which is a list of files, a merged view or a main screen, and its
-    dialogs above that.
+    """On top of Textual's empty screen is one content screen (a file list, a merged view, or a main screen), and on top
+    of that are its dialogs.
 
     Each change is awaited in a handler of the app, whose later keys wait in its queue until the next screen is ready.
     """
@@ -29,12 +29,12 @@ class ScreenSwitcher:
 
     @property
     def content(self) -> Screen[object] | None:
-        """The screen below all dialogs; None before the first one."""
+        """The screen below all dialogs; None before the first screen is shown."""
         stack = self._app.screen_stack
         return stack[1] if len(stack) > 1 else None
 
     async def show(self, path: str, screen: MainScreen) -> None:
-        """Show the main screen of a file in place of the content."""
+        """Show the main screen of a file in place of the content screen."""
         app = self._app
         await self._close_dialogs()
         if path not in self.open:
@@ -46,7 +46,7 @@ class ScreenSwitcher:
             await app.switch_screen(screen)
 
     async def show_merged(self, screen: MergedScreen) -> None:
-        """Show the merged view in place of the content. It stays mounted while one of its files is shown."""
+        """Show the merged view in place of the content screen. It stays mounted while one of its files is shown."""
         app = self._app
         await self._close_dialogs()
         if not app.is_screen_installed(screen):
@@ -65,7 +65,7 @@ class ScreenSwitcher:
         await switched
 
     async def show_list(self, files: FilesScreen, chosen: Callable[[Choice | None], Awaitable[None]]) -> None:
-        """Show a list of files in place of the content. `chosen` gets the choice."""
+        """Show a list of files in place of the content screen. `chosen` receives the choice."""
         await self._close_dialogs()
         popped = None if self.content is None else self._app.pop_screen()
         await self._app.push_screen(files, chosen)
@@ -73,15 +73,15 @@ class ScreenSwitcher:
             await popped
 
     async def close_files(self, kept: Collection[str] = ()) -> None:
-        """Remove the main screens, except those of the kept files. None of them is shown any more."""
+        """Remove the main screens, except those of the kept files. The removed screens must no longer be shown."""
         screens = [self.open.pop(path) for path in [*self.open] if path not in kept]
         for screen in screens:
             self._app.uninstall_screen(screen)
-            self._app.workers.cancel_node(screen)  # its tasks draw, but its widgets are removed first
+            self._app.workers.cancel_node(screen)  # its tasks would draw on widgets that are already removed
             await screen.remove()
 
     async def _close_dialogs(self) -> None:
-        """Close what lies above the content, without a choice."""
+        """Close everything above the content screen, without a choice."""
         while len(self._app.screen_stack) > 2:
             await self._app.screen.dismiss(None)
 

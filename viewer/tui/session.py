@@ -22,11 +22,11 @@ from viewer.render.blocks.times import Times
 from viewer.tui.display_state import DisplayState
 
 LONGEST_KEPT_UNFOLDED = 128 * 1024
-"""A growing message with fewer bytes stays unfolded when it ends."""
+"""A growing message smaller than this stays unfolded when it ends."""
 KEPT_ROWS = 5
-"""How many rows of other views to keep: one for each key that switches a channel, and those of the safe view."""
+"""For how many other views to keep the rows: one for each key that toggles a channel, and one for the safe view."""
 FEW_MESSAGES = 50_000
-"""The rows of fewer messages are computed within a frame."""
+"""If there are fewer messages than this, their rows are computed within a single frame."""
 MOST_TRIED = 10_000
 """How many rows to search in each direction for the nearest shown message."""
 
@@ -44,7 +44,7 @@ class Changed(Flag):
     WIDTH = auto()
     """The size may have changed: if so, rebuild all blocks."""
     GROWN = auto()
-    """The same rows, except that those from `Session.grown_from` on are new or different."""
+    """Rows were added or changed: those from `Session.grown_from` on are new or different."""
     BLOCKS = auto()
     """Folds or matches changed: rebuild the visible blocks."""
     LISTS = auto()
@@ -117,7 +117,7 @@ class Session:
         self._agent_messages = self.projection.agent_messages(self.agent) if self.agent else MessageSet()
         self.rows: Rows = self._make_rows()
         self._all_rows: Rows | None = None
-        """The rows without the filter; None if there is no filter."""
+        """The unfiltered rows; None if there is no filter."""
         self.filtered_by = ""
         """The filter of the rows, as typed; empty if they are all rows."""
         self.leak_scores: Mapping[int, int] = {}
@@ -167,7 +167,7 @@ class Session:
 
     @property
     def searched_total(self) -> int:
-        """The number of messages from which a filter chooses."""
+        """The number of messages from which a filter selects."""
         counts_shown = self.projection.audience.is_safe or bool(self.agent)
         return self.all_rows.shown_count if counts_shown else self.all_rows.reach
 

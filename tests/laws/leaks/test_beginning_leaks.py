@@ -1,4 +1,4 @@
-"""The page before everything else shows nothing hidden, and the laboratory finds a leak that is planted in it."""
+"""The page before the first page shows nothing hidden, and the laboratory finds a leak that is planted in it."""
 
 from __future__ import annotations
 

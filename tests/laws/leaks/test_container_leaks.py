@@ -1,4 +1,4 @@
-"""Containers leak no hidden content: every field, name, column, comment, and table holds a canary."""
+"""Containers leak no hidden content: every field, name, column, comment, and table contains a canary."""
 
 from __future__ import annotations
 

@@ -78,7 +78,7 @@ def test_real_text_has_no_leak(sample: object) -> None:
     assert few.leaks(base64.b64encode(data)) == []
 
 
-def test_five_letters_are_no_leak() -> None:
+def test_five_letters_are_not_a_leak() -> None:
     assert FINDER.leaks(f"{WORD[:5]} {WORD[9:]}x") == [] or WORD[:5] + WORD[9:] in WORD
 
 
@@ -86,7 +86,7 @@ def test_canaries_never_repeat() -> None:
     assert len({canary(Random(seed)) for seed in range(1000)}) == 1000
 
 
-def test_typed_text_and_keys_that_continue_it_are_no_leak() -> None:
+def test_typed_text_and_keys_that_continue_it_are_not_a_leak() -> None:
     finder = Finder(["kqkxwqzkxzvvxv"])
     assert finder.plain("& kqkx  w Wrap  q Quit") == []
     finder = Finder(["kqkxwqzkxzvvxv"])

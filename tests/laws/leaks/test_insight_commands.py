@@ -1,4 +1,4 @@
-"""Without --reveal, next, lens, diff, and leaks print the same bytes for other hidden text in a conversation."""
+"""Without --reveal, next, lens, diff, and leaks print the same bytes whatever the hidden text in a conversation is."""
 
 from __future__ import annotations
 
@@ -33,7 +33,8 @@ def is_hidden(message: Message) -> bool:
 
 
 def with_other_words(messages: list[Message], chance: Random) -> list[Message]:
-    """Return the conversation with other hidden texts of other lengths, some of which occur in shown messages."""
+    """Return the conversation with different hidden text of different lengths. Some of it also occurs in shown
+    messages."""
     shown = [each["text"] for each in messages if not is_hidden(each)]
     return [each | {"text": other_text(each, shown, chance)} if is_hidden(each) else each for each in messages]
 

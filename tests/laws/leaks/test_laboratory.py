@@ -53,8 +53,8 @@ def prefixes_of(planted: Planted) -> list[str]:
 async def escaped_from(
     planted: Planted, acts: Sequence[Act], *, restarted: bool = False, **options: Any
 ) -> tuple[list[Escaped], int]:
-    """Return the leaks that were found, and how often the output was searched. `restarted` starts the app twice: the
-    second time with the state that the first one saved."""
+    """Return the leaks that were found, and how many times the output was searched. `restarted` starts the app twice:
+    the second time with the state that the first one saved."""
     escaped, looks = list[Escaped](), 0
     half = len(acts) // 2 if restarted else 0
     with tempfile.TemporaryDirectory() as folder:

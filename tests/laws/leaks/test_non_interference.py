@@ -190,7 +190,7 @@ def test_a_difference_is_found(tells: Callable[[Planted], str]) -> None:
 
 
 @pytest.mark.slow
-def test_a_served_view_that_tells_of_hidden_text_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_served_view_that_reveals_hidden_text_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     def tells(navigator: Navigator, typed: str) -> bool:
         if typed == "5":
             navigator._host.notify(str(crc32(Path("input", "chat.ocml").read_bytes())))

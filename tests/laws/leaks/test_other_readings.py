@@ -20,21 +20,21 @@ from viewer.formats import FORMATS
 from viewer.model.visibility import END_USER
 
 FORGED = {"literal block", "embedded turn, escaped", "embedded turn, in parts"}
-"""Places that hold the text of a whole message. In a format without literal blocks or JSON strings, that is a message.
+"""Places that contain a whole message as text. In a format without literal blocks or JSON strings, it is a message.
 
 VISIBILITY.md, section 8: a forged message is indistinguishable from a real one."""
 CUTS = 64
 
 
 def shown(data: bytes, format: str | None, folder: Path) -> list[str]:
-    """Return the texts that the end user sees."""
+    """Return the text of each message that the end user sees."""
     (folder / "chat").write_bytes(data)
     items = open_document(str(folder / "chat"), format=format).project(END_USER).items()
     return [item.body for item in items if isinstance(item, ShownMessage)]
 
 
 def leaked(planted: Planted, texts: list[str]) -> set[str]:
-    """Return the places whose canaries occur in any of the texts."""
+    """Return the places whose canaries occur in this text."""
     return {planted.place_of(leak.canary) for leak in planted.finder.plain("\n".join(texts))}
 
 
@@ -79,7 +79,7 @@ STATEMENTS = {"channel", "phase", "recipient", "to", "intent", "thought", "chose
 DIVISIONS = {"response.cancel", "response.delta.flush"}
 """Types that hide what comes after them, or that split the text."""
 IDENTITIES = {"message_id", "item_id", "id", "output_index", "index"}
-"""Keys that keep the texts of two messages apart."""
+"""Keys that distinguish the text of one message from that of another."""
 STOPS = ("<|im_end|>", "<|end|>", "<|return|>", "<|call|>", "}")
 _KEY = re.compile(r'"([A-Za-z_.]+)"(?=\s*:)')
 _TYPE = re.compile(r'(?<="type")(\s*:\s*)"([a-z_.]+)"')

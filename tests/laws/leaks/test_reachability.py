@@ -20,7 +20,7 @@ WHEN = ["after loading", "after debug", "after use"]
 
 
 def held(planted: Planted, when: str, folder: Path) -> list[str]:
-    """Return the places in the process that hold canaries, with the kind of each canary."""
+    """Return the places in the process that contain canaries, with the kind of each canary."""
     (folder / "chat").write_bytes(planted.data)
     (folder / "canaries").write_text(" ".join(planted.canaries), "utf-8")
     asked = ["tests.support.leaks.reaching", str(folder / "chat"), planted.format, str(folder / "canaries"), when]

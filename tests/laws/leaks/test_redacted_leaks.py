@@ -47,7 +47,7 @@ def pieces(words: list[str]) -> re.Pattern[str]:
 
 
 @pytest.mark.share(test=8)
-@pytest.mark.parametrize("format", [kind for kind in KINDS if kind != "harmony-tokens"])  # its texts are numbers
+@pytest.mark.parametrize("format", [kind for kind in KINDS if kind != "harmony-tokens"])  # its text consists of numbers
 def test_no_output_has_a_secret(format: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     planted = everything(format)

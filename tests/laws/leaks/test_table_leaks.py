@@ -24,7 +24,8 @@ PLACES = ("start", "end", "line", "column")
 
 
 _STRINGS = re.compile(rb"[ -~]{4,}")
-"""Text among other bytes. Single letters in the bytes of times and sizes would spell pieces of canaries by chance."""
+"""Text among other bytes. Without it, single letters in the bytes of times and sizes could spell parts of canaries by
+chance."""
 
 
 def contents(directory: Path) -> str:
@@ -103,8 +104,8 @@ def test_no_row_holds_what_is_hidden(format: str, tmp_path: Path) -> None:
 
 
 def comparable(rows: FileRows, *, is_strict: bool) -> dict[str, Any]:
-    """Return the rows of a file without its run time, and without the places of problems, which a strict scan does not
-    store."""
+    """Return the rows of a file without its run time. Positions of problems are also removed, unless `is_strict` is
+    set."""
     diagnostics = rows.diagnostics
     if not is_strict:
         diagnostics = [{name: row[name] for name in row if name not in PLACES} for row in diagnostics]

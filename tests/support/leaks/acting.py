@@ -23,13 +23,14 @@ REVEALED = ".DEBUG."
 LISTED = ".brief."
 """Part of the name of each file that was exported from the brief view."""
 BACK = ("debug and back", "brief and back")
-"""Acts that go to another level and back. What they show in between depends on hidden text."""
+"""Acts that go to another level and back. The views in between depend on hidden text."""
 LEAVES_SAFE = {"debug", "brief"}
 """Actions that reveal content on purpose. A session uses them only to enter a revealing view and to leave it again."""
 ENDS = {"leave", "copy_or_quit", "suspend"}
 """Actions that may end the app, or need a real terminal."""
 PLAYS = {"replay"}
-"""Actions whose screen depends on the clock. tests/screens/test_replay_screen.py compares it for other hidden words."""
+"""Actions whose screens depend on the clock. tests/screens/test_replay_screen.py compares them for different hidden
+words."""
 MOST_SCREENS = 3
 """How many screens a walk opens, one on top of the other."""
 KEYS = [key for action in ACTIONS if action.id not in LEAVES_SAFE | ENDS | PLAYS for key in action.keys]
@@ -65,7 +66,7 @@ class Act:
 
 def act_of(number: int, prefixes: Sequence[str] = (), *, anywhere: bool = False, agents: Sequence[str] = ()) -> Act:
     """Return the act with this number. `prefixes` are prefixes of canaries to search for. `anywhere` adds commands and
-    other screens, some of which depend on the clock. `agents` are places in the transcripts of sub-agents."""
+    other screens, some of which depend on the clock. `agents` are positions in the transcripts of sub-agents."""
     chance = Random(number)
     column, row = chance.randrange(120), chance.randrange(40)
     makers: list[Callable[[], Act]] = [

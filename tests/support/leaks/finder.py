@@ -122,7 +122,7 @@ def _decoded(
 
 @lru_cache(4096)
 def _words_in(decode: Callable[[str], Iterator[bytes]], run: str) -> tuple[str, ...]:
-    """Return what a run decodes to, if that may hold a canary: most runs are words that occur in every output."""
+    """Return what a run decodes to, if that may contain a canary: most runs are words that occur in every output."""
     texts = (made.replace(b"\0", b"").decode("latin-1").casefold() for made in decode(run))
     return tuple(text for text in texts if _RUN.search(text) or _NUMBER.search(text))
 

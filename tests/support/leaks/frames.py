@@ -30,12 +30,12 @@ class Frames:
 
     def __init__(self) -> None:
         self.see: Callable[[Widget, list[str]], bool] = lambda widget, lines: False
-        """Receives the lines of a widget on the screen. False if nobody may search them now."""
+        """Receives the lines of a widget on the screen. False if they must not be searched now."""
         self._changed: WeakSet[Widget] = WeakSet()
         self._places: dict[Widget, Place] = {}
         """Where each widget of the last frame is."""
         self._unseen: WeakSet[Widget] = WeakSet()
-        """Widgets that were drawn while nobody searched and may still be on the screen."""
+        """Widgets that were drawn while no search was allowed and may still be on the screen."""
 
     def draw_instead(self, patched: pytest.MonkeyPatch) -> None:
         """Draw the frames of the app instead of Textual."""
@@ -69,7 +69,7 @@ class Frames:
         patched.setattr(ViewerApp, "get_line_filters", lambda app: ())  # colors, and a guard against controls
 
     def draw(self, app: App[Any], *, again: bool = False) -> None:
-        """Draw what has changed. `again` also draws what was drawn when nobody searched."""
+        """Draw what has changed. `again` also draws what was drawn while no search was allowed."""
         before, self._places = self._places, {}
         for screen in (app.screen, *app._background_screens):
             for widget, place in screen._compositor.visible_widgets.items():
@@ -84,7 +84,7 @@ class Frames:
         if not shown:
             return
         crop = shown.translate(-region.offset)
-        if _is_blank(widget):  # only its border may hold text
+        if _is_blank(widget):  # only its border may contain text
             if widget._border_title is None and widget._border_subtitle is None:
                 return
             edges = [line for line in dict.fromkeys((0, region.height - 1)) if crop.y <= line < crop.bottom]

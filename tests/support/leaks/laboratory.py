@@ -50,7 +50,7 @@ SECURITY.md documents this. Once the mark has been read, the text is hidden."""
 SHORTEST_TYPED = 3
 """The minimum number of letters that are typed to search for a canary."""
 LEAVES = 5
-"""How often to try to leave the debug view, because a dialog over it may take the keys."""
+"""How many times to try to leave the debug view, because a dialog over it may take the keys."""
 
 
 @dataclass(frozen=True)
@@ -252,7 +252,7 @@ class Session:
         return next((word for word in self.planted.canaries if word.startswith(typed)), "")
 
     def files(self) -> None:
-        """Search new files in the folder at the end. The state file must hold only numbers."""
+        """Search new files in the folder at the end. The state file must contain only numbers."""
         state = self.folder / "state" / "state.json"
         if state.exists() and not NUMBERS_ONLY.fullmatch(state.read_text("utf-8")):
             self.escaped.append(Escaped("state file", "any text", Leak("", "text", ""), "the end"))
@@ -274,7 +274,7 @@ def tool_names(planted: Planted) -> re.Pattern[str]:
 
 
 def surface_of(widget: Widget) -> str:
-    """Return the name of a part of the screen: that of the outermost widget of ours around it."""
+    """Return the name of a part of the screen: the name of the outermost of our widgets around it."""
     screen = widget.screen
     if isinstance(screen, HelpScreen):
         return "help"

@@ -307,7 +307,7 @@ def _in_json(role: str, texts: dict[str, str]) -> list[Part]:
 
 
 def _in_two(text: str) -> tuple[str, str]:
-    """Return the text in two parts, cut inside its first mark."""
+    """Split the text in two, inside its first mark."""
     at = next((place for place, letter in enumerate(text) if letter in "<[◁"), 2) + 3
     return text[:at], text[at:]
 
@@ -438,7 +438,7 @@ FRAMES_0_1: list[Part] = [
 SIZED = frozenset({"media data"})
 """Places whose size the safe view shows in a label."""
 EXPECTED = ("the name of a shown message", "shown text", "the name of a file")
-"""The only places whose text is in safe output. No row of these tables plants a canary there."""
+"""The only places whose text appears in safe output. No row of these tables plants a canary there."""
 
 
 @dataclass(frozen=True)

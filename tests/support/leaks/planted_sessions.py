@@ -126,7 +126,7 @@ ALL_KINDS = {**KINDS, **SESSION_KINDS}
 
 
 def agents_in(planted: Planted) -> list[str]:
-    """Return places in the transcripts of sub-agents, as an operator types them after `:`."""
+    """Return positions in the transcripts of sub-agents, as an operator types them after `:`."""
     projection = Document(InMemory(planted.data), planted.format).load().project(EVERYTHING)
     agents = Agents(projection)
     calls = {agents.of(number).call for number in range(1, projection.message_count + 1)} - {0}

@@ -30,7 +30,8 @@ from viewer.tui.app import ViewerApp, ViewOptions
 from viewer.tui.insight.lens import LensScreen
 
 INDEX = (MessageIndex, CallLedger, Transcript)
-"""Objects that may hold header words of hidden messages. Objects that are reachable only through them are skipped."""
+"""Objects that may contain header words of hidden messages. Objects that are reachable only through them are
+skipped."""
 DEBUG_KEYS = [
     "d",
     "s",
@@ -83,7 +84,7 @@ def _parts(thing: object) -> list[object]:
 
 def _name(thing: object) -> str:
     """Return the type of an object or, for a cached function, its name."""
-    if hasattr(type(thing), "cache_info"):  # not of the object: loaders of libraries look for any name they lack
+    if hasattr(type(thing), "cache_info"):  # not on the object: lazy modules import something for any unknown name
         return f"{getattr(thing, '__module__', '')}.{getattr(thing, '__qualname__', '')}"
     return type(thing).__qualname__
 
@@ -110,7 +111,7 @@ def everything_alive(app: object) -> list[object]:
 
 
 async def main(file: str, format: str, canaries: str, when: str) -> None:
-    """Run the app, collect the reachable texts, and print them."""
+    """Run the app, collect all reachable strings, and print the canaries in them."""
     app = ViewerApp([file], ViewOptions(format=format))
     async with app.run_test(size=(120, 40)) as pilot:
         await settled(pilot)

@@ -99,7 +99,7 @@ class Schedule:
 
     def _other(self, parts: list[Part], first: Part) -> Planted:
         chance = self.chance
-        if self.way == "order":  # usually the same bytes in other places
+        if self.way == "order":  # usually the same parts in a different order
             mixed = parts[:]
             chance.shuffle(mixed)
             return made_of(self.format, [first, *mixed, self._end("of the other")], chance.getrandbits(32))
@@ -236,7 +236,7 @@ def _make_small(patched: pytest.MonkeyPatch) -> None:
 
 
 class _Awake:
-    """A watcher whose waits return at once."""
+    """A watcher whose waits return immediately."""
 
     def __init__(self, path: str) -> None:
         pass

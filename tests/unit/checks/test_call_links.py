@@ -37,7 +37,7 @@ class Row:
     call: int
     reply: int | None = None
     inferred_at: int = 0
-    """The time at which the reply was inferred; 0 for a reply that states the id."""
+    """The time at which the reply was inferred; 0 for a reply that contains the id."""
 
 
 def modeled(steps: list[tuple[str, str, str | None]]) -> tuple[set[Link], int]:

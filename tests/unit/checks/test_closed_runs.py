@@ -1,4 +1,4 @@
-"""Messages that are prefiltered together get the same diagnostics as messages that are checked one by one."""
+"""Messages that are prefiltered together yield the same diagnostics as messages that are checked one by one."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ REPLIES = (
 
 
 def rollout(chance: random.Random, number: int) -> bytes:
-    """Return records of Codex, in which replies state their outcome."""
+    """Return records of Codex, in which replies report their outcome."""
     failed = json.dumps({"output": "x", "metadata": {"exit_code": 1}})
     output = chance.choice(["done", "Café", failed, *REPLIES, *BODIES])
     call = {
@@ -109,7 +109,7 @@ def rollout(chance: random.Random, number: int) -> bytes:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("format", "record"), [("json", conversation), ("codex", rollout)])
-def test_conversations_are_checked_together_as_one_by_one(
+def test_conversations_are_checked_alike_together_and_one_by_one(
     format: str, record: Callable[[random.Random, int], bytes], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     chance = random.Random(format)
@@ -138,7 +138,7 @@ def test_the_diagnostics_of_several_messages_are_those_of_each(monkeypatch: pyte
         monkeypatch.undo()
 
 
-def test_a_string_is_decoded_at_once_as_with_care() -> None:
+def test_a_string_is_decoded_at_once_as_on_the_slow_path() -> None:
     strings = [
         b'""',
         b'"a"',

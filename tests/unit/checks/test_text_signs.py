@@ -1,4 +1,4 @@
-"""The strings with signs of marks are found in a block as one by one."""
+"""A search over a block finds the strings with signs of marks that testing each string finds."""
 
 from __future__ import annotations
 
@@ -39,4 +39,4 @@ def test_strings_with_signs_are_found_in_a_block(seed: int) -> None:
         texts = {place: block[slice(*span)].lower() for place, span in enumerate(zip(starts, ends, strict=True))}
         assert all(b"~" in texts[place] for place in found - wanted), "the beginning of a sign is not compared"
         missed = {place: texts[place] for place in wanted - found}
-        assert all(b"003c" in text and not _ESCAPE.search(text) for text in missed.values()), "escapes are found"
+        assert all(b"003c" in text and not _ESCAPE.search(text) for text in missed.values()), "escapes are always found"

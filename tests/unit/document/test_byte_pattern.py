@@ -1,4 +1,4 @@
-"""A byte pattern finds in bytes what `re` finds in the text, or reports uncertain places."""
+"""A byte pattern finds in bytes what `re` finds in the text, or reports where it is uncertain."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LETTERS = "aAkKsSiIzZ[{@`\0 \u212a\u017f\u0130\u0131éÉßẞрРѐЀѠѡⱥȺ�
 
 
 def found(text: str, word: str, ignores_case: bool) -> tuple[set[int], set[int], bool]:
-    """Return the matches and the uncertain places, in code points."""
+    """Return the matches and the uncertain positions, in code points."""
     pattern = BytePattern(word, ignores_case)
     needle = PatternFinder(pattern)
     data = text.encode()

@@ -14,7 +14,7 @@ NAMES = [name for name in ODD if not name.startswith(("an un", "another")) and "
 TURNS = [turn(number) + (ODD[NAMES[number % len(NAMES)]] if number % 9 == 0 else b"") for number in range(5000)]
 BIG = b"version: 2.2\n" + DECLARED + b"".join(TURNS)
 LARGE = b"version: 2.2\n" + DECLARED + b"".join(TURNS[:3000])
-"""Smaller, because the parser that it is compared with takes longer."""
+"""A smaller input, because the parser that it is compared with takes longer."""
 
 
 @pytest.mark.share(test=80)

@@ -279,7 +279,7 @@ def test_every_command_takes_the_filter(document: Document) -> None:
     assert run("check", "-d", path, "--where", "role:user").code == 0
 
 
-def test_nothing_that_matches_is_said_and_is_no_error(document: Document) -> None:
+def test_no_match_is_reported_and_is_not_an_error(document: Document) -> None:
     result = run("show", document.name, "--where", "no such words")
     assert (result.code, result.out) == (0, "")
     assert result.err == f"ocmlview: {document.name}: no message matches the filter.\n"
@@ -333,7 +333,7 @@ def test_a_refused_filter_says_the_same_for_every_document(tmp_path: Path) -> No
 
 
 def test_a_filter_of_the_safe_view_does_not_depend_on_hidden_text(tmp_path: Path) -> None:
-    """Every filter that the safe view allows gives the same output if all hidden text and hidden fields change."""
+    """Every filter that the safe view allows yields the same output if all hidden text and hidden fields change."""
 
     def record(word: str) -> dict[str, object]:
         calls = [

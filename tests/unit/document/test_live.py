@@ -37,7 +37,7 @@ def begins_inside_a_thought(text: bytes) -> bool:
     return closing is not None and (opening is None or closing.start() < opening.start())
 
 
-"""Samples whose texts turn out to be thoughts only because of later text."""
+"""Samples with text that only later text reveals to be a thought."""
 
 
 class Log:
@@ -210,7 +210,7 @@ class TestOneByteAtATime:
 
 
 class TestDetection:
-    def test_the_first_bytes_tell_nothing(self, log: Log) -> None:
+    def test_the_first_bytes_reveal_nothing(self, log: Log) -> None:
         changes = log.write("{")
         assert changes[0].restarted
         assert changes[0].reset is None
@@ -394,7 +394,7 @@ class TestDeadlines:
         )
         assert [link.observed_ms for link in log.document.tally.links] == [None, None]
 
-    def test_a_reply_in_time_is_no_problem(self, log: Log) -> None:
+    def test_a_reply_in_time_is_not_a_problem(self, log: Log) -> None:
         log.write(HEAD + QUESTION + CALL + '{"deadline_ms": 2000}<|call|>')
         log.write(REPLY)
         log.clock.now += 9

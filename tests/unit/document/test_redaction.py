@@ -1,4 +1,4 @@
-"""The table of secrets: what is found, in which spellings, what is left unchanged, and which mask each secret gets."""
+"""The table of secrets: what is found and in which spellings, what is left unchanged, and how each secret is masked."""
 
 from __future__ import annotations
 

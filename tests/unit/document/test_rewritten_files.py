@@ -96,7 +96,7 @@ class TestReading:
         write(path, chat(30))
         assert bodies(opened(path))[-1] == "Answer 29"
 
-    def test_appending_is_no_rewrite(self, path: Path) -> None:
+    def test_appending_is_not_a_rewrite(self, path: Path) -> None:
         write(path, chat(30))
         document = opened(path)
         write(path, chat(40))
@@ -112,7 +112,7 @@ class TestReading:
         with pytest.raises(UnprovenError):
             document._source.read(400_000, 400_010)
 
-    def test_a_touched_file_is_no_rewrite(self, path: Path) -> None:
+    def test_a_touched_file_is_not_a_rewrite(self, path: Path) -> None:
         write(path, chat(30))
         document = opened(path)
         path.touch()
@@ -190,7 +190,7 @@ class TestReading:
         assert projection.item(projection.rows(), 1).body == ""  # type: ignore[union-attr]
         assert len(calls) == known
 
-    def test_a_projection_that_is_older_than_the_wish_withholds_too(self, path: Path) -> None:
+    def test_a_projection_older_than_the_request_also_withholds(self, path: Path) -> None:
         write(path, chat(30))
         document = opened(path)
         projection = document.project(END_USER)

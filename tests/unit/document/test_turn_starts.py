@@ -1,4 +1,4 @@
-"""Turns begin at the same places with every backend."""
+"""Turns begin at the same messages with every backend."""
 
 from __future__ import annotations
 

@@ -118,7 +118,7 @@ def test_a_chunk_without_an_id_continues_the_one_before() -> None:
 
 
 @pytest.mark.slow
-def test_text_of_nobody_known_is_hidden() -> None:
+def test_text_of_an_unknown_speaker_is_hidden() -> None:
     said, lost = text("CHUNK", "m", "Seen."), text("CHUNK", delta="SECRET_")
     robot = text("CHUNK", "x", role="robot")
     for events in (

@@ -72,6 +72,6 @@ def test_a_session_of_droid_without_its_beginning_shows_nothing_more() -> None:
             assert not [text for text in seen(events_of("pi", data), data) if SECRET in text], sample.name
 
 
-def test_the_input_in_a_trace_is_no_interaction() -> None:
+def test_the_input_in_a_trace_is_not_an_interaction() -> None:
     for sample in samples_of("langfuse"):
         assert SECRET not in "".join(seen(events_of("interactions", sample.text), sample.text)), sample.name

@@ -82,7 +82,7 @@ def test_what_is_not_for_the_reader_is_hidden() -> None:
     assert shown(as_lines(message("user", {"type": "reasoning", "text": "SECRET_"}, TOOL)), NAME) == []
 
 
-def test_a_text_that_is_no_string_is_hidden() -> None:
+def test_a_text_that_is_not_a_string_is_hidden() -> None:
     for value in (7, ["SECRET_"], {"x": "SECRET_"}):
         assert shown(as_lines(message("user", {"type": "text", "text": value})), NAME) == [], value
         assert shown(as_lines({"type": "text-delta", "id": "0", "delta": value}), NAME) == [], value

@@ -111,7 +111,7 @@ def test_attachments_are_labels_and_never_data() -> None:
     assert shown(request(assistant(file, TEXT)), FORMAT) == ["Hello."]
 
 
-def test_a_cache_point_and_empty_text_are_no_messages() -> None:
+def test_a_cache_point_and_empty_text_are_not_messages() -> None:
     data = request(user({"cachePoint": {"type": "default"}}, {"type": "text", "text": ""}, TEXT), assistant())
     assert shown(data, FORMAT) == ["Hello."]
     assert hidden(data, FORMAT) == []

@@ -227,7 +227,7 @@ def test_the_next_start_ends_a_reply_that_was_cut_off() -> None:
     assert problems(data, FORMAT) == ["E-STREAM-TRUNCATED/event-stream"]
 
 
-def test_several_streams_are_one_transcript_unless_requests_lie_between_them() -> None:
+def test_several_streams_are_one_transcript_unless_requests_come_between() -> None:
     assert len(reading(events(*WHOLE, *WHOLE), FORMAT).transcripts) == 1
     request = {"model": "m", "system": "SECRET_1", "messages": [{"role": "user", "content": "Hi."}]}
     data = lines(request, *WHOLE, request, *WHOLE)

@@ -21,14 +21,14 @@ def test_an_error_is_a_hidden_notice_and_a_problem_of_the_run() -> None:
     assert found(data, "json") == ["W-RUN-ERROR/api", "W-RUN-ERROR/rate-limit"]
 
 
-def test_a_file_of_errors_is_no_unknown_file() -> None:
+def test_a_file_of_errors_is_not_an_unknown_file() -> None:
     for data in (as_lines(EXPIRED, FAILED), as_document({"error": LIMIT}), as_document(FAILED)):
         assert detect(data).format == "json"
         assert shown(data, "json") == []
         assert "W-RUN-ERROR/rate-limit" in found(data, "json")
 
 
-def test_a_line_without_a_response_or_an_error_is_no_error() -> None:
+def test_a_line_without_a_response_or_an_error_is_not_an_error() -> None:
     assert found(as_lines(ANSWER, NOTHING, ANSWER), "json") == []
 
 

@@ -125,7 +125,7 @@ def test_parallel_calls_have_their_own_results() -> None:
     assert problems(data, FORMAT) == []
 
 
-def test_empty_and_missing_messages_are_no_messages() -> None:
+def test_empty_and_missing_messages_are_not_messages() -> None:
     assert kinds(trajectory(agent("", tool_calls=[call()]))) == ["call"]
     assert kinds(trajectory(agent(None, tool_calls=[call()]))) == ["call"]
     assert problems(trajectory(agent("", tool_calls=[call()])), FORMAT) == []
@@ -163,7 +163,7 @@ def test_values_of_wrong_types_are_hidden() -> None:
     assert shown({"steps": [user("SECRET_1")]}, FORMAT) == []
 
 
-def test_arguments_that_are_no_object_are_a_problem() -> None:
+def test_arguments_that_are_not_an_object_are_a_problem() -> None:
     for arguments in ("now", ["now"], 5):
         data = trajectory(agent(tool_calls=[call(arguments=arguments)], observation=results({"source_call_id": "c1"})))
         assert problems(data, FORMAT) == ["E-CALL-SCHEMA/not-an-object"], arguments

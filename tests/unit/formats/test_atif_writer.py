@@ -42,7 +42,7 @@ def test_the_messages_between_two_replies_are_one_step() -> None:
     ]
 
 
-def test_system_text_copies_and_injected_text_are_no_steps_of_the_user() -> None:
+def test_system_text_copies_and_injected_text_are_not_steps_of_the_user() -> None:
     found = steps(
         Text(role="developer", message_kind="instruction", body="Be brief."),
         Text(role="user", message_kind="replayed", body="Earlier."),

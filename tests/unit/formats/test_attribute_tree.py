@@ -42,7 +42,7 @@ def test_names_of_every_shape_end_in_the_same_tree() -> None:
 
 
 def call(*texts: str) -> RecordReading:
-    """Return a call with these texts. The texts of the user are in lower case."""
+    """Return a call with these messages. Text from the user is in lower case."""
     roles = ("user" if text.islower() else "assistant" for text in texts)
     drafts = [Draft(Kind.SAID, role, [], (0, 0), RULE, text=text) for role, text in zip(roles, texts, strict=True)]
     return RecordReading(drafts=drafts)

@@ -1,4 +1,4 @@
-"""Exports of chat programs (Claude.ai, Open WebUI, LibreChat, SillyTavern): only what was on the screen is shown."""
+"""Exports of chat programs (Claude.ai, Open WebUI, LibreChat, SillyTavern): only text that was on screen is shown."""
 
 from __future__ import annotations
 
@@ -169,7 +169,7 @@ def test_fenced_thoughts_are_hidden() -> None:
     assert shown(libre(message("a", "", "SECRET_", content=parts)), "librechat") == ["Seen."]
 
 
-def test_errors_of_the_program_are_no_answers() -> None:
+def test_errors_of_the_program_are_not_answers() -> None:
     for data, format in (
         (libre(message("a", "", "SECRET_", error=True)), "librechat"),
         (web(answer("SECRET_", error=True)), "open-webui"),
@@ -190,7 +190,7 @@ def test_a_flag_that_cannot_be_read_hides() -> None:
         assert shown(as_lines(tavern("SECRET_", extra=extra)), "sillytavern") == [], extra
 
 
-def test_a_time_in_words_is_no_problem() -> None:
+def test_a_time_in_words_is_not_a_problem() -> None:
     for time, has_time in (("March 4, 2026 9:10am", False), ("2026-03-04T09:10:00.000Z", True), (1772615400000, True)):
         out = run("show", "--json", "-", stdin=as_lines(tavern("Seen.", send_date=time))).out
         assert ('"time":"2026-03-04T09:10:00Z"' in out) is has_time, time

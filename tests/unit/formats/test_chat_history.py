@@ -1,4 +1,4 @@
-"""Chat histories: which names are IDs, and what the words of chatbots mean."""
+"""Chat histories: which names are IDs, and how the terms of chatbots are read."""
 
 from __future__ import annotations
 

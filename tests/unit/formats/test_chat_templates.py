@@ -232,7 +232,7 @@ def test_a_call_without_a_name_is_reported() -> None:
     assert kinds(reading) == ["call"]
 
 
-def test_a_call_that_is_no_json_is_reported() -> None:
+def test_a_call_that_is_not_json_is_reported() -> None:
     reading = chatml('<|im_start|>assistant\n<tool_call>\n{"name": "f", "arguments": \n</tool_call><|im_end|>')
     assert [code for code in codes(reading) if code.startswith("E-BODY-CONSTRAINT-VIOLATION")]
 
@@ -242,13 +242,13 @@ def test_reasoning_after_shown_text_is_an_error() -> None:
     assert "E-PERM-VISIBILITY/cot-in-final" in codes(reading)
 
 
-def test_text_between_frames_is_no_message() -> None:
+def test_text_between_frames_is_not_a_message() -> None:
     reading = chatml("SECRET\n<|im_start|>user\nhi<|im_end|>\nSECRET\n")
     assert seen(reading) == ["hi"]
     assert len(reading.strays) == 2
 
 
-def test_marks_at_the_edges_are_no_text() -> None:
+def test_marks_at_the_edges_are_not_text() -> None:
     reading = chatml("<s><|begin_of_text|><|im_start|>user\nhi<|im_end|><|endoftext|></s>\n")
     assert seen(reading) == ["hi"]
     assert reading.strays == ()
@@ -325,7 +325,7 @@ def test_deepseek_function_results_are_hidden() -> None:
     assert kinds(reading) == ["said", "call", "reply", "thought", "said"]
 
 
-def test_text_after_an_answer_of_deepseek_is_no_message() -> None:
+def test_text_after_an_answer_of_deepseek_is_not_a_message() -> None:
     reading = read("<｜User｜>hi<｜Assistant｜>yes<｜end▁of▁sentence｜>SECRET", "deepseek")
     assert seen(reading) == ["hi", "yes"]
 

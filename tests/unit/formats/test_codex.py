@@ -1,4 +1,4 @@
-"""Codex sessions: only what the user typed and what the agent answered is shown."""
+"""Codex sessions: only typed prompts and the agent's answers are shown."""
 
 from __future__ import annotations
 
@@ -133,7 +133,7 @@ def test_texts_that_the_user_did_not_see_are_hidden_with_their_kinds() -> None:
         assert seen(one) == []
 
 
-def test_metadata_is_no_message() -> None:
+def test_metadata_is_not_a_message() -> None:
     for type in ("token_count", "task_started", "task_complete", "thread_name_updated", "context_compacted"):
         assert read_as(event(type, last_agent_message="SECRET_", info={"text": "SECRET_"})) == []
     assert read_as(record("compacted", message="", replacement_history=[user("SECRET_")["payload"]])) == []
@@ -175,7 +175,7 @@ def test_two_copies_that_differ_stay_messages_and_are_reported() -> None:
 
 
 @pytest.mark.slow
-def test_a_text_without_a_copy_is_no_copy_that_differs() -> None:
+def test_a_text_without_a_copy_is_not_a_differing_copy() -> None:
     far = [event("token_count")] * 17
     for records in (
         [said("Hi!"), *far, answered("Hello!")],
@@ -333,7 +333,7 @@ def test_an_event_gives_the_reply_of_a_call_its_outcome() -> None:
         assert len(replies) == 1, records
 
 
-def test_output_that_is_no_json_is_no_error() -> None:
+def test_output_that_is_not_json_is_not_an_error() -> None:
     call = item("function_call", name="shell", arguments="{}", call_id="c1")
     for text in ("[main 1234] Fix", "{ color: red }", "[ ok ] started", "{}, {}"):
         output = item("function_call_output", output=text, call_id="c1")
@@ -342,7 +342,7 @@ def test_output_that_is_no_json_is_no_error() -> None:
     assert codes(read(lines(META, call, broken), "codex")) == ["E-BODY-CONSTRAINT-VIOLATION/json-malformed"]
 
 
-def test_an_event_after_its_reply_is_no_second_message_and_reports_the_failure() -> None:
+def test_an_event_after_its_reply_is_not_a_second_message_and_reports_the_failure() -> None:
     call = item("function_call", name="shell", arguments="{}", call_id="c1")
     output = item("function_call_output", output="no", call_id="c1")
     records = call, output, event("exec_command_end", call_id="c1", exit_code=1, aggregated_output="no")
@@ -414,7 +414,7 @@ def test_a_resumed_session_is_one_transcript_and_another_session_starts_another_
     assert len(read(other, "codex").transcripts) == 2
 
 
-def test_a_rollback_leaves_the_last_turns_behind() -> None:
+def test_a_rollback_supersedes_the_last_turns() -> None:
     records = [user("One"), typed("One"), said("1"), user("Two"), typed("Two"), said("2")]
     text = lines(META, *records, event("thread_rolled_back", num_turns=1), user("Three"), typed("Three"))
     index = examine([text], text, "codex").index

@@ -89,7 +89,7 @@ def test_replies_and_errors_state_what_happened() -> None:
         assert code in found(as_lines(event(type, **data_of)), NAME)
 
 
-def test_a_rewind_marks_what_it_left_behind() -> None:
+def test_a_rewind_marks_what_it_supersedes() -> None:
     data = as_lines(*EVENTS, event("session.snapshot_rewind", 20, upToEventId="e3"))
     assert shown(data, NAME) == SEEN
 

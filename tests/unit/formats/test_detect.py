@@ -92,7 +92,7 @@ def test_a_byte_order_mark_does_not_change_the_format(format: str, text: str) ->
         "{" * 1000,
     ],
 )
-def test_a_file_that_is_no_transcript_has_no_confidence(text: str) -> None:
+def test_a_file_that_is_not_a_transcript_has_no_confidence(text: str) -> None:
     assert detect(text.encode()).confidence == 0
 
 
@@ -114,5 +114,5 @@ def test_every_name_is_a_format() -> None:
         ("1 2 3\n4 5 6\n", "text"),
     ],
 )
-def test_a_mere_version_is_no_transcript(text: str, kind: str) -> None:
+def test_a_mere_version_is_not_a_transcript(text: str, kind: str) -> None:
     assert detect(text.encode()).unknown == kind

@@ -1,4 +1,4 @@
-"""`BracketCount` finds the end of a document, wherever its bytes are cut."""
+"""`BracketCount` finds the end of a document, wherever the input is cut."""
 
 from __future__ import annotations
 

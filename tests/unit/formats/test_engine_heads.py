@@ -1,4 +1,4 @@
-"""The record engine: paths that join two texts, heads that state the kind of later records, and replaced records."""
+"""The record engine: paths that join two strings, heads that set the kind of later records, and replaced records."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Facts about a message in later events, unmapped events, and content that occurs only in closing events."""
+"""Details about a message in later events, unmapped events, and content that occurs only in closing events."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Gemini CLI session files: what the user saw is shown, and everything else is hidden."""
+"""Gemini CLI session files: everything that the user saw is shown, and everything else is hidden."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def test_files_that_a_prompt_mentions_are_injected() -> None:
     assert shown(session({**USER, "content": reminder}), NAME) == ["Go on."]
 
 
-def test_parts_that_are_no_plain_text_are_hidden_in_both_roles() -> None:
+def test_parts_that_are_not_plain_text_are_hidden_in_both_roles() -> None:
     parts = [
         {"text": "SECRET_THOUGHT", "thought": True},
         {"text": "SECRET_ODD", "thought": "no"},

@@ -31,7 +31,7 @@ GROWING = traits(
 
 
 def texts(*lines: str) -> tuple[list[str], list[str]]:
-    """Return the texts of the messages, and the codes of the diagnostics."""
+    """Return the text of each message, and the codes of the diagnostics."""
     data = "\n".join(lines).encode()
     parser = Parser(GROWING)
     events = [*parser.feed(data), *parser.close()]

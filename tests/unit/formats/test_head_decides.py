@@ -58,7 +58,7 @@ def test_only_integers_are_token_ids(text: str, format: str) -> None:
 @pytest.mark.parametrize(
     "text", ["[10:00] up", "[12] up\n", "12 34", "[2025-01-01T10:00:00Z] INFO up", "12\nup\n", "[12, up]"]
 )
-def test_other_lines_with_numbers_are_no_token_ids(text: str) -> None:
+def test_other_lines_with_numbers_are_not_token_ids(text: str) -> None:
     assert detect(text.encode()).format != "harmony-tokens"
 
 

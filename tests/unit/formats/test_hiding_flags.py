@@ -22,9 +22,9 @@ from viewer.model.messages import Kind
 OF_ANSWERS = {"is_error", "done", "stop", "partial", "error", "is_audio"}
 """Flags of results, streams, and recordings. By themselves, they hide nothing."""
 OF_AUTHORS = {"is_user", "isCreatedByUser"}
-"""Flags that tell the user from the assistant."""
+"""Flags that distinguish the user from the assistant."""
 WITHOUT_OBJECTS = {"otel", "rows"}
-"""Formats with texts that are not inside an object: attributes with numbers in their names, and pairs of texts."""
+"""Formats with text that is not inside an object: attributes with numbers in their names, and pairs of strings."""
 
 
 def table_formats() -> dict[str, RecordFormat]:
@@ -110,7 +110,7 @@ def test_flags_have_all_usual_spellings() -> None:
     assert hides({"redacted": "maybe"}) is hides({"hidden": ""}) is hides({"hidden": []}) is False
 
 
-def test_another_author_than_the_speaker_hides() -> None:
+def test_an_author_other_than_the_speaker_hides() -> None:
     for name in ("source", "sender", "author", "origin", "from", "senderType", "author-role", "message_source"):
         for word in ("system", "developer", "tool", "internal", "System", "tool_result", "system-prompt", "functions"):
             assert hides({name: word}), (name, word)
@@ -288,7 +288,7 @@ def test_a_kind_of_thought_on_every_object_hides_everything(name: str) -> None:
     assert shown_in(read(flagged, name)) == []
 
 
-def test_a_type_that_is_no_word_or_has_other_letters_hides() -> None:
+def test_a_type_that_is_not_a_word_or_is_capitalized_differently_hides() -> None:
     odd: list[Any] = ["REASONING", "Tool_Use", True, {"kind": "message"}, ["message"]]
     others: list[dict[str, Any]] = [{"Type": "thinking"}, {"_type": "system"}, {"KIND": "tool_call"}]
     for member in (*({"type": value} for value in odd), *others):

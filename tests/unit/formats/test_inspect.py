@@ -1,4 +1,4 @@
-"""Evaluation logs of Inspect: samples as transcripts, messages and parts, texts stored elsewhere, and errors."""
+"""Evaluation logs of Inspect: samples as transcripts, messages and parts, text stored elsewhere, and errors."""
 
 from __future__ import annotations
 
@@ -183,7 +183,7 @@ def test_a_log_without_samples_is_empty() -> None:
         assert run("show", "-", stdin=json.dumps(data)).code == 0
 
 
-def test_numbers_that_json_lacks_are_no_problem() -> None:
+def test_numbers_that_json_lacks_are_not_a_problem() -> None:
     data = json.dumps(log(sample(user(), scores={"a": {"value": float("nan")}, "b": {"value": float("inf")}}))).encode()
     assert shown(data, FORMAT) == ["Hello."]
     assert problems(data, FORMAT) == []

@@ -175,7 +175,7 @@ def test_one_object_is_one_transcript(text: str, expected: list[tuple[str, str |
     assert {message.number for message in messages(events) if message.header.malformed} == malformed
 
 
-def test_items_that_are_no_messages_are_stray_text() -> None:
+def test_items_that_are_not_messages_are_stray_text() -> None:
     text = '[{"role":"user","content":"a"}, 3, {"foo": 1}, {"role":"user","content":"b"}] tail'
     events = read_in_every_cutting(JSON, text)
     assert [row[2] for row in rows(events, text)] == ["a", "b"]

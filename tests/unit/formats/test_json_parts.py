@@ -1,4 +1,4 @@
-"""Parts of JSON messages: how each is shown, and the exact place of unlisted ones."""
+"""Parts of JSON messages: how each is shown, and the exact position of unlisted ones."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ADDRESS = "https://files.example/private.png?token=quagga"
 
 
 def shown(content: object, role: str = "user", **fields: object) -> list[str]:
-    """Return the texts that the end user sees."""
+    """Return the text of each message that the end user sees."""
     text = json.dumps([{"role": role, "content": content, **fields}])
     return [body(message, text) for message in messages(read(JSON, text.encode())) if is_user_safe(message)]
 

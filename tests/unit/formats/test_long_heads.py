@@ -36,7 +36,7 @@ def test_a_long_start_does_not_hide_the_format(name: str, records: list[object],
 
 
 @pytest.mark.parametrize("mark", ["<|im_start|>", "<|start_header_id|>", "<start_of_turn>", "[INST]"])
-def test_a_mark_inside_a_string_of_other_json_is_no_transcript(mark: str, tmp_path: Path) -> None:
+def test_a_mark_inside_a_string_of_other_json_is_not_a_transcript(mark: str, tmp_path: Path) -> None:
     path = tmp_path / "model.json"
     path.write_text(json.dumps({"template": f"{{{{ if }}}}{mark}user\nHello", "family": "f"}, indent=2), "utf-8")
     assert detect(path.read_bytes()).unknown == "json"
@@ -66,7 +66,7 @@ def test_a_session_of_claude_code_may_be_mostly_metadata(kind: str) -> None:
         {"messages": [{"direction": "send", "note": "Hello"}]},
     ],
 )
-def test_json_with_the_members_of_messages_but_without_any_is_no_transcript(value: object, tmp_path: Path) -> None:
+def test_json_with_the_members_of_messages_but_without_any_is_not_a_transcript(value: object, tmp_path: Path) -> None:
     path = tmp_path / "settings.json"
     path.write_text(json.dumps(value), "utf-8")
     assert (run("show", path).code, run("check", path).code) == (2, 1)

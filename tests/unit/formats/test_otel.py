@@ -68,7 +68,7 @@ def test_a_sample_shows_what_its_expectation_says(sample) -> None:  # type: igno
 @pytest.mark.slow
 def test_an_input_that_is_cut_anywhere_shows_nothing_hidden() -> None:
     for sample in SAMPLES:
-        if sample.base != "retry-and-side-calls":  # without the later calls, the first try is the answer
+        if sample.base != "retry-and-side-calls":  # without the later calls, the first attempt is the answer
             for cut in cuts(sample.text):
                 data = sample.text[:cut]
                 assert SECRET not in "".join(seen(events_of("otel", data), data)), (sample.name, cut)
@@ -376,7 +376,7 @@ def test_a_message_in_a_string_has_its_place_in_the_file() -> None:
 
 
 def event(name: str, body: object, span: str = "1", **attributes: str) -> dict[str, object]:
-    """Return a log record whose body is an object of texts."""
+    """Return a log record whose body is an object with strings."""
     pairs = [{"key": key, "value": {"stringValue": value}} for key, value in attributes.items()]
     values = body.items() if isinstance(body, dict) else ()
     inner = {"kvlistValue": {"values": [{"key": key, "value": _typed(value)} for key, value in values]}}
@@ -458,7 +458,7 @@ def test_what_follows_a_cut_in_broken_json_is_hidden() -> None:
     )
 
 
-def test_a_span_with_an_unreadable_parent_is_no_root() -> None:
+def test_a_span_with_an_unreadable_parent_is_not_a_root() -> None:
     sample = next(each for each in SAMPLES if each.base == "javascript-spans")
     spans = [span for span in json.loads(sample.text) if "SECRET_SUBAGENT" in json.dumps(span)]
     for span in spans:

@@ -98,7 +98,7 @@ def test_any_cut_gives_the_same_calls(carrier: str, calls: str) -> None:
         "[" + ", ".join(["f(a=1)"] * (MOST_CALLS + 1)) + "]",
     ],
 )
-def test_a_value_that_is_no_list_of_calls_is_kept(text: str) -> None:
+def test_a_value_that_is_not_a_list_of_calls_is_kept(text: str) -> None:
     data = text.encode()
     calls = read_calls(data)
     assert len(calls) <= MOST_CALLS

@@ -75,7 +75,7 @@ def test_any_cut_gives_the_same_result(hidden: str) -> None:
 
 
 class CountedRuns(list[ByteRun]):
-    """The runs of a body, with a count of how often one is accessed."""
+    """The runs of a body, with a count of accesses."""
 
     reads = 0
 

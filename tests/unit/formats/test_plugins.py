@@ -82,7 +82,7 @@ def forgotten(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 @pytest.fixture
 def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Install:
-    """Returns a function that installs a distribution with this module and this entry point."""
+    """Return a function that installs a distribution with this module and this entry point."""
 
     def make(module: str = MODULE, name: str = "acme", version: str = "1.2") -> Path:
         place = tmp_path / "site"

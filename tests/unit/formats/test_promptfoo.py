@@ -1,4 +1,4 @@
-"""Results of promptfoo: prompts and answers are shown, except what may hold instructions or thoughts."""
+"""Results of promptfoo: prompts and answers are shown, except what may contain instructions or thoughts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Events of the Realtime API: what the user typed or said is shown once, and every other item is hidden."""
+"""Events of the Realtime API: typed and spoken user input is shown once, and every other item is hidden."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Values that earlier records state: a part without its announcement is hidden."""
+"""Values from earlier records: a part that no earlier record announced is hidden."""
 
 from __future__ import annotations
 

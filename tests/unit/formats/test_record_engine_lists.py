@@ -1,4 +1,4 @@
-"""The record engine: parts of a list, texts that repeat others, and JSON in strings."""
+"""The record engine: parts of a list, text that repeats other text, and JSON in strings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Relations between records: narrowing, repeated texts, ended calls, and rewound turns."""
+"""Relations between records: narrowing, repeated text, ended calls, and rewound turns."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def test_rewound_turns_are_the_last_prompts_with_all_that_follows() -> None:
     assert [index.is_superseded(number) for number in range(1, 5)] == [False, True, True, False]
 
 
-def test_a_said_text_that_is_no_string_is_unknown() -> None:
+def test_a_said_text_that_is_not_a_string_is_unknown() -> None:
     for value in (7, ["SECRET_"], {"text": "SECRET_"}, True):
         reading = read_toy(say(value))
         assert [header.kind for header in headers(reading)] == [Kind.UNKNOWN]

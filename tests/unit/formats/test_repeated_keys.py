@@ -1,4 +1,4 @@
-"""Repeated keys in an object of a record: one diagnostic per object, with its place and their number."""
+"""Repeated keys in an object of a record: one diagnostic per object, with a position and the number of keys."""
 
 from __future__ import annotations
 

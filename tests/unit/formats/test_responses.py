@@ -141,7 +141,7 @@ def test_a_refusal_is_shown_with_its_outcome() -> None:
     assert [header.outcome for header in headers(reading)] == [Outcome.REFUSED]
 
 
-def test_an_item_without_content_is_no_message() -> None:
+def test_an_item_without_content_is_not_a_message() -> None:
     reading = read(json.dumps(response(message("assistant") | {"content": None, "phase": "commentary"})), "responses")
     assert reading.messages == ()
 
@@ -223,7 +223,7 @@ def test_wrappers_are_unwrapped() -> None:
         assert detect(json.dumps(value).encode()).format in ("responses", "json"), value
 
 
-def test_a_file_with_an_input_is_no_request() -> None:
+def test_a_file_with_an_input_is_not_a_request() -> None:
     for value in ({"input": "x", "output": "y"}, {"input": "x", "model": "m", "messages": []}, {"id": 1, "model": "m"}):
         assert detect(json.dumps(value).encode()).format != "responses"
 
@@ -234,7 +234,7 @@ def test_other_readings_of_the_same_bytes_agree_and_hide_the_same(sample: Sample
     check_bytes(sample.text, "responses")
     check_prefixes(sample.text, "responses", 173)
     check_renamed(sample.text, "responses")
-    if sample.base != "growing-requests":  # text that differs is said again
+    if sample.base != "growing-requests":  # text that differs counts as said again
         check_values(sample.text, "responses")
 
 

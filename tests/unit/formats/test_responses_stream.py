@@ -153,7 +153,7 @@ def test_text_of_an_item_that_was_not_announced_settles_late() -> None:
         assert seen(*unknown, item_done("SECRET_", **hidden) | {}) == [], hidden
 
 
-def test_copies_are_no_second_message() -> None:
+def test_copies_are_not_a_second_message() -> None:
     part = event(
         "content_part.done", item_id="m1", output_index=1, content_index=0, part={"type": "output_text", "text": "ab"}
     )

@@ -425,5 +425,5 @@ def test_a_conversation_that_goes_on_after_another_one_repeats_nothing() -> None
 
 
 def seen_or_not(reading: Reading) -> list[str]:
-    """Return the texts of all messages."""
+    """Return the text of each message."""
     return [text.strip() for text in reading.texts]

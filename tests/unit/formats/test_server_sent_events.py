@@ -67,7 +67,7 @@ def test_comments_and_other_fields_may_be_between_the_lines() -> None:
     assert told(data + b"data: [DONE]\n\n") == HELLO
 
 
-def test_a_byte_order_mark_is_no_part_of_the_first_field() -> None:
+def test_a_byte_order_mark_is_not_part_of_the_first_field() -> None:
     assert told(b"\xef\xbb\xbf" + stream("\n")) == HELLO
 
 

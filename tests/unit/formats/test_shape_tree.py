@@ -1,4 +1,4 @@
-"""The search tree of patterns finds what matching each pattern separately finds."""
+"""The search tree of patterns finds the same patterns as matching each one separately."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ def test_only_the_first_response_of_grok_may_have_an_unknown_parent() -> None:
         assert found(conversation(first, second), "grok") == codes, parent
 
 
-def test_a_number_of_a_rating_is_no_answer() -> None:
+def test_a_number_of_a_rating_is_not_an_answer() -> None:
     for options, texts in (({}, ["a"]), ("b", []), (None, []), (7, []), ([], [])):
         sample = {"doc_id": 0, "arguments": {"gen_args_0": {"arg_0": "x", "arg_1": options}}, "resps": [["a"]]}
         assert shown(as_document(sample), "lm-eval") == texts, options

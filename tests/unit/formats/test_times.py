@@ -1,4 +1,4 @@
-"""Times in every format: unreadable ones, and ones that are earlier than that of a previous record."""
+"""Times in every format: unreadable times, and times earlier than a previous record's."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _TIME = re.compile(
     rb'"\d{4}-\d\d-\d\d[T ][^"]{5,30}"|"\d{10}(?:\d{3}|\d{6}|\d{9})?"'
     rb"|(?<=[: ])\d{10}(?:\.\d+|\d{3}|\d{6}|\d{9})?(?=[,}\s])"
 )
-"""What may be a time in a record."""
+"""The strings and numbers in a record that may be times."""
 MOST_PLACES = 12
 TIMED = [
     *("ai-sdk", "atif", "chatgpt", "claude-code", "cline", "codex", "copilot-cli", "events", "gemini-cli", "goose"),
@@ -25,7 +25,7 @@ TIMED = [
     *("pydantic-ai", "qwen-code", "server-log", "tap", "threads", "openchatml-2.2"),
 ]
 ONE_TIME = ["bedrock", "responses-stream"]
-"""Formats with a single time, or only that of a whole response."""
+"""Formats with a single time, or only the time of a whole response."""
 
 
 def is_reported(format: str, time: bytes, code: str, folder: Path) -> bool:
@@ -100,6 +100,6 @@ def test_each_agent_has_its_own_order(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("time", [None, "", 0, 1_772_355_600, "1772355600.5", "2026-03-01 09:00:00"])
-def test_readable_and_missing_times_are_no_problem(tmp_path: Path, time: object) -> None:
+def test_readable_and_missing_times_are_not_a_problem(tmp_path: Path, time: object) -> None:
     records: list[dict[str, object]] = [{"role": "user", "content": "Hi.", "time": time}]
     assert found(tmp_path, records) == []

@@ -198,14 +198,14 @@ def test_a_span_of_a_trace_states_usage() -> None:
     assert usages(text, "otel") == {1: Usage(9, 3)}
 
 
-def test_a_value_that_is_no_count_is_no_usage() -> None:
+def test_a_value_that_is_not_a_count_is_not_usage() -> None:
     for value in (-1, 1.5, "a", None, True, [3], 10**16, {"a": 1}):
         text = lines({"type": "message", "role": "assistant", "content": "Hi", "usage": {"input_tokens": value}})
         assert usages(text, "anthropic") == {}, value
 
 
 @pytest.mark.slow
-def test_only_who_sees_everything_sees_usage(tmp_path: Path) -> None:
+def test_only_an_audience_that_sees_everything_sees_usage(tmp_path: Path) -> None:
     path = tmp_path / "session.jsonl"
     path.write_bytes(lines(claude("Hi!", "m1", 98765), claude("Yes.", "m2", 1)))
     for options in ([], ["--strict-safe"], ["--reveal", "tool"]):
@@ -239,7 +239,7 @@ def test_the_head_of_a_session_of_goose_states_a_total(tmp_path: Path) -> None:
     assert (found["input"], found["output"]) == (5, 6)
 
 
-def test_a_repeated_member_is_no_usage_and_no_fault() -> None:
+def test_a_repeated_member_is_neither_usage_nor_a_fault() -> None:
     text = lines(claude("Hi!", "m1", 4)).replace(
         b'{"type": "assistant"', b'{"type": "assistant", "type": "assistant"', 1
     )

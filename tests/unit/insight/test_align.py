@@ -1,4 +1,4 @@
-"""Alignment of two runs: true pairs are found at every rate of edits, and moved replies follow their calls."""
+"""Alignment of two runs: true pairs are found at every edit rate, and moved replies follow their calls."""
 
 from __future__ import annotations
 

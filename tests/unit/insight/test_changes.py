@@ -1,4 +1,4 @@
-"""Changes between texts and between JSON values: words, paths, and values."""
+"""Differences between two strings and between two JSON values: words, paths, and values."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_numbers_are_compared_by_value_and_keys_in_any_order() -> None:
 @pytest.mark.parametrize(
     "text", ["", "plain", '"text"', "3", "{", '{"a":1,"a":2}', "[NaN]", "[" * 300 + "]" * 300, "[1]x"]
 )
-def test_what_is_no_plain_object_or_array_is_compared_as_text(text: str) -> None:
+def test_values_other_than_plain_objects_and_arrays_are_compared_as_text(text: str) -> None:
     assert json_container(text) is None
 
 

@@ -50,7 +50,7 @@ def only(*messages: tuple[str, str]) -> Leak:
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_copies_are_found_and_quotations_are_not(language: str) -> None:
     assert recall(language, 0.0, 21, 40) >= 0.95
-    assert recall(language, 0.2, 22, 40) >= 0.65, "few cases vary: the lab measures many"
+    assert recall(language, 0.2, 22, 40) >= 0.65, "results vary with few cases: the lab measures many"
     assert [false_positives(language, kind, 23, 15) for kind in NEGATIVES] == [0, 0, 0]
 
 
@@ -90,7 +90,7 @@ def test_rare_strings_are_found() -> None:
     assert (found.score, found.code, found.kinds) == (100, "W-LEAK", ["secret"])
 
 
-def test_a_string_that_the_user_or_a_tool_wrote_is_no_secret() -> None:
+def test_a_string_that_the_user_or_a_tool_wrote_is_not_a_secret() -> None:
     hidden = (DEVELOPER, "The voucher is ZX-4471.")
     assert leaks(hidden, (USER, "Is ZX-4471 valid?"), (FINAL, "ZX-4471 is.")) == []
     assert leaks(hidden, (USER, "Any?"), (TOOL, '{"code":"ZX-4471"}'), (FINAL, "ZX-4471.")) == []
@@ -206,7 +206,7 @@ def slow_rare_strings(text: str) -> Iterator[tuple[str, tuple[int, int]]]:
             yield string, (start, start + len(string))
 
 
-def test_a_draft_in_the_analysis_is_no_leak() -> None:
+def test_a_draft_in_the_analysis_is_not_a_leak() -> None:
     text = sentences()[5]
     for draft in (f'I will say: "{text}"', f"Hmm.\n\nAnswer: {text}", f"**Draft:**\n{text}", f"```\n{text}\n```"):
         assert leaks((USER, "Hi"), (THOUGHT, draft), (FINAL, text)) == [], draft
@@ -232,7 +232,7 @@ def test_what_three_answers_share_is_boilerplate() -> None:
     assert leaks(hidden, *turns) == []
 
 
-def test_hidden_text_of_an_earlier_turn_or_after_the_answer_is_no_source() -> None:
+def test_hidden_text_of_an_earlier_turn_or_after_the_answer_is_not_a_source() -> None:
     assert leaks((USER, "Hi"), (THOUGHT, RULE), (FINAL, "Ho"), (USER, "And?"), (FINAL, RULE)) == []
     assert leaks((USER, "Hi"), (FINAL, RULE), (THOUGHT, RULE)) == []
 
@@ -296,7 +296,7 @@ def test_escaped_json_is_compared_by_its_strings() -> None:
     assert found.score == 14
 
 
-def test_of_much_hidden_text_each_six_equal_words_keep_a_sequence(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_long_hidden_text_keeps_a_sequence_in_every_six_words(monkeypatch: pytest.MonkeyPatch) -> None:
     words = Words(text := " ".join(sentences()[:300]), keys_of(text, WordKeys()))
     sizes = []
     for most in (10**9, 0):

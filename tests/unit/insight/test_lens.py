@@ -245,7 +245,7 @@ TEXTS = [sample for sample in samples() if sample.format in READERS]
 
 
 @each("sample", TEXTS, ids=lambda sample: sample.name, quick=16, test=4)
-def test_the_column_of_the_own_format_is_its_reading(sample: Sample) -> None:
+def test_the_column_of_the_format_of_a_sample_is_its_reading(sample: Sample) -> None:
     own = next(each for each in readings(sample.text) if each.format == sample.format)
     wanted = [line for line in sample.expected if line["kind"] == "message"]
     if not sample.options:

@@ -54,7 +54,7 @@ def test_messages_are_ordered_by_their_times_and_by_file_without_any() -> None:
     assert order([("u", 1), ("a", 9)], [("u", 4), ("a", 5)]) == "Am Bm Bm Am"
     assert order([("u", 1), ("a", None), ("a", 9)], [("u", 4)]) == "Am Am Bm Am"
     assert order([("u", None), ("a", 5)], [("u", 4)]) == "Bm Am Am"
-    assert order([("u", 8), ("a", 3)], [("u", 4), ("a", 9)]) == "Bm Am Am Bm"  # the order of a file stays
+    assert order([("u", 8), ("a", 3)], [("u", 4), ("a", 9)]) == "Bm Am Am Bm"  # the order within a file is kept
     assert order([("u", None), ("a", None)], [("u", None)]) == "Am Am Bm"
 
 
@@ -77,7 +77,7 @@ def test_the_order_depends_on_the_times_of_shown_messages_only(audience: Audienc
 
 @pytest.mark.slow
 def test_a_growing_order_equals_that_of_the_whole_inputs() -> None:
-    """Whatever arrives first, and in whatever pieces. Rows before the returned one stay as they were."""
+    """This holds whatever arrives first, and in pieces of any size. Rows before the returned one do not change."""
     chance = Random(5)
     for number in range(30):
         turns = [

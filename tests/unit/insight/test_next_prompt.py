@@ -37,7 +37,7 @@ def checksum(text: str) -> str:
 
 
 def same_beginning(one: str, other: str) -> int:
-    """Return the number of leading characters that both texts share."""
+    """Return the length of the common prefix of two strings."""
     return len([*takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False))])
 
 
@@ -297,7 +297,7 @@ def test_tokens_are_counted_with_a_vocabulary() -> None:
 
 
 def test_a_control_token_in_a_body_is_one_token_only_in_the_text_of_a_template() -> None:
-    """openai-harmony encodes bodies as ordinary text. A template gives one text, which a server encodes as a whole."""
+    """openai-harmony encodes bodies as ordinary text. A template yields one string, which a server encodes whole."""
     text = "<|start|>user<|message|>Hi<|end|><|start|>assistant<|channel|>final<|message|>a <|endoftext|><|end|>"
     for outcome in simulator(text, ENCODER).outcomes(POLICIES.values()):
         extra = 0 if outcome.policy.renderer == "hf-template" else len("<|endoftext|>") - 1

@@ -1,4 +1,4 @@
-"""Words and their keys: what NumPy finds in a text is what the regular expression finds."""
+"""Words and their keys: NumPy finds the same words in a text as the regular expression."""
 
 from __future__ import annotations
 

@@ -101,7 +101,7 @@ KIND_CASES = [
     (message(replace(USER, kind=Kind.REPLAYED)), "Hidden: repeated context", Reveal.REPLAYED),
     (message(replace(FINAL, kind=Kind.NOTICE)), "Hidden: program notice", Reveal.NOTICE),
 ]
-"""Messages whose kind a record states."""
+"""Messages whose kind comes from a record."""
 OF_ANOTHER_AGENT = message(replace(FINAL, thread=1))
 
 MESSAGE_KINDS = [
@@ -153,7 +153,7 @@ MESSAGE_KINDS = [
         "call",
     ),
 ]
-"""The name of each message in machine output."""
+"""The name of each message in machine-readable output."""
 MORE_KINDS = [
     (message(Header("assistant:example_answer", channel=Channel.FINAL)), "instruction"),
     (message(FINAL, Ending.CALL), "said"),

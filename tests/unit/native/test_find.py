@@ -1,4 +1,4 @@
-"""`find` gives the offsets that the definition requires, at each level, wherever a match is."""
+"""`find` returns the offsets that the definition requires, at each level, wherever a match is."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_a_match_is_found_at_every_offset_of_a_block(level: str) -> None:
 
 def test_arguments_that_make_no_sense_are_refused() -> None:
     for needle, fold in ((b"", b""), (b"a", b""), (b"a", b"bc")):
-        with pytest.raises(ValueError, match="the needle is empty, or its other spelling has another length"):
+        with pytest.raises(ValueError, match="the needle is empty, or its other spelling differs in length"):
             accelerator().find(b"abc", needle, fold)
     with pytest.raises(TypeError):
         accelerator().find("abc", b"a", b"a")  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""`frames` gives the rows that the definition requires and that NumPy finds, at each level and block border."""
+"""`frames` returns the rows that the definition requires and that NumPy finds, at each level and block boundary."""
 
 from __future__ import annotations
 

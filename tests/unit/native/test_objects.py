@@ -1,4 +1,4 @@
-"""`objects` recognizes plain JSON objects. What it accepts, the reader in Python accepts with the same facts."""
+"""`objects` recognizes plain JSON objects. The reader in Python accepts the same objects, with the same flags."""
 
 from __future__ import annotations
 

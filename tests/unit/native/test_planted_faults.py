@@ -1,4 +1,4 @@
-"""The definitions of rows find each fault that is planted in the source of the accelerator."""
+"""The reference definitions reveal each fault that is planted in the source of the accelerator."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ FAULTS: dict[str, tuple[str, ...]] = {
 
 
 def planted(changes: tuple[str, ...], folder: Path) -> ModuleType:
-    """Return the module compiled from source with a fault. `changes` alternates original texts and replacements."""
+    """Return the module compiled from source with a fault. `changes` alternates original strings and replacements."""
     source = SOURCE
     for before, after in zip(changes[::2], changes[1::2], strict=True):
         assert source.count(before) == 1

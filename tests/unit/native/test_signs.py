@@ -1,4 +1,4 @@
-"""`signs` finds what the prefilter of checks looks for, and `counts` counts a byte, at each level."""
+"""`signs` finds what the prefilter of the checks searches for, and `counts` counts a byte, at each level."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The YAML document header: everything is a string, rejected text has its exact place, and no bytes raise an
+"""The YAML document header: everything is a string, rejected text has an exact position, and no bytes raise an
 exception."""
 
 import sys
@@ -241,7 +241,7 @@ def test_a_fault_before_the_version_is_the_only_one() -> None:
 @pytest.mark.parametrize(
     ("data", "place"), [(b"# c\nversion 2.2\n", b"version 2.2"), (b"---\n- a\n- b\n", b"- a\n- b\n")]
 )
-def test_a_header_that_is_no_mapping(data: bytes, place: bytes) -> None:
+def test_a_header_that_is_not_a_mapping(data: bytes, place: bytes) -> None:
     header = read_document_header(data, 9)
     (fault,) = header.faults
     assert fault.reason == "yaml-malformed"

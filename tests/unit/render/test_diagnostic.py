@@ -1,4 +1,4 @@
-"""Diagnostics of `check`: like those of a good compiler, with carets that point to the place."""
+"""Diagnostics of `check`: like those of a good compiler, with carets below the offending text."""
 
 from __future__ import annotations
 

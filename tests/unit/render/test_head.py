@@ -33,7 +33,7 @@ def text_of(line: Line) -> str:
 
 
 def speaker(text: str) -> str:
-    """Return the role and name in a head, without its gutter, number, letter, and remarks."""
+    """Return the role and name in a head, without its gutter, number, letter, and notes."""
     text = re.sub(r"^[ ▌|]*", "", text)
     return re.split(r" {2,}| · plan|\(cancelled\)", text)[0].strip()
 

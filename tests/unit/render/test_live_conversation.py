@@ -60,7 +60,7 @@ def anew_of(changes: list[LiveChange]) -> list[bool]:
 
 
 def shown(path: Path, format: str | None, audience: Audience = END_USER, style: Style = Style()) -> str:  # noqa: B008
-    """Return the output of `show`. A boundary lacks the facts that are unknown while the input grows."""
+    """Return the output of `show`. A boundary lacks what is unknown while the input grows."""
     projection = open_document(str(path), format=format).project(audience)
     if len(projection.transcripts()) > 1:
         projection = Uncounted(projection.audience, projection._analysis, projection._places, projection._vault)
@@ -249,7 +249,7 @@ def without_branches(text: str) -> str:
 
 
 def ordered(lines: list[str]) -> list[object]:
-    """Return the transcripts, messages and stray text in order, without facts from later records, and everything else
+    """Return the transcripts, messages and stray text in order, without details from later records, and everything else
     sorted."""
     values = [json.loads(line) for line in lines]
     for value in values:

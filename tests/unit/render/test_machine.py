@@ -1,4 +1,5 @@
-"""The machine output is an interface: its keys, their order, and no characters that a terminal would interpret."""
+"""The machine-readable output is an interface: its keys and their order are fixed, and no character can control a
+terminal."""
 
 from __future__ import annotations
 

@@ -255,7 +255,7 @@ def test_notes_of_other_sources(tmp_path: Path) -> None:
     assert read(path) == (b"text", "UTF-16 read as UTF-8")
 
 
-def test_zstd_without_its_library_is_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_zstd_without_its_library_is_reported_in_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "zstandard", None)
     with pytest.raises(ImportError):
         importlib.import_module("zstandard")

@@ -60,7 +60,7 @@ def built(folder: Path) -> Iterator[tuple[str, str, str]]:
         known = [each for each in messages if "role" in each and "content" in each]
         yield containers.goose_database(folder / f"{name} goose.db", [(head, known)]), "goose", name
     for name, session in documents("crush").items():
-        if name == "attachments":  # the database holds the data, which an export leaves out
+        if name == "attachments":  # the database contains the data, which an export leaves out
             continue
         yield containers.crush_database(folder / f"{name} crush.db", [session]), "crush", name
     for name, events in lines("openhands").items():

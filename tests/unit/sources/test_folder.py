@@ -127,6 +127,6 @@ def test_a_second_scan_reads_only_changed_files(tmp_path: Path, monkeypatch: pyt
     assert second[:2] == first
 
 
-def test_a_missing_folder_is_one_sentence(tmp_path: Path) -> None:
+def test_a_missing_folder_is_reported_in_one_sentence(tmp_path: Path) -> None:
     with pytest.raises(ViewerError, match="is not a directory"):
         list_transcripts(str(tmp_path / "gone"))

@@ -37,7 +37,7 @@ class TestGrowth:
             reader.settle()
         assert reader.text == "first\n<|start|>é€😀".encode()
 
-    def test_touch_is_no_reset(self, path: Path) -> None:
+    def test_touch_is_not_a_reset(self, path: Path) -> None:
         reader = followed(path)
         os.utime(path, (1, 1))
         path.touch()

@@ -87,8 +87,8 @@ class Schedule(RuleBasedStateMachine):
         self.count += 1
         return self.folder / f"file{self.count}"
 
-    # Actions of writers. Destructive ones happen only to a file that has been read, so it is known what can be
-    # noticed.
+    # Actions of writers. Only a file that has been read is changed destructively, because otherwise it would be unknown
+    # whether the change can be noticed.
 
     @precondition(is_file)
     @rule(data=TEXTS)
@@ -242,7 +242,7 @@ class Schedule(RuleBasedStateMachine):
         self.compare()
 
     def compare(self) -> None:
-        """Check that the document equals that of a fresh reading."""
+        """Check that the document equals one that is read from scratch."""
         data = self.path.read_bytes() if self.path.is_file() else self.sent
         if data is None:
             return
@@ -281,7 +281,7 @@ def as_text(data: bytes) -> bytes:
 
 
 def read_so_far(text: bytes, format: str, converted: bool) -> Reading:
-    """Return the known facts about text that may continue."""
+    """Return what is known about text that may continue."""
     parser = Parser(FORMATS[format])
     analysis = Analysis(lambda start, end: text[start:end], FORMATS, body_of_ids)
     if converted:

@@ -107,7 +107,7 @@ def test_a_sidecar_that_does_not_fit_is_refused_in_one_sentence(content: str, se
         read_recorded_times(str(path), 50)
 
 
-def test_a_sidecar_that_cannot_be_opened_is_one_sentence(tmp_path: Path) -> None:
+def test_a_sidecar_that_cannot_be_opened_is_reported_in_one_sentence(tmp_path: Path) -> None:
     with pytest.raises(ViewerError, match="cannot be read: No such file"):
         read_recorded_times(str(tmp_path / "none"), 1)
     with pytest.raises(ViewerError, match="cannot be written: Is a directory"):

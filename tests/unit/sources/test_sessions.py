@@ -1,4 +1,4 @@
-"""Agent sessions: which are found, in which order, and which files are never opened."""
+"""Agent sessions: which ones are found, in what order, and which files are never opened."""
 
 from __future__ import annotations
 

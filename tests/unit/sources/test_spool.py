@@ -126,7 +126,7 @@ def open_descriptors() -> set[int]:
     return {int(entry.name) for entry in list(Path("/proc/self/fd").iterdir()) if entry.is_symlink()}
 
 
-def test_a_full_disk_is_one_sentence_and_keeps_what_is_in_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_is_reported_in_one_sentence_and_keeps_what_is_in_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     load_limits_with(Limits)
     spool = Spool("<stdin>")
     spool.append(b"x" * 100)

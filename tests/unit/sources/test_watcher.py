@@ -28,7 +28,8 @@ def path(tmp_path: Path) -> Path:
 
 
 def notices(watcher: FolderWatcher, act: Callable[[], object]) -> bool:
-    """Act until the watcher reports an event, because early acts may precede its start. Return True if it does."""
+    """Repeat an action until the watcher reports an event, because early ones may precede its start. Return True if it
+    reports one."""
     for _ in range(MOST_TRIES):
         act()
         if watcher.wait(0.2):

@@ -269,7 +269,7 @@ def test_depth_in_strings_does_not_count() -> None:
     assert check_json(b'["' + b"[" * 1000 + b'"]') is None
 
 
-def test_a_node_that_is_no_object_has_no_members() -> None:
+def test_a_node_that_is_not_an_object_has_no_members() -> None:
     assert JsonNode(JsonKind.NULL, 0, 4).get("a") is None
 
 

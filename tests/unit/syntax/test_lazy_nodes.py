@@ -1,4 +1,4 @@
-"""Values of regular objects: where each begins and ends, and the cost of finding that."""
+"""Values of regular objects: where each begins and ends, and the cost of finding out."""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ def test_seconds_milliseconds_and_rfc_3339_are_read(value: object, ms: int) -> N
         "2026-01-01T00:00:00+99:00",
     ],
 )
-def test_anything_else_is_no_time(value: object) -> None:
+def test_anything_else_is_not_a_time(value: object) -> None:
     assert parse_time(value) is None
 
 
@@ -61,7 +61,7 @@ def test_a_json_value_may_be_a_time(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["true", "null", "{}", "1e999"])
-def test_other_json_values_are_no_times(text: str) -> None:
+def test_other_json_values_are_not_times(text: str) -> None:
     assert parse_time(read_json(text.encode()).node) is None
 
 

@@ -175,7 +175,7 @@ def test_undefined_makes_a_property_optional() -> None:
     assert "required" not in schema
 
 
-def test_lines_of_a_description_that_run_on_are_no_properties() -> None:
+def test_lines_of_a_description_that_run_on_are_not_properties() -> None:
     schema = arguments("{\n// The city,\nor the place (any).\n- one thing\nlocation: string,\n}")
     assert list(schema["properties"]) == ["location"]
     tools = read_namespaces(

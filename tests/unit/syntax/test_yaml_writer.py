@@ -1,4 +1,4 @@
-"""YAML is written plainly, with escapes for hostile strings, and all of it is read back unchanged."""
+"""YAML is written without needless quotes, with escapes for hostile strings, and is read back unchanged."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""What the log holds of requests and answers, and what the safe view shows of the log."""
+"""What the log keeps of requests and answers, and what the safe view shows of the log."""
 
 from __future__ import annotations
 

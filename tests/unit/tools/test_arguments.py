@@ -1,4 +1,4 @@
-"""Arguments checked against JSON Schemas: each fault in its place, hostile schemas at no cost, nothing fetched."""
+"""Arguments checked against JSON Schemas: faults have positions, hostile schemas cost nothing, nothing is fetched."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Shared by all engines: the batches to run, and what to do if one kills its worker or takes too long."""
+"""Shared by all engines: the batches to run, and what to do if a batch kills its worker or takes too long."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Engine(Protocol):
 
 
 class Backlog:
-    """The batches to submit: first those to repeat, then the next ones from the listing."""
+    """The batches to submit: first those to repeat, then new ones from the listing."""
 
     def __init__(self, batches: Iterator[Batch]) -> None:
         self._batches = batches

@@ -21,7 +21,7 @@ from viewer.errors import ViewerError
 IN_FLIGHT = 4
 """The number of batches per worker to submit in advance."""
 MOST_LOST_POOLS = 8
-"""How often to replace a pool that lost its processes."""
+"""How many times to replace a pool that lost its processes."""
 PAUSE = 0.2
 """Seconds to wait for a batch before reporting progress."""
 _LOADED = "viewer.corpus.worker"

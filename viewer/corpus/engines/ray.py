@@ -24,7 +24,7 @@ from viewer.errors import ViewerError
 MEMORY = 200 * 1024 * 1024
 """The resources that a task requests."""
 RETRIES, RETRIES_OF_ONE_FILE = 3, 1
-"""How often Ray repeats a task whose worker is lost."""
+"""How many times Ray retries a task whose worker is lost."""
 GRACE = 10.0
 """Seconds after the time limit before an unresponsive worker is killed."""
 

@@ -10,7 +10,7 @@ from msgspec import Struct
 from viewer.index.calls import CallState
 
 ANY = "any"
-"""The mark of a field that any reveal makes available."""
+"""Marks a field that becomes available if anything is revealed."""
 
 
 class FieldKind(Enum):
@@ -34,7 +34,7 @@ class Field(Struct, frozen=True):
     needs: str = ""
     """The kind that must be revealed, `any` for any kind; empty if the safe view allows the field."""
     of_values: Mapping[str, str] = {}
-    """The kinds that individual values need, where they differ from the field's."""
+    """The kinds that individual values need, where these differ from the field's."""
     words: tuple[str, ...] = ()
     """All possible values, if they are a fixed list."""
     is_cased: bool = False
@@ -67,8 +67,8 @@ FIELDS = {
             {"final": "", "commentary": "", "analysis": "analysis"},
         ),
         Field("msg", FieldKind.NUMBER, "the number of the message: `msg>100`"),
-        Field("turn", FieldKind.NUMBER, "the turn: `turn:3..5`"),
-        Field("transcript", FieldKind.NUMBER, "the transcript of the input: `transcript:10..20`"),
+        Field("turn", FieldKind.NUMBER, "the number of the turn: `turn:3..5`"),
+        Field("transcript", FieldKind.NUMBER, "the number of the transcript in the input: `transcript:10..20`"),
         Field("time", FieldKind.TIME, "the time in UTC: `time>10:02` (of the first day), `time:2026-11-22..`"),
         Field(
             "is",
@@ -81,20 +81,20 @@ FIELDS = {
         Field(
             "has",
             FieldKind.WORD,
-            "what it has: `has:problem`",
+            "what the message has: `has:problem`",
             "tool",
             {"problem": "", "time": "", "json": ANY},
             ("problem", "time", "json", "call", "reply"),
         ),
-        Field("code", FieldKind.NAME, "the code of a problem of the message: `code:E-*`"),
+        Field("code", FieldKind.NAME, "the code of a problem in the message: `code:E-*`"),
         Field(
             "severity",
             FieldKind.WORD,
-            "the severity of a problem of the message: `severity:error`",
+            "the severity of a problem in the message: `severity:error`",
             words=("error", "warning", "info"),
         ),
         Field("to", FieldKind.NAME, "the recipient: `to:functions.*`", ANY),
-        Field("from", FieldKind.NAME, "the sender: the name, or else the role", ANY),
+        Field("from", FieldKind.NAME, "the sender: its name, or its role if it has no name", ANY),
         Field("name", FieldKind.NAME, "the name in the header", ANY),
         Field("intent", FieldKind.NAME, "the intent: `intent:preamble`", ANY),
         Field("tool", FieldKind.NAME, "the tool of a call or reply, with or without `functions.`", "tool"),

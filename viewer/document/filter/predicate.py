@@ -29,7 +29,7 @@ _COMPARISONS: dict[str, Callable[[float, float, float], bool]] = {
     "=": lambda value, low, high: low <= value <= high,
     ":": lambda value, low, high: low <= value <= high,
 }
-"""Each one compares a value with the first and last moment of a term. For a number, these are equal."""
+"""Each function compares a value with the lower and upper bounds of a term. For a number, the bounds are equal."""
 
 
 class Facts(Struct, frozen=True):
@@ -44,7 +44,7 @@ class Facts(Struct, frozen=True):
     time: int | None
     """Milliseconds since 1970."""
     first_day: int
-    """Midnight before the time of the first shown message in the transcript."""
+    """Midnight before the first shown message in the transcript."""
     is_marked: bool
     size: int | None
     text: Callable[[], str]
@@ -111,7 +111,7 @@ class Matching:
 
 
 class _FactReader:
-    """Reads the facts of rows, in order."""
+    """Reads the facts about rows, in order."""
 
     def __init__(
         self, projection: Projection, file: str, marks: frozenset[int], rows: Rows, *, needs_problems: bool

@@ -35,7 +35,7 @@ class Choice(Struct, frozen=True):
     """True if `*` and `?` are wildcards."""
     low: float = 0
     high: float = 0
-    """The bounds of a number. Those of a time are in milliseconds since 1970 or since midnight."""
+    """The bounds of a number. The bounds of a time are in milliseconds since 1970 or since midnight."""
     is_of_day: bool = False
     """True for a time without a date."""
 

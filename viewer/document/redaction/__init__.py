@@ -1,1 +1,1 @@
-"""Redaction: replace secrets, home directories, and addresses in shown text consistently by masks."""
+"""Redaction: consistently replace secrets, home directories, and addresses in shown text with masks."""

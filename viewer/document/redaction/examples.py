@@ -28,8 +28,8 @@ _LEAST_SECRET = 12
 
 
 def example_of(kind: SecretKind, chance: Random) -> tuple[str, list[str]]:
-    """Make text with a random secret of this kind, and the words that must not be shown. `{n:36}` in the template
-    becomes 36 letters and digits."""
+    """Generate text with a random secret of this kind, and return it with the words that must not be shown. `{n:36}` in
+    the template becomes 36 letters and digits."""
     words: list[str] = []
 
     def fill(part: re.Match[str]) -> str:
@@ -41,7 +41,8 @@ def example_of(kind: SecretKind, chance: Random) -> tuple[str, list[str]]:
 
 
 def _word(alphabet: str, length: int, chance: Random) -> str:
-    """Make a random word that begins and ends with a letter or digit. A word from the alphabet `p` contains both."""
+    """Generate a random word that begins and ends with a letter or digit. A word from the alphabet `p` contains
+    both."""
     plain = [each for each in _ALPHABETS[alphabet] if each not in _SIGNS]
     while True:
         letters = chance.choices(_ALPHABETS[alphabet], k=length)

@@ -226,8 +226,8 @@ def entropy(value: str) -> float:
 
 
 def _merged(found: Sequence[Secret]) -> list[Secret]:
-    """Join overlapping secrets. The longest one determines the kind and the text; of equally long ones, the first in
-    the table. Personal data becomes part of a secret that it overlaps."""
+    """Join overlapping secrets. The longest secret determines the kind and the text; among equally long ones, the first
+    kind in the table wins. Personal data becomes part of a secret that it overlaps."""
     secrets = _joined([each for each in found if not _is_personal(each)])
     if len(secrets) == len(found):
         return secrets

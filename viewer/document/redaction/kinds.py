@@ -11,7 +11,7 @@ class Shape(Enum):
     """How a kind of secret is recognized."""
 
     TOKEN = "token"
-    """By its own characters, such as a vendor prefix. It is also found across line ends."""
+    """By its own characters, such as a vendor prefix. Such a secret is also found across line ends."""
     BLOCK = "block"
     """By its own characters, over several lines."""
     CONTEXT = "context"
@@ -170,9 +170,9 @@ KINDS: tuple[SecretKind, ...] = (
         "private-key", "Private key in PEM or PGP form", ("private key",),
         r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----(?:[A-Za-z0-9+/=\s\\:,.()-]{0,}?-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----|[A-Za-z0-9+/=\s\\]{16,})",
         "-----BEGIN {_}PRIVATE KEY-----\n{b:64}\n{b:64}\n{b:32}==\n-----END {_}PRIVATE KEY-----", Shape.BLOCK,
-        "up to the end mark or, without one, to the end of the base64 text",
+        "up to the end mark or, if there is none, the end of the base64 text",
     ),
-    _token("age-key", "age secret key", "age-secret-key-1", r"AGE-SECRET-KEY-1[02-9AC-HJ-NP-Z]{58}", "AGE-SECRET-KEY-1{u:0}QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7LQPZRY9X8GF2TVDW0S3JN54KHCE", "the example has a fixed value"),
+    _token("age-key", "age secret key", "age-secret-key-1", r"AGE-SECRET-KEY-1[02-9AC-HJ-NP-Z]{58}", "AGE-SECRET-KEY-1{u:0}QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7LQPZRY9X8GF2TVDW0S3JN54KHCE", "tested with one fixed example"),
     _token("jwt", "JSON web token", "eyj", r"eyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{6,}(?:\.[A-Za-z0-9_-]{0,})?", "eyJ{n:34}.eyJ{n:90}.{w:43}"),
     SecretKind(
         "url-password", "Password in a URL or connection string", ("://",),
@@ -207,7 +207,7 @@ KINDS: tuple[SecretKind, ...] = (
     SecretKind(
         "password", "Password in an assignment, JSON, or YAML", ("pass", "pwd"),
         rf"(?:password|passwd|passphrase|pwd|db_pass){_NAMED}(?:{_QUOTED}|(?P<u>[^\s\"'\\,;<>{{}}$()\[\]]{{8,}}))",
-        "DB_PASSWORD='{p:14}'", Shape.CONTEXT, "without quotes only if it has letters and digits or symbols", ignores_case=True,
+        "DB_PASSWORD='{p:14}'", Shape.CONTEXT, "if unquoted, only if it contains letters and digits or symbols", ignores_case=True,
     ),
     SecretKind(
         "assigned-key", "Key or token in an assignment, JSON, or YAML", ("key", "secret", "token", "credential"),
@@ -217,7 +217,7 @@ KINDS: tuple[SecretKind, ...] = (
     SecretKind(
         "option-password", "Password or token in a command option", ("--pass", "--token", "--secret", "--api-key", "--auth"),
         r"--(?:password|passwd|token|secret|api-key|auth-token|access-token|secret-key)(?:=|[ \t]{1,4})[\"']?(?P<s>[^\s\"'<>{}$()\[\]|,;]{8,})",
-        "deploy --token {n:28}", Shape.CONTEXT, "only if it has letters and digits or symbols",
+        "deploy --token {n:28}", Shape.CONTEXT, "only if it contains letters and digits or symbols",
     ),
     SecretKind(
         "curl-user", "Name and password in a curl option", ("curl",),
@@ -238,7 +238,7 @@ KINDS: tuple[SecretKind, ...] = (
     SecretKind(
         "home", "Home directory", ("/home/", "/users/", "\\users\\", "-home-", "-users-"),
         r"(?:[A-Za-z]:)?(?:/home/|/Users/|/export/home/|\\{1,4}Users\\{1,4})[A-Za-z0-9_.@+][A-Za-z0-9_.@+-]{0,63}|(?:^|[/\\\s\"'])(?P<s>-(?:home|Users)-[A-Za-z0-9_.-]{1,64})",
-        "/home/{a:8}", Shape.PERSONAL, "also as part of a folder name, such as `-home-NAME-project`",
+        "/home/{a:8}", Shape.PERSONAL, "including as part of a folder name, such as `-home-NAME-project`",
     ),
 )  # fmt: skip
 BY_NAME = {kind.name: kind for kind in KINDS}

@@ -52,7 +52,7 @@ class Reading:
         return self._map[1]
 
     def origin(self, start: int, end: int) -> Span:
-        """Return the span in the original text from which these characters come."""
+        """Return the span of the original text that these characters come from."""
         return self._place(start)[0], self._place(end - 1)[1]
 
     def begins_at(self, start: int) -> bool:

@@ -33,7 +33,7 @@ class Redactor:
         """The kinds of the secrets that grant access to something, by text."""
         self._cleaned: dict[str, str] = {}
         self._learned: Projection | None = None
-        """The projection that was learned last, because a name is masked before its transcript."""
+        """The most recently learned projection, kept because a name is masked before its transcript."""
         self._knows_all = False
         self.counts = Counter[str]()
         """The secrets found while learning, by kind."""

@@ -29,13 +29,13 @@ Positions: TypeAlias = NDArray[np.int64]
 Marks: TypeAlias = NDArray[np.bool_]
 
 BLOCK = 256 * 1024
-"""Bytes searched at once, so the intermediate arrays fit into a processor cache."""
+"""How many bytes to search at once, so that the intermediate arrays fit into a processor cache."""
 LARGEST = 4 * 1024 * 1024
 """The largest body that is searched as bytes. A larger one is searched as text."""
 WIDEST_GAP = 128 * 1024
 """A gap between two messages up to this size is read rather than skipped."""
 FEWEST, MOST = 1024, 64 * 1024
-"""Rows planned at once: few at first, so the first match appears soon."""
+"""How many rows to plan at once: few at first, so that the first match appears soon."""
 WIDEST_PLAN = 256 * 1024
 _MARK = b"<|"
 _CASE = np.uint8(0x20)
@@ -52,7 +52,7 @@ class SearchedRows(Struct, frozen=True):
     unsure: Sequence[int] = ()
     """Rows whose text must be searched, in order."""
     rows: array[int] = field(default_factory=partial(array, "I"))
-    """The row of each match, in order, without the unsure rows."""
+    """The row of each match, in order, excluding the unsure rows."""
     starts: array[int] = field(default_factory=partial(array, "Q"))
     """Where each match begins, in code points of the text of its row."""
 
@@ -83,7 +83,7 @@ class _Plan(Struct, frozen=True):
     cut: Marks
     """True for a body with cut parts."""
     borders: Positions
-    """Indexes where the next body is far away."""
+    """The indexes of bodies that are far away from the body before them."""
 
 
 class BlockSearcher:
@@ -115,11 +115,11 @@ class BlockSearcher:
         starts, ends, rows = plan.starts[chosen], plan.ends[chosen], plan.rows[chosen]
         base, stop = int(starts[0]), int(ends[-1])
         text = self._scope.read(base, stop)
-        if len(text) < stop - base:  # the file has become shorter
+        if len(text) < stop - base:  # the file has shrunk
             return SearchedRows(after, sorted([*unsure, *rows.tolist()]))
         data = np.frombuffer(text, np.uint8)
         found, doubts = self._finder.find(data), self._finder.doubts(text)
-        certain = plan.verbatim[chosen] & ~plan.cut[chosen]  # a match may also begin before a cut and end after it
+        certain = plan.verbatim[chosen] & ~plan.cut[chosen]  # a match may also begin before a cut part and end after it
         sure = bool(certain.all())
         if not len(found) and not len(doubts) and sure:
             return SearchedRows(after, unsure)

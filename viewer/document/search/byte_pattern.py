@@ -16,7 +16,7 @@ _WITH_CASE = (
 )
 """The Unicode ranges that contain cased letters."""
 _NOT_TEXT = re.compile("[\ufffd\ud800-\udfff]")
-"""Characters that replace bytes which are not text."""
+"""Characters that replace bytes that are not text."""
 
 
 class BytePattern:
@@ -39,7 +39,7 @@ class BytePattern:
         """Spellings of the letters that have a different number of bytes."""
         self.others_are_ascii = any(map(bytes.isascii, others))
         self.overlaps = any(all(map(frozenset.intersection, self.bytes[at:], self.bytes)) for at in range(1, self.size))
-        """True if one match may begin inside another."""
+        """True if one match may begin inside another one."""
         self.two_spellings = _two_spellings(self.bytes)
         """Two spellings that together cover every byte that matches at each index; None if there are more."""
         self.letters = [_letter(wanted) for wanted in self.bytes]

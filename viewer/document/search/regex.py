@@ -10,8 +10,8 @@ from typing import Any
 from viewer.model.messages import Span
 
 MOST_MEMORY = 8 * 1024 * 1024
-"""In bytes, for the compiled pattern and its states. A larger program is refused; too many states only take more
-time."""
+"""The memory limit, in bytes, for the compiled pattern and its states. A larger program is refused; too many states
+only take more time."""
 
 TOO_LARGE = "The pattern is too large. Simplify it."
 NO_LOOK_AROUND = "Look-around and backreferences are not supported."

@@ -67,7 +67,7 @@ class ArrayItems:
         """True if the next item is known not to have a known shape."""
 
     def read(self, data: bytearray, at: int, base: int) -> tuple[Outcome, int]:
-        """Read items from an index on. Return why reading stopped, and the index after the last item or after the
+        """Read items, starting at an index. Return why reading stopped, and the index after the last item or after the
         array."""
         while True:
             item = _SPACE.match(data, at).end()  # type: ignore[union-attr]

@@ -11,9 +11,9 @@ SPACE = b" \t\r\n"
 _OPENER = re.compile(rb"[\[{]")
 _TEXT = rb'[^"\[\]{}]++|"[^"\\]*+(?>\\.[^"\\]*+)*+"'
 _OUTSIDE = re.compile(rb"(?>" + _TEXT + rb")*+", re.DOTALL)
-"""Whole strings, and anything else except brackets."""
+"""Text without brackets, except for those inside whole strings."""
 _WITHIN = re.compile(rb"(?>" + _TEXT + rb"|[\[{](?>" + _TEXT + rb")*+[\]}])*+", re.DOTALL)
-"""The same, and pairs of brackets that contain no other brackets."""
+"""Like `_OUTSIDE`, but with pairs of brackets that contain no other brackets."""
 _QUOTE, _BACKSLASH, _OPENING = 0x22, 0x5C, b"[{"
 _INSIDE = re.compile(rb'[^"\\]*+(?>\\.[^"\\]*+)*+', re.DOTALL)
 
@@ -70,7 +70,7 @@ class JsonDocuments:
         self.at = 0
 
     def close(self) -> None:
-        """Handle the end of the input. What remains is an unfinished document, a broken one, or nothing."""
+        """Handle the end of the input. The remaining bytes are an unfinished document, a broken one, or nothing."""
         data = bytes(self.data)
         at = self.at
         while found := _OPENER.search(data, at):

@@ -79,7 +79,7 @@ class LineReader:
         self._data: list[DataLine] = []
         """The `data:` lines of the incomplete event."""
         self._size = 0
-        """The number of bytes in these lines."""
+        """The total size in bytes of the `data:` lines of the incomplete event."""
         self._value: OpenValue | None = None
         """The current object, if it spans several lines."""
 

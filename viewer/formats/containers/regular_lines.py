@@ -13,7 +13,7 @@ from viewer.syntax.json_lines import read_regular, whole_tree
 from viewer.syntax.json_text import JsonNode
 
 READ_WITH_CARE = 64 * 1024
-"""The first bytes of an input, up to this many, take the slow path: compiling the fast path would take longer."""
+"""This many bytes at the start of an input take the slow path, because compiling the fast path would take longer."""
 LONG = 1024 * 1024
 """The minimum length in bytes of a line whose value is read part by part, if its parts allow that."""
 
@@ -21,7 +21,7 @@ LONG = 1024 * 1024
 LONGEST_HELD = 256 * 1024
 """The maximum length in bytes of an incomplete line that waits for its end, so it can be decoded in one step."""
 MOST_HELD = 32
-"""The maximum number of parts of such a line, because each part copies it."""
+"""The maximum number of parts in which a held line may arrive, because each part copies it."""
 
 
 class Records(Values, Protocol):
@@ -36,7 +36,7 @@ class Records(Values, Protocol):
         ...
 
     def read_lines(self, data: bytes, at: int, base: int) -> int:
-        """Read the lines from an index on that have known shapes. Return the index after them."""
+        """Read lines as long as they have known shapes, starting at an index. Return the index after them."""
         ...
 
     def read_run(self, data: bytes, start: int, at: int, base: int, node: JsonNode) -> int:
@@ -59,7 +59,7 @@ class RecordLines:
         self._held = b""
         """The incomplete line at the end of the bytes so far. The slow path, too, would only collect it."""
         self._parts = 0
-        """The number of parts in which this line has arrived."""
+        """The number of parts in which the incomplete line has arrived."""
 
     def feed(self, data: bytes) -> None:
         if self._held:

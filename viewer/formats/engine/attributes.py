@@ -174,7 +174,7 @@ def _as_pairs(log: JsonNode) -> JsonNode:
 
 
 def _described(log: JsonNode) -> JsonNode:
-    """Return the attributes of a record that describe it and hold no messages."""
+    """Return the attributes of a record that describe it and contain no messages."""
     given = log.get("attributes")
     tree = attribute_tree(given) if given is not None else None
     members: list[JsonMember] = []

@@ -162,7 +162,7 @@ def _item(node: JsonNode, at: int) -> JsonNode | None:
 Test = Callable[[Any], bool]
 Read = Callable[[Any], Any]
 FEWEST_DIVIDED = 3
-"""A split of the rules must save testing at least this many of them."""
+"""Rules are split only if that saves testing at least this many of them."""
 FEWEST_STRUCTURAL = 6
 """With fewer conditions on the structure of a value, each value is tested directly."""
 MOST_MEMBERS = 64

@@ -56,7 +56,7 @@ class Deciding(Struct):
     values: set[int] = field(default_factory=set)
     """Values that are deciding, with everything inside them."""
     beginnings: dict[int, list[tuple[str, ...]]] = field(default_factory=dict)
-    """For each string of which only the start matters, the prefixes that rules test."""
+    """For each string whose start is all that matters, the prefixes that rules test."""
     holders: set[int] = field(default_factory=set)
     """Objects in which a rule looks up values."""
     times: set[int] = field(default_factory=set)
@@ -150,7 +150,7 @@ def _values(at: str, node: JsonNode) -> Iterator[JsonNode]:
 
 
 def outcome_paths(outcomes: Outcomes | None) -> Iterator[str]:
-    """Yield the paths of the values that state how a call ended."""
+    """Yield the paths of the values that indicate how a call ended."""
     if outcomes is not None:
         for tests in (outcomes.ok, outcomes.failed, outcomes.cancelled, outcomes.timeout, outcomes.refused):
             yield from (test.partition("!=")[0].partition("=")[0] for test in tests)

@@ -143,8 +143,8 @@ def begins(template: tuple[bytes, ...], data: bytes, at: int) -> bool:
 def _events(template: tuple[bytes, ...], data: bytes, at: int) -> Iterator[re.Match[bytes]]:
     """Yield the consecutive events of this template that begin at an index.
 
-    The pattern matches any bytes in place of the first ones, which name the message: a stream has many messages, and
-    compiling a pattern for each one would take longer than reading it."""
+    The pattern accepts any bytes where the first part of the template, which names the message, would be: a stream has
+    many messages, and compiling a pattern for each one would take longer than reading it."""
     first, *others = template
     match = _pattern(len(first), tuple(others)).match
     while data.startswith(first, at) and (found := match(data, at)) is not None:
@@ -176,8 +176,8 @@ def _hole(marker: bytes, place: int) -> bytes:
 def read_texts(
     template: tuple[bytes, ...], data: bytes, at: int, base: int, tail: int, *, keep: int = 0, longest: int = LONGEST
 ) -> DeltaRun | None:
-    """Return the events from an index on, up to one that is longer than `longest`, without the last `keep`. Return None
-    if no event is left, or if the bytes are not UTF-8.
+    """Return the events that start at an index, up to one longer than `longest`, and without the last `keep`. Return
+    None if no event is left, or if the bytes are not UTF-8.
 
     `tail` is the negative length of what follows the object of an event."""
     first, start = at, at

@@ -71,7 +71,7 @@ def _signatures(formats: tuple[RecordFormat, ...]) -> _Signatures:
 
 
 class _Record(dict[str, list[JsonNode]]):
-    """The values of a record by path, without null. They are found on first access, because many signatures ask for the
+    """The non-null values of a record, by path. They are found on first access, because many signatures ask for the
     same paths."""
 
     def __init__(self, node: JsonNode) -> None:

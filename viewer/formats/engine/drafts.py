@@ -172,7 +172,8 @@ class RecordReading(Struct):
     unknown: JsonNode | None = None
     """The record, if no rule covers it and it contains no text."""
     fields: dict[str, object] | None = None
-    """The members of the record that are not part of a message, if they are known and none of them holds messages."""
+    """The members of the record that are not part of a message, if they are known and none of them contains
+    messages."""
     stated: list[Stated] | None = None
     """The token usage that the record reports, if it is known."""
     known: KnownItems | None = None
@@ -310,7 +311,7 @@ def _place(rule: RecordRule, node: JsonNode) -> tuple[int, int]:
 
 
 class _Outer(Struct, frozen=True):
-    """Facts that nested records inherit from the record around them."""
+    """Properties that nested records inherit from the record around them."""
 
     kind: Kind
     thread: str | None

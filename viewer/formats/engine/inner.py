@@ -1,4 +1,4 @@
-"""Parse inner JSON: replace strings in a record with the JSON they hold."""
+"""Parse inner JSON: replace strings in a record with the JSON they contain."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _CUT = lazy_regex(rb"\.\.\.|\xe2\x80\xa6|[\[(<](?:[0-9, ]+\w* )?(?:truncated|omi
 
 
 def read_inner_strings(inner: Iterable[str | Inner], node: JsonNode, source: Source) -> list[Problem]:
-    """Replace strings with the JSON they hold, and report broken JSON. All other strings are left unchanged."""
+    """Replace strings with the JSON they contain, and report broken JSON. All other strings are left unchanged."""
     if node.is_empty:
         return []
     reader = _InnerReader(source)
@@ -61,8 +61,8 @@ def _is_anywhere(at: str, value: dict[str, Any]) -> bool:
 
 @cache
 def _beginnings(at: str) -> list[tuple[str | None, str | None, tuple[Step, ...]]]:
-    """Return the choices of a path, each after the names of its first two members. Instead of a step that is no plain
-    name, and after it, there is None."""
+    """Return the choices of a path, each preceded by the names of its first two members. A name is None if its step, or
+    an earlier one, is not a plain name."""
     found: list[tuple[str | None, str | None, tuple[Step, ...]]] = []
     for steps in path(at).choices:
         names = (_name(steps[place : place + 1]) for place in (0, 1))

@@ -12,7 +12,7 @@ from viewer.syntax.json_text import JsonKind, JsonNode
 from viewer.syntax.times import parse_time
 
 _OTHER_AGENT = "session"
-"""The thread of a transcript that belongs completely to another agent."""
+"""The thread of a transcript that belongs entirely to another agent."""
 
 
 class Narrowings:

@@ -38,10 +38,10 @@ class Path:
         self.read = None if self.keys is None else _reader(self.keys)
         """A function that reads the first decoded value that is not null."""
         self.heads = _heads([*self.choices, *(steps for each in self._joined for steps in each.choices)])
-        """Member names of which an object must have at least one; None if other names may also suffice."""
+        """An object must have a member with one of these names; None if other names may also suffice."""
 
     def all(self, node: JsonNode) -> list[JsonNode]:
-        """Return the values at the path, without null, for the first choice that has any."""
+        """Return the non-null values at the path, for the first choice that has any."""
         if self.keys is not None and type(node) is LazyNode:
             value = self._lazy_first(node, self.keys)
             return [] if value is None else [value]
@@ -157,7 +157,7 @@ def _at(value: Any, keys: tuple[str, ...]) -> Any:
 
 
 def _reader(choices: Keys) -> Callable[[Any], Any]:
-    """Return a function that returns the first decoded value at these member names that is not null."""
+    """Return a function that gets the first non-null decoded value under these member names."""
     if choices == ((),):
         return _itself
     if len(choices) > 1 or len(choices[0]) > 1:
@@ -210,7 +210,7 @@ def all_at(at: str, node: JsonNode) -> list[JsonNode]:
 
 
 def each_at(at: str, node: JsonNode) -> list[JsonNode]:
-    """Return the values at all choices of a path, without null, and all values of repeated members."""
+    """Return the non-null values at all choices of a path, and all values of repeated members."""
     found: list[JsonNode] = []
     for steps in path(at).choices:
         holders = [node]

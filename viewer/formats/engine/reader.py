@@ -48,9 +48,9 @@ _FEW = 8
 MOST_LISTS = 32
 """The maximum number of records with lists that are matched before they are written."""
 _FEW_LISTS = 4
-"""The minimum number of them."""
+"""The minimum number of records with lists that are matched before they are written."""
 _NO_SOURCE = Source(b"", 0)
-"""The source of a record whose members are known."""
+"""The source to use for a record whose members are known, because it is never read."""
 
 
 class Records:
@@ -145,7 +145,7 @@ class Records:
         self._step = reading.only_step()
 
     def read_lines(self, data: bytes, at: int, base: int) -> int:
-        """Read the lines from an index on that have known shapes. Return the index after them."""
+        """Read lines as long as they have known shapes, starting at an index. Return the index after them."""
         after = self._read_shapes(data, at, base, b"", b"\n")
         if after > at:
             self._deltas.note_other()
@@ -190,8 +190,8 @@ class Records:
             at = after
 
     def _read_lists(self, data: bytes | bytearray, at: int, base: int, head: bytes, tail: bytes) -> int:
-        """Read the next records that have lists of any length with known items as columns, as far as possible. Return
-        the index after them. Where many records need the slow path, few are matched at once."""
+        """Read as many of the next records as possible as columns, if they have lists of any length with known items.
+        Return the index after them. Where many records need the slow path, few are matched at once."""
         while not self._lists.is_empty and self._takes_columns:
             found: list[MatchedList] = []
             place, most = at, self._most_lists
@@ -278,7 +278,8 @@ class Records:
         return known.end if known is not None and self._read_matched(data, known, base) else -1
 
     def read_known_run(self, data: bytearray, at: int, base: int, lead: bytes) -> int:
-        """Read the records from an index on that have known shapes, each after `lead`. Return the index after them."""
+        """Read records as long as they follow `lead` and have known shapes, starting at an index. Return the index
+        after them."""
         return self._read_shapes(data, at, base, lead, b"")
 
     def _read_matched(self, data: bytes | bytearray, known: Matched, base: int) -> bool:

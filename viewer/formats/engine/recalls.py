@@ -1,4 +1,4 @@
-"""Recall values of earlier records: a record that only names an ID gets the value that was stated for it."""
+"""Recall values from earlier records: a record that only names an ID gets the value that was assigned to it."""
 
 from __future__ import annotations
 
@@ -8,26 +8,26 @@ from viewer.formats.tables.model import Recall
 from viewer.syntax.json_text import JsonKind, JsonMember, JsonNode
 
 MOST_RECALLED = 65_536
-"""The maximum number of IDs. After that, the oldest ones are unknown, which hides what refers to them."""
+"""The maximum number of IDs. Beyond that, the oldest ones are forgotten, so anything that refers to them is hidden."""
 CONTRADICTION = "?"
-"""The value of an ID for which two records state different values."""
+"""The value of an ID to which two records assign different values."""
 
 
 class Recalls:
-    """The values that the records of an input have stated so far."""
+    """The values that the records of an input have assigned to IDs so far."""
 
     def __init__(self, recalls: tuple[Recall, ...]) -> None:
         self._recalls = recalls
         self._known: dict[str, dict[str, str]] = {recall.name: {} for recall in recalls}
 
     def concern(self, node: JsonNode) -> bool:
-        """True if a record may state or need a value, or has a member with the name of one."""
+        """True if a record may assign or need a value, or has a member with the same name as one."""
         return any(
             path(at).is_in(node) for recall in self._recalls for at in (recall.needed_by, recall.id, recall.name)
         )
 
     def apply(self, node: JsonNode) -> None:
-        """Remember what a record states, and add the values that it needs as members."""
+        """Remember the values that a record assigns, and add the ones that it needs as members."""
         for recall in self._recalls:
             self._remember(recall, node)
             known = self._known[recall.name]
@@ -59,7 +59,7 @@ def _word(node: JsonNode, at: str) -> str | None:
 
 
 def _add(node: JsonNode, name: str, word: str | None) -> None:
-    """Give an object a member, instead of any that it has with this name."""
+    """Add a member to an object, replacing any members with the same name."""
     node.members[:] = [member for member in node.members if member.key != name]
     if word is not None:
         value = JsonNode(JsonKind.STRING, node.start, node.start, text=word, plain=True)

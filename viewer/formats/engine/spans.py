@@ -50,9 +50,9 @@ class TraceSpan(Struct):
     may_wrap: bool = False
     """True for the root of a workflow that counts as an agent."""
     wraps: str | None = None
-    """The only agent below such a root. It speaks for the workflow."""
+    """The only agent below the root of a workflow. It speaks for the workflow."""
     is_covered: bool = False
-    """True if the spans below this one hold the same messages."""
+    """True if the spans below this one contain the same messages."""
     is_logged: bool = False
     """True if the events of the span are log records. Its parent is then the span of those records, which may be in
     another file."""
@@ -234,7 +234,7 @@ class SpanCollector:
 
 
 def _is_apart(node: JsonNode, at: str, parent: str | None) -> bool:
-    """True if a span has no parent. One that gives it in an unknown way may have one."""
+    """True if a span certainly has no parent. A span that names its parent in an unknown form may have one."""
     if parent is not None:
         return parent in ("", _NO_PARENT)
     stated = path(at).first(node)

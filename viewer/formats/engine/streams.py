@@ -115,7 +115,7 @@ class BlockStreams:
         self._chunked = None
 
     def _follow(self, step: StreamStep) -> None:
-        """Add a chunk that names no reply to the one of the chunk right before it. Hide it if there is none."""
+        """Add a chunk that names no reply to the reply of the chunk right before it. Hide it if there is none."""
         reply = self._replies.get(self._chunked) if self._chunked is not None else None
         for draft in step.drafts:
             if reply is not None:
@@ -275,7 +275,7 @@ class BlockStreams:
         reply.is_ended = True
 
     def _break_off(self, reply: _Reply) -> None:
-        """Mark the last open block as truncated or, if none is open, the place where the next one is missing."""
+        """Report the last open block as truncated or, if none is open, report where the next one is missing."""
         numbers = [block.number for block in reply.blocks.values() if block.number is not None]
         number = max(numbers, default=None)
         self._record.start_if_none(reply.end)
@@ -288,7 +288,7 @@ class BlockStreams:
 
 def _is_hidden_by(block: Kind, added: Kind) -> bool:
     """True if a block of this kind also hides what is added to it: unknown text, or an instruction whose later records
-    do not state whose text they hold."""
+    do not say who wrote their text."""
     return block is Kind.UNKNOWN or (block is Kind.INSTRUCTION and added is Kind.SAID)
 
 

@@ -40,7 +40,7 @@ class RecordTree:
         return id in self._nodes
 
     def fault(self, node: JsonNode) -> str | None:
-        """Return why the place of a record in the tree is uncertain (`cycle` or `parent-missing`), but only once;
+        """Return why the position of a record in the tree is uncertain (`cycle` or `parent-missing`), but only once;
         usually None."""
         parent = self.parent_of(node)
         if self._is_broken or parent is None or not self._nodes:

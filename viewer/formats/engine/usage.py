@@ -23,7 +23,7 @@ MOST_REPLIES = 4096
 _NOTHING = Usage()
 _MOST_DIGITS = 15
 _MODEL = "model|message.model|response.model|data.model|modelID|modelId|model_name"
-"""Where a record names the model that its numbers belong to, unless its format has another place for it."""
+"""Where a record names the model that its numbers belong to, unless its format says otherwise."""
 _FARTHEST = 64
 """How many messages back to look for the one that contains reported usage."""
 
@@ -41,9 +41,9 @@ class Stated(Struct, frozen=True):
     """Token usage that a record reports."""
 
     rule: int
-    """The index of its rule in the table."""
+    """The index of the usage rule in the table."""
     place: JsonNode | int
-    """The value that contains it, or where that value begins."""
+    """The value that contains the usage, or the offset at which that value begins."""
     usage: Usage
     key: str | None
     model: str | None
@@ -106,12 +106,12 @@ class UsageLedger:
         return self._open is None or bool(self._open.number)
 
     def take_none(self) -> None:
-        """Note records that state no usage, while none waits for its message."""
+        """Note records that report no usage, while no usage waits for its message."""
         self.has_stated = False
 
     @property
     def keeps_model(self) -> bool:
-        """True if the last model that any record names is the one of the next usage."""
+        """True if the next usage belongs to the last model that any record names."""
         return self._keeps_model
 
     def note_model(self, model: str | None) -> None:

@@ -539,7 +539,7 @@ def _hidden_by(header: Header, said: Said) -> Header:
 
 
 def _touch_nothing() -> None:
-    """Do nothing, because the order of events does not decide anything."""
+    """Do nothing, because the order of events decides nothing."""
 
 
 def _nothing(applier: EventApplier, event: EventObject, kind: EventKind) -> bool:

@@ -31,7 +31,7 @@ ANONYMOUS = DeltaKey("", False)
 
 
 class Identity(Struct, frozen=True, gc=False):
-    """The properties that distinguish messages with the same key. A property that an event does not state is None."""
+    """The properties that distinguish messages with the same key. A property that an event does not specify is None."""
 
     role: str | None
     channel: str | None
@@ -43,7 +43,7 @@ class Identity(Struct, frozen=True, gc=False):
         return replace(self, role=self.role or "assistant", channel=self.channel or channel)
 
     def fits(self, whole: Identity) -> bool:
-        """True if no stated property differs."""
+        """True if no specified property differs."""
         return all(said is None or said == other for said, other in zip(astuple(self), astuple(whole), strict=True))
 
 
@@ -119,7 +119,8 @@ class OpenStreams:
         return self._parts.get((lane.name, family), lane) if lane.identified and not lane.part else lane
 
     def find(self, delta: Delta, identity: Identity) -> Stream | None:
-        """Return the message that a delta belongs to. If the key has an ID, unstated properties keep their values."""
+        """Return the message that a delta belongs to. If the key has an ID, unspecified properties keep their
+        values."""
         kind = self._kinds.get((delta.lane, delta.family))
         if not kind:
             return None

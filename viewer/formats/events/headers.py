@@ -18,7 +18,7 @@ from viewer.rules.errors import E_PARSE_HEADER, E_PERM_VISIBILITY
 from viewer.syntax.json_text import JsonKind, JsonNode
 
 ANSWER = Header("assistant", channel=Channel.FINAL)
-"""The header of text with no stated properties."""
+"""The header of text with no specified properties."""
 
 
 class CallNames(Struct, frozen=True, gc=False):

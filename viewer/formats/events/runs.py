@@ -15,18 +15,19 @@ from viewer.syntax.json_text import JsonKind, JsonNode
 from viewer.syntax.utf8 import is_utf8
 
 MOST_MISSES = 32
-"""After this many events that no run followed, the search for runs ends."""
+"""The search for runs ends after this many events that were not followed by a run."""
 LONGEST_TOGETHER = 64 * 1024
 """The maximum length in bytes. A longer event is not read as part of a run."""
 MOST_LANES = 32
 """The maximum number of messages that are distinguished by the bytes of their events."""
 MOST_LANE_MISSES = 1000
-"""After this many events that no other one of these messages followed, the search for them ends."""
+"""The search for messages that the bytes of their events distinguish ends after this many events that were not followed
+by an event of one of them."""
 _UNREAD = frozenset({"obfuscation", "event_id", "created"})
 """Members that do not affect the text that an event adds to an open message."""
 _PROBABILITIES = "logprobs"
 _COUNTED = "sequence_number"
-"""A further such member, in events that are known to come from the API."""
+"""Another member that does not affect the added text, in events that are known to come from the API."""
 
 
 def _opaque(node: LazyNode) -> list[JsonNode]:
@@ -75,7 +76,7 @@ class _Lane(Struct, frozen=True):
 
     number: int
     name: str
-    """The name of its delta key."""
+    """The name of the message's delta key."""
     template: tuple[bytes, ...]
     tail: int
     """The negative length of what follows the object of an event."""
@@ -131,7 +132,7 @@ class InterleavedRuns:
         return end
 
     def _read(self, data: bytes, at: int, base: int) -> int:
-        """Add the text of the events from an index on and return the index after them."""
+        """Add the text of the events that start at an index and return the index after them."""
         lanes = [*self._lanes.values()]
         used: dict[int, _Lane] = {}
         """The messages in the order of their newest events."""

@@ -1,4 +1,4 @@
-"""Build messages from deltas: where each delta goes, when a message ends, and what is stated about it later."""
+"""Build messages from deltas: where each delta goes, when a message ends, and what later events say about it."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ _Lane = TypeVar("_Lane", bound=tuple[object, ...])
 
 
 class _Lanes(Generic[_Lane]):
-    """A set of keys or their parts. The end of a response costs nothing for the keys that outlast it."""
+    """A set of keys or their parts. Ending a response takes no time for the keys that outlive it."""
 
     def __init__(self) -> None:
         self._lasting: set[_Lane] = set()

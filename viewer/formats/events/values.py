@@ -47,7 +47,7 @@ class EventLines:
         return self._applier.types.knows(node, name)
 
     def apply(self, node: JsonNode, name: str | None, lenient: list[Span], source: Source | None = None) -> bool:
-        """Apply a parsed value if it is an event. `name` is its type if the previous line stated it."""
+        """Apply a parsed value if it is an event. `name` is its type if the previous line named it."""
         self._applied += 1
         if not self._applier.apply(node, name):
             return False

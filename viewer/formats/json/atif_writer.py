@@ -144,7 +144,7 @@ class _Steps:
         if kind in _TEXTS:
             step["message"] = _joined(step["message"], message.body)
             if message.channel_given == "commentary":
-                self._losses["a preamble became a part of the answer"] += 1
+                self._losses["a preamble became part of the answer"] += 1
         elif kind == "thought":
             step["reasoning_content"] = _joined(step.get("reasoning_content", ""), message.body)
         else:

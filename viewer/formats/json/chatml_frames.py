@@ -342,6 +342,6 @@ class ChatMLFrames:
 
 
 def _token(item: JsonNode) -> str | None:
-    """Return the token that an object holds."""
+    """Return the token that an object contains."""
     value = item.get("token")
     return value.text if value is not None and value.kind is JsonKind.STRING else None

@@ -26,7 +26,7 @@ _SPACE = b" \t\r\n"
 _OWN_THOUGHT = lazy_regex(rb"<\|(?:start|end)_(?:" + "|".join(THOUGHT_KINDS).encode() + rb")\|>")
 _TAG_END = lazy_regex(rb"[^<>]{0,%d}>" % LONGEST_ATTRIBUTES)
 _TAGGED = ("think", "details")
-"""The pairs whose opening tag may have attributes, which are no part of the thought."""
+"""The pairs whose opening tag may have attributes, which are not part of the thought."""
 
 
 class ContentPart(Struct):

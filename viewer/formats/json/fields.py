@@ -43,7 +43,7 @@ def has_thought_flag(node: JsonNode) -> bool:
 
 
 def has_text(node: JsonNode, notes: frozenset[str] = frozenset()) -> bool:
-    """True if a value contains a string that may be text. Members named in `notes` hold no text."""
+    """True if a value contains a string that may be text. Members named in `notes` contain no text."""
     waiting = [node]
     while waiting:
         value = waiting.pop()

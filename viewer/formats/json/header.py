@@ -30,7 +30,7 @@ _SAME_KEY = {key: keys[0] for keys in (ROLE_KEYS, RECIPIENT_KEYS, CALL_ID_KEYS) 
 
 
 class ObjectHeader(Struct):
-    """The header facts that all messages from one object share."""
+    """The header values that all messages from one object share."""
 
     header: Header
     ending: Ending | None
@@ -65,7 +65,7 @@ def read_object_header(node: JsonNode, source: Source) -> ObjectHeader:
 
 
 def default_ending(header: Header) -> Ending:
-    """Return the ending of a message whose object gives none: an assistant message to a tool is a call."""
+    """Return the ending of a message whose object does not name one: an assistant message to a tool is a call."""
     return Ending.CALL if header.role == "assistant" and is_tool(header.recipient) else Ending.END
 
 
@@ -78,7 +78,7 @@ def _time(node: JsonNode, problems: list[Problem]) -> StatedTime:
 
 
 def _is_settled(node: JsonNode) -> bool:
-    """True if an unfinished object has already stated everything that determines its visibility, in any order."""
+    """True if an unfinished object already contains everything that determines its visibility, in any order."""
     return all((value := node.get(key)) is not None and value.closed for key in ("role", "channel"))
 
 

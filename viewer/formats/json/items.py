@@ -82,8 +82,8 @@ class MessageObjects:
         return end
 
     def add_run(self, data: bytes | bytearray, at: int, base: int, lead: bytes = b"", tail: bytes = b"") -> int:
-        """Add the messages of known shapes from an index on, each between `lead` and `tail`, as columns. Return the
-        index after the last one."""
+        """Add the messages of known shapes that start at an index, each between `lead` and `tail`, as columns. Return
+        the index after the last one."""
         return self._runs.add(data, at, base, lead, tail, self._tools)
 
     def add_rows(
@@ -99,9 +99,9 @@ class MessageObjects:
         tail: bytes = b"",
         most: int = 0,
     ) -> int:
-        """Add the transcripts from an index on that are like one of these rows and whose messages all have known
-        shapes, each between `lead` and `tail`, but at most this number if one is given. `begin` begins a transcript at
-        an offset, and `count` counts the tokens that it gives. Return the index after the last one."""
+        """Add the transcripts, starting at an index, that are like one of these rows and whose messages all have known
+        shapes, each between `lead` and `tail`, but at most `most` unless that is 0. `begin` begins a transcript at
+        an offset, and `count` counts the tokens that it reports. Return the index after the last one."""
 
         def start(offset: int, tools: dict[str, str], facts: Facts) -> None:
             begin(offset, facts)
@@ -321,7 +321,7 @@ def _has_more(call: JsonNode) -> bool:
 
 
 def _call_type(call: JsonNode, source: Source) -> tuple[str | None, bool, list[Problem]]:
-    """Return the type of the arguments: JSON, unless the call states another type or its input is text."""
+    """Return the type of the arguments: JSON, unless the call specifies another type or its input is text."""
     given = call.get("content_type")
     custom = call.get("custom")
     if given is None and custom is not None and custom.kind is JsonKind.OBJECT:

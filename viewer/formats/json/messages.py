@@ -31,7 +31,7 @@ MOST_ROWS, MOST_ROW_TRIALS = 8, 256
 """The maximum number of patterns, and of objects that are tried as patterns. An input that needs more has objects of
 too many kinds."""
 _WITH_USAGE = ("usage", "response", "response_obj")
-"""Members that state the token usage of a response, or contain that statement."""
+"""Members that report the token usage of a response, or contain such a report."""
 
 
 class MessageLists:

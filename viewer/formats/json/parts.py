@@ -198,7 +198,7 @@ def is_hidden_type(kind: str) -> bool:
 
 
 def is_hidden_kind(type: JsonNode) -> bool:
-    """True if a `type` may name a thought, a call, or a reply: in any capitalization, or because it is no word."""
+    """True if a `type` may name a thought, a call, or a reply: in any capitalization, or because it is not a word."""
     if type.kind is JsonKind.STRING:
         return is_hidden_type(type.text) or (is_word(type, HIDDEN_TYPES) and type.text != _OF_CALLS)
     return type.kind in (JsonKind.OBJECT, JsonKind.ARRAY, JsonKind.TRUE, JsonKind.FALSE)
@@ -253,7 +253,7 @@ def _is_thought(part: JsonNode, kind: str) -> bool:
 
 
 def _bare(part: JsonNode, kind: str, keys: frozenset[str]) -> JsonNode | None:
-    """Return the object that a part without a `type` holds in one of these members."""
+    """Return the object that a part without a `type` contains in one of these members."""
     if kind:
         return None
     values = [member.value for member in part.members if member.key in keys]

@@ -1,4 +1,4 @@
-"""Stated times of JSON records: the time, its position, and the problem of one that cannot be parsed."""
+"""Times in JSON records: the time, its position, and the problem to report if it cannot be parsed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Find unread members of a JSON message or wrapper, which no reader uses."""
+"""Find members of a JSON message or wrapper that no reader uses."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _METADATA = frozenset(
 )
 """Members with text that is not content."""
 _NOT_A_TEXT = ("content", "refusal", "parts", "message", "kind", "part_kind", "subtype", "event", "category", "purpose")
-"""With one of these members, a `text` may be anything."""
+"""In an object that has one of these members, a `text` may be anything."""
 
 
 def with_inner_message(node: JsonNode) -> JsonNode:

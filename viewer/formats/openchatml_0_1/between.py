@@ -13,7 +13,7 @@ FILL_IN = {"fim_prefix": "user", "fim_middle": "assistant", "fim_suffix": "user"
 
 _EDGES = {b"[BOS]": "begin", b"[EOS]": "end", b"<|endoftext|>": "end"}
 _SHORT_EDGES = {b"<s>": "begin", b"</s>": "end"}
-"""In files and fill-ins, these are text, because they also occur in HTML."""
+"""Edge marks that are text in files and fill-ins, because they also occur in HTML."""
 _MARKS = {f"<|{name}|>".encode(): name for name in ("im_start", "im_end", "file_separator", *FILL_IN)}
 _BETWEEN = TokenSet({**_EDGES, **_SHORT_EDGES, **_MARKS})
 _INSIDE = TokenSet({**_EDGES, **_MARKS})

@@ -26,13 +26,13 @@ class Loss(Enum):
     ATTRIBUTE = "the recipient or intent became an attribute that OpenChatML 0.1 does not define"
     FIELD = "a field with white space, `<`, or control characters was dropped"
     TYPE = "the content type has no equivalent and was dropped"
-    ARGUMENTS = "arguments that are not JSON make an unreadable call"
+    ARGUMENTS = "arguments that are not JSON make the call unreadable"
     ENDING = "its ending (returned, unfinished, or cut off) has no equivalent"
     SPACE = "white space at either end of the body is lost when the file is read again"
 
 
 class Said(Struct, frozen=True):
-    """The facts that a reader recovers from the written part."""
+    """What a reader recovers from the written part."""
 
     channel: str | None = None
     intent: str | None = None

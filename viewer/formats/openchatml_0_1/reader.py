@@ -28,7 +28,7 @@ LONGEST_HEADER = 64 * 1024
 
 _ALL_MARKS = tuple(mark for marks in MARKS.values() for mark in marks)
 _IN_HEADER = token_set("im_start", "im_end", "file_separator", *FILL_IN, *_ALL_MARKS)
-"""Each of these ends a header."""
+"""Tokens, each of which ends a header."""
 
 
 class OpenChatML01Reader:

@@ -175,7 +175,7 @@ class TemplateBlocks:
 
 
 def complete_block(part: Part, record: Recorder) -> list[Part]:
-    """Fill in what the whole text of a block gives: tool, call ID, and type. Return the calls after the first."""
+    """Fill in what only the whole text of a block reveals: tool, call ID, type. Return the calls after the first."""
     kept = bytes(part.kept) if part.kept else b""
     pair, part.kept = part.block, None
     if pair is None or pair.kind is MarkKind.THOUGHT:

@@ -1,6 +1,6 @@
 """Write messages of any format as OpenChatML 0.1, with a sentence for each loss.
 
-Reading and writing canonical text gives the same text:
+Canonical text is unchanged after reading and writing:
 
 - each transcript begins with `[BOS]` and ends with `[EOS]` and a newline; its items are separated by a newline;
 - a frame is `<|im_start|>role`, then ` name=…` and other attributes, a newline, its parts separated by a newline, and
@@ -52,7 +52,7 @@ class _Writer:
         self._fill_in: str | None = None
         """The mark of the last written fill-in, if nothing has followed it."""
         self._ragged = False
-        """True if that fill-in ended in whitespace."""
+        """True if the last written fill-in ended in whitespace."""
 
     def write(self, message: Writable) -> None:
         """Write the next message."""

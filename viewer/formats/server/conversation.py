@@ -232,7 +232,7 @@ class Conversation:
 
 
 def _after(reading: Reading, index: int, boundary: int, rest: Counter[str]) -> int:
-    """Return the index after the hidden messages that the earlier request had at the same place."""
+    """Return the index after the hidden messages that the earlier request had at the same position."""
     while index < boundary and rest[kind := message_kind(reading.messages[index])] > 0:
         rest[kind] -= 1
         index += 1

@@ -43,11 +43,11 @@ class Literal(Struct, frozen=True):
     segments: list[Segment]
     """One segment, or one per part of a split line."""
     end: int
-    """The offset in the line where it ends."""
+    """The offset in the line where the quoted text ends."""
     is_cut: bool
-    """True if the logger truncated it."""
+    """True if the logger truncated the quoted text."""
     is_odd: bool
-    """True if something other than a record follows it."""
+    """True if something other than a record follows the quoted text."""
 
     @property
     def data(self) -> bytes:

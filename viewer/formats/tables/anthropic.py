@@ -138,7 +138,7 @@ _ROLES = frozenset({"user", "assistant"})
 
 
 _PLAIN = Signature(0, ("content",), {"role": _ROLES})
-"""A message without Anthropic parts. It fits, but decides nothing."""
+"""A message without Anthropic parts. It fits the format, but is not evidence for it."""
 
 
 def _signatures() -> Iterator[Signature]:

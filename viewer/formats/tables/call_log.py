@@ -100,7 +100,7 @@ def _split_prompt(text: str) -> Runs:
 
 
 def _split_answer(text: str) -> Runs:
-    """Split an answer into its fields. Some of them hold thoughts."""
+    """Split an answer into its fields. Some of them contain thoughts."""
     if text.lstrip()[:1] in ("{", "[") and _THOUGHT_MEMBER.search(text):
         return [(Kind.UNKNOWN, 0, len(text))]
     return _sections(text, len(text))

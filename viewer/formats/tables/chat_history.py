@@ -32,9 +32,10 @@ _USERS = ("user", "User", "human", "Human", "you", "You", "prompter", "Prompt")
 _ASSISTANTS = ("assistant", "Assistant", "ai", "AI", "bot", "Bot", "chatbot", "Chatbot", "model", "Response")
 _SPEAKER, _TEXT = "role|sender|speaker|from", "content|message|text|say"
 _OF_NO_AGENT = lacks("message_type|action|thought|agent_id|extra")
-"""The condition that a message is not that of an agent, which exchanges more than what its user sees."""
+"""The condition that a message is not from an agent, because agents also exchange messages that their users do not
+see."""
 _PLAIN = lacks("recipient|to|channel|intent|thought|tool_calls|function_call|tool_call_id|message_type|action")
-"""The condition that nothing says that the message was for somebody else."""
+"""The condition that nothing marks the message as meant for somebody else."""
 _MESSAGES = (
     object_rule(_SPEAKER, _TEXT, *_USERS, *_ASSISTANTS),
     *(

@@ -38,7 +38,7 @@ _PLAN_TAGS = ("<proposed_plan>", "</proposed_plan>")
 
 
 def codex_runs(text: str) -> list[tuple[Kind, int, int]]:
-    """Split the text into runs: the editor context, memory citations, and the tags around a plan were not shown."""
+    """Split the text into runs. The editor context, memory citations, and the tags around a plan were never shown."""
     runs: list[tuple[Kind, int, int]] = []
     at = 0
     if text.lstrip().startswith(_IDE_CONTEXT):

@@ -32,14 +32,14 @@ _CALLS = {
     "file_change": "changes",
     "web_search": "query|action",
 }
-"""The member with the arguments of a call."""
+"""The member that contains the arguments of a call."""
 _ANSWERS = {
     "command_execution": "aggregated_output",
     "mcp_tool_call": "result.content|result|error.message|error",
     "file_change": "status",
     "web_search": "status|action",
 }
-"""The member with the reply to a call."""
+"""The member that contains the reply to a call."""
 _OUTCOMES = Outcomes(
     ok=("item.exit_code=0", "item.status=completed"),
     failed=("item.exit_code!=0", "item.status=failed", "item.error"),
@@ -76,7 +76,7 @@ def _call(kind: str) -> RecordRule:
 
 
 _TYPES = frozenset({"thread.started", "turn.started", "turn.completed", "turn.failed", "item.*"})
-"""Other programs write other records about turns."""
+"""The types of records that are evidence for this format. Other programs write other records about turns."""
 
 CODEX_EXEC = RecordFormat(
     name="codex-exec",

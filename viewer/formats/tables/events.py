@@ -126,7 +126,7 @@ _OF_DELTA = frozenset(
         *("provider_specific_fields", "logprobs", "content_type", "id", "type", "thought"),
     }
 )
-"""The members of a delta in a chat completion chunk that are read or hold no message text."""
+"""The members of a delta in a chat completion chunk that are read or contain no message text."""
 _OF_CHOICE = frozenset(
     {
         *("index", "delta", "role", "channel", "phase", "recipient", "to", "intent", "finish_reason"),
@@ -134,7 +134,7 @@ _OF_CHOICE = frozenset(
         *("content_filter_result", "token_ids", "matched_stop", "seed", "thought"),
     }
 )
-"""The members of a choice that are read or hold no message text."""
+"""The members of a choice that are read or contain no message text."""
 
 _OTHER_KIND = "kind|part_kind"
 _THOUGHTS = ("thinking", "reasoning", "thought")

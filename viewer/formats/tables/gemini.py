@@ -47,7 +47,7 @@ _CONTENT = (
 
 
 def _candidate(when: When, key: str) -> RecordRule:
-    """Return the rule for an answer or its next piece. Chunks state the number of the answer, unless there is only
+    """Return the rule for an answer or its next piece. Chunks contain the number of the answer, unless there is only
     one."""
     return RecordRule(
         (when,),

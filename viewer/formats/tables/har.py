@@ -60,7 +60,7 @@ _ENTRY = (
     *(RecordRule(when, None, starts=True, faults=(_STATUS,), also=_EXCHANGE) for when in _CALLS),
     RecordRule((has("request"),), None, faults=(Fault("request", default=(I_RECORD_UNKNOWN, None)),)),
 )
-"""What does not look like a call of a model is left out, whatever its address."""
+"""A request that does not look like a model call is skipped, whatever its address."""
 
 HAR = RecordFormat(
     name="har",

@@ -121,7 +121,7 @@ _SAMPLE = (
     RecordRule((has("limit"),), None, faults=(Fault("limit", default=_STOPPED),), goes_on=True),
     RecordRule((has("id"),), None),
 )
-"""The rules for a sample. Only its messages are read: the output repeats the last one, and no user saw the rest."""
+"""The rules for a sample. Only its messages are read: the output repeats the last message, and no user saw the rest."""
 
 INSPECT = RecordFormat(
     name="inspect",

@@ -175,7 +175,7 @@ _HISTORY = (
     RecordRule((is_("role", "user"),), Kind.SAID, "user", "parts", _A2A_PARTS, merge=Merge(Mode.REPEAT), once=True),
     RecordRule((), Kind.REPLAYED, "assistant", "parts"),
 )
-"""The messages of a task. What the user sent may be in an earlier record."""
+"""The messages of a task. The user's messages may also be in an earlier record."""
 _STATUS = "result.status.message.parts"
 _ADDRESSING = (
     *("completed", "input-required", "auth-required"),
@@ -229,7 +229,7 @@ _AGENTS = (
     ),
 )
 
-# Answers, which do not state what they answer.
+# Responses, which do not name the method that they respond to.
 
 _QUIET_METHODS = (
     *("initialize", "initialized", "authenticate", "ping", "session/new", "session/load", "session/resume"),

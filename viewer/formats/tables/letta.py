@@ -42,7 +42,7 @@ TYPES = frozenset(
 )
 """Types that only Letta has."""
 _PACKAGES = ('{"type"', '{\n  "type"', '{\n    "type"')
-"""The beginnings of the JSON in which the program wraps what the user typed, and in which it reports its own events."""
+"""The beginnings of the JSON that the program uses to wrap what the user typed, and to report its own events."""
 _PACKAGE = frozenset({"type", "message", "time", "location", "name"})
 _FROM_AGENT = ("[Incoming message from agent",)
 _FAILED = Outcomes(failed=("is_error", "status=error"))
@@ -228,7 +228,7 @@ _SENT = RecordRule(
 
 
 def _stored(parts: tuple[PartRule, ...]) -> tuple[RecordRule, ...]:
-    """Return the rules for a stored message. `parts` are those of the assistant."""
+    """Return the rules for a stored message. `parts` are the rules for the parts of an assistant message."""
     return (
         RecordRule((is_("role", "system"),), Kind.INSTRUCTION, "system", "content", **_FACTS),
         *_from_user((is_("role", "user"),), **_FACTS),

@@ -230,7 +230,7 @@ class Alone(Enum):
 
 
 class Narrowing(Struct, frozen=True):
-    """The kind that said text gets from a certain record on."""
+    """The kind that said text gets, beginning with a certain record."""
 
     kind: Kind
     until: tuple[When, ...] = ()
@@ -267,7 +267,7 @@ class PartRule(Struct, frozen=True):
     intent: str = ""
     """The intent of a thought, such as `summary`."""
     reply: PartRule | None = None
-    """The reply that the same part carries."""
+    """The reply in the same part."""
     each: str = ""
     """The path of the parts inside this part."""
     also: tuple[PartRule, ...] = ()
@@ -313,7 +313,7 @@ class RecordRule(Struct, frozen=True):
     branches: Branches | None = None
     """The tree of nested records. They are read branch by branch, and those on older branches are superseded."""
     order: str = ""
-    """The path of a number in each nested record, by which they are sorted, because the newest may come first."""
+    """The path of a number in each nested record. They are sorted by it, because the newest may come first."""
     place: int = 0
     """-1 if what the rule reads goes before everything else in the record, 1 if it goes after."""
     also: tuple[RecordRule, ...] = ()
@@ -340,7 +340,7 @@ class RecordRule(Struct, frozen=True):
     orphan: Kind | None = None
     """The kind of a reply whose ID matches no call of the transcript, if an ID is not enough to make it a reply."""
     whole: bool = False
-    """True if the record must be complete, because what its conditions test may follow its content."""
+    """True if the record must be complete, because its conditions may test values that follow its content."""
     channel: Words | Channel | None = None
     call_id: str = ""
     typed_id: bool = False
@@ -433,9 +433,9 @@ class Inner(Struct, frozen=True):
     """The path of the string in each object."""
     when: tuple[When, ...] = ()
     always: bool = False
-    """True if the string may hold JSON other than an object or an array."""
+    """True if the string may contain JSON other than an object or an array."""
     events: bool = False
-    """True if the string may hold server-sent events, which become an array of their data."""
+    """True if the string may contain server-sent events, which become an array of their data."""
 
 
 class Family(Enum):
@@ -510,9 +510,9 @@ class EventTable(Struct, frozen=True):
     parts: tuple[PartRule, ...] = ()
     """The rules for the content parts of messages and of chunks."""
     chunk_members: frozenset[str] = frozenset()
-    """The members of a delta in a chunk that are read or hold no message text."""
+    """The members of a delta in a chunk that are read or contain no message text."""
     choice_members: frozenset[str] = frozenset()
-    """The members of a choice that are read or hold no message text."""
+    """The members of a choice that are read or contain no message text."""
     api: Mapping[str, EventKind] = field(default_factory=dict)
     """The effects of other events of the Responses API, by type."""
     interface: str = ""
@@ -520,9 +520,9 @@ class EventTable(Struct, frozen=True):
     progress: frozenset[str] = frozenset()
     """Last words of unlisted types that only report the state of a tool."""
     deltas: tuple[str, ...] = ("delta",)
-    """The members of an event, one of which may contain more text."""
+    """Members of an event. One of them may contain more text."""
     wholes: tuple[str, ...] = ("text",)
-    """The members of a closing event, one of which may repeat the whole text of the message."""
+    """Members of a closing event. One of them may repeat the whole text of the message."""
     errors: Mapping[str, str] = field(default_factory=dict)
     """The reasons for errors of the run, by error code."""
     incomplete: Mapping[str, tuple[Rule, str]] = field(default_factory=dict)
@@ -543,14 +543,15 @@ class EventTable(Struct, frozen=True):
 
 
 class MessageTable(Struct, frozen=True):
-    """The paths of the messages of a document, each of which gives its own header."""
+    """Where the messages of a document are. Each message determines its own header."""
 
     lists: tuple[str, ...]
     """Members with lists of messages."""
     inner: str = ""
     """The member that contains the message in an item of the last list."""
     requests: tuple[str, ...] = ()
-    """Members with objects that contain such a list. The messages of a response follow the messages of its request."""
+    """Members with objects that contain a list of messages. The messages of a response follow the messages of its
+    request."""
     responses: tuple[str, ...] = ()
     items: str = ""
     """The member with the items of a response without a list."""
@@ -587,12 +588,12 @@ class Spans(Struct, frozen=True):
 
 
 class Counting(Enum):
-    """How several usage statements combine."""
+    """How several reports of token usage combine."""
 
     EACH = "each"
-    """All statements are added up."""
+    """All reports are added up."""
     LAST = "last"
-    """The last statement is used: for each key or, without keys, for each message."""
+    """Only the last report counts: for each key or, without keys, for each message."""
     COUNTER = "counter"
     """The number is a session-wide counter, so only its increases are used."""
     OPENS = "opens"
@@ -615,28 +616,28 @@ class Tokens(Struct, frozen=True):
     total: tuple[str, ...] = ()
     when: tuple[When, ...] = ()
     each: str = ""
-    """The path of the items that state usage. The other paths start there."""
+    """The path of the items that report usage. The other paths start there."""
     key: str = ""
     """The path of the reply ID."""
     counts: Counting = Counting.EACH
 
 
 class Recall(Struct, frozen=True):
-    """A value that a record states for an ID, and that later records need although they only name the ID.
+    """A value that a record assigns to an ID, and that later records need although they only name the ID.
 
-    Such a record gets the value as a member. An unknown ID gives no member, and an ID with two values a `?`."""
+    Such a record gets the value as a member. For an unknown ID, it gets no member; for an ID with two values, `?`."""
 
     name: str
-    """The name of the member, which no record has."""
+    """The name of the member. No record has a member with this name."""
     needed_by: str
     """The path of the ID in the records that need the value."""
     id: str
-    """The path of the ID in the record that states the value."""
+    """The path of the ID in the record that assigns the value."""
     value: str
     missing: str = ""
-    """The value if the record states none."""
+    """The value if the record contains none."""
     when: tuple[When, ...] = ()
-    """The conditions on the record that states the value."""
+    """The conditions on the record that assigns the value."""
 
 
 class RecordFormat(Struct, frozen=True, eq=False):
@@ -654,7 +655,7 @@ class RecordFormat(Struct, frozen=True, eq=False):
     spans: Spans | None = None
     recalls: tuple[Recall, ...] = ()
     usage: tuple[Tokens, ...] = ()
-    """How records state token usage."""
+    """How records report token usage."""
     alternates: bool = False
     """True if answers should alternate with other messages, and the last message should be an answer."""
     keeps_fields: bool = False

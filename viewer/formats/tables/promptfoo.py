@@ -28,7 +28,7 @@ _ADDED = re.compile(
     r"|\{\s*\"type\"\s*:\s*\"[a-z_]*tool_",
     re.MULTILINE,
 )
-"""Additions of a provider to the text of an answer: thoughts, calls, and results. Nothing marks the end of a
+"""The start of what a provider adds to the text of an answer: thoughts, calls, and results. Nothing marks the end of a
 thought."""
 _RAW, _OUTPUT = "prompt.raw", "response.output"
 _TEXT, _LIST, _OBJECT = JsonKind.STRING, JsonKind.ARRAY, JsonKind.OBJECT

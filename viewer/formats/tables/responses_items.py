@@ -62,7 +62,7 @@ _CALLS = {
     "code_interpreter_call": "code",
     "image_generation_call": "revised_prompt|action",
 }
-"""The member with the arguments, by the type of the item."""
+"""The member that contains the arguments, by the type of the item."""
 _TEXTS_OF_CALLS = frozenset(
     {"custom_tool_call", "code_interpreter_call", "program", "file_search_call", "image_generation_call"}
 )
@@ -77,7 +77,7 @@ _ANSWERED = {
     "file_search_call": "results",
     "web_search_call": "status",
 }
-"""The member with the reply, by the type of an item that is both call and reply."""
+"""The member that contains the reply, by the type of an item that is both call and reply."""
 
 
 class Items:

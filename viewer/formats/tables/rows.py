@@ -134,7 +134,7 @@ _RESPONSE = (RecordRule((), Kind.SAID, "assistant", "response", PARTS),)
 _ARENA = (RecordRule((has("[0].role"),), None, also=(RecordRule((), each="[]", rules=CHAT),), starts=True),)
 """One of two conversations side by side, which the user both saw."""
 _CHOICES = (RecordRule((has("turns"),), Kind.UNKNOWN, "assistant", "turns"),)
-"""Other answers of a model to the turns of a question of MT-Bench. Another file holds the questions."""
+"""A model's alternative answers to the turns of an MT-Bench question. The questions are in another file."""
 
 _ROW = (
     RecordRule((has("system|system_prompt"),), Kind.INSTRUCTION, "system", "system|system_prompt"),

@@ -169,7 +169,7 @@ class AiderReader:
         self._base = until or 0
 
     def _write_marked(self, pieces: list[Piece]) -> bool:
-        """Record an answer with template marks as the messages that it holds. Return False if it has no marks."""
+        """Record an answer with template marks as the messages that it contains. Return False if it has no marks."""
         parts = split_content(pieces, self._read, "assistant")
         for part in parts:
             header, ending = part_header(part, _HEADERS[Kind.SAID])

@@ -205,7 +205,7 @@ class SpecStoryReader:
                 yield kind, start + _size(text[: first + lead]), start + _size(text[: last - tail])
 
     def _write_marked(self, pieces: list[Piece]) -> bool:
-        """Record an answer with template marks as the messages that it holds. Return False if it has no marks."""
+        """Record an answer with template marks as the messages that it contains. Return False if it has no marks."""
         parts = split_content(pieces, self._read, "assistant")
         for part in parts:
             header, ending = part_header(part, _ANSWER)

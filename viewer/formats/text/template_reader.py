@@ -276,7 +276,7 @@ class TemplateReader:
             end = window.end - tokens.held_back(window)
             if token and token.start < end:
                 end = token.start
-            else:  # what a token at the end means may depend on the bytes after it
+            else:  # the meaning of a token at the end may depend on the bytes after it
                 token = None
         if end > self._at:
             if self._frame:

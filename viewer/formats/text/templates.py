@@ -14,7 +14,7 @@ from viewer.formats.text import template_texts as texts
 
 
 class Speaker(Enum):
-    """Whose text a frame holds. The value is the role of the frame's messages."""
+    """Whose text a frame contains. The value is the role of the frame's messages."""
 
     SYSTEM = "system"
     DEVELOPER = "developer"

@@ -1,1 +1,1 @@
-"""Words and rare strings of hidden text and answers, in NumPy."""
+"""Find words and rare strings in hidden text and in answers, using NumPy."""

@@ -23,8 +23,8 @@ _OTHER_DIGIT = lazy_regex(r"[^\x00-\x7f\D]")
 _LEAST_RARE = 6
 """The minimum length of a rare string."""
 _FROM_SIGN = lazy_regex(r"[\d@:](?<!:(?!//))[^ \n\t]*+")
-"""The rest of a word, from a digit, an `@`, or `://`, one of which every rare string contains. Few words have one, and
-the search for rare strings is slow."""
+"""The rest of a word, starting at a digit, an `@`, or `://`. Every rare string contains one of these, but few words do,
+so this avoids most of the slow search for rare strings."""
 _SPACE, _SIGN = 1, 2
 _SIGN_KINDS = np.zeros(256, np.uint8)
 _SIGN_KINDS[[*b" \n\t"]] = _SPACE
@@ -35,7 +35,7 @@ _NEAR = np.arange(2 * _LEAST_RARE - 1)
 
 
 def rare_strings_of(texts: Sequence[str]) -> list[list[Rare]]:
-    """Return the rare strings of several texts. All are searched together."""
+    """Return the rare strings in each of these strings, which are searched together."""
     found: list[list[Rare]] = [[] for _ in texts]
     place, start, end = -1, 0, -1
     for string, span in rare_strings("\n".join(texts)):
@@ -72,7 +72,7 @@ def _signed(text: str) -> Iterator[Span]:
 
 
 def _signed_by_ascii(text: str) -> Iterator[Span]:
-    """Yield the same words of a text in which all digits are ASCII."""
+    """Like `_signed`, for text whose digits are all ASCII."""
     data = np.frombuffer(text.encode("ascii", "replace"), np.uint8)
     kinds = _SIGN_KINDS.take(data)
     signs = (kinds > _SPACE).nonzero()[0]

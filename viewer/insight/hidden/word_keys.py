@@ -1,4 +1,4 @@
-"""Keys of the words of a text: one number per word, equal for words that are equal after normalization.
+"""Keys of the words in a text: one number per word, equal for words that are equal after normalization.
 
 NumPy splits and hashes the ASCII parts of a text. The same word has the same key in any text."""
 
@@ -19,7 +19,7 @@ _MOST_KEYS = 200_000
 _LONGEST = 4096
 """The maximum length in bytes of a word that is hashed together with others."""
 _MOST_OTHERS = 8
-"""Text with more than one byte in this many beyond ASCII is split by a regular expression."""
+"""Text in which more than one byte in this many is not ASCII is split by a regular expression."""
 _CHUNK = 1 << 15
 """The number of bytes to hash at once."""
 
@@ -33,7 +33,7 @@ _HALF = np.uint64(32)
 _KIND = np.uint64(CONTENT | UNSPACED_WORD)
 
 _VALUES: Hashes = np.random.default_rng(3).integers(1, 1 << 64, 256, np.uint64, endpoint=False)
-"""A number for each byte. Capital letters have the numbers of small ones."""
+"""A number for each byte. Capital letters have the numbers of their lower-case forms."""
 _VALUES[65:91] = _VALUES[97:123]
 _IN_ASCII_WORDS = np.zeros(256, np.bool_)
 """Letters, digits, and underscores."""
@@ -41,7 +41,7 @@ for _first, _last in ("09", "AZ", "az", "__"):
     _IN_ASCII_WORDS[ord(_first) : ord(_last) + 1] = True
 
 _IN_RUNS = _IN_ASCII_WORDS | (np.arange(256) >= 128)
-"""The same, and the bytes of other characters. A run of these contains whole words."""
+"""The bytes of `_IN_ASCII_WORDS`, and the bytes of non-ASCII characters. A run of these contains whole words."""
 
 
 def _powers(base: int) -> Hashes:
@@ -63,7 +63,7 @@ def _mixed(sums: Hashes) -> Hashes:
 
 
 def _hash(word: bytes) -> int:
-    """Return the key of one word in ASCII, without its kind: the same that `_hashes` returns."""
+    """Return the key of one word in ASCII, without its kind: the same as `_hashes` returns."""
     if len(word) > _LONGEST:
         return hash(word) & ~(CONTENT | UNSPACED_WORD)
     bits: int = sum(map(mul, map(_VALUE_OF.__getitem__, word), _POWER_OF)) & _ALL
@@ -78,7 +78,7 @@ _ALL, _SIGN = (1 << 64) - 1, 1 << 63
 _STOP_KEYS = np.array([_hash(word.encode()) for word in STOP_WORDS if word.isascii()], np.int64)
 _STOP_HASHES = np.sort(_STOP_KEYS.view(np.uint64))
 _MAY_STOP = np.zeros(1 << 16, np.bool_)
-"""The highest bits of these hashes."""
+"""A flag for each value of the highest bits of a hash: true if the hash may be in `_STOP_HASHES`."""
 _HIGHEST = np.uint64(48)
 _MAY_STOP[_STOP_HASHES >> _HIGHEST] = True
 
@@ -98,7 +98,7 @@ class WordKeys(dict[str, int]):
 
 
 def keys_of(text: str, known: WordKeys) -> Keys:
-    """Return the keys of the words of a text, in order."""
+    """Return the keys of the words in a text, in order."""
     encoded = encode(text)
     if is_mostly_ascii(text, encoded):
         return keys_and_starts(encoded, known)[0]
@@ -117,7 +117,7 @@ def is_mostly_ascii(text: str, encoded: bytes) -> bool:
 
 
 def keys_and_starts(encoded: bytes, known: WordKeys) -> tuple[Keys, Positions]:
-    """Return the keys of the words of a text, and where the runs that contain them start.
+    """Return the keys of the words in a text, and the starts of the runs that contain them.
 
     A run that is not ASCII, or too long, is decoded and split by itself."""
     data = np.frombuffer(encoded, np.uint8)
@@ -197,7 +197,7 @@ def _hashes(data: NDArray[np.uint8], starts: Positions, lengths: Positions) -> H
 
 
 def weight_of(key: int) -> float:
-    """Return the fraction of a word that this counts as. A character of a script without spaces is half a word."""
+    """Return how much of a word this key counts as. A character of a script without spaces is half a word."""
     return 0.5 if key & UNSPACED_WORD else 1.0
 
 

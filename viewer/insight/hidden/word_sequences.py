@@ -1,5 +1,5 @@
-"""Hashed sequences of the words of messages. Short messages are split together, because each call of NumPy costs more
-than a few words."""
+"""Hashed sequences of the words of messages. Short messages are split together, because each call to NumPy costs more
+than splitting a few words."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Words:
     """The words of a message's text."""
 
     def __init__(self, text: str, keys: Keys, threes: Hashes | None = None, fours: Hashes | None = None) -> None:
-        """`threes` and `fours` are the hashes of these sequences, if known."""
+        """`threes` and `fours` are the hashes of the sequences of three and of four words, if known."""
         self._text = text
         self.keys = keys
         self.threes = hashes_of(keys, SEED) if threes is None else threes
@@ -93,7 +93,7 @@ class Words:
         return keys
 
     def contents(self, first: int, end: int) -> set[int]:
-        """Return the keys of the content words of a part."""
+        """Return the keys of the content words in a range."""
         return {*self._contents[first:end]}
 
     @cached_property
@@ -105,7 +105,7 @@ class Words:
 
     @cached_property
     def spans(self) -> np.ndarray[tuple[int, int], np.dtype[np.int32]]:
-        """The positions of the words, which are rarely needed."""
+        """The positions of the words. They are rarely needed."""
         return spans_of(self._text)
 
     def span(self, first: int, end: int) -> Span:
@@ -118,7 +118,7 @@ _NO_HASHES: Hashes = np.empty(0, np.uint64)
 
 
 def words_of(texts: Sequence[str], known: WordKeys) -> list[Words]:
-    """Return the words of several texts."""
+    """Return the words of each of these strings."""
     encoded = [encode(text) for text in texts]
     is_plain = [is_mostly_ascii(text, data) for text, data in zip(texts, encoded, strict=True)]
     together = _split_together([*compress(zip(texts, encoded, strict=True), is_plain)], known)

@@ -32,7 +32,7 @@ _FIRST_CHECK = 4 * 1024
 """The number of bytes to check first. Often the first problem decides, and input in another version has many."""
 
 READS, LAX, REFUSES = "reads", "reads-lax", "refuses"
-"""Verdicts: a strict reader also reads the text; it refuses something that is tolerated here; or the text is not of
+"""Verdicts: a strict reader also reads the text; it refuses something that is tolerated here; or the text is not in
 this format."""
 
 
@@ -43,7 +43,7 @@ class Strict(Struct, frozen=True):
     """The problems that make a conforming reader of a version refuse an input: codes, each with or without a reason."""
 
     refuses: frozenset[str] = frozenset()
-    """Problems that show that the text is of another version."""
+    """Problems that show that the text belongs to another version."""
     lax: frozenset[str] = frozenset()
     """Problems that are tolerated here but stop a strict reader."""
 
@@ -83,7 +83,7 @@ class Messages(Sequence[Read]):
     """The messages of a reading, as columns."""
 
     def __init__(self, layout: Layout, before: Iterable[Messages] = ()) -> None:
-        """`before` are other readings of the input. The columns that are the same are kept once."""
+        """`before` are other readings of the input. Identical columns are stored only once."""
         self.texts = np.zeros(len(layout.kinds), np.int32)
         self.layout = layout
         same = next((each for each in before if self._has_places_of(each)), None)
@@ -91,7 +91,7 @@ class Messages(Sequence[Read]):
             self.layout = replace(layout, starts=same.layout.starts, ends=same.layout.ends)
             del self.starts, self.ends
         self.like: Messages = self if same is None else same.like
-        """The first reading in which all messages and bodies are at the same positions."""
+        """The first reading whose messages and bodies are all at the same positions as in this one."""
 
     def _has_places_of(self, other: Messages) -> bool:
         if not np.array_equal(self.starts, other.starts) or not np.array_equal(self.ends, other.ends):
@@ -168,7 +168,7 @@ _NO_LAYOUT = Layout(
 
 
 class _Read(Struct, frozen=True):
-    """A reading whose text has not been compared yet."""
+    """A reading whose text has not yet been compared."""
 
     format: str
     verdict: str
@@ -179,7 +179,7 @@ class _Read(Struct, frozen=True):
 def readings(
     document: Document, limit: int | None = LIMIT, *, skips_refused: bool = False
 ) -> Generator[None, None, tuple[Reading, ...]]:
-    """Read the document in each text format, one after another, in small steps. Return the readings.
+    """Read the document in each text format, one after the other, in small steps, and return the readings.
 
     With `skips_refused`, a reader other than the chosen one stops when it refuses the input, and has no messages."""
     found: list[_Read] = []

@@ -1,4 +1,4 @@
-"""Rows of the lens: runs of bytes that each reader reads in a single way, and the ranks of disagreements."""
+"""Rows of the lens: runs of bytes to which each reader gives a single reading, and the ranks of disagreements."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Rank(IntEnum):
 
     @property
     def word(self) -> str:
-        """The name for machine output."""
+        """The name for machine-readable output."""
         return self.name.lower()
 
 
@@ -75,8 +75,8 @@ class Block:
         places: NDArray[np.int32],
         parts: NDArray[np.int8],
     ) -> None:
-        """`places` has the message of each reading in each row, counted from 0, or -1; `parts` the part of it. Readings
-        with messages at the same positions share them."""
+        """`places` has the message of each reading in each row, counted from 0, or -1, and `parts` has the part of that
+        message. Readings with messages at the same positions share both."""
         self._readings = readings
         self._shared = _shared(readings)
         self._spans, self._ranks, self._places, self._parts = spans, ranks, places, parts
@@ -134,8 +134,8 @@ class Block:
         return self if is_covered.all() else self._rows(is_covered)
 
     def merged(self, before: Block | None) -> Block:
-        """Return the rows of both blocks. Neighbors with equal cells form one row, even if they differ in the parts of
-        a message that only some readers show."""
+        """Return the rows of both blocks. Adjacent rows with equal cells become one row, even if they differ in the
+        parts of a message that only some readers show."""
         both = (
             self
             if before is None
@@ -171,7 +171,7 @@ def _cells(messages: Messages, places: NDArray[np.int32], parts: NDArray[np.int8
 
 
 def blocks(readings: Sequence[Reading]) -> Iterator[Block]:
-    """Yield the runs of bytes that each reader reads in a single way, in blocks of rows."""
+    """Yield the runs of bytes to which each reader gives a single reading, in blocks of rows."""
     tables: _Tables = ({}, {}, {})
     shared = _shared(readings)
     columns = [_Columns(readings[shared.index(each)].messages) for each in range(len({*shared}))]
@@ -247,7 +247,7 @@ class RowTable(Sequence[Row]):
 
 
 def row_table(readings: Sequence[Reading]) -> RowTable:
-    """Return all rows: the runs of bytes that each reader reads in a single way."""
+    """Return all rows: the runs of bytes to which each reader gives a single reading."""
     table = RowTable()
     for block in blocks(readings):
         table.add(block)
@@ -339,7 +339,7 @@ class _Columns:
         self._reach = self.ends if self.is_in_order else np.maximum.accumulate(self.ends)
 
     def _is_in_order(self) -> bool:
-        """True if no message overlaps another one, and each body is inside its message."""
+        """True if no messages overlap, and each body is inside its message."""
         for first in range(0, len(self.starts), _MESSAGES_AT_ONCE):
             end = min(len(self.starts), first + _MESSAGES_AT_ONCE)
             borders = self._flat(first, end)

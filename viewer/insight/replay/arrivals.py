@@ -1,4 +1,5 @@
-"""Arrivals: the parts of messages in the order in which they arrived, as columns. For computing, not for a view."""
+"""Arrivals: the parts of messages in the order in which they arrived, as columns. For computations only; no view may
+use them."""
 
 from __future__ import annotations
 
@@ -22,7 +23,8 @@ _TEXTS = frozenset(VERBATIM) | {
     *(Coding.ESCAPED, Coding.JSON_STRING, Coding.JSON_TEXT, Coding.NESTED_TEXT, Coding.SPLIT_STRING),
     *(Coding.PYTHON_STRING, Coding.NESTED_PYTHON, Coding.TOKEN_IDS),
 }
-"""The codings of text. Any other piece has no size: the span of a label covers the data and fields of an attachment."""
+"""The codings of text. Any other piece has no size, because the span of a label covers the data and fields of an
+attachment."""
 
 
 class Arrivals:
@@ -47,12 +49,12 @@ class Arrivals:
         self._flags = bytearray()
         self._document = document
         self.recorded = recorded
-        """The recorded times; None if the times are those in the records."""
+        """The recorded times; None if the times come from the records."""
         self._work = work
         index = document.index
         format = FORMATS[document.detection.format]
         self._shows_parts = not format.json_content and format.name not in _OF_LINES
-        """True if text is shown as its bytes arrive, and not when its line is complete."""
+        """True if text is shown as its bytes arrive, not only when its line is complete."""
         self._cut = frozenset() if audience.reveals(Reveal.ALL) else document.tally.cut
         seen = VisibilityCache(index, audience.sees)
         self._project = document.project(audience, withholds=False)
@@ -103,8 +105,8 @@ class Arrivals:
 
     @staticmethod
     def _is_apart(bounds: tuple[Sequence[int], Sequence[int]], row: int) -> bool:
-        """True if a message shares all of its record with each neighbor, or nothing. A hidden message is then placed at
-        the end of its record, because the places of its pieces depend on its text."""
+        """True if a message shares its whole record with each neighbor, or none of it. If the message is hidden, it is
+        then placed at the end of its record, because the positions of its pieces depend on its text."""
         starts, ends = bounds
         start, end = starts[row], ends[row]
         if row and ends[row - 1] > start and not (starts[row - 1] == start and ends[row - 1] == end):
@@ -165,7 +167,7 @@ class Arrivals:
         self._flags[:] = bytes(self._flags[row] for row in order)
 
     def _read_times(self) -> None:
-        """Replace the time of a message with the times of its pieces, if their records state any."""
+        """Replace the time of a message with the times of its pieces, if their records contain any."""
         rows = [row for row, flags in enumerate(self._flags) if flags & _PIECE]
         if not rows:
             return

@@ -11,7 +11,7 @@ from viewer.insight.replay.timeline import Timeline
 from viewer.model.messages import Header
 
 JUMP = 3
-"""The width, in cells, of a pause in which hidden text arrived, however long it was."""
+"""The width, in cells, of a pause in which hidden text arrived, no matter how long the pause was."""
 _LEVELS = 8
 
 
@@ -46,7 +46,8 @@ def lane_of(header: Header) -> str:
 
 
 class Bar:
-    """The events of a timeline on cells of equal width. The cost depends on the width, not on the number of events."""
+    """The events of a timeline, distributed over cells of equal width. The cost depends on the width, not on the number
+    of events."""
 
     def __init__(self, timeline: Timeline, width: int, *, shows_jumps: bool) -> None:
         self._timeline = timeline

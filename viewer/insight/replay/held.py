@@ -22,7 +22,8 @@ class HeldBack(Struct, frozen=True, gc=False):
     ms: int
     """The longest time between its arrival and its display."""
     reason: str
-    """`preamble`: it appears when it is closed. `incomplete`: what had arrived could begin a mark, or a record."""
+    """`preamble`: a preamble appears only when it is closed. `incomplete`: the text so far could have begun a mark, or
+    its record was incomplete."""
 
 
 def held_back(document: Document, timeline: Timeline, work: Callable[[], None]) -> list[HeldBack]:
@@ -52,7 +53,7 @@ def held_back(document: Document, timeline: Timeline, work: Callable[[], None]) 
 
 
 def _moments(document: Document, timeline: Timeline) -> Iterator[tuple[int, int]]:
-    """Yield the offsets at which something had arrived, in order, and the times."""
+    """Yield the offsets up to which data had arrived, in order, with the times."""
     recorded = timeline.arrivals.recorded
     if recorded is not None:
         for offset in recorded.offsets:
@@ -72,7 +73,7 @@ def _shown_end(document: Document, number: int) -> int:
 
 
 class _Waiting:
-    """A message that is not complete on the screen."""
+    """A message that is not yet complete on the screen."""
 
     def __init__(self, message: Message) -> None:
         self._pieces = [piece for piece in message.pieces if piece.end > piece.start]

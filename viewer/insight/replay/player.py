@@ -30,9 +30,10 @@ _LATER = 2
 class Player:
     """Reads the bytes of a complete document again, up to any byte.
 
-    The view is that of a live document that has read these bytes, with one exception. If the rest of the input declares
-    text hidden, such as a thought whose opening mark is missing, the text was on the screen for a moment. An audience
-    that does not see everything does not see it here, because the text is hidden in the file as it is now."""
+    The view is the same as that of a live document that has read these bytes, with one exception. If the rest of the
+    input declares text hidden, such as a thought whose opening mark is missing, the text was on the screen for a
+    moment. An audience that does not see everything does not see it here, because the text is hidden in the file as it
+    is now."""
 
     def __init__(
         self,
@@ -42,9 +43,9 @@ class Player:
         size: tuple[int, int] | None = None,
         knows_format: bool = False,
     ) -> None:
-        """With a `size` (width and height of a screen), the view of a long text may be limited to its last rows (at
-        least two screens), which takes no longer than a page. With `knows_format`, the format is certain from the first
-        byte, so even many short steps cost little."""
+        """With a `size` (the width and height of a screen), the view of a long text may be limited to its last rows (at
+        least two screens), so that it takes no longer to build than a page. With `knows_format`, the format is certain
+        from the first byte, so even many short steps cost little."""
         self._knows_format = knows_format
         self.audience = audience
         self.final = final
@@ -52,7 +53,7 @@ class Player:
         self._concealed: dict[int, Header] = {}
         """The headers of messages that are hidden here although a live view showed them."""
         self._kept: dict[int, Message] = {}
-        """The messages that had ended in this reading, and whose text is still the same at the end of the input."""
+        """The messages that had ended in this reading and whose text is still the same at the end of the input."""
         self.readings = 0
         """The number of times that reading started, for a seek backwards or for another format."""
         self._size = size
@@ -131,7 +132,7 @@ class Player:
             work()
 
     def view(self, where: Filter | None = None) -> Projection:
-        """Return what the audience saw at this moment, or those messages of it that match a filter."""
+        """Return what the audience saw at this moment, or only the messages that match a filter."""
         return self.document.project(self.audience, withholds=False, where=where)
 
     @property
@@ -153,7 +154,7 @@ class Player:
         return not message.pieces or message.pieces[-1].end >= end
 
     def end(self) -> None:
-        """Let all bytes and then the end of the input arrive, which ends messages that nothing else ends."""
+        """Let all remaining bytes arrive, and then the end of the input, which ends any message that is still open."""
         self.seek(self.final.size)
         self._restore()
         self.document.close()
@@ -190,7 +191,7 @@ class Player:
                 self._kept[number] = message
 
     def _stays(self, view: Projection, number: int) -> bool:
-        """True if everything that is shown of this message now is still shown at the end of the input."""
+        """True if everything that this message shows now is still shown at the end of the input."""
         then_number = number + self._before
         if then_number > self._final_view.message_count:
             return False

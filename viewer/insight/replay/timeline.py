@@ -29,8 +29,8 @@ class Timeline:
     Safety: for an audience that does not see everything, bytes and events count only what it sees. The clock runs only
     from one part of a message to the next, or to the next message if no hidden one is in between. The times of hidden
     messages, and the pauses in which they arrived, are omitted. For a strict audience, the clock runs only inside
-    messages. There, it also runs while parts of a hidden message arrive, because otherwise a pause of zero length would
-    reveal that something is hidden."""
+    messages. Inside messages, it also runs while parts of a hidden message arrive, because otherwise a pause of zero
+    length would reveal that something is hidden."""
 
     def __init__(self, arrivals: Arrivals, audience: Audience) -> None:
         self.is_raw = audience.reveals(Reveal.ALL)
@@ -42,14 +42,14 @@ class Timeline:
         self.totals = array("Q")
         """The bytes of text up to each event."""
         self.jump_events = array("I")
-        """The events before which the clock stood still while something hidden arrived."""
+        """The events before which the clock paused while something hidden arrived."""
         self.marks = array("I")
-        """The events that begin or continue another message than the event before them."""
+        """The events that belong to a different message than the event before them."""
         self.has_times = False
         self.begins_ms = 0
         """The time of the first event that has one, in milliseconds since 1970."""
         self.backwards = 0
-        """The number of times in the input that are earlier than the one before."""
+        """The number of times in the input that are earlier than the preceding time."""
         self.arrivals = arrivals
         self._is_strict = audience.strict
         self._build()
@@ -147,7 +147,7 @@ class ReplayRequest(Struct, frozen=True):
     speed: float = USUAL_SPEED
     idle_limit_ms: int = USUAL_IDLE_LIMIT_MS
     plays: bool = False
-    """True to play from the beginning at once."""
+    """True to start playing from the beginning immediately."""
 
 
 def parse_byte(text: str) -> int | None:

@@ -29,7 +29,7 @@ class Gap(Struct, frozen=True, gc=False):
     from_ms: int
     ms: int
     after: int
-    """The number of the message before it, as the audience counts."""
+    """The number of the message before it, in the audience's numbering."""
 
 
 class Rate(Struct, frozen=True, gc=False):
@@ -58,8 +58,7 @@ class Timing(Struct, frozen=True):
     length_ms: int
     events: int
     first_visible_ms: int | None
-    """The time from the first user message to the first visible answer; None for an audience that does not see
-    everything."""
+    """The time from the first user message to the first visible answer; None unless the audience sees everything."""
     gaps: tuple[Gap, ...]
     rates: dict[str, Rate]
     retractions: tuple[Retraction, ...]

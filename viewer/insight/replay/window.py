@@ -26,17 +26,18 @@ SCREENS = 2
 MOST_SCREENS = 16
 """The minimum number of screens after a smaller window differed from the whole document."""
 _BYTES_PER_CELL = 3
-"""The maximum number of bytes of text that take one cell, except in rare cases."""
+"""Text rarely takes more than this many bytes per cell."""
 LEAST = HEAD
 """An offset before this one is always reached from the first byte, because the format is not certain yet."""
 MOST_TURNS_BACK = 8
-"""A window begins at most this many turns earlier so that no call in it is answered from outside."""
+"""To avoid a call in the window that is answered from outside, a window may begin up to this many turns earlier."""
 MOST_MESSAGES_BACK = 64
-"""The same limit, in messages, for records, whose windows need not begin with a turn."""
+"""To avoid a call that is answered from outside, a window of records, which need not begin with a turn, may begin up to
+this many messages earlier."""
 MOST_FAILURES = 3
-"""After this many windows that differed from the whole document, only larger ones are tried, and eventually none."""
+"""After this many windows that differ from the whole document, only larger windows are tried, and eventually none."""
 MOST_HEAD = 1024 * 1024
-"""The maximum length of the beginning of a file of records."""
+"""The maximum length of the part that is read from the start of a file of records."""
 _LATER = ("E-TOOL-", "E-STREAM-TRUNCATED", "E-PERM-VISIBILITY")
 """The codes that bytes after the moment may add to an earlier message."""
 _INSTRUCTIONS = ("system", "developer")
@@ -46,23 +47,23 @@ class Window(Struct, frozen=True, gc=False):
     """Where a window begins."""
 
     first: int = 1
-    """Its first message."""
+    """The first message of the window."""
     turn: int = 1
-    """The turn of that message."""
+    """The turn of the first message."""
     start: int = 0
-    """The offset from which it is read."""
+    """The offset from which the window is read."""
     head: int = 0
     """The length of the beginning that is read first: the document header, and the messages that declare tools."""
     head_messages: int = 0
     lines: int = 0
-    """The lines that are not read before it, for an audience that may know them."""
+    """The number of lines before the window that are not read, for an audience that may know it."""
     label: int = 1
-    """The number of the first message, as the audience counts, not counting the beginning."""
+    """The number of the first message in the audience's numbering, not counting the beginning."""
     begins_turn: bool = True
     base: int = 0
-    """The offset at which its transcript begins."""
+    """The offset at which the transcript of the window begins."""
     transcript: int = 1
-    """That transcript, as the audience counts."""
+    """The number of the window's transcript in the audience's numbering."""
 
 
 WHOLE = Window()
@@ -73,12 +74,12 @@ class _Part(Struct, frozen=True, gc=False):
 
     number: int
     first: int
-    """Its first message."""
+    """The first message of the transcript."""
     last: int
     base: int
-    """Where it begins."""
+    """The offset at which the transcript begins."""
     head: int
-    """The last of the messages that are read first: those up to the last one that declares tools."""
+    """The last message of the part that is read first, which ends with the last message that declares tools."""
     has_plain_head: bool
 
 
@@ -124,7 +125,7 @@ class Windows:
 
     @cached_property
     def _reach(self) -> array[int]:
-        """The last byte of each message and of those before it."""
+        """For each message, the furthest end of it and all messages before it."""
         index = self._final.index
         return array("Q", accumulate(index.bounds(1, len(index))[1], max))
 
@@ -154,7 +155,7 @@ class Windows:
 
     def _row_above(self, newest: int, width: int, lines: int) -> int:
         """Return a row far enough above a message that the rows in between have this many lines. Each row takes two
-        lines, and a message also the lines of its text."""
+        lines, and a message takes the lines of its text in addition."""
         rows, index, cut = self._rows, self._final.index, self._final.tally.cut
         row = rows.row_of(newest)
         while row > 0 and lines > 0:
@@ -262,8 +263,8 @@ class Windows:
         )
 
     def _first_asked(self, part: _Part) -> int:
-        """Return the first message of a transcript that begins a turn, as the audience counts; 0 if none does. A window
-        that begins within a turn needs it, so the next turn counts as another one."""
+        """Return the first message of a transcript that begins a turn for this audience; 0 if none does. A window that
+        begins within a turn needs this message, so that the next turn is counted as a new one."""
         if self._asked[0] != part.number:
             self._asked = part.number, self._find_asked(part)
         return self._asked[1]
@@ -297,7 +298,7 @@ class Windows:
         )
 
     def _begins_turn(self, row: int) -> bool:
-        """True if the message of a row begins a turn, as the audience counts."""
+        """True if the message of a row begins a turn for this audience."""
         rows = self._rows
         places = range(row - 1, -1, -1)
         before = next((each for each in places if rows.kind(each) is RowKind.MESSAGE), None)
@@ -396,8 +397,8 @@ class ReadWindow:
         return True
 
     def _is_same(self, read: Message, whole: Message) -> bool:
-        """True if a message begins like the one in the whole document, or equals it if it is closed. Its end may still
-        change its header."""
+        """True if a message begins like its counterpart in the whole document or, once closed, equals it. Its end may
+        still change its header."""
         skipped = self._skipped
         is_settled = read.ending is not Ending.OPEN or whole.ending is Ending.OPEN
         if is_settled and read.header != whole.header:

@@ -18,7 +18,7 @@ _LONGEST = 40
 _NAMES = ("subagent_type", "agent_type", "agent_name", "agent", "name", "role")
 """The arguments that may name the sub-agent, best first."""
 _WORDS = re.compile(r"(?!(?:sub-?)?agent|main\b|session|user\b)[A-Za-z][A-Za-z _.-]{1,39}", re.IGNORECASE)
-"""An ID that reads like a name. Other IDs contain digits or are too general."""
+"""An ID that looks like a name. Other IDs contain digits or are too generic."""
 
 
 class AgentFacts(Struct, frozen=True):

@@ -20,7 +20,7 @@ from viewer.render.sanitize import SafeText
 from viewer.render.style import Line, Part, Styled, StyleRole, trusted
 
 _MOST_CHECKED = 64
-"""The maximum number of problems in a range to check for one whose message has a row."""
+"""How many problems of a range to check when looking for one whose message has a row."""
 
 
 class BlockLine(Struct, frozen=True):
@@ -42,7 +42,7 @@ class BlockLine(Struct, frozen=True):
 
 
 SPACE = BlockLine(())
-"""The empty row between two messages."""
+"""The empty row between messages."""
 
 
 class Source(Struct, frozen=True):
@@ -50,7 +50,7 @@ class Source(Struct, frozen=True):
 
     text: str
     origins: list[int]
-    """The offset of each drawn character in the text."""
+    """The offset in the text of each drawn character."""
 
     def between(self, first: int, last: int) -> str:
         """Return the source of the drawn characters between two offsets."""
@@ -77,7 +77,7 @@ class Block(Struct, frozen=True):
     is_folded: bool = False
     """True for a folded branch or a folded sub-agent."""
     origins: list[int] | None = None
-    """The offset of each character of the text in the body; None if both have the same offsets."""
+    """The offset in the body of each character of the text; None if both have the same offsets."""
 
     @property
     def height(self) -> int:
@@ -90,15 +90,15 @@ class Block(Struct, frozen=True):
         return self.text if self.source is None else self.source.text
 
     def body_offset(self, offset: int) -> int:
-        """Return the offset of a character of the text in the body."""
+        """Return the offset in the body of a character of the text."""
         return offset if self.origins is None else self.origins[min(offset, len(self.origins) - 1)]
 
     def text_offset(self, offset: int) -> int:
-        """Return the offset of the first character of the text from this offset of the body on."""
+        """Return the offset in the text of the first character at or after this offset of the body."""
         return offset if self.origins is None else bisect_left(self.origins, offset)
 
     def has_offset(self, offset: int) -> bool:
-        """True if the text includes this offset of the body, which the head of a long body may not."""
+        """True if the text includes this offset of the body. The head of a long body may end before it."""
         return offset <= self.body_offset(len(self.text))
 
     def shows(self, line: int, offset: int) -> bool:
@@ -155,9 +155,10 @@ class RowProblems(Struct, frozen=True):
         return any(self.rows.row_holding(number) is not None for number in found)
 
     def next(self, severity: str, here: int, step: int, hidden: int = 0) -> tuple[int, int] | None:
-        """Return the next or previous message with a problem of this severity, and before it its row, wrapping around.
+        """Return the row and the number of the next or previous message with a problem of this severity, wrapping
+        around.
 
-        `hidden` is one of the messages that the row `here` hides, at which to start; 0 starts at the whole row."""
+        `hidden` is the message hidden by the row `here` from which to start; 0 starts from the row as a whole."""
         numbers = self.problems.numbers(severity)
         if step > 0:
             split = bisect_right(numbers, hidden or self.rows.last_number(here)) if here >= 0 else 0
@@ -187,7 +188,8 @@ class BlockFacts(Struct):
     depths: dict[int, int] = field(default_factory=dict)
     """How many levels are open in each unfolded message."""
     turned: dict[int, frozenset[int]] = field(default_factory=dict)
-    """For each message, the values that differ from their level: folded at an open level, or open below it."""
+    """For each message, the values that are exceptions: folded although their level is open, or open although it is
+    not."""
     layouts: Layouts = field(default_factory=Layouts)
     """Layouts of long unfolded bodies."""
     live: bool = False

@@ -53,7 +53,7 @@ _MOST_WORDS = 400
 PREVIEWED = 2
 """How many calls of a folded sub-agent to show."""
 MOST_SEARCHED = 64
-"""How many messages of a folded sub-agent to search for them."""
+"""How many messages of a folded sub-agent to search for the calls to show."""
 _LEADING_MARKS = re.compile(r"\s*(?:<\|[a-z_]{1,32}\|>\s*)+")
 _BOLD = re.compile(r"(?<!\w)\*\*(?=\S)([^*]+)(?<=\S)\*\*(?!\w)")
 """Bold words, such as the title of a summary of thoughts."""
@@ -106,7 +106,7 @@ def speaker_of(headline: Headline | ShownMessage, signs: Glyphs) -> tuple[str, S
 
 
 def first_words(beginning: str) -> SafeText:
-    """Return the first words of a body on one line, without leading control tokens and without marks of bold words."""
+    """Return the first words of a body on one line, without leading control tokens or bold markup."""
     words = _LEADING_MARKS.sub("", beginning, count=1)
     return sanitize_line(_BOLD.sub(r"\1", " ".join(words.split())), _MOST_WORDS)
 
@@ -124,7 +124,7 @@ class Entry(Struct, frozen=True):
 
 
 class CardMaker:
-    """Makes the entries of one view."""
+    """Builds the entries of one view."""
 
     def __init__(
         self,
@@ -199,7 +199,7 @@ class CardMaker:
         return [call for number in numbers for call in self.calls_of(number) if call.call == number][:PREVIEWED]
 
     def preview(self, row: int, call: ShownCall, indent: int) -> Line:
-        """Return the line of a call in a folded row, narrower by its gutter."""
+        """Return the line of a call in a folded row. The row's gutter makes it narrower."""
         return self._card_line(row, call, {}, is_open=False, indent=indent)
 
     def _card_line(
@@ -255,7 +255,7 @@ class CardMaker:
         signs = self._glyphs
         room = max(self._width - cells(stem) - len(key) - 2, 8)
         most = ALL_NODES * LONG_TEXT if depth else LONG_TEXT
-        head = body[: (most + 1) * room * 2].replace("\r\n", " \n")  # of the same length
+        head = body[: (most + 1) * room * 2].replace("\r\n", " \n")  # keeps the length, so offsets stay valid
         rows = lay_out(sanitize(head.removesuffix("\n")), room)
         shown = rows if len(rows) <= most else rows[: most if depth else SHOWN_TEXT]
         rule, name = StyleRole.RULE, StyleRole.JSON_KEY
@@ -317,7 +317,7 @@ class CardMaker:
     # Problems.
 
     def note_line(self, note: ShownDiagnostic, before: tuple[Part, ...] = ()) -> BlockLine:
-        """Return the line of a problem, after these parts."""
+        """Return the line for a problem, preceded by the given parts."""
         look = {"error": StyleRole.ERROR, "warning": StyleRole.WARNING}.get(note.severity, StyleRole.INFO)
         words = Part(trusted(f"{self._glyphs.severity(note.severity)} {described(note)}"), look)
         return BlockLine((self._margin, *between([*before, words], [], self._width, self._glyphs)))

@@ -26,7 +26,7 @@ _HEAD_MARKS = lazy_regex(r"(?:#{1,6} |> ?)+")
 
 
 def without_marks(words: SafeText) -> SafeText:
-    """Return the first words of a message without the marks of Markdown, for a title."""
+    """Return the first words of a message without Markdown markup, for a title."""
     if not _MAY_HAVE_MARKS.search(words):
         return words
     line = InlineText("", [], [])
@@ -157,7 +157,7 @@ class SourceLines:
 
 
 def _without_escapes(line: InlineText) -> InlineText:
-    """Return the text of a cell without the backslashes before its bars, also in code."""
+    """Return the text of a cell without the backslashes before its bars, even in code."""
     kept, at = InlineText("", [], []), 0
     for end, look in line.runs:
         places = [place for place in range(at, end) if not line.characters.startswith("\\|", place)]

@@ -1,6 +1,6 @@
 """Inline text of one line of Markdown: its characters without marks, each with its source and style.
 
-It imports little, because the first page is painted before anything else is imported."""
+This module imports little, because the first page is painted before anything else is imported."""
 
 from __future__ import annotations
 

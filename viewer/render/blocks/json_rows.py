@@ -1,7 +1,7 @@
 """JSON as rows of keys and values: strings with real line breaks, containers that fold, and JSON inside strings.
 
-Numbers, the order of keys, duplicate keys, and words stay as written. Only values that are drawn are read: text between
-two brackets is skipped in one step."""
+Numbers, literals, the order of keys, and duplicate keys appear as written. Only values that are drawn are read: text
+between two brackets is skipped in one step."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from viewer.render.width import cells, cut
 MOST_ROWS = 2000
 """The maximum number of rows of one body."""
 MOST_NODES = 200
-"""The maximum number of values of one container, until all nodes are opened."""
+"""The maximum number of values to show in one container until all nodes are opened."""
 ALL_NODES = 99
 """The depth at which all nodes are open."""
 LONG_TEXT, SHOWN_TEXT = 15, 12
-"""A string with more rows than the first number is folded to the second."""
+"""A string with more rows than the first number is folded to the second number of rows."""
 _KEY_ROOM = 10
 _LONG_PATH = re.compile(r"=(?:/[^/\s=]+){2,}?((?:/[^/\s=]+){1,2})(?=\s|$)")
 """An absolute path of at least four parts, of which the last two are kept, or of three, of which the last is kept."""
 _SHORT = 200
-"""A container with fewer characters is open."""
+"""A container with fewer characters than this starts open."""
 _MOST_READ = 64 * 1024
 """How many characters of a folded string to decode."""
 
@@ -40,7 +40,7 @@ _WORD = re.compile(r'[^\s,:\[\]{}"]+')
 _TO_BRACKET = re.compile(r'[^"\[\]{}]*(?:"[^"\\]*(?:\\.[^"\\]*)*"[^"\[\]{}]*)*', re.DOTALL)
 _INNERMOST = re.compile(r"\[[^\[\]{}]*+\]|\{[^\[\]{}]*+\}")
 _MOST_NESTED = 8
-"""The maximum depth of containers to count, by removing the innermost ones repeatedly."""
+"""The maximum depth of nested containers to count. The innermost ones are removed repeatedly."""
 _SHORT_ARRAY = 200
 """The maximum length of an array of plain values whose items are shown on the line of a call."""
 _ESCAPE = re.compile(r"\\u[dD][89abAB]..\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}|\\.", re.DOTALL)
@@ -126,7 +126,7 @@ def children(text: str, start: int) -> Iterator[Value]:
 
 
 def first_children(text: str, start: int, end: int, most: int) -> tuple[list[Value], int]:
-    """Return the first values of the container between two offsets, and the number of all of them."""
+    """Return the first values of the container between two offsets, and the total number of values."""
     found = list(islice(children(text, start), most))
     if len(found) < most:
         return found, len(found)
@@ -170,7 +170,8 @@ def is_container(text: str) -> bool:
 
 
 def arguments_line(beginning: str) -> SafeText:
-    """Return the members of an object on one line as `key=value`, from its first characters; other text as it is."""
+    """Return the members of an object on one line as `key=value`, from its first characters; return other text
+    unchanged."""
     start = at = skip_space(beginning, 0)
     if beginning[start : start + 1] != "{":
         return _on_one_line(beginning)
@@ -239,7 +240,7 @@ def decode_string(body: str) -> tuple[str, list[int] | None]:
 
 
 def _character(escape: str) -> str:
-    """Return the character of an escape. An escape that JSON does not define stays as it is."""
+    """Return the character that an escape represents. An escape that JSON does not define is left unchanged."""
     try:
         if len(escape) == 12:
             high, low = int(escape[2:6], 16), int(escape[8:], 16)
@@ -370,7 +371,7 @@ class JsonRows:
         most = len(body) if is_open else _MOST_READ
         decoded, own = decode_string(body[:most])
         origins = _moved_places(places, value.start + 1, len(decoded)) if own is None else _joined(places, value, own)
-        decoded = decoded.replace("\r\n", " \n")  # of the same length
+        decoded = decoded.replace("\r\n", " \n")  # keeps the length, so offsets stay valid
         if level < ALL_NODES and is_container(decoded) and most >= len(body):
             start = skip_space(decoded, 0)
             yield from self._container(

@@ -86,7 +86,7 @@ class _Page:
         """The source offset after the last drawn character."""
         self._prefixes: list[_Prefix] = []
         self._used: list[bool] = []
-        """Whether the first line of each prefix was drawn."""
+        """True for each prefix whose first line has been drawn."""
         self._line = 0
         """The source line after the last block."""
 
@@ -389,7 +389,7 @@ def _rows(text: str, width: int) -> Iterator[tuple[str, Sequence[int], int]]:
 
 
 def _runs_in(line: InlineText, start: int, end: int) -> Iterator[tuple[int, int, StyleRole | None]]:
-    """Yield the runs of a line between two positions."""
+    """Yield the styled runs of a line between two positions."""
     at = 0
     for stop, look in line.runs:
         if stop > start:

@@ -21,10 +21,10 @@ GUTTER = 2
 
 
 class MergedMaker:
-    """Factory of blocks: the block of a row comes from the row's own input."""
+    """Builds blocks by delegating each row to the maker of the row's own input."""
 
     def __init__(self, rows: MergedRows, makers: Sequence[Maker]) -> None:
-        """All makers have a gutter for the letter, and the same width."""
+        """Every maker must reserve a gutter for the letter, and all must have the same width."""
         self.rows = rows
         self._makers = makers
 
@@ -39,7 +39,7 @@ class MergedMaker:
         block = self._makers[place.source].make(place.row)
         number = self.rows.number_of(place.source, block.number) if block.number else 0
         lines: Sequence[BlockLine] = _Lettered(block, self.margin, LETTERS[place.source])
-        if self.drawn_row(row) != row:  # only the space below the card, unless something else follows the card
+        if self.drawn_row(row) != row:  # the card above draws it; only the blank line below it, if any, remains
             is_below = row > 0 and self.rows.place(row - 1) == MergedPlace(place.source, place.row - 1)
             lines = lines if is_below and not self._ends(row, place.source) else [SPACE] * is_below
         elif len(lines) and lines[-1].parts and self._ends(row, place.source):
@@ -47,7 +47,7 @@ class MergedMaker:
         return replace(block, number=number, lines=lines, bases=self._bases(place.source, block))
 
     def _ends(self, row: int, source: int) -> bool:
-        """True if the next row is of another input."""
+        """True if the next row comes from another input."""
         return row + 1 < len(self.rows) and self.rows.place(row + 1).source != source
 
     def _bases(self, source: int, block: Block) -> dict[int, int]:

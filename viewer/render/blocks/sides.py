@@ -13,7 +13,7 @@ from viewer.render.style import Part
 
 
 class Maker(Protocol):
-    """Makes the block of any row of a view."""
+    """Builds the block of any row of a view."""
 
     @property
     def rows(self) -> RowOrder:
@@ -35,7 +35,7 @@ class Maker(Protocol):
 
 
 class SideMaker:
-    """Makes the blocks of one pane."""
+    """Builds the blocks of one pane."""
 
     def __init__(self, own: Maker, other: Maker, is_own: Callable[[int], bool]) -> None:
         """`is_own` is true for the rows that this pane shows."""

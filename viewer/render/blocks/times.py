@@ -12,7 +12,7 @@ from viewer.render.number_format import duration
 from viewer.syntax.times import parse_time
 
 MOST_TRIED = 1000
-"""How many messages of a transcript to search for the first time."""
+"""How many messages of a transcript to search for one with a time."""
 
 
 class Times(Enum):

@@ -55,12 +55,12 @@ _ENDINGS = {exporter.ending: exporter for exporter in EXPORTERS.values()} | {
     ".text": EXPORTERS["text"],
 }
 _LEVELS = (Level.SAFE, Level.BRIEF, Level.DEBUG)
-"""The levels, from the one that shows least."""
+"""The levels, starting with the one that shows least."""
 _KNOWN = (".gz", ".xz", ".zst")
 
 
 def exporter_of(path: str) -> Exporter | None:
-    """Return the exporter for files with this suffix."""
+    """Return the exporter for the suffix of this path, or None if there is none."""
     return _ENDINGS.get(PurePath(path).suffix.lower())
 
 
@@ -70,7 +70,7 @@ def default_name(document: str, audience: Audience, exporter: Exporter) -> str:
 
 
 def stem_of(document: str) -> str:
-    """Return the file name of a document without its suffixes, to name files made from it."""
+    """Return the file name of a document without its suffixes, as the base for names of exported files."""
     name = PurePath(document).name
     for ending in _KNOWN:
         name = name.removesuffix(ending)
@@ -78,8 +78,8 @@ def stem_of(document: str) -> str:
 
 
 def misnamed(path: str, audience: Audience) -> str:
-    """Return why a file may not have this name; empty if it may. The last level in a name must not be lower than that
-    of the view."""
+    """Return why a file may not have this name; empty if it may. The last level in a name must not be lower than the
+    level of the view."""
     name = PurePath(path)
     named = [each for suffix in name.suffixes for each in Level if suffix.lower() == f".{each.value}"]
     if not named or _LEVELS.index(named[-1]) >= _LEVELS.index(audience.level):

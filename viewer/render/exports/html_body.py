@@ -19,9 +19,9 @@ from viewer.render.sanitize import normalize_newlines, sanitize
 from viewer.render.style import Styled, StyleRole
 
 FOLD_FROM, FOLD_TO = 60, 40
-"""A body with more lines than the first number is folded to the second."""
+"""A body with more lines than the first number is folded to the second number of lines."""
 SHORT_FOLD_FROM, SHORT_FOLD_TO = 15, 12
-"""The same for messages that the end user did not see."""
+"""Like `FOLD_FROM` and `FOLD_TO`, for messages that the end user did not see."""
 _WIDTH = 88
 """The approximate number of characters per line of the page."""
 _BLOCK = 64 * 1024
@@ -86,7 +86,7 @@ def _exact(drawn: BodyText, marks: Marks, kind: Kind, *, short: bool, trim: bool
 
 
 def _range(shown: str, trim: bool) -> tuple[int, int]:
-    """Return the range of the text without a trailing newline, and with `trim` also without a leading one."""
+    """Return the range of the text without a trailing newline and, with `trim`, without a leading newline."""
     start = 1 if trim and shown.startswith("\n") else 0
     end = len(shown) - 1 if shown.endswith("\n") else len(shown)
     return start, max(start, end)

@@ -23,9 +23,9 @@ from viewer.render.style import StyleRole
 _DEEPEST = 24
 """The depth beyond which nested containers are shown as source."""
 _LARGE = 4000
-"""A container with more characters is folded unless it is the first level."""
+"""A container with more characters than this is folded unless it is at the first level."""
 _LONG, _SHOWN = 15, 12
-"""A string with more lines than the first number is folded to the second."""
+"""A string with more lines than the first number is folded to the second number of lines."""
 
 
 def json_html(body: str, marks: Marks) -> Html | None:

@@ -121,7 +121,7 @@ def _kind(message: ShownMessage, safe: bool) -> Kind:
 
 
 def _head(head: MessageHead) -> Html:
-    """Return the speaker; for a developer, also a remark that the end user saw the message."""
+    """Return the speaker; for a developer, add a remark if the end user saw the message."""
     said = [name(head.speaker)]
     if head.name:
         said += [words(" "), element("span", name(head.name), class_="name")]

@@ -25,7 +25,7 @@ class Marks:
 
     @property
     def are_drawn(self) -> bool:
-        """True if every problem was drawn."""
+        """True if every problem has been drawn."""
         return len(self._drawn) == len(self._marks)
 
     def over(self, origins: Sequence[int]) -> Iterator[tuple[int, int, StyleRole]]:

@@ -10,7 +10,7 @@ from typing import NewType
 from viewer.render.sanitize import SafeText, sanitize_line
 
 Html = NewType("Html", str)
-"""Text that is safe for a browser; pages consist of this type only."""
+"""Text that is safe for a browser. Pages consist only of this type."""
 
 NOTHING = Html("")
 
@@ -21,7 +21,7 @@ def text(shown: SafeText) -> Html:
 
 
 def words(sentence: str) -> Html:
-    """Escape text of the program, from its tables."""
+    """Escape the program's own text, from its tables."""
     return Html(escape(sentence, quote=False))
 
 

@@ -19,12 +19,12 @@ class Ink(Struct, frozen=True, gc=False):
 
 
 _COLORS = {"page": "background", "surface": "surface", "line": "border", "accent": "primary"}
-"""Inks that come from the screen colors of a theme, by name."""
+"""Inks taken from the screen colors of a theme, by name."""
 _ROLES = (
     "plain", "strong", "quiet", "user", "assistant", "analysis", "commentary", "tool", "system", "unknown", "error",
     "warning", "info", "ok", "code", "json-key", "json-text", "json-number", "json-word",
 )  # fmt: skip
-"""Inks that come from the text colors of style roles."""
+"""Inks taken from the text colors of style roles."""
 _LEVELS = {"safe": StyleRole.SAFE_BADGE, "brief": StyleRole.BRIEF_BADGE, "debug": StyleRole.DEBUG_BADGE}
 _GROUNDS = {
     "code-page": StyleRole.CODE,
@@ -33,7 +33,7 @@ _GROUNDS = {
     "target-page": StyleRole.CURSOR,
     **{f"{level}-page": role for level, role in _LEVELS.items()},
 }
-"""Inks that come from the background colors of style roles."""
+"""Inks taken from the background colors of style roles."""
 
 
 def _inks() -> dict[str, Ink]:

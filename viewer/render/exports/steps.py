@@ -36,7 +36,7 @@ Step = Boundary | TurnBegins | PlacedMessage | ShownStray | HiddenRun | BriefCal
 
 
 def steps_of(projection: Projection, problems: list[ShownDiagnostic], calls: CallView) -> Iterator[Step]:
-    """Yield all shown content from top to bottom, with the problems and calls of the projection at their positions."""
+    """Yield all shown content from top to bottom, with the projection's problems and calls at their positions."""
     rows = projection.rows()
     notes = Notes(projection.audience.is_safe)
     notes.add(problems)

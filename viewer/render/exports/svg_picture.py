@@ -25,7 +25,8 @@ _INKS = {look: INKS[look.value] for look in StyleRole if look.value in INKS}
 
 
 def svg_picture(projection: Projection, title: str) -> Iterator[str]:
-    """Yield the picture in pieces. Some are empty, because the height is known only after all lines."""
+    """Yield the picture in pieces. Some are empty, because the height is known only once all lines have been laid
+    out."""
     head = _head(projection, title)
     yield ""
     lines = styled_lines(projection, WIDTH, Style(wrapped=True))

@@ -30,7 +30,7 @@ _MOST_LINES = 8
 """The maximum number of lines of a message that only one side has."""
 _MOST_IDS = 8
 _NOISE = 60
-"""If a thought has more changed words, its changes are not listed."""
+"""If a thought has more changed words than this, its changes are not listed."""
 _NAME = 11
 _LONGEST_FIRST = 1000
 """The maximum number of characters that may appear next to a name."""
@@ -40,7 +40,7 @@ _LOOKS = {"-": StyleRole.ERROR, "+": StyleRole.INFO, "=": StyleRole.PLAIN}
 _ROLE_NAMES = {"user": "User", "assistant": "Assistant"}
 _TOKEN = re.compile(r"\s+|\S+")
 UNIFIED, OLD, NEW = "=-+", "=-", "=+"
-"""The kinds of runs that are drawn: all, only the old text, or only the new text."""
+"""The kinds of text runs to draw: all of them, only the old text, or only the new text."""
 
 
 class Drawing(Struct, frozen=True):
@@ -118,7 +118,7 @@ def elision_line(count: int, drawing: Drawing) -> Line:
 
 
 def row_lines(comparison: Comparison, row: Row, drawing: Drawing) -> Iterator[Line]:
-    """Yield a row in one column: marks show what was removed and added."""
+    """Yield a row in one column, with marks for removed and added text."""
     kind = comparison.kind(row)
     item = comparison.item(row)
     change = comparison.change(row, by_lines=drawing.by_lines) if kind is RowKind.CHANGED else None
@@ -303,7 +303,7 @@ def cells_of(parts: Sequence[Part]) -> int:
 
 
 def _cut(parts: Sequence[Part], width: int, drawing: Drawing) -> list[Part]:
-    """Return as much as fits on one line."""
+    """Return as many parts as fit on one line."""
     ellipsis = trusted(drawing.style.signs.ellipsis)
     kept: list[Part] = []
     for part in parts:

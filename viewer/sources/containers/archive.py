@@ -95,7 +95,7 @@ class Archive:
     # The directory.
 
     def _directory(self) -> list[Member] | None:
-        """Return the members that the directory lists, without those inside another one, or None if there is no
+        """Return the members that the directory lists, except those inside another one, or None if there is no
         directory."""
         start = max(0, self._size - _END_HEADER.size - _LONGEST_COMMENT)
         tail = self._pread(start, self._size - start)
@@ -303,7 +303,7 @@ def _large_numbers(extra: bytes) -> Iterator[int]:
 
 
 def _without_overlaps(members: list[Member]) -> list[Member]:
-    """Return the members in order. One that begins inside another becomes unreadable: only a ZIP bomb has such
+    """Return the members in order. A member that begins inside another one becomes unreadable: only a ZIP bomb has such
     members."""
     inside: set[int] = set()
     end = 0

@@ -92,7 +92,7 @@ def stamp_of(path: str) -> tuple[object, ...]:
 
 
 def _connect(path: str) -> sqlite3.Connection:
-    """Open the file itself or, if it has a journal, a copy of both. The copy is removed at once."""
+    """Open the file itself or, if it has a journal, a copy of both. The copy is removed immediately."""
     try:
         if not any(_has_content(path + ending) for ending in _JOURNALS):
             return _open(path, "mode=ro&immutable=1")

@@ -39,13 +39,13 @@ class Schema(Struct, frozen=True):
     owner: str
     """The column that indicates who owns a session: empty or null for the user. Older versions do not have it."""
     of_users: frozenset[str]
-    """The values of that column for the user's sessions."""
+    """The values of the owner column for the user's sessions."""
     read: Callable[[Database, str], Parts]
     """A function that returns the lines of the session with this ID."""
 
 
 _last: list[tuple[tuple[object, ...], Database]] = []
-"""The database that was opened last, because a list of sessions opens it once per session."""
+"""The most recently opened database, kept because a list of sessions opens it once per session."""
 
 
 def _database(path: str) -> Database:

@@ -23,7 +23,7 @@ from viewer.sources.containers.parts import (
 )
 
 MOST_LOOKED_AT = 64
-"""The number of names in a folder that are read to decide whether it is a conversation."""
+"""The number of names in a folder to read when deciding whether it is a conversation."""
 _EVENT = re.compile(r"event-([0-9]{1,12})(?:-[A-Za-z0-9_-]{1,64})?\.json")
 _JSON = re.compile(r"([A-Za-z0-9_-]{1,128})\.json")
 _ID = re.compile(r"[A-Za-z0-9_-]{1,128}")
@@ -33,7 +33,7 @@ _ID = re.compile(r"[A-Za-z0-9_-]{1,128}")
 
 
 def is_event_folder(path: str, first: bytes = b"") -> bool:
-    """True if a folder holds the events of a conversation, one per file."""
+    """True if a folder contains the events of a conversation, one per file."""
     try:
         with os.scandir(path) as entries:
             return any(_EVENT.fullmatch(entry.name) for entry in islice(entries, MOST_LOOKED_AT))
@@ -59,7 +59,7 @@ def _events(files: Iterable[Path]) -> Parts:
 
 
 def is_storage(path: str, first: bytes = b"") -> bool:
-    """True for the storage folder, and for the file of a session in it."""
+    """True for the storage folder, and for a session file inside it."""
     return _storage_of(Path(path)) is not None
 
 
@@ -81,7 +81,7 @@ def items(path: str) -> list[str]:
 
 
 def _storage_of(path: Path) -> Path | None:
-    """Return the storage folder at a path, or the one to which a session file belongs."""
+    """Return the storage folder at a path, or the storage folder to which a session file belongs."""
     if _has_storage(path):
         return path
     if not _JSON.fullmatch(path.name):

@@ -64,7 +64,7 @@ def _open(path: str) -> Any:
 
 
 def _faults() -> tuple[type[BaseException], ...]:
-    """Return the exceptions that reading a damaged file raises."""
+    """Return the exceptions that reading a damaged file may raise."""
     arrow = importlib.import_module("pyarrow").ArrowException
     return arrow, OSError, ValueError, OverflowError, RecursionError
 

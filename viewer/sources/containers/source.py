@@ -12,7 +12,7 @@ from viewer.sources.spool import Spool
 
 
 class ContainerSource:
-    """A container as a source. Positions refer to the text that is produced from it."""
+    """A container as a source. Positions refer to the text produced from it."""
 
     converted = False
 

@@ -57,8 +57,8 @@ class RecordedTimes:
 
 
 def read_recorded_times(path: str, size: int) -> RecordedTimes:
-    """Read the sidecar of an input with this many bytes. Only the lines after the last reset count; an incomplete last
-    line does not."""
+    """Read the sidecar of an input with this many bytes. Only the lines after the last reset count. An incomplete last
+    line is ignored."""
     offsets, times = array("Q"), array("Q")
     decoder = msgspec.json.Decoder(_Line)
     lines = _content(path).splitlines(keepends=True)

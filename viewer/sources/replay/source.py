@@ -1,4 +1,5 @@
-"""`ReplayedSource`: an input that was read before arrives again, up to any byte, as if it were just being written."""
+"""`ReplayedSource`: an input that has already been read arrives again, up to any byte, as if it were just being
+written."""
 
 from __future__ import annotations
 
@@ -113,7 +114,7 @@ class ReplayedSource:
         return [Grew(self.generation.add(data))] if data else []
 
     def wait(self, timeout: float) -> bool:
-        """Return at once, because nothing arrives unless it is released."""
+        """Return immediately, because nothing arrives unless it is released."""
         return False
 
     async def wait_async(self, timeout: float) -> bool:

@@ -9,7 +9,7 @@ import msgspec
 from viewer.syntax.times import parse_decoded_time, parse_time
 
 TIME_KEYS = ("ts", "timestamp", "created_at", "time", "created")
-"""In order of precision. `created` has only whole seconds."""
+"""The keys in order of precision. `created` has only whole seconds."""
 _BEFORE, _AT_ONCE = 64 * 1024, 256 * 1024
 _DATA = b"data:"
 
@@ -17,8 +17,8 @@ _DATA = b"data:"
 def times_of_lines(read: Callable[[int, int], bytes], offsets: Sequence[int], size: int) -> Iterator[int | None]:
     """Yield the times of the lines with these ascending offsets, in milliseconds since 1970.
 
-    Safety: lines of any length are read. With a limit, the time of a shown part would depend on the length of a hidden
-    part in the same line."""
+    Safety: lines of any length are read. If there were a limit, the time of a shown part would depend on the length of
+    a hidden part in the same line."""
     decode = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
     data, first = b"", 0
     line_end, known = -1, None

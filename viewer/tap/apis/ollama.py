@@ -51,7 +51,7 @@ class OllamaAnswer:
 
 
 def note_end(end: Ending, event: Mapping[str, Any]) -> None:
-    """Record what a line says about the end of the answer."""
+    """Record the information that a line contains about the end of the answer."""
     if event.get("error"):
         end.note_error(event["error"])
     if event.get("done") is True:

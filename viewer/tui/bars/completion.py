@@ -35,8 +35,8 @@ class CompletionBox(NotSelectable):
         self._offers: Sequence[Offer] = ()
 
     def show(self, offers: Sequence[Offer], kept_free: range = range(0)) -> None:
-        """Show the first offers above the prompt, or at the top if the box covers less of the screen lines `kept_free`
-        there; hide the box if there are none."""
+        """Show the first offers above the prompt, or at the top if the box then covers fewer of the screen lines
+        `kept_free`; hide the box if there are no offers."""
         self._offers = offers[:MOST]
         self.display = bool(self._offers)
         if self._offers:

@@ -132,14 +132,14 @@ FOOTERS = {
 def footer_actions(
     view: FooterView, width: int, actions: Sequence[Action] = ACTIONS, *, has_back: bool = False
 ) -> list[FooterItem]:
-    """Return the footer items for a view of this width, in order. With `has_back`, the key that returns to the list of
-    files is the first one in a transcript."""
+    """Return the footer items for a view of this width, in order. With `has_back`, the first item in a transcript is
+    the key that returns to the file list."""
     back = _BACK if has_back and view in _TRANSCRIPT_VIEWS else ()
     return list(_items((key for key in (*back, *FOOTERS[view]) if key.least <= width <= key.most), actions))
 
 
 def footer_always(actions: Sequence[Action] = ACTIONS, view: FooterView = FooterView.SAFE) -> list[FooterItem]:
-    """Return the items at the right end of every footer. In the list of problems, the key of the help explains."""
+    """Return the items at the right end of every footer. In the problem list, the help key explains the problem."""
     return list(_items(_ALWAYS_OF_PROBLEMS if view is FooterView.PROBLEMS else _ALWAYS, actions))
 
 

@@ -19,8 +19,8 @@ MOST_LOOKED_AT = 1000
 def place_facts(
     document: Document, projection: Projection, rows: Rows, row: int | None, number: int, everything: Rows | None = None
 ) -> TitleFacts:
-    """Return the file, format, and model, and the transcript and turn of a row. With a filter, `everything` are the
-    rows without it, whose turns count."""
+    """Return the file, format, and model, and the transcript and turn of a row. With a filter, `everything` is the
+    unfiltered rows, from which the last turn is taken."""
     transcript = _transcript_at(projection, rows, number)
     count = len(rows.shown_transcripts)
     return TitleFacts(

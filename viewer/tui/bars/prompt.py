@@ -195,7 +195,7 @@ class Prompt(Horizontal):
 
     def _make_room(self) -> None:
         """Shorten or hide the hint while the text needs its space, but never hide a fault. The keys to accept and to
-        cancel stay longest."""
+        cancel are dropped last."""
         room = self.app.size.width - len(self._label + self.kind.value) - len(self._input.value) - 5
         parts = (self._hint.replace(_RECALLS, "") if self._count else self._hint).split(" · ")
         hints = [" · ".join(parts[at:]) for at in range(len(parts))]
@@ -207,7 +207,7 @@ class Prompt(Horizontal):
             _show(self._note, self._printing.words(fitting[0]))
 
     def _show_fault(self, text: str, *, is_complete: bool) -> bool:
-        """Show what is wrong with a typed search or filter in place of the hint; True if anything is."""
+        """Show the mistake in a typed search or filter in place of the hint; True if there is one."""
         fault = ""
         if self.kind in (PromptKind.SEARCH, PromptKind.FILTER):
             from viewer.tui.search import faults  # the first page needs no searches

@@ -75,8 +75,8 @@ class Calls(Vertical, EvenLines):
         self.list.show(len(calls), self._line, row if row >= 0 or self._follows else lines.row_near(self._focus))
 
     def follow_focus(self, follows: bool) -> None:
-        """Let the cursor follow the focused message, or let the operator control it. In the latter case, it begins at a
-        call near the message."""
+        """Let the cursor follow the focused message, or let the operator control it. If the operator controls it, it
+        starts at a call near the message."""
         self._follows = follows
         if not follows and self._lines is not None and self.list.cursor < 0:
             self.list.move_to(self._lines.row_near(self._focus))
@@ -110,7 +110,7 @@ class Calls(Vertical, EvenLines):
         return self._lines.at(row).tool if self._lines is not None and 0 <= row < len(self._lines) else ""
 
     def next_failed(self, step: int) -> int:
-        """Return the next or previous row with a failed call, wrapping around; -1 without one."""
+        """Return the next or previous row with a failed call, wrapping around; -1 if there is none."""
         return self._lines.next_failed(self.list.cursor, step) if self._lines is not None else -1
 
     def on_line_list_moved(self, event: LineList.Moved) -> None:

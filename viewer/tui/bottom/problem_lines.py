@@ -62,8 +62,8 @@ class ProblemLines:
 
     @cached_property
     def _widths(self) -> tuple[int, int]:
-        """The widths of the positions and the codes. A closed list does not need them, and they take time: each
-        position is a search for line feeds."""
+        """The widths of the positions and the codes. A closed list does not need them, and computing them takes time:
+        each position requires a search for line feeds."""
         looked_at = [*self.problems[:_LOOKED_AT], *self.problems[-_LOOKED_AT:]]
         places = 0 if self._safe else max((len(_place(found)) for found in looked_at), default=0)
         return places, min(_WIDEST_CODE, max((len(_code(found)) for found in looked_at), default=0))
@@ -126,7 +126,7 @@ class ProblemLines:
         )
 
     def _tool(self, found: ShownDiagnostic) -> SafeText:
-        """Return the tool of the problem's call or reply, after a separator; empty without one."""
+        """Return the tool of the problem's call or reply, after a separator; empty if there is none."""
         calls = self._calls.of(found.message) if self._calls is not None and found.message and not self._safe else []
         tool = calls[0].tool.removeprefix("functions.") if calls else ""
         return SafeText(f" · {self._style.name(tool)}") if tool else trusted("")

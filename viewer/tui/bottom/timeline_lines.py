@@ -30,7 +30,7 @@ _OTHER_BAR = ("▒", "-")
 
 
 class TimelineLines:
-    """The bars of a range of turns at one zoom."""
+    """The bars of a range of turns at one zoom level."""
 
     def __init__(self, bars: Bars, projection: Projection, style: Style, *, zoom: int = 0, pan: int = 0) -> None:
         """Each step of `zoom` halves the time per cell. Each step of `pan` moves by half a screen."""

@@ -36,7 +36,7 @@ from viewer.tui.session import Session
 from viewer.tui.settings.settings import Settings
 
 MOST_VALUES = 30
-"""A command with more values has a single entry in the palette, which asks for the value."""
+"""A command with more values than this has a single entry in the palette, which asks for the value."""
 NO_COMMANDS = frozenset({"debug", "brief", "command", "open"})
 """Actions that cannot be run as commands."""
 
@@ -182,9 +182,10 @@ class CommandController:
         return found + [Offer(id, f":{id}", help) for id, help in ids if id.startswith(name) and id not in known]
 
     def completion(self, typed: str, kind: PromptKind) -> str:
-        """Extend the typed text by what all completions have in common, or else to the first completion."""
+        """Extend the typed text to the longest common prefix of all completions or, failing that, to the first
+        completion."""
         texts = [offer.text for offer in self.offers(typed, kind)]
-        common = commonprefix(texts) if kind is PromptKind.FILTER else ""  # noqa: RUF071 (these are no paths)
+        common = commonprefix(texts) if kind is PromptKind.FILTER else ""  # noqa: RUF071 (these are not paths)
         return common if len(common) > len(typed) else next(iter(texts), "")
 
     def _filter_offers(self, typed: str) -> list[Offer]:
@@ -230,8 +231,8 @@ class CommandController:
         self.program.show_palette(self.entries(), self._recent, self._run_entry)
 
     def entries(self) -> list[Entry]:
-        """Return the actions, then the commands. A command with few values has an entry for each, any other an entry
-        that asks for its argument.
+        """Return the actions, then the commands. A command with few values has an entry for each value; any other
+        command has one entry, which asks for its argument.
         """
         found = action_entries(self._actions)
         for each in self._commands:

@@ -145,7 +145,7 @@ class ListController:
             self._find(1)
 
     def forget(self) -> None:
-        """Forget the text of the last search, which may quote hidden text."""
+        """Forget the text of the last search, because it may quote hidden text."""
         self._wanted = ""
 
     def next_match(self) -> None:

@@ -13,17 +13,17 @@ from viewer.tui.input_queue import is_key_on_its_way, post_call
 from viewer.tui.session import Session
 
 FIRST_PAUSE, PAUSE = 0.05, 0.002
-"""The seconds before the first step, in which the current view is drawn, and before each further one, in which a key is
-handled first."""
+"""The seconds to wait before the first step, so that the current view is drawn, and before each later step, so that a
+pending key is handled first."""
 ROUND_SECONDS = 0.003
-"""The time after which a round takes no further step."""
+"""The number of seconds after which a round starts no further step."""
 
 
 class NextViews:
     """Takes a few steps at a time. Rows are only numbers, without text, and the session drops them with the reading."""
 
     def __init__(self, session: Session, node: DOMNode) -> None:
-        """`node` is where the steps wait for their turn."""
+        """The steps are queued on the message queue of `node`."""
         self._session = session
         self._node = node
         self._rows: Rows | None = None
@@ -32,7 +32,7 @@ class NextViews:
         self._is_waiting = False
 
     def prepare(self) -> None:
-        """Begin again if another view is shown. Call this only after everything was read."""
+        """Begin again if another view is shown. Call this only after everything has been read."""
         if self._rows is not self._session.rows:
             self._rows, self._steps = self._session.rows, self._session.prepare_rows()
             if not self._is_waiting:

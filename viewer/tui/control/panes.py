@@ -25,13 +25,13 @@ LEAST_TRANSCRIPT = 60
 """The minimum width of the transcript."""
 INSPECTOR_WIDTH = 40
 LEAST_SHEET, SHEET_ROWS = 6, 9
-"""The minimum height of a pane below the transcript on a narrow screen, if three rows of the transcript remain; and the
-maximum height."""
+"""The minimum height of a pane below the transcript on a narrow screen, as long as three rows of the transcript remain,
+and its maximum height."""
 BOTTOM_ROWS = (6, 12)
 """The minimum and maximum height of the bottom pane. In between, it takes `BOTTOM_SHARE` of the screen."""
 BOTTOM_SHARE = 0.3
 LAYOUT_LOOKS = 100
-"""How many times to look whether the transcript already has the size that the next layout should give it."""
+"""How many times to check whether the transcript already has the size that the next layout should give it."""
 BARS = 3
 """The rows of the title, the status, and the footer."""
 
@@ -192,12 +192,13 @@ class PaneController:
         self.fit_after_layout()
 
     def fit_after_layout(self) -> None:
-        """Check the size of the transcript after the next layout, which usually is as expected."""
+        """Check the size of the transcript after the next layout. It is usually the expected size."""
         self._host.call_after_refresh(partial(self._wait_for_layout, LAYOUT_LOOKS))
 
     def _wait_for_layout(self, looks: int) -> None:
-        """Look again while the size is about to change, after a turn of the panes, which ask for the layout: Textual
-        may run any number of callbacks before it. A pane that never gets the expected size keeps its own."""
+        """Check again while the size is about to change. The panes request the layout, and Textual may run any number
+        of callbacks before it, so let them handle their messages first. A pane that never gets the expected size keeps
+        its own."""
         if looks and self._host.viewport.area.is_changing:
             again = partial(self._wait_for_layout, looks - 1)
             asyncio.get_running_loop().call_soon(self._host.call_after_refresh, again)
@@ -305,7 +306,7 @@ class PaneController:
             self.focus(pane)
 
     def leave(self) -> bool:
-        """Return to the transcript without closing the pane; False if the transcript has the focus already."""
+        """Return to the transcript without closing the pane; False if the transcript already has the focus."""
         if self.focused is Panel.TRANSCRIPT:
             return False
         self.focus(Panel.TRANSCRIPT)
@@ -372,8 +373,8 @@ class PaneController:
         self._host.redraw(Changed.TAB)
 
     def explain(self, problem: ShownDiagnostic) -> None:
-        """Explain a problem in the inspector; in the safe view, in one sentence. Sections of OpenChatML are named only
-        for its own files."""
+        """Explain a problem in the inspector; in the safe view, in one sentence. Sections of the OpenChatML
+        specification are cited only for OpenChatML files."""
         rule = RULES[problem.code]
         display, document = self._session.display, self._session.document
         if not display.debug:

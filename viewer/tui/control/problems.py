@@ -25,7 +25,7 @@ class _Wish(Struct, frozen=True):
     wanted: str
     step: int
     count: int
-    """How many problems remain to be passed, the last of which is the target."""
+    """How many more problems to pass; the last of them is the target."""
     place: tuple[Cursor, ScreenPlace]
     """The cursor and the scroll position. Moving them cancels the jump."""
 
@@ -35,7 +35,7 @@ class ProblemController:
 
     def __init__(self, session: Session, host: Host, navigator: Navigator) -> None:
         self.selected: ShownDiagnostic | None = None
-        """The problem that was jumped to last. The open key explains it."""
+        """The problem that the last jump went to. The open key explains it."""
         self._session = session
         self._host = host
         self._navigator = navigator
@@ -92,7 +92,7 @@ class ProblemController:
         self._seek(wanted, step, count + wish.count if wish is not None and is_same else count)
 
     def _seek(self, wanted: str, step: int, count: int) -> None:
-        """Pass `count` problems, wrapping around. Without errors, the keys of errors go to warnings. In a row that
+        """Pass `count` problems, wrapping around. If there are no errors, the error keys go to warnings. In a row that
         hides messages, go from problem to problem. Until everything is checked, wait for the next
         problem instead of wrapping around or going to warnings."""
         self._wish = None

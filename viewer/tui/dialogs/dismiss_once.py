@@ -17,5 +17,5 @@ class DismissOnce(Screen[Result]):
     def dismiss(self, result: Result | None = None) -> AwaitComplete:
         if not self.is_active:
             return AwaitComplete()
-        self.workers.cancel_node(self)  # its tasks draw, but its widgets are removed first
+        self.workers.cancel_node(self)  # its tasks would draw on widgets that are already removed
         return super().dismiss(result)

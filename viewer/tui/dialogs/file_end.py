@@ -28,7 +28,7 @@ _LINES = {"line_down": 1, "line_up": -1}
 
 
 class EndMaker:
-    """Makes the blocks of the end. Its first row may be a part of a longer run of hidden messages, whose count is
+    """Builds the blocks of the end. Its first row may be part of a longer run of hidden messages, whose count is
     unknown."""
 
     def __init__(self, maker: BlockMaker) -> None:
@@ -37,7 +37,7 @@ class EndMaker:
 
     @property
     def rows(self) -> RowOrder:
-        """The rows of the end."""
+        """The rows of the end of the file."""
         return self._maker.rows
 
     def make(self, row: int) -> Block:

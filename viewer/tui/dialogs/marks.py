@@ -43,7 +43,7 @@ class MarksScreen(Overlay[int | None]):
         *,
         actions: Sequence[Action] = ACTIONS,
     ) -> None:
-        """`marks` are messages that the audience of the projection sees; `here` is the one under the cursor."""
+        """`marks` are messages that the audience of the projection sees; `here` is the message under the cursor."""
         super().__init__(painter, printing)
         add_list_keys(self._bindings, actions, "marks")
         self._projection = projection

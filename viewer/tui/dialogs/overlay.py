@@ -18,7 +18,7 @@ from viewer.tui.terminal.paint import Painter
 
 Result = TypeVar("Result")
 _EDGES = 6
-"""The cells of the corners, and of one stroke and one space at both ends of a title."""
+"""The total width of the corner, stroke, and space on each side of a title."""
 
 
 class Overlay(ModalScreen[Result], DismissOnce[Result]):
@@ -44,7 +44,7 @@ class Overlay(ModalScreen[Result], DismissOnce[Result]):
         self.painter = painter
         self.printing = printing or Style()
         self.list = LineList(painter)
-        """The list in the box. Drawing it has no effect after the screen was closed."""
+        """The list in the box. Drawing it has no effect once the screen has been closed."""
         self.head = HeadLine(painter)
         self._frame = Vertical()
         self.set_class(self.printing.ascii, "-ascii")

@@ -114,5 +114,5 @@ class ThemeScreen(ModalScreen[ThemeChoice | None], DismissOnce[ThemeChoice | Non
             self.dismiss(ThemeChoice(self._names[self._list.cursor], is_saved=True))
 
     def action_back(self) -> None:
-        """Close the list without a choice."""
+        """Close the list without choosing a theme."""
         self.dismiss(None)

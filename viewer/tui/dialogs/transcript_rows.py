@@ -19,7 +19,7 @@ class TranscriptRows:
         self._projection = projection
         self._rows = rows
         self._found: list[int] | None = None
-        """The numbers of the matching transcripts; None without a filter and a search."""
+        """The numbers of the matching transcripts; None if there is no filter or search."""
         self._next = 1
         """The first transcript that has not been compared with the filter."""
         self._searcher: Searcher | None = None

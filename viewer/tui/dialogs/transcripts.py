@@ -50,7 +50,7 @@ class TranscriptChoice(Struct, frozen=True):
     """The transcript to go to."""
 
     label: int
-    """Its printed number, which counts only what this audience sees."""
+    """The printed number of the transcript, which counts only what this audience sees."""
     search: str = ""
     """The search in all transcripts, to repeat in the view."""
 
@@ -259,7 +259,7 @@ class TranscriptsScreen(DismissOnce[TranscriptChoice | None]):
         return self._columns(" ", number, title, messages, problems, width)
 
     def _line(self, row: int, width: int) -> Line:
-        """Return the line of one transcript: its boundary, and counts of what this audience sees."""
+        """Return the line of one transcript: its boundary, and counts of the content that this audience sees."""
         if row >= len(self._shown):
             return (Part(trusted(" No transcript has this text." if not row else ""), StyleRole.QUIET),)
         rows, label = self._rows, self._shown.label(row)

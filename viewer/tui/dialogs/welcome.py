@@ -72,7 +72,8 @@ class WelcomeScreen(Overlay[None]):
         self.list.show(len(lines), lambda row, _: lines[row])
 
     def on_key(self, event: events.Key) -> None:
-        """Close the card. A key that does something in the view then does it, because the card has just named it."""
+        """Close the card. A key that also has an action in the view then performs that action, because the card has
+        just named it."""
         event.stop().prevent_default()
         self.dismiss(None)
         if event.key not in _CLOSING:

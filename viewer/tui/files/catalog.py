@@ -62,7 +62,7 @@ class Search(Struct, frozen=True):
 
 
 class Arranged(Struct, frozen=True):
-    """The files in their order, as they were when the list was arranged."""
+    """The files in order, as of the time when the list was arranged."""
 
     wish: tuple[str, Search | None, int]
     """The filter, search, and sort order."""
@@ -155,7 +155,7 @@ class Catalog:
         return places.get(self.cursor, next(iter(places.values()), -1))
 
     def number(self, row: int) -> int:
-        """Return the number of the entry in a row, counted from 1, without the headings before it."""
+        """Return the number of the entry in a row, counted from 1, ignoring the headings before it."""
         if len(self.rows) == len(self.entries):
             return row + 1
         return sum(isinstance(each, Entry) for each in self.rows[: row + 1])
@@ -308,7 +308,7 @@ class Catalog:
 
 
 _SMALL = 4 * 1024
-"""A file of at most this size is read completely at once."""
+"""A file of at most this size is read completely in one step."""
 assert _SMALL < MOST_COUNTED
 
 

@@ -15,7 +15,7 @@ from viewer.sources.guarded_file import GuardedFile
 LEAST_END = 64 * 1024
 """The minimum length of an end in bytes."""
 ROWS = 256
-"""The rows to show, if the end has them: a few screens."""
+"""How many rows to show, if the end has that many: a few screens."""
 _MOST_TRIED = 4
 """How many starting points to try until there are enough rows. Each one is at least twice as far from the end as the
 one before."""
@@ -41,7 +41,7 @@ class FileEnd:
         self._is_proven = self._proof.is_complete and not self._file.has_moved
 
     def view(self, audience: Audience) -> Projection | None:
-        """Return the end for an audience, or None as long as nothing is proven, or if nothing can be."""
+        """Return the end for an audience, or None while it is not proven, or if it cannot be proven."""
         if not self._is_proven:
             return None
         least = LEAST_END

@@ -37,7 +37,7 @@ Check = Callable[[], None]
 
 
 class Reading(Struct, frozen=True):
-    """How to read files, and for which audience to count."""
+    """How to read files, and the audience for which to count."""
 
     audience: Audience = END_USER
     format: str | None = None
@@ -66,9 +66,9 @@ class FileFacts(Struct, frozen=True):
     turns: int | None = None
     """The number of turns; None if only the head was read."""
     hidden: int | None = None
-    """The number of hidden messages; None also for a strict audience."""
+    """The number of hidden messages; None for a strict audience, or if only the head was read."""
     calls: int | None = None
-    """The number of calls; None also in the safe view."""
+    """The number of calls; None in the safe view, or if only the head was read."""
     errors: int = 0
     warnings: int = 0
     is_counted: bool = False

@@ -14,7 +14,7 @@ class FolderWatch:
     """Lists the folder repeatedly in small time slices."""
 
     def __init__(self, listing: FileListing, known: Iterable[str] | None) -> None:
-        """`known` are the files that do not count as new; if None, those of the first complete listing."""
+        """`known` are the files that are not considered new; if None, the files of the first complete listing."""
         self._listing = listing
         self._known = None if known is None else set(known)
 

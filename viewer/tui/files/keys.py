@@ -22,7 +22,7 @@ SHARED: tuple[tuple[str, tuple[str, ...], str, str], ...] = (
     ("bottom", (), "Go to the last row; 12G goes to row 12.", "bottom"),
     ("search", (), "Find text in all files; // finds a regular expression.", "ask_search"),
     ("filter", (), "Show only files whose title or name contains these words.", "ask_filter"),
-    ("clear", (), "End the search, then the filter, then remove the marks.", "clear"),
+    ("clear", (), "Clear the search, then the filter, then the marks.", "clear"),
     ("open", ("unfold",), "Open the file.", "open_row"),
     ("theme", (), "Choose a theme.", "choose_theme"),
     ("palette", (), "Show all commands.", "open_palette"),
@@ -59,7 +59,7 @@ OF_MERGED: tuple[tuple[str, tuple[str, ...], str, str], ...] = (
     ("search", (), "Find text in all files; // finds a regular expression.", "ask_search"),
     ("next_match", (), "Go to the next match.", "next_match"),
     ("previous_match", (), "Go to the previous match.", "previous_match"),
-    ("clear", (), "End the search.", "clear"),
+    ("clear", (), "Clear the search.", "clear"),
     ("open", (), "Open the file at this message.", "open_row"),
     ("unfold", (), "Unfold the card under the cursor.", "unfold"),
     ("fold", (), "Fold the card under the cursor.", "fold"),
@@ -72,7 +72,7 @@ OF_MERGED: tuple[tuple[str, tuple[str, ...], str, str], ...] = (
 
 OWN: tuple[Action, ...] = (
     Action("sort_files", ("s",), "Sort", "Sort by the next column.", _F, "sort"),
-    Action("compare_files", ("D",), "Compare", "Mark the file; the second mark compares both.", _F, "compare"),
+    Action("compare_files", ("D",), "Compare", "Mark the file; marking a second file compares the two.", _F, "compare"),
     Action("follow_newest", ("F",), "Follow newest", "Open the newest file and follow it.", _F, "follow_newest"),
     Action("copy_path", ("y",), "Copy path", "Copy the path of the file.", _F, "copy_path", served=Served.NEVER),
 )

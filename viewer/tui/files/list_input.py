@@ -1,4 +1,5 @@
-"""Input of a list screen: its count, the keys that open its prompt, the search or filter typed there, its palette."""
+"""Input of a list screen: its count, the keys that open its prompt, the search or filter typed there, and its
+palette."""
 
 from __future__ import annotations
 
@@ -24,7 +25,7 @@ class FilteredRows(Protocol):
 
     @property
     def filter(self) -> str:
-        """The words of the filter; empty without one."""
+        """The words of the filter; empty if there is no filter."""
         ...
 
     def filter_by(self, words: str) -> None:
@@ -61,16 +62,16 @@ class ListInput:
 
     @property
     def count(self) -> int | None:
-        """The count that was typed before a key; None without one."""
+        """The count that was typed before a key; None if there is none."""
         return int(self._typed) if self._typed else None
 
     @property
     def times(self) -> int:
-        """How often to repeat the action of the key."""
+        """How many times to repeat the action of the key."""
         return self.count or 1
 
     def take_key(self, event: events.Key) -> None:
-        """Handle prefix keys (`/`, `&`, digits) at once so that the next keys reach their prompt."""
+        """Handle prefix keys (`/`, `&`, digits) immediately so that the next keys reach their prompt."""
         if self._status.notice:
             self._status.clear_notice()
         if self._takes(event):

@@ -34,9 +34,9 @@ class Entry(Struct, frozen=True, gc=False):
     """True for a followed file that does not exist yet."""
     agent: str = ""
     group: str = ""
-    """The label of the rule above its group."""
+    """The label of the rule above the entry's group."""
     format: str | None = None
-    """The format to read it as; None to detect the format."""
+    """The format in which to read the file; None to detect it."""
 
     def is_live(self, now: float) -> bool:
         """True if the file is being written."""
@@ -48,7 +48,7 @@ class Listing(Protocol):
 
     entries: list[Entry]
     is_listed: bool
-    """True if everything was listed at least once."""
+    """True if everything has been listed at least once."""
     repeats: bool
     """True if new entries may appear."""
     has_groups: bool
@@ -82,7 +82,7 @@ class FileListing:
     def list_some(self, budget_seconds: float) -> bool:
         """List for a time budget; True if more remains."""
         deadline = time.monotonic() + budget_seconds
-        with self._lock:  # the thread of a list that was left may still be busy
+        with self._lock:  # the thread of a list that the operator has left may still be busy
             while self._list_one():
                 if time.monotonic() >= deadline:
                     return True

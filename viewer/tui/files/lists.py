@@ -38,7 +38,7 @@ class Covered(Struct, frozen=True):
 
 
 class FileLists:
-    """Owns the catalog. The modules of the list are imported when one is shown."""
+    """Owns the catalog. The modules of the list are imported when a list is first shown."""
 
     def __init__(
         self,
@@ -51,7 +51,7 @@ class FileLists:
     ) -> None:
         """`places` are the additional folders of agents."""
         self.catalog: Catalog | None = None
-        """The catalog of the list that leaving a file returns to; None if it ends the app."""
+        """The catalog of the list to return to when a file is left; None if leaving it ends the app."""
         self._given = audience, format, reading
         self._places = places
         self._follows = follows
@@ -109,7 +109,7 @@ class FileLists:
             self.catalog = catalog_of((), self._reading(), self._around(), follows=False)
 
     def uncover(self) -> Covered | None:
-        """Leave the session list, and return what it covered, if anything."""
+        """Leave the session list, and return what was open below it, if anything."""
         covered, self._covered = self._covered, None
         if covered is not None:
             self.catalog, self._watch = covered.catalog, covered.watch

@@ -17,7 +17,7 @@ from viewer.tui.startup import Opener
 SLICE = 16 * 1024
 """How many bytes of one input to read before handling events and the next input."""
 QUIET_SECONDS = 0.1
-"""The seconds between two polls if nothing has arrived."""
+"""Seconds between polls if nothing has arrived."""
 
 
 class LiveSource:

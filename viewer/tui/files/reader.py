@@ -44,8 +44,8 @@ class FilesReader:
         finished: Callable[[], None],
     ) -> None:
         """`see` returns the visible files, starting with the one under the cursor. `start` runs a background task.
-        `arranged` is called after the rows were arranged again, `listed` after each step of the listing, `learned`
-        after a file was read or searched, and `finished` when nothing is left to do."""
+        `arranged` is called after the rows have been arranged again, `listed` after each step of the listing, `learned`
+        after a file has been read or searched, and `finished` when nothing is left to do."""
         self.visible: tuple[Entry, ...] = ()
         self.is_urgent = False
         """True if a visible file has not been read yet."""
@@ -77,7 +77,7 @@ class FilesReader:
             self._start(self._load)
 
     def list_again(self) -> None:
-        """List the folder again, unless the last time took long."""
+        """List the folder again, unless the last listing took a long time."""
         if self._lists or time.monotonic() < self._lists_at:
             return
         self._began = time.monotonic()
@@ -121,8 +121,8 @@ class FilesReader:
 
     @property
     def _has_grown(self) -> bool:
-        """True if the listing has ended with other files than before, or has many more, so arranging them all
-        takes linear time in total."""
+        """True if the finished listing differs from the arranged files, or an unfinished one has grown a lot. Waiting
+        for such growth keeps the total time of all arrangements linear."""
         entries, count = self._catalog.listing.entries, self._arranged[1]
         if self._lists:
             return entries is not self._arranged[0] or len(entries) > count * GROWTH

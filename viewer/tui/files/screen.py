@@ -58,12 +58,12 @@ MOST_PREVIEWED = 7
 
 
 class Choice(Struct, frozen=True):
-    """The file to open, and all files in list order for the keys of the next and previous file."""
+    """The file to open, and all files in list order, for the keys that go to the next and previous file."""
 
     path: str
     order: tuple[str, ...]
     known: tuple[str, ...] | None = None
-    """All files of the folder, without the filter; None if the folder is not completely listed."""
+    """All files of the folder, regardless of the filter; None if the folder is not completely listed."""
     search: str = ""
     """The search in all files, to repeat in this file."""
     follows: bool = False
@@ -173,7 +173,7 @@ class FilesScreen(DismissOnce[Choice | None]):
         return (*here, *(row for row in rows if isinstance(row, Entry) and row not in here))
 
     def _listed(self) -> None:
-        """Open the file that was asked for, as soon as it is listed."""
+        """Open the requested file as soon as it is listed."""
         newest = self.catalog.newest if self._opens_newest and self.catalog.listing.is_listed else None
         listed = self.catalog.listing.entries if self._opens else ()
         wanted = next((each for each in listed if each.path == self._opens), None)

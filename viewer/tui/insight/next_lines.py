@@ -21,7 +21,7 @@ from viewer.tui.panes.columns import fitted, spread
 
 _NUMBER, _NAME = 4, 12
 _LEAST_WORDS = 16
-"""The room for words below which a row has no remark at its end."""
+"""The minimum room for words, in cells. A row with less room omits the remark at its end."""
 _BEGINNING = 120
 """How many characters of a body a row shows."""
 _CHANGES = {
@@ -60,7 +60,7 @@ class Comparison:
         return len(self._numbers) + 1
 
     def number(self, row: int) -> int:
-        """Return the message of a row; 0 for the end of the prompt."""
+        """Return the message number of a row, or 0 for the end of the prompt."""
         return self._numbers[row] if 0 <= row < len(self._numbers) else 0
 
     def row_of(self, number: int) -> int:

@@ -96,7 +96,7 @@ class ReplayScreen(WorkScreen):
         self._wanted = -1
         self._is_seeking = False
         self._is_outgrown = False
-        """True if the screen is larger than what was read for it."""
+        """True if not enough has been read to fill the screen."""
         self._request = request or ReplayRequest()
         self._is_first = is_first
         self._is_past_end = False

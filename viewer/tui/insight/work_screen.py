@@ -64,7 +64,7 @@ class WorkScreen(DismissOnce[int | None]):
         actions: Sequence[Action] = ACTIONS,
         opener: str = "",
     ) -> None:
-        """`actions` are the actions of the main screen, and `opener` is the one whose keys open and close this
+        """`actions` are the actions of the main screen, and `opener` is the action whose keys open and close this
         screen."""
         super().__init__()
         add_list_keys(self._bindings, actions, opener)
@@ -75,7 +75,7 @@ class WorkScreen(DismissOnce[int | None]):
         self._is_closed = False
         self.heading = HeadLine(painter, id="work-title", classes="-bar")
         self.listing = LineList(painter, id="work-lines")
-        """The list of lines. A task may still draw it after the screen was closed; this has no effect."""
+        """The list of lines. A task may still draw it after the screen has been closed, which has no effect."""
         self.bottom = HeadLine(painter, id="work-bottom", classes="-bar")
         self.lines: list[Line] = []
         self.status = "working…"
@@ -135,7 +135,7 @@ class WorkScreen(DismissOnce[int | None]):
         self.status = failure_words(error)
 
     def check_open(self) -> None:
-        """Stop the background task if the screen was closed."""
+        """Stop the background task if the screen has been closed."""
         if self._is_closed:
             raise ClosedError
 

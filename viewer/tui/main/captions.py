@@ -69,7 +69,8 @@ def status_facts(
     session: Session, cursor: Cursor, chosen: ShownDiagnostic | None, new: int, keys: tuple[str, str, str]
 ) -> StatusFacts:
     """Return the facts of the status row: the problem at the cursor, how many new messages there are below, or, in the
-    safe view, how many hidden steps have problems. `keys` go to the next problem, explain it, and go to the end."""
+    safe view, how many hidden steps have problems. `keys` are those that go to the next problem, explain it, and go to
+    the end."""
     rows, diagnostics, safe = session.rows, session.diagnostics, not session.display.debug
     row = cursor.row(rows)
     shown = chosen

@@ -11,7 +11,7 @@ from viewer.tui.terminal.clipboard import What, copy_of
 
 
 class CopyController:
-    """Owns the state after `y`, in which the next key chooses what to copy."""
+    """Owns the state after `y`, in which the next key selects what to copy."""
 
     def __init__(self, session: Session, host: Host, navigator: Navigator) -> None:
         self.pending_yank = False
@@ -20,7 +20,7 @@ class CopyController:
         self._navigator = navigator
 
     def yank(self) -> None:
-        """Copy the text; in the debug view, wait for the key that chooses what to copy."""
+        """Copy the text; in the debug view, wait for the key that selects what to copy."""
         if not self._session.display.debug:
             self.copy_text()
             return
@@ -30,7 +30,7 @@ class CopyController:
         self._host.notify(f"{self._host.key_of('yank')} copies: {choices}", aside=f"{cancel} cancels")
 
     def finish_yank(self, key: str) -> str | None:
-        """Return the ID of the action that the key chooses."""
+        """Return the ID of the action that the key selects."""
         self.pending_yank = False
         action = after_yank().get(key)
         if action is None and key != "escape":

@@ -19,7 +19,7 @@ from viewer.tui.session import Session
 
 SLICE_SECONDS = 0.008
 NOTICE_SECONDS = 0.2
-"""Seconds between two progress reports."""
+"""Seconds between progress reports."""
 _ENDINGS = ", ".join(exporter.ending for exporter in EXPORTERS.values())
 
 
@@ -37,8 +37,8 @@ class ExportController:
         self._noticed_at = 0.0
 
     def ask(self) -> None:
-        """Ask for a file name. Its extension chooses the format, and the suggested name contains the level of the
-        view."""
+        """Ask for a file name, suggesting one that contains the level of the view. The extension determines the
+        format."""
         self._replaces = ""
         audience = self._asked_for = self._session.display.audience
         first = default_name(self._session.document.name, audience, FIRST)
@@ -52,7 +52,7 @@ class ExportController:
         self._host.prompt.ask(PromptKind.EXPORT, name, offers, label=f"{badge(audience)} ")
 
     def repeat_question(self) -> None:
-        """After the view changed, suggest names for the new view if the question is open."""
+        """Suggest names for the new view after a change of view, if the question is open."""
         if self._host.prompt.is_asking and self._host.prompt.kind is PromptKind.EXPORT:
             self.ask()
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from viewer.tui.terminal.paint import Painter
 
 LEAST = 128 * 1024 * 1024
-"""A file with fewer bytes is read before its end can be proven."""
+"""A file with fewer bytes than this is read before its end can be proven."""
 
 
 class EndController:
@@ -49,8 +49,8 @@ class EndController:
         self._screen: FileEndScreen | None = None
 
     def begin(self) -> None:
-        """Prepare for a document that is about to be read. With the accelerator, the proof starts at once, because it
-        does not slow down reading."""
+        """Prepare for a document that is about to be read. With the accelerator, the proof starts immediately, because
+        it does not slow down reading."""
         document = self._session.document
         self._end = self._proof = None
         if isinstance(document, LiveDocument) or self._left < LEAST:

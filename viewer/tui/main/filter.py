@@ -19,11 +19,11 @@ from viewer.tui.session import Changed, Session
 
 SLICE_SECONDS = 0.01
 NOTE_SECONDS = 0.2
-"""Seconds between two progress updates, each of which is a redraw."""
+"""Seconds between progress updates, each of which causes a redraw."""
 _ACTIONS = {
     "analysis": "analysis", "commentary": "commentary", "tool": "tools", "system": "system", "developer": "system",
 }  # fmt: skip
-"""The action of the debug view that shows what a term of a filter needs."""
+"""The debug-view action that shows the kind of message that a filter term needs."""
 
 
 class FilterController:

@@ -46,7 +46,7 @@ class Signal(Enum):
 
     START = "start"
     RESUME = "resume"
-    """Resume reading a live document that was shown before."""
+    """Resume reading a live document that has been shown before."""
     CAUGHT_UP = "caught up"
     ENDED = "ended"
     STOP = "stop"

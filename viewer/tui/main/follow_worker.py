@@ -42,7 +42,7 @@ FIRST = 8 * 1024
 SLICE_SECONDS = 0.006
 """The target duration of a slice in seconds, so keys do not have to wait longer."""
 QUICK_SECONDS, SLOW_SECONDS = 0.02, 0.05
-"""Seconds between two polls of the file: while it grows, and after a quiet period."""
+"""Seconds between polls of the file: while it grows, and after a quiet period."""
 QUIET_AFTER = 5.0
 STALLED_AFTER = 10.0
 """Seconds without data inside a message before the title reports a stall."""
@@ -182,7 +182,7 @@ class FollowWorker:
 
     @property
     def is_live(self) -> bool:
-        """True if the document on the screen grows."""
+        """True if the document on the screen is live and has caught up."""
         return self._machine.status.reading is Reading.LIVE
 
     @property
@@ -230,7 +230,7 @@ class FollowWorker:
 
     @property
     def state(self) -> FollowTitle:
-        """The state of this input, without the other inputs."""
+        """The state of this input, ignoring the other inputs."""
         document = self._session.document
         return follow_title(
             self._machine.status,
@@ -413,7 +413,7 @@ class FollowWorker:
         self._reader.finish()
 
     def _restart_view(self) -> None:
-        """Show the input after it was read again from its start. Keep the search and the layout, and report the
+        """Show the input after it has been read again from its start. Keep the search and the layout, and report the
         reason."""
         document = self._session.document
         assert isinstance(document, LiveDocument)

@@ -1,4 +1,4 @@
-"""Messages from a main screen to the app, and requests for other files, which are performed before waiting keys."""
+"""Messages from a main screen to the app, and requests for other files, which are performed before any waiting keys."""
 
 from __future__ import annotations
 

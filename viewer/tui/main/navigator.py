@@ -123,7 +123,7 @@ class Navigator:
         self._host.redraw(Changed.FOCUS)
 
     def show_row(self, row: int, number: int = 0) -> None:
-        """Go to a row of any kind. `number` chooses one of the messages that it hides."""
+        """Go to a row of any kind. `number` selects one of the messages that it hides."""
         self.focus_row(row, number)
         self._host.redraw(Changed.FOCUS)
 
@@ -245,7 +245,7 @@ class Navigator:
         return self._end == self.standing
 
     def stop_waiting(self) -> None:
-        """Stay here when the end has been read."""
+        """Do not go to the end once it has been read."""
         self._end = _NOT_AT_END
 
     # Messages, turns, transcripts.
@@ -381,8 +381,8 @@ class Navigator:
         self._show_found(asked if hides else found, hides=hides)
 
     def _show_found(self, number: int, *, hides: bool = False) -> None:
-        """Put the cursor on a message or on the row that folds it, in the upper part of the screen; with `hides`, also
-        on the row that hides it."""
+        """Put the cursor on a message, on the row that folds it or, with `hides`, on the row that hides it, in the
+        upper part of the screen."""
         row, above = self._session.rows.row_holding(number), self._host.viewport.view_height // 4
         if row is not None and (hides or self._session.is_place(row)):
             self.focus_row(row, number, above=above)

@@ -163,7 +163,7 @@ class Presenter:
         self._draw_minimap()
         behind = self._widgets.behind
         here = self._make_blocks(transcript.area.size.width)
-        if not self._fitted[-1] or not behind.size.width:  # the layout of a pane that just opened draws again
+        if not self._fitted[-1] or not behind.size.width:  # the layout of a newly opened pane triggers another redraw
             behind.clear()
             transcript.show(here)
             return

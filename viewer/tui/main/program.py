@@ -166,7 +166,7 @@ class ProgramController:
             self._screen.app.push_screen(shown, self._go_to_message)
 
     def open_over(self, compared: str, replay: ReplayRequest | None) -> None:
-        """Open what the command line asked for over the first file."""
+        """Open the screen requested on the command line over the first file."""
         if compared:
             self.compare(compared)
         if replay is not None:
@@ -190,7 +190,7 @@ class ProgramController:
             self._screen.app.push_screen(shown, self._go_to_message)
 
     def open_timing(self) -> None:
-        """Show stalls, rates, and delays of what this view shows."""
+        """Show the stalls, rates, and delays of the content of this view."""
         from viewer.tui.insight.timing import TimingScreen
 
         document = self._session.document

@@ -23,13 +23,13 @@ READ_FIRST = 12 * 1024
 HURRY = 2
 """While the operator waits for the end: how many slices to read between redraws."""
 LOOK_AGAIN_SECONDS = 0.5
-"""Seconds between two full redraws."""
+"""Seconds between full redraws."""
 DRAW_AGAIN_SECONDS = 0.05
-"""Seconds between two redraws of the conversation."""
+"""Seconds between redraws of the conversation."""
 DRAW_SHARE = 10
 """After a slow redraw of the conversation, wait this multiple of its duration before the next one."""
 CHECK_SECONDS = 1.0
-"""Seconds between two checks for a rewrite of a file that is not followed."""
+"""Seconds between checks for a rewrite of a file that is not followed."""
 
 
 class ReadWorker:

@@ -181,7 +181,7 @@ class MainScreen(FrontScreen[None]):
     # Keys.
 
     def on_key(self, event: events.Key) -> None:
-        """Handle prefix keys (`y`, `:`, `/`, `&`, digits) at once so that the next keys reach their prompt."""
+        """Handle prefix keys (`y`, `:`, `/`, `&`, digits) immediately so that the next keys reach their prompt."""
         if self._handle_key(event):
             event.stop().prevent_default()
 

@@ -18,7 +18,7 @@ from viewer.tui.session import Changed, Session
 
 SLICE_SECONDS = 0.005
 NOTE_SECONDS = 0.2
-"""Seconds between two updates of the count, each of which is a redraw."""
+"""Seconds between updates of the count, each of which causes a redraw."""
 _NO_ROW = sys.maxsize
 
 
@@ -223,8 +223,8 @@ class SearchController:
 
     @property
     def _without_matches(self) -> str:
-        """The words for a search without matches. Below the debug view, they say what was searched, whatever is
-        hidden."""
+        """The words for a search without matches. Except in the debug view, they say what was searched, whether or not
+        anything is hidden."""
         return "no matches" if self._session.display.debug else "no matches in what the user saw"
 
     def _note_matches(self) -> None:

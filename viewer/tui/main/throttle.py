@@ -1,4 +1,4 @@
-"""Redraw throttle: draw at once after a quiet period, then at a limited rate, and less often if drawing is slow."""
+"""Redraw throttle: draw immediately after a quiet period, then at a limited rate, and less often if drawing is slow."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 FRAME_SECONDS = 1 / 30
-"""Seconds between two redraws of growing text."""
+"""Seconds between redraws of growing text."""
 ALL_SECONDS = 0.1
-"""Seconds between two full redraws, with calls, problems, and lists."""
+"""Seconds between full redraws, with calls, problems, and lists."""
 TEXT_ONLY_SECONDS = 0.9
 """Extra delay before a full redraw if only message text grew."""
 _FRAME_SHARE, _ALL_SHARE = 4, 12

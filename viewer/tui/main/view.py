@@ -235,7 +235,7 @@ class ViewController:
         self.close_top()
 
     def close_top(self) -> bool:
-        """Do the same as `clear`; True if there was something to end."""
+        """Like `clear`, but return True if there was something to end."""
         if self._export.stop() or self._panes.leave():
             return True
         if self._search.searcher and not self._filter.is_active:

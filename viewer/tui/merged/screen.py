@@ -46,16 +46,16 @@ from viewer.tui.terminal.paint import Painter, forget_widths
 from viewer.tui.transcript.transcript import Transcript
 
 QUIET_SECONDS = 0.1
-"""The interval between two checks of the inputs if nothing has arrived."""
+"""The interval between checks of the inputs if nothing has arrived."""
 DRAW_SECONDS = 0.1
-"""The minimum interval between two redraws while the inputs are read. It is longer if drawing is slow."""
+"""The minimum interval between redraws while the inputs are read. It is longer if drawing is slow."""
 SEARCH_SECONDS = 0.01
 _MOST_COUNTED = 9999
 _PREFIXES = ("search",)
 
 
 class MergedScreen(Screen[None]):
-    """The screen of several files at once. A file opens with all keys from here."""
+    """A screen that shows several files at once. From here, a file opens in its own screen with all keys."""
 
     AUTO_FOCUS = "#transcript"
     DEFAULT_CSS = "MergedScreen { layout: vertical; }"
@@ -220,7 +220,7 @@ class MergedScreen(Screen[None]):
     # Keys.
 
     def on_key(self, event: events.Key) -> None:
-        """Handle prefix keys (`/`, digits) at once so that the next keys reach their prompt."""
+        """Handle prefix keys (`/`, digits) immediately so that the next keys reach their prompt."""
         if self._status.notice:
             self._status.clear_notice()
         if self._handle_key(event):
@@ -311,8 +311,8 @@ class MergedScreen(Screen[None]):
         self.transcript.stick_to_end()
 
     def open_row(self) -> None:
-        """Open the file of the message under the cursor, at this message. The file takes over the level, and returning
-        brings it back."""
+        """Open the file of the message under the cursor, at this message. The file opens at the current level; on
+        return, the merged view takes over the level of the file."""
         cursor = self.transcript.cursor
         if not cursor.is_set or not len(self.sources.rows):
             return

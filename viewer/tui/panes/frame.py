@@ -17,7 +17,7 @@ from viewer.tui.panes.panel import Panel
 from viewer.tui.panes.plain_lines import EvenLines
 
 _AROUND = 6
-"""The width of the corners, one stroke, and one space at both ends of a title."""
+"""The total width of the corner, stroke, and space on each side of a title."""
 
 
 class Frame(Vertical, EvenLines):
@@ -41,7 +41,7 @@ class Frame(Vertical, EvenLines):
         self.panel = panel
         self.printing = printing
         self._coming_width = 0
-        """The width with the border in the next layout; 0 if that of the frame holds."""
+        """The width with the border in the next layout; 0 to use the current width of the frame."""
         self._title: Line = ()
         self._aside = trusted("")
         self._below = trusted("")

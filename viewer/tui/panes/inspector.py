@@ -20,9 +20,10 @@ from viewer.tui.panes.panel import Panel
 from viewer.tui.terminal.paint import Painter
 
 _SHEET_WIDTH = 60
-"""A wider inspector is a sheet."""
+"""An inspector wider than this is a sheet."""
 _LOW, _TALL = 5, 10
-"""A lower inspector has no rule below its tabs; a column of at least the second height has a blank row below it."""
+"""An inspector with fewer rows than the first number has no rule below its tabs; a column with at least the second
+number of rows also has a blank row below the rule."""
 
 
 class Inspector(Frame):

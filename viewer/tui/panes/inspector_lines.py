@@ -50,13 +50,13 @@ class Inspected(Struct, frozen=True):
     """The message; None if its channel is off."""
     calls: CallView
     problems: Sequence[ShownDiagnostic]
-    """Its problems."""
+    """The problems of the message."""
     all_problems: DiagnosticView | None = None
     """The problems of all messages."""
     size: int = 0
     """The size of the input in bytes, if known."""
     spent: Spent | None = None
-    """The tokens and cost of its reply, if the input records them."""
+    """The tokens and cost of the message's reply, if the input records them."""
 
     @property
     def tabs(self) -> list[Tab]:

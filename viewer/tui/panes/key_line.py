@@ -1,4 +1,4 @@
-"""Key line: the last line of a screen that has keys of its own."""
+"""Key line: the last line of a screen that has its own keys."""
 
 from __future__ import annotations
 

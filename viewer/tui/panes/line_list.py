@@ -69,7 +69,7 @@ class LineList(ScrollView, PlainLines, can_focus=False, inherit_bindings=False):
         """Sort by the next column."""
 
     virtual_size = Reactive(Size(0, 0), layout=True)
-    """The number of lines, if there are more than fit. Then the layout makes room for a scrollbar."""
+    """The number of lines, if there are more than fit; in that case, the layout makes room for a scrollbar."""
 
     def __init__(self, painter: Painter, *, focusable: bool = False, id: str | None = None) -> None:
         super().__init__(id=id)

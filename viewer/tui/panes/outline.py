@@ -26,11 +26,11 @@ from viewer.tui.panes.panel import Panel
 from viewer.tui.terminal.paint import Painter
 
 LARGEST_AT_ONCE = 100_000
-"""The outline of more rows is computed in steps, after the frame that opens it."""
+"""If there are more rows than this, the outline is computed in steps, after the frame that opens it."""
 KEPT_TABLES = 4
-"""How many tables to keep: as many as there are views with two channels switched on and off."""
+"""How many tables to keep: one for each combination of two channels, on or off."""
 PAUSE = 0.001
-"""The seconds before each step, in which a key is handled first."""
+"""The seconds to wait before each step, so that a pending key is handled first."""
 
 
 class Outline(Frame):
@@ -140,7 +140,7 @@ class Outline(Frame):
                 self.list.move_to(self._lines.table.row_of(number))
 
     def forget_reading(self) -> None:
-        """Release the reading of a document that is read again."""
+        """Release the earlier reading of a document that is being read again."""
         self._tables = []
 
     def clear(self) -> None:

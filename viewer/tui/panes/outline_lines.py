@@ -151,7 +151,8 @@ class OutlineLines:
         return self._spread(left, words, StyleRole.PLAIN, self._turn_aside(group, width), width)
 
     def _title_beyond_filter(self, group: int) -> int:
-        """Return the user message that begins a turn near its first matching one; 0 if there is none."""
+        """Return the user message that begins a turn, searching back from the turn's first matching message; 0 if none
+        is found."""
         rows = self._all_rows
         if rows is self._rows:
             return 0

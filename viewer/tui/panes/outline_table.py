@@ -36,7 +36,7 @@ class OutlineRow(Struct, frozen=True, gc=False):
 
     kind: OutlineKind
     group: int
-    """The index of its turn, from 0."""
+    """The index of the row's turn, from 0."""
     number: int = 0
     """The message number: for a hidden run or a call, its last message; for a turn, its first one."""
 
@@ -54,7 +54,7 @@ class OutlineTable:
         self.folds = Folds()
         self._rows: Rows | None = None
         self._reach = 0, 0
-        """How many rows and messages there were."""
+        """The numbers of rows and messages at the last update."""
         self.is_partial = False
         """True while the table is computed."""
         self._steps: Iterator[None] = iter(())
@@ -83,7 +83,8 @@ class OutlineTable:
             self.go_on()
 
     def begin(self, projection: Projection, rows: Rows, calls: CallView, changed: int = 0) -> None:
-        """Do the same step by step: call `go_on` until the table is not partial. Until then, a new table has no row."""
+        """Begin to update the table step by step: call `go_on` until the table is not partial. Until then, a new table
+        has no rows."""
         self._rows, self._reach = rows, (len(rows), rows.reach)
         self._steps = self._extend(projection, rows, calls, changed)
         self.is_partial = True
@@ -98,7 +99,7 @@ class OutlineTable:
     def _extend(self, projection: Projection, rows: Rows, calls: CallView, changed: int) -> Iterator[None]:
         groups = bisect_left(self._firsts, changed)
         if groups and not self._titles[groups - 1] and changed <= self._firsts[groups - 1] + 2:
-            groups -= 1  # the question of this turn may only just have arrived
+            groups -= 1  # the user message that begins this turn may have only just arrived
             changed = self._firsts[groups]
         for column in (self._firsts, self._turns, self._transcripts, self._titles):
             del column[groups:]
@@ -152,7 +153,7 @@ class OutlineTable:
         return rows.columns.add(rows.columns.where(kinds, {RowKind.HIDDEN.value}, 0, len(kinds)), changed)
 
     def _reply_rows(self, rows: Rows, calls: CallView, changed: int) -> Column:
-        """Return the rows of replies that are part of the row of their call."""
+        """Return the rows of replies that are part of their call's row."""
         if not len(rows) or not len(calls):
             return array("I")
         replies = calls.spans.lasts

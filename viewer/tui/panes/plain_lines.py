@@ -1,4 +1,4 @@
-"""Base widgets that draw cheaply: plain lines without border or effects, and containers with equal lines."""
+"""Base widgets that draw cheaply: plain lines without border or effects, and containers whose lines are all alike."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _NO_CACHE: Any = _NoCache()
 class Whole(Strip):
     """A line that is drawn once, and in most cases undivided.
 
-    Textual's strip has seven caches, which take longer to make than the line. An undivided strip caches itself, a
+    Textual's strip has seven caches, which take longer to create than the line. An undivided strip caches itself, a
     reference cycle that stays in memory until the next garbage collection."""
 
     __slots__ = ()
@@ -60,7 +60,8 @@ class PlainLines(Widget):
     is drawn twice."""
 
     virtual_size = Reactive(Size(0, 0), repaint=False)
-    """The size of the content, which is that of the widget. Textual lays the screen out again whenever it changes."""
+    """The size of the content, which equals the size of the widget. Textual lays the screen out again whenever it
+    changes."""
     line_width = 0
     """The width of the lines being drawn, kept because reading a widget's size is slow."""
 
@@ -92,13 +93,14 @@ class PlainLines(Widget):
 
 
 class EvenLines(Widget):
-    """A container whose lines are equal, except the top and bottom border: one is drawn for all of them.
+    """A container whose lines are all alike, except the top and bottom border, so a single line is drawn for all of
+    them.
 
-    Nearly all of it lies behind its children, but Textual draws and cuts each of its lines."""
+    Its children cover nearly all of it, but Textual draws and cuts each of its lines."""
 
     virtual_size = Reactive(Size(0, 0), repaint=False)
-    """The size of the content, which is that of the container. It never scrolls, so its size never changes the layout
-    of its children again."""
+    """The size of the content, which equals the size of the container. It never scrolls, so its size never changes the
+    layout of its children again."""
 
     def render_lines(self, crop: Region) -> list[Strip]:
         """Draw the borders and one line between them."""

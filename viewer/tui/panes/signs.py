@@ -13,7 +13,7 @@ from viewer.render.style import Part, Style, StyleRole, trusted
 
 
 class KindSign(Enum):
-    """A kind of message with its glyph, and the one for terminals without Unicode."""
+    """A kind of message with its glyph, and the glyph for terminals without Unicode."""
 
     THOUGHT = ("∴", ":")
     CALL = ("ƒ", "f")
@@ -65,8 +65,8 @@ def state_glyph(state: str, style: Style) -> Part:
 
 
 def state_sign(call: ShownCall, style: Style, *, problems: DiagnosticView | None = None, words: bool = False) -> Part:
-    """Return the glyph of a call's state; with `words`, also the word. If one of its messages has an error, the word on
-    the call's card replaces `ok`."""
+    """Return the glyph of a call's state; with `words`, include the word. If one of its messages has an error, the word
+    on the call's card replaces `ok`."""
     shown, (word, look) = _STATES.get(call.state, _OTHER_STATE)[style.ascii], state_words(call.state)
     problem = _problem_of(call, problems) if call.state == "ok" and problems is not None else ""
     if problem:

@@ -103,18 +103,18 @@ class Searcher:
 
     @property
     def progress(self) -> float:
-        """The fraction of the rows that were searched, from 0 to 1."""
+        """The fraction of the rows that have been searched, from 0 to 1."""
         return 1.0 if self.is_done else min(self._order.done / max(1, len(self._rows)), 0.99)
 
     @property
     def is_done(self) -> bool:
-        """True if all rows were searched, or the search failed."""
+        """True if all rows have been searched, or the search has failed."""
         if self.fault or not self.query.text:
             return True
         return not self._windows and self._reading_row < 0 and self._order.is_done
 
     def step(self, budget_seconds: float) -> bool:
-        """Search for about this time; True if more remains."""
+        """Search for about this long. Return True if there is more to search."""
         deadline = time.monotonic() + budget_seconds
         while not self.is_done:
             if not self._windows:

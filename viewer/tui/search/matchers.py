@@ -14,7 +14,7 @@ from msgspec import Struct
 from viewer.document.search.regex import Regex, RegexError
 
 WINDOW = 512 * 1024
-"""A longer body is cut into windows. A window has at most twice this number of code points."""
+"""A body longer than this is cut into windows. A window has at most twice this many code points."""
 LONGEST_MATCH = 1024
 """The maximum length, in code points, of a match of a regular expression across a cut inside one line."""
 MOST_IN_WINDOW = 1_000_000
@@ -59,7 +59,8 @@ class Matcher(Protocol):
         begins."""
 
     def start(self, requests: list[MatchRequest]) -> None:
-        """Start to search these requests. Call this only after the matches of the previous ones were returned."""
+        """Start to search these requests. Call this only after the matches of the previous requests have been
+        returned."""
 
     def run(self, seconds: float) -> list[Found] | None:
         """Return the matches of each request; None if they are not found in this time."""
@@ -105,7 +106,7 @@ class Literal:
         return text, max(1, len(text) - len(self._text) + 1)
 
     def start(self, requests: list[MatchRequest]) -> None:
-        """Find the matches at once."""
+        """Find the matches immediately."""
         self._found = [self._matches(each.text, each.start, each.limit) for each in requests]
 
     def run(self, seconds: float) -> list[Found] | None:

@@ -35,7 +35,7 @@ class _Column:
         self.counted_rows = array("I")
         """The rows whose matches are only counted, without repeats."""
         self.counts = array("Q")
-        """The cumulative number of matches up to each of these rows."""
+        """The cumulative number of matches up to each row in `counted_rows`."""
 
     @property
     def counted(self) -> int:

@@ -1,4 +1,4 @@
-"""Write the chosen theme to the settings file and leave the rest of the file as it is."""
+"""Write the chosen theme to the settings file and leave the rest of the file unchanged."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ _IN_COMMENT = re.compile(r"^#theme:.*$", re.MULTILINE)
 
 
 def save_theme(path: Path, name: str, themes: Path) -> None:
-    """Set the theme in the settings file, which is created if it does not exist. A file that would not have this theme
-    afterwards is not changed."""
+    """Set the theme in the settings file, which is created if it does not exist. If the edited file would still not
+    select this theme, it is not changed."""
     shown = sanitize_line(tilde(path))
     try:
         text = path.read_text("utf-8") if path.exists() else TEMPLATE

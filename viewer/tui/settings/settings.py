@@ -79,7 +79,7 @@ class Settings(Struct, frozen=True):
         if not self.problems_found:
             return ""
         more = len(self.problems_found) - 1
-        return self.problems_found[0] + (f" (and {more} more: ocmlview config)" if more else "")
+        return self.problems_found[0] + (f" (and {more} more; run ocmlview config)" if more else "")
 
 
 class Chosen(Struct, frozen=True, gc=False):
@@ -90,8 +90,8 @@ class Chosen(Struct, frozen=True, gc=False):
 
 
 def theme_in_force(settings: Settings, option: str = "", color: str = "auto") -> Chosen:
-    """Choose the theme: the one from the command line, the one without colors if they are turned off, the one from the
-    settings, or the dark one."""
+    """Choose the theme: from the command line, without colors if they are turned off, from the settings, or else
+    dark."""
     if option:
         return Chosen(option, "--theme")
     if color == "never":

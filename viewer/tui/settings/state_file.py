@@ -23,11 +23,11 @@ from viewer.errors import ViewerError
 from viewer.remembered import DIGEST, key_of
 
 MOST_FILES = 500
-"""How many files are remembered. The one that was closed first is forgotten first."""
+"""How many files to remember. The file that was closed longest ago is forgotten first."""
 MOST_MARKS = 200
-"""How many marks of one file are remembered."""
+"""How many marks to remember per file."""
 MOST_BYTES = 2 * 1024 * 1024
-"""A larger state file is ignored."""
+"""A state file larger than this is ignored."""
 
 Number = Annotated[int, Meta(ge=1, le=2**53)]
 Key = Annotated[str, Meta(pattern="^[0-9a-f]{32}$")]
@@ -49,14 +49,15 @@ class _Saved(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True
     key: Key
     """The random key of the hashes."""
     welcome: bool = False
-    """True if the welcome card was shown."""
+    """True if the welcome card has been shown."""
     panes: dict[PaneName, Size] = field(default_factory=dict)
     files: dict[Key, FileState] = field(default_factory=dict)
     """The files by the hash of their paths, in the order in which they were closed."""
 
 
 class StateFile:
-    """The saved state, and the changes since this start. `save` merges the changes into the file as it is then."""
+    """The saved state, and the changes since this start. `save` merges the changes into the current content of the
+    file."""
 
     def __init__(self, path: Path | None = None) -> None:
         """Without a path, nothing is remembered."""
@@ -70,7 +71,7 @@ class StateFile:
             self._read(path)
 
     def _read(self, path: Path) -> None:
-        """Read the file. A missing or broken file counts as empty; if the file cannot be accessed, nothing is
+        """Read the file. A missing or broken file is treated as empty; if the file cannot be accessed, nothing is
         remembered."""
         try:
             self._saved = _decode(_content(path)) or self._saved
@@ -97,7 +98,7 @@ class StateFile:
         return self._saved.files.get(key_of(name, self._saved.key), FileState()) if self._saved.files else FileState()
 
     def welcomed(self) -> None:
-        """Record that the welcome card was shown."""
+        """Record that the welcome card has been shown."""
         self._has_welcomed = True
 
     def resized(self, pane: PaneName, size: int) -> None:

@@ -11,20 +11,20 @@ from viewer.tui.settings.places import tilde
 
 TEMPLATE = """\
 # Settings of ocmlview. Remove the '#' before a setting to change it.
-# `ocmlview config` shows the effective settings and the mistakes in this file.
+# `ocmlview config` shows the effective settings and any mistakes in this file.
 # Nothing in this file can reveal hidden messages: the viewer always starts in the safe view.
 
 # The color theme: a name from `ocmlview themes`, or your own theme in themes/<name>.yaml next to this file.
 #theme: dark
 
-# Keys by action (`ocmlview config --keys` lists them). Quote characters that have a meaning in YAML; write `comma` for
-# the comma.
+# Keys by action (`ocmlview config --keys` lists them). Quote characters that are special in YAML, and write `comma` for
+# a comma.
 #keymap:
 #  search: [ctrl+g, slash]
 #  partner: "%"
 
 # The panes that the debug view opens if there is room (the outline from 100 columns, the inspector from 140): true,
-# false, or a size (columns; lines for the problems).
+# false, or a size (in columns; for the problems, in lines).
 #layout:
 #  outline: true
 #  inspector: 40
@@ -33,7 +33,7 @@ TEMPLATE = """\
 # The maximum width of the reading column: a number of columns, or screen.
 #wrap: 88
 
-# Render Markdown; false shows its source. M switches.
+# Render Markdown; false shows its source. The M key toggles this.
 #markdown: true
 
 # When following: seconds without data after which an unfinished message counts as stalled.
@@ -42,13 +42,13 @@ TEMPLATE = """\
 # Load format plug-ins (`ocmlview formats` lists them).
 #plugins: true
 
-# Look for the sessions of agents when you start `ocmlview` without a file.
+# Look for agent sessions when you start `ocmlview` without a file.
 #discovery: true
 
 # Remember marks, the last position in each file, and pane sizes. The state file contains only numbers.
 #state: true
 
-# More folders to search for sessions, by agent (`ocmlview sessions --places` lists the agents and their folders).
+# Additional folders to search for sessions, by agent (`ocmlview sessions --places` lists the agents and their folders).
 #places:
 #  claude-code: ~/backup/claude/projects
 
@@ -58,13 +58,14 @@ TEMPLATE = """\
 #  my-model-large: {input: 2.5, cached: 0.25, output: 10}
 #  my-model-*: {input: 0.5, output: 2}
 
-# Patterns (RE2) that `--redact` masks in addition to its own, by name. A group limits what is masked.
+# Patterns (RE2) that `--redact` masks in addition to its own, by name. If a pattern has a group, only the group
+# is masked.
 #redact:
 #  customer: 'C-[0-9]{8}'
 #  badge: 'badge (?:no|number) ([0-9]+)'
 
 # The maximum size of the copy of an input that cannot be read twice (a pipe, compressed or UTF-16 text), and of
-# decompressed data: a number and KB, MB, or GB.
+# decompressed data: a number followed by KB, MB, or GB.
 #max_spool: 4 GB
 #max_decompressed: 2 GB
 """

@@ -1,4 +1,4 @@
-"""Copy to the clipboard: what each copy contains, OSC 52, and the clipboard program of the system."""
+"""Copy to the clipboard: the contents of each copy, OSC 52, and the system's clipboard program."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ from textual.widget import Widget
 
 Result = TypeVar("Result")
 Change = tuple[int, int, int]
-"""A line, the first of its changed columns, and the column after the last one."""
+"""A line, its first changed column, and the column after the last changed one."""
 
 
 class Edges(Struct, frozen=True):
@@ -41,14 +41,14 @@ class _Front(Struct, frozen=True):
 
 
 class FrontCompositor(Compositor):
-    """Composes the same frames as Textual, but draws only widgets and lines of which a changed cell is visible."""
+    """Composes the same frames as Textual, but draws only widgets and lines in which a changed cell is visible."""
 
     def __init__(self) -> None:
         super().__init__()
         self._fronts: list[_Front] = []
         """The widgets, from front to back."""
         self._fronts_of: tuple[object, object] = (None, None)
-        """The widgets and cuts that these layers describe."""
+        """The widgets and cuts that `_fronts` describes."""
 
     def render_partial_update(self) -> ChopsUpdate | None:
         """Return the changed pieces, or None if nothing changed."""

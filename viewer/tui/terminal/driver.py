@@ -111,8 +111,8 @@ def resilient(driver: type[Driver]) -> type[Driver]:
             self._soon(self._resume)
 
         def _soon(self, act: Callable[[], object]) -> None:
-            """Act in the event loop. A signal may arrive while the program holds the lock of its output, and a write of
-            the signal handler would then wait forever."""
+            """Act in the event loop. A signal may arrive while the program holds the lock of its output, and a write
+            from the signal handler would then wait forever."""
             if self._loop is None:
                 act()
                 return

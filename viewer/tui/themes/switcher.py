@@ -19,7 +19,7 @@ from viewer.tui.terminal.paint import Painter
 from viewer.tui.themes.textual_theme import textual_theme
 
 LOOK_AGAIN_SECONDS = 1.0
-"""Seconds between two checks of the files, in case no file event arrives."""
+"""Seconds between checks of the files, in case no file event arrives."""
 
 if TYPE_CHECKING:
     from viewer.tui.dialogs.themes import ThemeChoice
@@ -40,8 +40,8 @@ class ThemeSwitcher:
         redraw: Callable[[], None],
         can_save: bool = True,
     ) -> None:
-        """`folders` hold the operator's own themes; they take precedence over the bundled ones. `redraw` redraws all
-        screens."""
+        """`folders` contain the operator's own themes, which take precedence over the bundled ones. `redraw` redraws
+        all screens."""
         first = load_theme(theme, folders)
         self.notice = first.notice
         """The problem with the theme; empty if there is none."""
@@ -72,7 +72,7 @@ class ThemeSwitcher:
         return True
 
     def choose(self, name: str | None) -> None:
-        """Apply a theme permanently; with None, return to the one before the preview."""
+        """Apply a theme permanently; with None, return to the theme before the preview."""
         if name is None:
             self._use(load_theme(self.wanted, self._folders))
             return

@@ -11,10 +11,10 @@ from viewer.tui.input_queue import is_key_on_its_way, post_call
 from viewer.tui.transcript.blocks import Blocks
 
 FIRST_PAUSE, PAUSE = 0.005, 0.002
-"""The seconds before the first round, in which the frame reaches the terminal, and before each further one, in which a
-key is handled first."""
+"""The seconds to wait before the first round, so that the frame reaches the terminal, and before each later round, so
+that a pending key is handled first."""
 ROUND_SECONDS = 0.0015
-"""The time after which a round builds no further block."""
+"""The number of seconds after which a round builds no further block."""
 PAGES = 3
 """How many pages to prepare: while the key is held down, a page with much code takes longer than the time until the
 next key."""
@@ -36,7 +36,7 @@ class Ahead:
         self._is_waiting = False
 
     def drawn(self, shown: range, height: int) -> None:
-        """Prepare the next pages if these visible rows differ from the last ones that were drawn."""
+        """Prepare the next pages if these visible rows differ from those that were last drawn."""
         before, self._shown, self._height = self._shown, shown, height
         if not before or (before.start, before.stop) == (shown.start, shown.stop):
             return

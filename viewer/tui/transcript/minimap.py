@@ -25,7 +25,7 @@ class Minimap:
         self._worst_at: dict[tuple[int, int], StyleRole | None] = {}
         """The most important style by line and height of the bar."""
         self._worst_of: tuple[int, ...] = ()
-        """The rows and problems for which these were found."""
+        """The state of the rows and problems for which the cached styles were found."""
 
     def show(self, marks: Iterable[tuple[int, StyleRole]], problems: RowProblems | None = None) -> None:
         """Show marks, given as pairs of row and style, and problems."""
@@ -36,7 +36,7 @@ class Minimap:
         self._looks = [look for _, look in ordered]
 
     def measure(self, count: int) -> None:
-        """Look again at what has changed since the last frame. `count` is the number of rows."""
+        """Discard cached styles if anything has changed since the last frame. `count` is the number of rows."""
         state = count, *(self._problems.state if self._problems is not None else ())
         if state != self._worst_of:
             self._worst_of = state

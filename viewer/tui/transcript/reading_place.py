@@ -16,7 +16,7 @@ class TextPlace(Struct, frozen=True):
     """The whole text; None if it is not laid out yet."""
     offset: int
     above: int = 0
-    """Where the line of this offset appears, in lines below the top."""
+    """The number of lines between the top of the screen and the line with this offset."""
 
 
 class ReadingPlace:

@@ -21,7 +21,7 @@ class Scroller:
         self.row = 0
         self.line = 0
         self.moves = 0
-        """How often the position was chosen. Scrolling back from empty space does not count."""
+        """How many times the position has been chosen. Scrolling back from empty space does not count."""
         self._count = count
         self._height = height
 
@@ -97,8 +97,8 @@ class Scroller:
         self.settle(viewport)
 
     def fitting_line(self, row: int, first: int, height: int, viewport: int) -> int | None:
-        """Return the screen line where the lines of a row from `first` on must begin to be visible; None if they
-        already are, completely. `height` is their number."""
+        """Return the screen line at which the lines of a row from `first` on must begin to be visible; None if all of
+        them are already visible. `height` is their number."""
         line = self.screen_line(row, first, viewport)
         if line is None:
             return max(0, min(viewport // 4, viewport - height))
@@ -147,8 +147,8 @@ class Sideways:
 class Area:
     """The size for which blocks are built.
 
-    Textual lays out panes only before the next frame. With the size that they are about to get, blocks and the scroll
-    position are computed once, and the first frame after a switch is the last one."""
+    Textual lays out panes only before the next frame. If the upcoming size is used, blocks and the scroll position are
+    computed only once, and the first frame after a switch needs no correction."""
 
     def __init__(self, pane: Widget) -> None:
         self._pane = pane
@@ -165,5 +165,5 @@ class Area:
         return self._coming is not None and self._coming != self._pane.size
 
     def expect(self, size: tuple[int, int] | None) -> None:
-        """Set the width and height that the pane gets in the next layout, or None if its own size holds."""
+        """Set the width and height that the pane gets in the next layout; None means its current size."""
         self._coming = None if size is None else Size(*size)

@@ -154,7 +154,7 @@ def test_copies_point_into_the_bodies() -> None:
     assert block.line_of(block.bases[13] + 40) == len(block.lines) - 1
 
 
-def test_arguments_that_are_no_json_are_lines_of_text(tmp_path: Path) -> None:
+def test_arguments_that_are_not_json_are_lines_of_text(tmp_path: Path) -> None:
     patch = "\n".join(["*** Begin Patch", *(f"+line {number}" for number in range(40))])
     call = CALL.replace("<|constrain|>json", "").format("patch", "c1", patch)
     lines = page(tmp_path, USER, call, REPLY.format("patch", "c1", "Done")).open(2).lines((2,))

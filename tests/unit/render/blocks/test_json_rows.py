@@ -147,7 +147,7 @@ def test_a_reply_that_holds_only_an_error_is_its_text() -> None:
         assert only_error(other) is None, other
 
 
-def test_text_that_is_no_json_value_has_no_rows() -> None:
+def test_text_that_is_not_a_json_value_has_no_rows() -> None:
     for text in ("", "plain", "{", '{"a":1}x', "[1", '{"a":', "{]", '"text"', "1"):
         assert not is_container(text), text
     for text in ('{"a" 1}', '{"a":1 "b":2}', "[1 2]", "{1:2}"):

@@ -1,4 +1,4 @@
-"""Exports of samples and texts for the tests, and the parts that an HTML page may have."""
+"""Exports of samples and of other text for the tests, and the parts that an HTML page may have."""
 
 from __future__ import annotations
 

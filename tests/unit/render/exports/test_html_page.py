@@ -60,7 +60,7 @@ def test_title_meta_and_banner_name_the_view() -> None:
 
 
 def hostile_text(bad: str) -> str:
-    """Return a transcript with hostile text in every place that holds text from outside."""
+    """Return a transcript with hostile text wherever the page contains text from the transcript."""
     plain = re.sub(r"[\s<|]", "_", bad)
     return (
         f'version: 2.2\nmodel: "{plain!r}"\n"{plain[:20]!r}": [{{a: "{plain!r}"}}]\n'

@@ -1,4 +1,4 @@
-"""Exported pages in headless Chromium: they request nothing, cause no errors, and hold nothing hidden in the DOM."""
+"""Exported pages in headless Chromium: they request nothing, cause no errors, and contain nothing hidden in the DOM."""
 
 from __future__ import annotations
 

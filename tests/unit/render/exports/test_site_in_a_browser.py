@@ -1,4 +1,5 @@
-"""A site in headless Chromium, opened from disk: its search, its table, hostile text, and no foreign request."""
+"""A site in headless Chromium, opened from disk: its search, its table, hostile text, and no requests to other
+hosts."""
 
 from __future__ import annotations
 
@@ -47,7 +48,7 @@ def result(tab: Browser, code: str) -> Any:
 
 
 def searched(tab: Browser, query: str) -> list[list[str]]:
-    """Search, and return the links and texts of the results."""
+    """Search, and return the link and the text of each result."""
     cells = "[e.querySelector('a').getAttribute('href'), e.textContent]"
     listed = f"[...document.querySelectorAll('#results li')].map(e => {cells})"
     found: list[list[str]] = result(tab, f"search({json.dumps(query)}).then(() => {listed})")

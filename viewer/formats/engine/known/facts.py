@@ -22,7 +22,7 @@ class UsageAt(Struct, frozen=True):
     """Token usage in a shape."""
 
     rule: int
-    """The index of its rule in the table."""
+    """The index of the usage rule in the table."""
     start: int
     """Where the value begins in the record from which the shape was made."""
     numbers: tuple[tuple[int, tuple[int, ...]] | None, ...]
@@ -32,7 +32,7 @@ class UsageAt(Struct, frozen=True):
     model: Text
 
     def read(self, texts: Sequence[str | None] | Mapping[int, str | None]) -> Usage | None:
-        """Return the usage. `texts`: the strings in the holes. Return None if one of them is not a count."""
+        """Return the usage, or None if one of `texts`, the strings in the holes, is not a count."""
         sums: list[int | None] = []
         for number in self.numbers:
             total = None
@@ -76,7 +76,7 @@ class FactFinder:
         self._holes = holes
 
     def strings(self) -> dict[str, Text]:
-        """Return the strings at the paths that are read for every record, without those that are uncertain."""
+        """Return the strings at the paths that are read for every record, except uncertain ones."""
         format, found = self._format, dict[str, Text]()
         at = [format.session, format.model, format.version]
         if format.threads is not None:
@@ -149,7 +149,7 @@ class FactFinder:
         return UsageAt(index, value.start, numbers, key, self._string(model_path(self._format.model)))
 
     def _number(self, paths: tuple[str, ...], node: JsonNode) -> tuple[int, tuple[int, ...]] | None:
-        """Return the sum of the numbers at these paths, as far as it is known, and the holes with the others."""
+        """Return the sum of the known numbers at these paths, and the holes with the others."""
         total, holes = None, list[int]()
         for choices in number_steps(paths):
             for steps in choices:

@@ -14,8 +14,8 @@ from viewer.syntax.json_text import JsonNode
 
 
 class ItemShapes:
-    """The shapes of the items in the lists of one input. What a rule reads in an item depends on nothing else, unless
-    the items inherit something."""
+    """The shapes of the items in the lists of one input. How a rule reads an item depends only on that item, unless the
+    items inherit something."""
 
     def __init__(self, format: RecordFormat) -> None:
         self._format = format
@@ -65,7 +65,7 @@ class ItemShapes:
 
 
 def _inner_of(format: RecordFormat, each: str) -> Iterator[str | Inner]:
-    """Yield the paths of strings that hold JSON in the items of a list."""
+    """Yield the paths of strings that contain JSON in the items of a list."""
     before = f"{each}."
     for inner in format.inner:
         if isinstance(inner, str):

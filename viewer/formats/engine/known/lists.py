@@ -1,5 +1,5 @@
-"""Fast path for records whose only list of messages has any length: the members around the list have a known shape, and
-so has each message."""
+"""Fast path for records with a single list of messages, of any length: the members around the list have a known shape,
+and each message has one."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class ListFrame(Struct, eq=False):
     hole: int
     """The number of the hole in place of the list."""
     between: bytes
-    """What is between two items."""
+    """The separator between items."""
     alike: Alike
 
 
@@ -123,7 +123,7 @@ class ListShapes:
         return None if around is None else MatchedList(frame, around, items)
 
     def _items_at(self, frame: ListFrame, data: bytes | bytearray, place: int) -> tuple[list[ListItem], int] | None:
-        """Return the items from an index on, and the index after their list."""
+        """Return the items that start at an index, and the index after their list."""
         items: list[ListItem] = []
         between, last = frame.between, None
         while True:
@@ -220,7 +220,7 @@ class ListShapes:
         return ListFrame(rule, _match_of(parts[:hole]), _match_of(parts[hole:]), hole, between.pop(), alike)
 
     def _is_apart(self, rule: RecordRule, around: JsonNode) -> bool:
-        """True if the items of a list inherit nothing, and no other rule compares them with something."""
+        """True if the items of a list inherit nothing, and no other rule compares them with anything."""
         if hides_items(rule, around) or any(
             path(at).first(around) is not None for at in (rule.thread, rule.time, rule.call_id) if at
         ):
@@ -240,7 +240,7 @@ class ListShapes:
 
 @lru_cache(256)  # independent of inputs, so `clear_caches` may keep it
 def _readable_lists(format: RecordFormat) -> dict[str, RecordRule]:
-    """Return the members with lists whose items are read apart from everything else, each with its rule."""
+    """Return the members with lists whose items are read independently of everything else, each with its rule."""
     is_plain = format.spans is None and format.events is None and not format.session and format.threads is None
     if not is_plain or format.history is not None or format.replays is not None or format.hooks.renew is not None:
         return {}
@@ -267,7 +267,7 @@ def _steps_of(at: str, name: str) -> bool:
 
 
 def _names_entered(at: str) -> Iterator[Step]:
-    """Yield the members that a path leads into, further than to the items of a list."""
+    """Yield the members inside which a path looks up something, other than the items of a list."""
     choices = (steps for each in at.split("&") for steps in path(each).choices)
     return (steps[0] for steps in choices if steps[1:] not in ((), (EACH,)))
 

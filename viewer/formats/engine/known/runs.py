@@ -1,4 +1,4 @@
-"""Find runs of records with known shapes. Most shapes follow the same others again and again."""
+"""Find runs of records with known shapes. Most shapes are followed by the same few shapes again and again."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from viewer.formats.engine.writing.plans import Plan
 MOST_TOGETHER = 256
 """The maximum number of records in a run."""
 MOST_BYTES = 512 * 1024
-"""The maximum number of bytes of these records, except for the last one."""
+"""The maximum number of bytes of the records in a run, except for the last one."""
 _MOST_FOLLOWERS = 8
-"""How many shapes to try after each shape."""
+"""The maximum number of shapes to try after each shape."""
 
 
 class RecordRuns:
@@ -32,7 +32,7 @@ class RecordRuns:
         """True if more records may follow the last run."""
 
     def collect(self, data: bytes | bytearray, at: int, head: bytes, tail: bytes) -> list[Item]:
-        """Return the records from an index on, each between `head` and `tail`."""
+        """Return the records that start at an index, each between `head` and `tail`."""
         run: list[Item] = []
         before, after, most = len(head), len(tail), at + MOST_BYTES
         last, followers = self._last, self._followers

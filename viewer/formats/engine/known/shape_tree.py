@@ -49,7 +49,7 @@ class _Branch(Generic[Value]):
 
 
 class ShapeTree(Generic[Value]):
-    """Values by the byte patterns that they describe."""
+    """Finds values by the byte patterns that they were added with."""
 
     def __init__(self) -> None:
         self._branches: list[_Branch[Value]] = []

@@ -3,7 +3,7 @@
 The slow path reads the first records of a shape. The values that decide how a record is read are part of its shape; the
 others are holes. To learn what a hole becomes, the slow path reads the record again with a mark in each hole: the value
 of a hole belongs wherever its mark appears in the result. Further records of the shape then need no rules. A record
-that differs outside its holes, or has a value in a hole that might decide, goes to the slow path."""
+that differs outside its holes, or has a value in a hole that might be deciding, goes to the slow path."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ _PLAIN_TEXT = rb'"(?=[!#-\[\]-~]|\\["\\])' + _STRING[1:]
 """A string that is certainly not blank."""
 _NUMBER = rb"(?:0|[1-9][0-9]*+)(?>\.[0-9]++)?+(?![0-9.eE])"
 _OBJECT = rb"(?=\{)" + CONTAINER
-"""Text in brackets. Whether it is an object is found out later."""
+"""Text in brackets, which is checked later to be an object."""
 _decode_string = msgspec.json.Decoder(str).decode
 _Path = tuple[str | int, ...]
 Place = tuple[int, int]
@@ -153,7 +153,7 @@ class Said(Struct, frozen=True):
 
 
 class _Check(Struct, frozen=True):
-    """A hole whose text must begin like that of the first record, as far as that may be deciding."""
+    """A hole whose text must begin like the text in the first record, as far as that may be deciding."""
 
     hole: int
     beginnings: tuple[tuple[str, ...], ...]
@@ -250,7 +250,7 @@ class Matched(Struct, frozen=True):
         return (self.node(base, texts), reading) if reading is not None else None
 
     def node(self, base: int, texts: list[str | None]) -> LazyNode:
-        """Return the record as an object. `texts`: the strings in the holes."""
+        """Return the record as an object, given the strings in its holes."""
         return known_object(self.raw, base + self.start, self.shape.strings(texts))
 
 
@@ -287,7 +287,7 @@ class Shape:
         self.done = done
         """The rules of messages that end here, and their keys."""
         self.ended: list[RecordRule] = []
-        """Those of these rules whose condition is certain for the record as a whole, not only for a part of it."""
+        """The rules in `done` whose condition is certain to hold for the whole record, not only for a part of it."""
         self.unended: list[RecordRule] = []
         """The rules of messages that certainly do not end here."""
         facts = {hole for _, hole in self._string_holes}
@@ -703,7 +703,7 @@ class _Learner:
         return facts.fields(fields, names_read(self._format))
 
     def _place_of(self, start: int) -> Place:
-        """Return the place in the shape of an offset outside the holes."""
+        """Return the `Place` in the shape of an offset outside the holes."""
         last, end = 0, self._base
         for number, hole in enumerate(self._holes, 1):
             if hole.node.end <= start:
@@ -754,7 +754,7 @@ class _Learner:
         return node.kind is JsonKind.STRING and not may_hide(name, node.text)
 
     def _is_conversation(self) -> bool:
-        """True if the record shows only messages in lists of messages. Its author is not that of the messages."""
+        """True if everything shown in the record is in lists of messages, so its author is not theirs."""
         if self._list_at >= 0 and f"{self._list_name}[]" not in CONVERSATIONS:
             return False
         lists = (member.value for member in self._tree.members if f"{member.key}[]" in CONVERSATIONS)

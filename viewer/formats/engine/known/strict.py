@@ -10,7 +10,7 @@ from msgspec import Struct
 from viewer.formats.engine.known.shape_tree import Match, Parts
 
 _INDENT = rb"(?>[ ]|\\[nrtf])*+"
-"""Whitespace at the start of a string, as far as its bytes show it."""
+"""Whitespace at the start of a string: spaces and short escapes."""
 _NOT_INDENT = rb"\xc2|\xe1|\xe2|\xe3\x80\x80|\xef\xbb\xbf"
 """Bytes that may begin other whitespace."""
 _WORD = r"[ !#-\[\]-~]+"
@@ -80,12 +80,13 @@ def _strict(hole: StrictHole, is_fact: bool, is_time: bool, is_count: bool) -> b
 
 
 def _spelled(first: str) -> bytes:
-    """Return the start of a JSON string with this character. An escape may spell any character, but is not allowed."""
+    """Return what this character looks like at the start of a JSON string. Escapes that may spell any character are not
+    allowed there."""
     return rb"\\" if first in '"\\/' else first.encode()
 
 
 def _leading(sign: str) -> bytes:
-    """Return a pattern for the start of a string that reveals the same as a string with this sign."""
+    """Return a pattern for the start of a string that reveals as much about the string as this sign."""
     if sign in ("{", "["):
         return rb'(?="' + _INDENT + re.escape(sign.encode()) + rb")"
     return rb'(?="' + _INDENT + rb'(?:\\["\\/]|(?!' + _NOT_INDENT + rb')[^\x00-\x20"\[{\\\x7f]))'

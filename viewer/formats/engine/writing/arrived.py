@@ -9,10 +9,10 @@ from viewer.formats.json.content_parts import ContentPart, may_be_split, split_c
 from viewer.model.messages import Piece
 
 MOST_ARRIVED = 1024 * 1024
-"""The maximum length in bytes. A longer text is not split at its marks; they only hide it."""
+"""The maximum length in bytes. Longer text is not split at its marks; they only hide it."""
 _LONGEST_MARK = 128
 _MOST_LOOKS = 64
-"""How often the text so far is split to check it for marks."""
+"""The maximum number of times that the text so far is split to check it for marks."""
 
 
 class Arrived:

@@ -16,7 +16,7 @@ Texts = Mapping[int, "str | None"]
 
 
 def copied_draft(plan: Plan, data: bytes | bytearray, base: int, regs: Regs, texts: Texts) -> Draft:
-    """Return the draft of the message that other records may repeat, as far as it matters to copies."""
+    """Return the draft of the message that other records may repeat, with only the data that matters for copies."""
     line = plan.lines[plan.copied]
     said = line.said
     draft: Draft = copy(line.draft)
@@ -34,8 +34,8 @@ def copied_draft(plan: Plan, data: bytes | bytearray, base: int, regs: Regs, tex
 
 
 def takes_copy(copies: CopyPairs, draft: Draft, at: int, number: int) -> int | None:
-    """Add the draft of a message. Return its number, which is the given one unless an earlier record has the message.
-    Return None and change nothing if the writer of drafts must add it, or if the next record may repeat it."""
+    """Add the draft of a message. Return the given number, or 0 if an earlier record has the message. Return None
+    and change nothing if the writer of drafts must add it, or if the next record may repeat it."""
     partners = copies.partners(draft)
     if partners:
         if not copies.pairs_quietly(draft, partners):

@@ -244,7 +244,7 @@ class CopyPairs:
 
 
 def _fits(draft: Draft, texts: set[str], waiting: Waiting) -> bool:
-    """True if an occurrence with these texts may be a partner of one that waits, if only one is primary."""
+    """True if an occurrence with any of these texts may pair with one that waits, if only one of them is primary."""
     copy, other = draft.rule.copy, waiting.draft.rule.copy
     assert copy is not None and other is not None
     is_own = other.group == copy.group and waiting.draft.role == draft.role

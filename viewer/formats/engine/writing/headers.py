@@ -28,7 +28,7 @@ class DraftHeaders:
         self._unanswered: dict[str, None] = {}
         """The IDs of calls without a reply."""
         self._headers: dict[tuple[object, ...], Header] = {}
-        """The headers of messages without a call ID, by the facts that determine them."""
+        """The headers of messages without a call ID, by the values that determine them."""
 
     def start(self) -> None:
         """Begin a transcript. IDs do not link across transcripts."""

@@ -130,7 +130,7 @@ class DraftMessages:
         return self._record.last_number
 
     def _emit_marked(self, draft: Draft, header: Header) -> bool:
-        """Write text with template marks as the messages that it holds. Return False for any other text."""
+        """Write text with template marks as the messages that it contains. Return False for any other text."""
         marked = self._marked(draft, header.role)
         for part in marked:
             own, ending = self._headers.of_marked(part, header)

@@ -22,12 +22,12 @@ from viewer.model.events import CODINGS
 from viewer.model.messages import Coding, Ending, Header, Kind
 
 _FACTS = frozenset({"call_id", "name", "text", "key", "part", "thread"})
-"""The facts of a draft that may differ between the records of a shape."""
+"""The properties of a draft that may differ between the records of a shape."""
 _WITH_TOOL = (Kind.CALL, Kind.REPLY)
 _GROWING = (Mode.PARTS, Mode.APPEND, Mode.REPLACE)
 _BREAKS = (Coding.BREAK, Coding.LINE)
 _NUMBERS = count(-1, -1)
-"""Numbers for messages of shapes. Other readers use positive ones."""
+"""Numbers for messages of shapes. They are negative, because other readers use positive ones."""
 PLAIN, STRING, VALUE = (CODINGS.index(coding) for coding in (Coding.PLAIN, Coding.JSON_STRING, Coding.JSON_VALUE))
 
 
@@ -38,13 +38,13 @@ class Line(Struct):
     number: int
     ending: Ending
     draft: Draft
-    """A draft with the facts of the message that determine its header."""
+    """A draft with the properties of the message that determine its header."""
     bodies: tuple[int, ...]
-    """The holes with the text of its body."""
+    """The holes with the text of the message's body."""
     is_one: bool
     """True if the body is one string."""
     value: int
-    """The hole with its body, if that is an object; otherwise 0."""
+    """The hole with the message's body, if that is an object; otherwise 0."""
     is_marked: bool
     """True if the body is split at its marks."""
     is_classified: bool
@@ -56,7 +56,7 @@ class Line(Struct):
     name: Mix
     thread: Mix
     key: Mix
-    """The key of the reply of which the message is a part."""
+    """The key of the reply that the message is part of."""
     is_call: bool
     is_reply: bool
     may_be_copied: bool
@@ -66,7 +66,7 @@ class Line(Struct):
     is_open: bool
     """True if the message stays open until another record replaces its text."""
     hidden: Header | None = None
-    """The header that hides it until another record confirms it."""
+    """The header that hides the message until another record confirms it."""
     header: Header | None = None
     """The header, if it is the same for all messages."""
 
@@ -82,11 +82,11 @@ class Plan(Struct, eq=False):
     facts: tuple[int, ...]
     """The holes whose text is needed."""
     strings: tuple[int, ...]
-    """Those of these holes that contain strings without escapes, as far as the strict pattern decides."""
+    """The holes in `facts` that contain strings without escapes, if the strict pattern matches."""
     kept: tuple[int, ...]
     """The holes with strings of members that are not part of a message. These strings may be anything."""
     numbers: tuple[int, ...]
-    """Those of these holes that contain numbers."""
+    """The holes in `facts` that contain numbers."""
     looks: bool
     """True if the text of a body may decide how it is read."""
     values: bool
@@ -127,7 +127,8 @@ def text_of(mix: Mix, texts: Mapping[int, str | None]) -> str | None:
 
 
 class Planner:
-    """Plans the records of one input. Each of its conditions excludes what only the writer of drafts can do."""
+    """Plans how the records of one input are written. Each condition excludes something that only the writer of drafts
+    can do."""
 
     def __init__(self, format: RecordFormat, headers: DraftHeaders, hooks: TextHooks) -> None:
         self._format = format
@@ -305,7 +306,7 @@ def _object_of(said: Said, shape: Shape) -> int:
 
 
 def _messages_after(lines: list[Line], place: Place) -> int:
-    """Return how many messages come after the message to which token usage at this place belongs: the last message that
+    """Return how many messages follow the message to which token usage at this position belongs: the last message that
     contains it, or else the last one before it."""
     spans = sorted((line.said.span, at) for at, line in enumerate(lines))
     if not spans:
@@ -336,6 +337,6 @@ def _is_independent(draft: Draft) -> bool:
 
 
 def _is_broken_apart(said: Said) -> bool:
-    """True if no mark can lie across two pieces, because a line break is between them."""
+    """True if no mark can span two pieces, because there is a line break between them."""
     codings = [piece.coding for piece in said.pieces]
     return all(one in _BREAKS or other in _BREAKS for one, other in pairwise(codings))

@@ -19,7 +19,8 @@ MOST_ROW_HOLES = 64
 SHORTEST_LITERAL = 64
 """Longer text is compared as a whole instead of being part of a pattern."""
 _FIXED = frozenset({"version", "error", "role", "author", "content", "refusal", "response", "response_obj", "usage"})
-"""Members whose values may matter beyond the header of the transcript. Those of an object inside them do not."""
+"""Members whose values may matter beyond the header of the transcript. If such a value is an object, the values inside
+it do not matter."""
 _SEPARATOR = re.compile(rb"[ \t\r\n]*+,[ \t\r\n]*+")
 _USUAL_SEPARATOR = b", "
 _SCALARS = (JsonKind.STRING, JsonKind.NUMBER, JsonKind.TRUE, JsonKind.FALSE, JsonKind.NULL)
@@ -34,7 +35,7 @@ class Facts(Struct, frozen=True):
 
 
 def facts_in(header: dict[str, object]) -> Facts:
-    """Return the facts of a transcript with this header."""
+    """Return the properties of a transcript with this header."""
     version, model = header.get("version"), header.get("model")
     return Facts(version if isinstance(version, str) else None, model if isinstance(model, str) else None, header)
 
@@ -65,7 +66,7 @@ class UsagePlace(Enum):
 
     NOWHERE = "nowhere"
     HEADER = "header"
-    """In a member that the header of the transcript has."""
+    """In a member that is part of the transcript's header."""
     INSIDE = "inside"
 
 
@@ -76,13 +77,13 @@ class Row(Struct, frozen=True):
     betweens: tuple[bytes | None, ...]
     """For the messages between two segments, the text that separates them; None for a single message."""
     facts: Facts
-    """The facts of the example."""
+    """The properties of the example."""
     paths: tuple[tuple[str, ...] | None, ...]
     """For each value that may differ, where it is in the header; None if the header does not have it."""
     usage: UsagePlace
 
     def facts_of(self, values: list[bytes]) -> Facts:
-        """Return the facts of the transcript with these values."""
+        """Return the properties of the transcript with these values."""
         header: dict[str, object] = self.facts.header
         copied: dict[tuple[str, ...], dict[str, object]] = {}
         for path, value in zip(self.paths, values, strict=True):
@@ -216,7 +217,7 @@ def _holds(value: JsonNode, starts: frozenset[int]) -> bool:
 
 
 def _segment(data: bytes, base: int, start: int, end: int, values: list[_Token]) -> Segment:
-    """Return the bytes between two offsets, in which these values may differ."""
+    """Return the segment between two offsets, in which these values may differ."""
     parts: list[bytes | re.Pattern[bytes]] = []
     pattern = b""
     at = start

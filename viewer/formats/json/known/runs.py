@@ -36,7 +36,7 @@ MOST_TOGETHER, FEWEST_TOGETHER = 256, 4
 LONGEST_ROW = 8 * 1024 * 1024
 """The maximum length in bytes. A longer transcript on one line takes the slow path."""
 ROWS_TOGETHER = 8
-"""The factor by which a group of transcripts is smaller than a group of messages."""
+"""A group of messages may be this many times as large as a group of transcripts."""
 Matched = tuple[Shape, "re.Match[bytes]"]
 Begin = Callable[[int, dict[str, str], Facts], None]
 """A function that begins a transcript at an offset, with the tools of its calls."""
@@ -65,7 +65,8 @@ class MessageRuns:
         self._most = MOST_TOGETHER
 
     def add(self, data: bytes | bytearray, at: int, base: int, lead: bytes, tail: bytes, tools: dict[str, str]) -> int:
-        """Add the messages from an index on, each between `lead` and `tail`. Return the index after the last one."""
+        """Add the messages that start at an index, each between `lead` and `tail`. Return the index after the last
+        one."""
         if not self._record.transcript:
             return at
         while True:
@@ -90,9 +91,9 @@ class MessageRuns:
         *,
         most: int = 0,
     ) -> int:
-        """Add the transcripts from an index on that are like one of these rows, each between `lead` and `tail`, but at
-        most this number if one is given. The row that matched last is the first of the rows. Return the index after the
-        last one."""
+        """Add the transcripts, starting at an index, that are like one of these rows, each between `lead` and `tail`,
+        but at most `most` unless that is 0. The row that matched last is moved to the front of the rows. Return the
+        index after the last one."""
         while True:
             limit = self._most
             together = most or -(-limit // ROWS_TOGETHER)
@@ -114,7 +115,7 @@ class MessageRuns:
         return False
 
     def _match(self, data: bytes | bytearray, at: int, lead: bytes, tail: bytes) -> list[Matched]:
-        """Return the messages from an index on whose bytes match known shapes."""
+        """Return the messages that start at an index, as long as their bytes match known shapes."""
         run: list[Matched] = []
         match_next, before, after = self._shapes.match_next, len(lead), len(tail)
         for _ in range(self._most):
@@ -134,7 +135,7 @@ class MessageRuns:
     def _match_rows(
         self, data: bytes | bytearray, at: int, lead: bytes, tail: bytes, rows: list[Row], most: int
     ) -> list[MatchedRow]:
-        """Return the transcripts from an index on whose bytes match known shapes."""
+        """Return the transcripts that start at an index, as long as their bytes match known shapes."""
         found: list[MatchedRow] = []
         while len(found) < most and data.startswith(lead, at):
             matched = (self._match_row(data, at + len(lead), row, tail) for row in rows)

@@ -47,7 +47,8 @@ MOST_HEADERS = 256
 MOST_PARTS = 8
 """The maximum number of content parts."""
 _THOUGHT_KEYS = ("reasoning_content", "reasoning", "thinking")
-"""Members with a thought. A shape has text in only one, because text that several have becomes one message."""
+"""Members that contain a thought. A shape has text in only one of them, because text that occurs in several becomes one
+message."""
 _KEYS = frozenset(
     {
         *("role", "content", "tool_calls", "tool_call_id", "call_id", "refusal", "function_call", "audio"),
@@ -80,7 +81,7 @@ _NAME = rb"[A-Za-z0-9_.:/-]++"
 _TURN = lazy_regex(rb"(?>[ ]|\\[nrtbf])*+(?:analysis|commentary|assistant)")
 """A pattern that matches, among others, every start of text that may be a turn without its control tokens."""
 TURN_LEADS = b" \\ac"
-"""The first bytes of such text."""
+"""The bytes with which text that matches `_TURN` may begin."""
 
 
 _NUMBERS = count()
@@ -171,7 +172,7 @@ class Said(Struct, frozen=True):
     body: int
     """The number of the hole with the body, or with its first part."""
     more: tuple[int, ...]
-    """The numbers of the holes with the other parts of the body."""
+    """The numbers of the holes with the rest of the body."""
     id: int
     """The number of the hole with the call ID; 0 if there is none."""
     name: int
@@ -189,7 +190,7 @@ class Said(Struct, frozen=True):
     values: tuple[int, ...]
     """The numbers of the holes with values of extra attributes."""
     places: tuple[int, ...]
-    """The indices of these attributes in the header, where their values are empty."""
+    """The indices in the header of the attributes in `values`, which are empty there."""
 
 
 class Shape:
@@ -288,7 +289,7 @@ class KnownShapes:
         time_at: JsonNode | None,
     ) -> None:
         """Make a shape from a regular message and the result of the slow path. `reports` are its problems, each with
-        the index of its message in the list. `time_at` is where its time is stated."""
+        the index of its message in the list. `time_at` is the span of its time."""
         if type(node) is not LazyNode or self._trials >= MOST_TRIALS or not messages:
             return
         self._trials += 1
@@ -477,7 +478,7 @@ def _holes(node: LazyNode) -> list[_Hole]:
 
 
 def _other_holes(node: LazyNode) -> list[_Hole] | None:
-    """Return the places of values that decide nothing, or None if the message has other unknown members."""
+    """Return the holes for values that decide nothing, or None if the message has other unknown members."""
     found: list[_Hole] = []
     for key, value in node.value.items():
         if key in _EXCLUDED_KEYS:

@@ -12,7 +12,7 @@ WORDS = rb"[ !#-;=?-\[\]-{}~]++"
 NUMBER = rb"-?(?:0|[1-9][0-9]{0,14}+)(?>\.[0-9]{1,15}+)?+(?![0-9.eE])"
 _ANY_NUMBER = rb"-?(?:0|[1-9][0-9]{0,17}+)(?>\.[0-9]{1,20}+)?+(?>[eE][+-]?[0-9]{1,3}+)?+(?![0-9.eE])"
 _ANY = rb'(?:"(?>' + WORDS + rb')?+"|' + _ANY_NUMBER + rb"|true|false|null)"
-"""Any value without parts that decides nothing."""
+"""Any scalar value that decides nothing."""
 PLAIN_LIST = rb"\[(?>" + _ANY + rb"(?>, *+" + _ANY + rb"){0,31}+)?+\]"
 """A short list of such values."""
 LONGEST_NESTED = 2048
@@ -47,15 +47,15 @@ STRING = (
 )
 """A valid string in which every surrogate belongs to a pair."""
 SCALAR = rb"(?:" + STRING + rb"|" + _ANY_NUMBER + rb"|true|false|null)"
-"""Any value without parts."""
+"""Any scalar value."""
 LIST = rb"\[(?>" + SCALAR + rb"(?>, ?+" + SCALAR + rb")*+)?+\]"
-"""A list of such values."""
+"""A list of scalar values."""
 _INSIDE = rb'[^"\[\]{}]*+'
 CONTAINER = rb"[\[{]" + _INSIDE
 for _ in range(5):
     CONTAINER = rb"[\[{]" + _INSIDE + rb"(?>(?:" + STRING + rb"|" + CONTAINER + rb"[\]}])" + _INSIDE + rb")*+"
 CONTAINER += rb"[\]}]"
-"""Text in brackets. Whether it is a value is found out later."""
+"""Text in brackets, which is checked later to be a JSON value."""
 _SCALARS = re.compile(SCALAR)
 
 

@@ -74,7 +74,7 @@ def _parts(rows: list[Html]) -> Iterator[list[Html]]:
 
 
 def row_html(row: SiteRow) -> Html:
-    """Return one row of the table. The script makes the same cells from `rows.js`."""
+    """Return one row of the table. The script builds the same cells from `rows.js`."""
     hidden = element("span", words(f" +{row.hidden:,} hidden"), class_="quiet") if row.hidden else NOTHING
     problems = ", ".join(f"{code} ×{count:,}" if count > 1 else code for code, count in row.problems)
     return element(

@@ -17,7 +17,7 @@ from viewer.render.number_format import one_line
 from viewer.render.sanitize import normalize_newlines, sanitize, sanitize_line
 
 MOST_CONTEXT = 100_000
-"""How many characters of a message are stored for quotes in search results. The index contains all of its words."""
+"""How many characters of a message are stored for quotes in search results. The index covers all of its words."""
 _LONGEST_STEM = 60
 _MOST_NAMED = 3
 """How many formats or models of a transcript to list."""

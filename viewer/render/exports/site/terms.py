@@ -10,7 +10,7 @@ from viewer.cache import lazy_regex
 from viewer.insight.words import UNSPACED
 
 LONGEST_TERM = 40
-"""Longer words are truncated to this number of characters."""
+"""Words are truncated to this number of characters."""
 SHARDS = 256
 _OFFSET, _PRIME = 0x811C9DC5, 0x01000193
 """The constants of 32-bit FNV-1a, a hash that takes one line in JavaScript."""
@@ -48,7 +48,7 @@ def _terms(run: str) -> Iterator[str]:
 
 
 def shard_of(term: str) -> int:
-    """Return the number of the shard of a term: the first byte of its hash."""
+    """Return a term's shard number: the first byte of its hash."""
     value = _OFFSET
     for byte in term.encode():
         value = (value ^ byte) * _PRIME & 0xFFFFFFFF

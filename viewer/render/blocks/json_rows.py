@@ -10,7 +10,8 @@ from array import array
 from collections.abc import Container, Iterator, Sequence
 from itertools import islice
 
-from msgspec import Struct
+from msgspec import Raw, Struct
+from msgspec.json import decode
 
 from viewer.render.layout import Row, lay_out
 from viewer.render.number_format import byte_size, counted
@@ -167,6 +168,17 @@ def is_container(text: str) -> bool:
         return not text[value_end(text, start) :].strip()
     except NotJsonError:
         return False
+
+
+def _is_json(text: str) -> bool:
+    """True if the whole text is one object or array, unlike text in brackets such as `[INFO]`."""
+    if not is_container(text):
+        return False
+    try:
+        decode(text.encode(), type=Raw)
+    except (ValueError, RecursionError):
+        return False
+    return True
 
 
 def arguments_line(beginning: str) -> SafeText:
@@ -372,7 +384,7 @@ class JsonRows:
         decoded, own = decode_string(body[:most])
         origins = _moved_places(places, value.start + 1, len(decoded)) if own is None else _joined(places, value, own)
         decoded = decoded.replace("\r\n", " \n")  # keeps the length, so offsets stay valid
-        if level < ALL_NODES and is_container(decoded) and most >= len(body):
+        if level < ALL_NODES and most >= len(body) and _is_json(decoded):
             start = skip_space(decoded, 0)
             yield from self._container(
                 decoded, start, len(decoded), [*origins], lead, below, level, "JSON in a string, "

@@ -95,6 +95,12 @@ def test_each_value_folds_on_its_own() -> None:
     assert drawn(JsonRows(text, WIDTH, 1, turned={first}).rows("", is_last=True))[0] == "├ a         object, 1 key ▸"
 
 
+def test_a_string_in_brackets_that_is_not_json_is_text() -> None:
+    for text in ("[:-1]", "[INFO] [x]", "{name}", '{"a": [INFO]}', "[1, 2", "[[1], [:-1]]"):
+        rows = drawn(rows_of(json.dumps({"file": "a.py", "old": text, "new": ""})))
+        assert rows == ["├ file      a.py", f"├ old       {text}", "└ new       "], text
+
+
 def test_many_values_end_with_their_count() -> None:
     text = json.dumps(list(range(MOST_ROWS + 50)))
     assert drawn(rows_of(text))[-1] == f"└ ▸ {MOST_ROWS + 50 - MOST_NODES:,} more"

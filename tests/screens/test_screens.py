@@ -12,7 +12,7 @@ import pytest
 from textual.pilot import Pilot
 
 from tests.support.app_following import Live
-from tests.support.running import drawn, finished, press, running, strips, until
+from tests.support.running import drawn, finished, press, running, strips, until, view
 from tests.support.walks import SIZES, WALKS, Step, Walk, held, keys_of, write_files, write_sessions
 from viewer.render.sanitize import SafeText
 from viewer.render.width import cells
@@ -68,7 +68,9 @@ async def walked(walk: Walk, size: tuple[int, int], folder: Path) -> str:
                 says = walk.held.value
                 await until(lambda: says in drawn(pilot))
             if walk.welcomes:  # the file below the card is read after the first frame
-                await until(lambda: "checking" not in drawn(pilot))
+                await until(lambda: not view(pilot).follow.is_busy and "checking" not in drawn(pilot))
+                await until(lambda: not view(pilot)._dirty_widgets)
+                await press(pilot)
             for name, step in walk.steps.items():
                 await _take(pilot, step, folder / walk.file)
                 keys = step if isinstance(step, str) else step.keys

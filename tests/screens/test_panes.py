@@ -16,6 +16,7 @@ from viewer.render.blocks.sides import Maker
 from viewer.tui.keys import ACTIONS
 from viewer.tui.main import screen_host
 from viewer.tui.panes.panel import BottomTab, Panel
+from viewer.tui.session import Changed
 from viewer.tui.transcript.transcript import Transcript
 
 SIZES = [(80, 24), (100, 30), (120, 40), (160, 48)]
@@ -262,3 +263,12 @@ def call_soon(monkeypatch: pytest.MonkeyPatch, count: int) -> None:
             screen.call_next(screen._invoke_and_clear_callbacks)
 
     monkeypatch.setattr(Screen, "_invoke_later", invoke_later)
+
+
+async def test_a_view_that_is_closing_waits_for_no_pane(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with running(keys=["d"]) as pilot:
+        main, asked = view(pilot), list[object]()
+        monkeypatch.setattr(screen_host.ScreenHost, "call_after_refresh", lambda self, act: asked.append(act))
+        pilot.app.exit()
+        main.redraw(Changed.LAYOUT)
+        assert not asked

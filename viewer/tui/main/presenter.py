@@ -36,8 +36,6 @@ from viewer.tui.terminal.paint import forget_widths
 
 MOST_MARKED = 10_000
 """The maximum number of rows with matches on the minimap."""
-_MOST_WAITS = 30
-"""The maximum number of rounds to wait for the list of a pane before its focus is given up."""
 
 
 class Presenter:
@@ -73,8 +71,6 @@ class Presenter:
         self._next_views = NextViews(session, screen)
         self._layouts: Layouts | None = None
         self._facts = BlockFacts()
-        self._waits = 0
-        """The number of rounds that the focused pane has not been mounted."""
         self._fitted = (Size(), Size(), False)
         """The result of `_fit` when the blocks were built."""
 
@@ -276,14 +272,11 @@ class Presenter:
         _set_size(widgets.inspector, width=panes.width_of(Panel.INSPECTOR) if roomy else None,
                   height=rows if is_sheet else None)  # fmt: skip
         target = widgets.target_of(panes.focused)
-        if not target.is_attached:  # a newly opened pane mounts its list in the next rounds
-            self._waits += 1
-            if self._waits <= _MOST_WAITS and self._screen.is_running:
-                host.call_after_refresh(partial(host.redraw, Changed.LAYOUT))
-            return
-        self._waits = 0
-        if not widgets.prompt.is_asking:
-            self._screen.set_focus(target)
+        if target.is_attached:
+            if not widgets.prompt.is_asking:
+                self._screen.set_focus(target)
+        elif widgets.frames[panes.focused].is_attached:  # a pane that was just mounted mounts its list in a moment
+            host.call_after_refresh(partial(host.redraw, Changed.LAYOUT))
 
     def _draw_lists(self, changed: Changed) -> None:
         session, widgets, follow = self._session, self._widgets, self._follow

@@ -233,11 +233,7 @@ def _wanted(where: Filter, audience: Audience, document: Document, findings: lis
     from viewer.document.filter.problems import ProblemFacts, is_problem_wanted, without_problems
 
     rest = without_problems(where)
-    messages = (
-        matching(rest, document.project(audience, withholds=False), document.name)
-        if rest.terms or rest.pattern
-        else None
-    )
+    messages = matching(rest, document.project(audience), document.name) if rest.terms or rest.pattern else None
     found = []
     for finding in findings:
         transcript = document.transcript_at(finding.diagnostic)

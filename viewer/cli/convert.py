@@ -70,9 +70,7 @@ def command(
     document = open_document(inputs[0], format=format, options=reading)
     refuse_if_unknown(document, strict=strict_safe)
     path = Path(output) if output is not None and output != options.STDIN else None
-    return _convert(document, document.project(audience, withholds=False), target, path, force=force) or report_damage(
-        document
-    )
+    return _convert(document, document.project(audience), target, path, force=force) or report_damage(document)
 
 
 def _convert_folder(
@@ -82,7 +80,7 @@ def _convert_folder(
 
     def write(document: Document, to: OutputFolder) -> int:
         path = to.path_for(document.name, f"{stem_of(document.name)}{WRITERS.ending(target)}")
-        return _convert(document, document.project(audience, withholds=False), target, path, force=force)
+        return _convert(document, document.project(audience), target, path, force=force)
 
     to = OutputFolder(folder, output)
     return to.write_each(Inputs((folder,), format, reading, strict=audience.strict, skips=to.has), write)

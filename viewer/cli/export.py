@@ -164,7 +164,7 @@ def _shown_name(document: Document, audience: Audience, where: Filter | None, re
     name = PurePath(document.name).name
     if redactor is None:
         return name
-    redactor.learn_shown(document.project(audience, withholds=False, where=where))
+    redactor.learn_shown(document.project(audience, where=where))
     return redactor.name(name)
 
 
@@ -183,7 +183,7 @@ def _export(
     where: Filter | None,
     redactor: Redactor | None,
 ) -> None:
-    projection = document.project(audience, withholds=False, where=where, redactor=redactor)
+    projection = document.project(audience, where=where, redactor=redactor)
     if projection.is_without_match:
         complain(f"{document.name}: no message matches the filter.")
     pieces = exporter.pieces(projection, _shown_name(document, audience, where, redactor))

@@ -106,7 +106,7 @@ def _shown_name(document: Document, audience: Audience, where: Filter | None, re
     """Return the name of a document without the secrets that its transcript reveals."""
     if redactor is None:
         return document.name
-    retried(document, lambda: redactor.learn_shown(document.project(audience, withholds=False, where=where)))
+    retried(document, lambda: redactor.learn_shown(document.project(audience, where=where)))
     return redactor.clean(document.name)
 
 
@@ -121,7 +121,7 @@ def _print_conversation(
     if asked:
         projection = view_at(document, audience, asked, where)[0]
     else:
-        projection = document.project(audience, withholds=False, where=where, redactor=redactor)
+        projection = document.project(audience, where=where, redactor=redactor)
     output.write(conversation_lines(projection, output.width, output.style))
     if projection.is_without_match:
         complain(f"{document.name}: no message matches the filter.")
@@ -182,7 +182,7 @@ def _print_lines(
         fields = {"byte": moment.byte, "event": moment.event, "ms": moment.ms}
         output.write([encode({"kind": "moment", **fields}, name)])
         return
-    output.write(projection_lines(document.project(audience, withholds=False, where=where, redactor=redactor), name))
+    output.write(projection_lines(document.project(audience, where=where, redactor=redactor), name))
 
 
 def _reset(document: Document, output: Output) -> None:

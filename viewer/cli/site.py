@@ -200,10 +200,7 @@ def _learn(found: Sequence[tuple[str, str]], folder: Path, asked: SiteOptions) -
     def secrets_of(number: int) -> list[FoundSecret]:
         with redirect_stderr(io.StringIO()), suppress(ViewerError):  # the pages report what is wrong
             document = open_document(found[number][0], format=asked.format, options=asked.reading)
-            return retried(
-                document,
-                lambda: redactor.find_shown(document.project(asked.audience, withholds=False, where=asked.where)),
-            )
+            return retried(document, lambda: redactor.find_shown(document.project(asked.audience, where=asked.where)))
         return []
 
     for _, name in found:

@@ -77,7 +77,7 @@ def _transcripts(document: Document, audience: Audience, where: Filter | None) -
     match."""
     if not audience.strict and where is None:
         return document.tally.transcripts
-    return len(document.project(audience, withholds=False, where=where).transcripts())
+    return len(document.project(audience, where=where).transcripts())
 
 
 def _print_tables(inputs: Inputs, audience: Audience, output: Output, where: Filter | None) -> None:

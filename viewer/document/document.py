@@ -457,6 +457,7 @@ class Document:
         on_rewritten = partial(self.rewrites.report, self._source) if withholds else None
         vault = Vault(
             *(self._source, self._analysis.unsettled, self._analysis.transcripts, is_still, on_rewritten),
+            is_shown=lambda: withholds and self.rewrites.are_withheld,
             find_missing=self._analysis.missing_arguments,
             under=self.under,
         )

@@ -64,15 +64,18 @@ class Vault:
         transcripts: Sequence[Transcript] = (),
         judge: Judge | None = None,
         on_rewritten: Callable[[], None] | None = None,
+        is_shown: Callable[[], bool] = lambda: False,
         find_missing: FindMissing | None = None,
         under: Audience = END_USER,
     ) -> None:
-        """`under` is the audience for which the document was opened."""
+        """`is_shown` tells whether a screen shows the document. `under` is the audience for which the document was
+        opened."""
         self._source = source
         self._unsettled = unsettled
         self._transcripts = transcripts
         self._judge = judge
         self._on_rewritten = on_rewritten
+        self._is_shown = is_shown
         self._missing = find_missing(self._again) if find_missing else None
         self._redactor: Redactor | None = None
         self._under = under
@@ -108,7 +111,7 @@ class Vault:
         self.check(audience)
         sees = VisibilityCache(index, audience.sees)
         cuts = VisibilityCache(index, lambda message: bool(_cut_kinds(audience, message)))
-        are_plain = self._redactor is None and self._on_rewritten is None
+        are_plain = self._redactor is None and not self._is_shown()
         bodies = _Bodies(index, self._source.read)
         for number in numbers:
             kind, text = index.kinds[number], None
@@ -281,10 +284,9 @@ class Vault:
             frame = self._judged(message)
         return read_body(pieces, lambda first, after: frame[first - start : after - start], body_of_ids)
 
-    @property
-    def _again(self) -> Callable[[int, int], bytes]:
-        """The read function to use. The screen reads little, so its reads do not rely on the stamp."""
-        return self._source.read if self._on_rewritten is None else self._source.read_again
+    def _again(self, start: int, end: int) -> bytes:
+        """Return the bytes between two offsets. A screen reads little, so it does not rely on the stamp."""
+        return (self._source.read_again if self._is_shown() else self._source.read)(start, end)
 
     def _judged(self, message: Message) -> bytes:
         """Return the bytes of a message, after parsing it again to verify it."""

@@ -210,6 +210,16 @@ class TestReading:
         write(path, chat(30, "Secret", "hidde"))
         assert set(bodies(document)) == {""}
 
+    def test_a_command_reads_no_message_a_second_time(self, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        write(path, chat(30))
+        document = opened(path)
+        with monkeypatch.context() as patch:
+            patch.delattr("viewer.sources.file_source.FileSource.read_again")
+            assert len(bodies(document)) == len(document.index)
+            document.rewrites.withhold(lambda: None)
+            with pytest.raises(AttributeError):
+                bodies(document)
+
     def test_a_young_stamp_proves_nothing(self, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         write(path, chat(30))
         monkeypatch.setattr(stamp, "YOUNGEST_NS", 10**19)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from tests.support.agent_records import assert_hidden, assert_others_are_hidden, kinds, shown
+from tests.support.growth import assert_growth
 from tests.support.record_samples import assert_read_as_expected
 from tests.support.samples import samples
 from viewer.formats import detect
+from viewer.formats.text.input_lines import InputLines
 
 NAME = "chat-markdown"
 HEAD = "# Title\n\n#### You:\na\n\n#### ChatGPT:\n"
@@ -36,3 +38,11 @@ def test_thoughts_calls_and_the_footer_are_no_answer() -> None:
         "text\n\n#### You:\n\n#### ChatGPT:\n",
     ):
         assert detect(text.encode()).format != NAME, text
+
+
+def test_a_long_line_that_arrives_in_small_pieces_is_searched_once() -> None:
+    def feed(count: int) -> None:
+        lines = InputLines()
+        assert not any(any(lines.feed(b"a" * 8)) for _ in range(count))
+
+    assert_growth(feed, 20_000, 160_000, 12)

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from msgspec import Struct, field
 
 from viewer.formats.json.content_parts import part_header, split_content
+from viewer.formats.text.input_lines import InputLines
 from viewer.model.messages import Channel, Coding, Ending, Header, Kind, Piece, Span
 from viewer.reading.format import FormatTraits, Reader, ReadOptions
 from viewer.reading.recorder import Recorder
@@ -43,9 +44,7 @@ class AiderReader:
 
     def __init__(self, record: Recorder) -> None:
         self._record = record
-        self._line = bytearray()
-        self._start = 0
-        """The offset of the incomplete line."""
+        self._input = InputLines()
         self._has_session = False
         self._data = bytearray()
         """The lines that have not been recorded yet."""
@@ -60,19 +59,12 @@ class AiderReader:
         self._stray: Span | None = None
 
     def feed(self, data: bytes) -> None:
-        self._line += data
-        at = 0
-        while (end := self._line.find(b"\n", at)) >= 0:
-            self._read_line(bytes(self._line[at:end]), self._start + at, b"\n")
-            at = end + 1
-        del self._line[:at]
-        self._start += at
+        for line, start, ending in self._input.feed(data):
+            self._read_line(line, start, ending)
 
     def close(self) -> None:
-        if self._line:
-            self._read_line(bytes(self._line), self._start, b"")
-        self._start += len(self._line)
-        self._line.clear()
+        for line, start, ending in self._input.close():
+            self._read_line(line, start, ending)
         self._write()
         self._flush_stray()
 

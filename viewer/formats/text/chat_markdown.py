@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 
 from viewer.formats.json.content_parts import part_header, split_content
+from viewer.formats.text.input_lines import InputLines
 from viewer.model.messages import Channel, Coding, Ending, Header, Kind, Piece, Span
 from viewer.reading.format import FormatTraits, Reader, ReadOptions
 from viewer.reading.recorder import Recorder
@@ -32,9 +33,7 @@ class ChatMarkdownReader:
 
     def __init__(self, record: Recorder) -> None:
         self._record = record
-        self._line = bytearray()
-        self._start = 0
-        """The offset of the incomplete line."""
+        self._input = InputLines()
         self._speaker: Header | None = None
         self._data = bytearray()
         """The lines of the current message."""
@@ -44,19 +43,12 @@ class ChatMarkdownReader:
         self._has_started = False
 
     def feed(self, data: bytes) -> None:
-        self._line += data
-        at = 0
-        while (end := self._line.find(b"\n", at)) >= 0:
-            self._read_line(bytes(self._line[at:end]), self._start + at, b"\n")
-            at = end + 1
-        del self._line[:at]
-        self._start += at
+        for line, start, ending in self._input.feed(data):
+            self._read_line(line, start, ending)
 
     def close(self) -> None:
-        if self._line:
-            self._read_line(bytes(self._line), self._start, b"")
-        self._start += len(self._line)
-        self._line.clear()
+        for line, start, ending in self._input.close():
+            self._read_line(line, start, ending)
         self._end_message()
 
     def _read_line(self, line: bytes, start: int, ending: bytes) -> None:

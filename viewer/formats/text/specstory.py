@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from viewer.formats.json.content_parts import part_header, split_content
 from viewer.formats.tables.tags import claude_tags
+from viewer.formats.text.input_lines import InputLines
 from viewer.model.messages import Channel, Coding, Ending, Header, Kind, Piece, Span
 from viewer.reading.format import FormatTraits, Reader, ReadOptions
 from viewer.reading.recorder import Recorder
@@ -47,9 +48,7 @@ class SpecStoryReader:
 
     def __init__(self, record: Recorder) -> None:
         self._record = record
-        self._line = bytearray()
-        self._start = 0
-        """The offset of the incomplete line."""
+        self._input = InputLines()
         self._has_session = False
         self._marks_calls = True
         """True if the file marks where each call ends."""
@@ -75,19 +74,12 @@ class SpecStoryReader:
         self._stray: Span | None = None
 
     def feed(self, data: bytes) -> None:
-        self._line += data
-        at = 0
-        while (end := self._line.find(b"\n", at)) >= 0:
-            self._read_line(bytes(self._line[at:end]), self._start + at, b"\n")
-            at = end + 1
-        del self._line[:at]
-        self._start += at
+        for line, start, ending in self._input.feed(data):
+            self._read_line(line, start, ending)
 
     def close(self) -> None:
-        if self._line:
-            self._read_line(bytes(self._line), self._start, b"")
-        self._start += len(self._line)
-        self._line.clear()
+        for line, start, ending in self._input.close():
+            self._read_line(line, start, ending)
         if self._block:
             self._end_block(self._base + len(self._data))
         self._end_text()

@@ -457,9 +457,7 @@ class Document:
         on_rewritten = partial(self.rewrites.report, self._source) if withholds else None
         vault = Vault(
             *(self._source, self._analysis.unsettled, self._analysis.transcripts, is_still, on_rewritten),
-            is_shown=lambda: withholds and self.rewrites.are_withheld,
-            find_missing=self._analysis.missing_arguments,
-            under=self.under,
+            *(lambda: withholds and self.rewrites.are_withheld, self._analysis.missing_arguments, self.under),
         )
         projection = Projection(audience, self._analysis, self._reading.places, vault)
         if where is not None:

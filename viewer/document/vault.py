@@ -68,7 +68,7 @@ class Vault:
         find_missing: FindMissing | None = None,
         under: Audience = END_USER,
     ) -> None:
-        """`is_shown` tells whether a screen shows the document. `under` is the audience for which the document was
+        """`is_shown` returns True if a screen shows the document. `under` is the audience for which the document was
         opened."""
         self._source = source
         self._unsettled = unsettled

@@ -161,7 +161,7 @@ class PaneController:
             self._host.redraw(Changed.FOCUS)
 
     def fit_if_changed(self) -> None:
-        """Do the same if the layout gave a pane another size than the blocks were built for."""
+        """Rebuild the blocks if the layout gave a pane a size other than the one they were built for."""
         if not self._host.is_fitted:
             self.fit()
 

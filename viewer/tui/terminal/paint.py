@@ -22,7 +22,7 @@ class Painter:
         self._styles = dict(styles)
         self._plain = Style()
         self.edition = 0
-        """How often the colors have changed."""
+        """How many times the colors have changed."""
         self._over: dict[Style, dict[StyleRole, Style]] = {}
         """The colors of each style role over a base."""
 

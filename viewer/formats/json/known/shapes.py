@@ -136,7 +136,8 @@ class Guard:
         self._before, self._after = b"{" + json.dumps(hole.key).encode() + b":" + quote, quote + b"}"
         self._role = role
         self._verdicts: dict[bytes, bool | None] = {}
-        self._expected = self._verdict(_source_of(hole.node).strip(quote or None))
+        example = _source_of(hole.node)
+        self._expected = self._verdict(example[1:-1] if quote else example)
 
     def passes(self, value: bytes) -> bool:
         """True if a value hides the message just like that of the example, and does not contradict its role."""

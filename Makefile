@@ -6,8 +6,10 @@ INSTALLED := .venv/.installed
 # Tests and benchmarks start the program hundreds of times, so it is compiled once. Some tests wait for other processes
 # most of the time, so there are more test processes than cores. Type checking takes one core first, because only one
 # process can do it; the tests can use both cores afterwards. In a fresh clone, pytest needs 6 s to rewrite all assertions,
-# so the quick tests run without that. Those that fail run again, to show the values.
-QUICK := $(BIN)/python -m pytest -m "not slow and not lab"
+# so the quick tests run without that. Those that fail run again, to show the values. A test that takes 5 minutes hangs:
+# it fails and shows where, so that a run always ends.
+PYTEST := $(BIN)/python -m pytest -o faulthandler_timeout=300 -o faulthandler_exit_on_timeout=true
+QUICK := $(PYTEST) -m "not slow and not lab"
 unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: demo test check docs coverage lab fuzz sanitize bench dist clean
@@ -16,7 +18,7 @@ demo: $(INSTALLED)          ## show the bundled tour
 	@$(BIN)/ocmlview demo
 
 test: $(INSTALLED)          ## all tests except the long campaigns
-	@$(BIN)/python -m pytest --processes 6 -m "not lab"
+	@$(PYTEST) --processes 6 -m "not lab"
 
 check: $(INSTALLED)         ## format, lint, types, and the quick tests
 	@$(BIN)/ruff format --quiet --check .

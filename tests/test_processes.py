@@ -55,9 +55,21 @@ def test_before(): pass
 def test_crashes(): os._exit(3)
 def test_after(): pass
 """
+HANG = """
+import time
+
+def test_before(): pass
+def test_hangs(): time.sleep(3600)
+def test_after(): pass
+"""
+THREAD = """
+import threading, time
+
+def test_leaves_a_thread(): threading.Thread(target=time.sleep, args=(3600,)).start()
+"""
 
 
-def run(folder: Path, *arguments: str) -> tuple[int, str]:
+def run(folder: Path, *arguments: str, errors: str = "") -> tuple[int, str]:
     """Run the tests of a folder and return the exit code and the output."""
     line = [sys.executable, "-m", "pytest", "-p", "tests.support.processes", "-p", "no:cacheprovider", *arguments]
     environment = {
@@ -66,7 +78,7 @@ def run(folder: Path, *arguments: str) -> tuple[int, str]:
         "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
     }
     result = subprocess.run(line, cwd=folder, env=environment, capture_output=True, text=True, check=False)
-    assert not result.stderr
+    assert errors in result.stderr if errors else not result.stderr
     return result.returncode, result.stdout
 
 
@@ -93,6 +105,25 @@ class TestProcesses:
             "test_crash.py::test_after",
         ]
         assert "2 failed, 6 passed" in out
+
+    def test_a_test_that_hangs_fails_and_shows_where(self, tmp_path: Path) -> None:
+        (tmp_path / "test_hang.py").write_text(HANG, "utf-8")
+        (tmp_path / "test_shared.py").write_text(FILES["test_shared.py"], "utf-8")
+        limit = ("-o", "faulthandler_timeout=1", "-o", "faulthandler_exit_on_timeout=true")
+        code, out = run(tmp_path, "--processes", "2", *limit, errors="in test_hangs")
+        assert code == 1
+        assert re.findall(r"^FAILED (\S+)", out, re.MULTILINE) == [
+            "test_hang.py::test_hangs",
+            "test_hang.py::test_after",
+        ]
+        assert "2 failed, 6 passed" in out
+
+    def test_a_thread_that_never_ends_is_a_failure(self, tmp_path: Path) -> None:
+        (tmp_path / "test_thread.py").write_text(THREAD, "utf-8")
+        (tmp_path / "conftest.py").write_text("from tests.support import processes; processes.LONGEST_END = 1", "utf-8")
+        code, out = run(tmp_path, "--processes", "2")
+        assert code == 1
+        assert "a thread of a test did not end" in out
 
     def test_the_first_failure_can_stop_all_processes(self, tmp_path: Path) -> None:
         for number in range(40):

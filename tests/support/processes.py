@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from itertools import groupby
 from multiprocessing.connection import Connection, wait
+from multiprocessing.process import BaseProcess
 from multiprocessing.sharedctypes import Synchronized
 from typing import Any
 from zlib import crc32
@@ -22,6 +23,8 @@ from tests.support.collecting import TESTS
 
 STOP = 1 << 30
 """Sent instead of the number of the next file: start no more tests."""
+LONGEST_END = 60.0
+"""The longest time in seconds for a process to end after its last test. A thread that never ends would prevent it."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -61,12 +64,20 @@ def run_tests(session: pytest.Session, count: int) -> None:
             process.terminate()
         raise
     finally:
-        for process in processes:
-            process.join()
+        _end(session, processes)
     if session.shouldfail:
         raise session.Failed(session.shouldfail)
     if session.shouldstop:
         raise session.Interrupted(session.shouldstop)
+
+
+def _end(session: pytest.Session, processes: Sequence[BaseProcess]) -> None:
+    """Wait for the end of all processes, and fail if one does not end."""
+    for process in processes:
+        process.join(LONGEST_END)
+        if process.is_alive():
+            process.kill()
+            session.shouldfail = "a thread of a test did not end"
 
 
 def in_files(items: Sequence[pytest.Item]) -> list[list[pytest.Item]]:
@@ -141,6 +152,7 @@ def _run_files(
             item = following
             if session.shouldfail or session.shouldstop:
                 next_file.value = STOP
+    sender.close()
 
 
 def _take_files(files: list[list[pytest.Item]], next_file: Synchronized[int]) -> Iterator[pytest.Item]:

@@ -16,7 +16,6 @@ from viewer.render.blocks.sides import Maker
 from viewer.tui.keys import ACTIONS
 from viewer.tui.main import screen_host
 from viewer.tui.panes.panel import BottomTab, Panel
-from viewer.tui.session import Changed
 from viewer.tui.transcript.transcript import Transcript
 
 SIZES = [(80, 24), (100, 30), (120, 40), (160, 48)]
@@ -265,10 +264,11 @@ def call_soon(monkeypatch: pytest.MonkeyPatch, count: int) -> None:
     monkeypatch.setattr(Screen, "_invoke_later", invoke_later)
 
 
-async def test_a_view_that_is_closing_waits_for_no_pane(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_pane_gets_the_focus_when_it_is_mounted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(screen_host, "IDLE_SECONDS", 3600)
     async with running(keys=["d"]) as pilot:
-        main, asked = view(pilot), list[object]()
-        monkeypatch.setattr(screen_host.ScreenHost, "call_after_refresh", lambda self, act: asked.append(act))
-        pilot.app.exit()
-        main.redraw(Changed.LAYOUT)
-        assert not asked
+        main = view(pilot)
+        main.panes.toggle_problems()
+        assert main.focused and main.focused.id == "transcript"
+        await press(pilot)
+        assert main.focused is main.widgets.bottom.list

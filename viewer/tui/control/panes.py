@@ -305,6 +305,11 @@ class PaneController:
         if pane is not self.focused:
             self.focus(pane)
 
+    def note_mounted(self, pane: Panel) -> None:
+        """Give the focus to a pane that was opened before it was mounted."""
+        if pane is self.focused and pane is not Panel.TRANSCRIPT:  # the transcript is mounted with the screen
+            self._host.redraw(Changed.LAYOUT)
+
     def leave(self) -> bool:
         """Return to the transcript without closing the pane; False if the transcript already has the focus."""
         if self.focused is Panel.TRANSCRIPT:

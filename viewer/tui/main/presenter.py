@@ -272,11 +272,8 @@ class Presenter:
         _set_size(widgets.inspector, width=panes.width_of(Panel.INSPECTOR) if roomy else None,
                   height=rows if is_sheet else None)  # fmt: skip
         target = widgets.target_of(panes.focused)
-        if target.is_attached:
-            if not widgets.prompt.is_asking:
-                self._screen.set_focus(target)
-        elif widgets.frames[panes.focused].is_attached:  # a pane that was just mounted mounts its list in a moment
-            host.call_after_refresh(partial(host.redraw, Changed.LAYOUT))
+        if target.is_attached and not widgets.prompt.is_asking:
+            self._screen.set_focus(target)
 
     def _draw_lists(self, changed: Changed) -> None:
         session, widgets, follow = self._session, self._widgets, self._follow

@@ -246,6 +246,9 @@ class MainScreen(FrontScreen[None]):
         if frame is not None and event.widget is self.focused:
             self.panes.note_focus(frame.panel)
 
+    def on_frame_mounted(self, event: Frame.Mounted) -> None:
+        self.panes.note_mounted(event.panel)
+
     def on_transcript_moved(self, event: Transcript.Moved) -> None:
         if event.transcript is self.widgets.transcript:
             if self.presenter.drawn_standing != self.navigator.standing:
@@ -280,7 +283,8 @@ class MainScreen(FrontScreen[None]):
     on_calls_followed = on_timeline_followed = on_outline_followed
 
     def on_outline_chosen(self, event: Outline.Chosen | Calls.Chosen | Timeline.Chosen | Inspector.Followed) -> None:
-        self._go_to(event.number)
+        self.panes.focus(Panel.TRANSCRIPT)
+        self.navigator.show_message(event.number)
 
     on_calls_chosen = on_timeline_chosen = on_inspector_followed = on_outline_chosen
 
@@ -290,10 +294,6 @@ class MainScreen(FrontScreen[None]):
     def on_problems_chosen(self, event: Problems.Chosen) -> None:
         self.panes.focus(Panel.TRANSCRIPT)
         self.problems.show(event.number, event.diagnostic)
-
-    def _go_to(self, number: int) -> None:
-        self.panes.focus(Panel.TRANSCRIPT)
-        self.navigator.show_message(number)
 
     async def on_action_chosen(self, event: ActionChosen) -> None:
         await self.run_action(f"do('{event.action}')")

@@ -8,6 +8,7 @@ from textual import events
 from textual.containers import Vertical
 from textual.content import Content
 from textual.geometry import Region
+from textual.message import Message
 from textual.widget import Widget
 
 from viewer.render.sanitize import SafeText
@@ -35,6 +36,13 @@ class Frame(Vertical, EvenLines):
     .-ascii Frame.-focused { border: ascii $primary; }
     .-ascii Frame.-bare { border: none; }
     """
+
+    class Mounted(Message):
+        """A pane and everything in it are mounted."""
+
+        def __init__(self, panel: Panel) -> None:
+            super().__init__()
+            self.panel = panel
 
     def __init__(self, panel: Panel, printing: Style, *children: Widget, id: str | None = None) -> None:
         super().__init__(*children, id=id)
@@ -81,6 +89,10 @@ class Frame(Vertical, EvenLines):
     def whole_width(self) -> int:
         """The width with the border. Textual knows the region of a pane that has just been opened before its size."""
         return self._coming_width or self.outer_size.width or self.region.width
+
+    def on_mount(self) -> None:
+        """Report that the pane can get the focus."""
+        self.post_message(self.Mounted(self.panel))
 
     def on_resize(self, event: events.Resize) -> None:
         """Redraw the captions for the new width."""

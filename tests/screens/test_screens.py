@@ -67,6 +67,7 @@ async def walked(walk: Walk, size: tuple[int, int], folder: Path) -> str:
             if walk.held is not None:
                 says = walk.held.value
                 await until(lambda: says in drawn(pilot))
+                await until(lambda: not view(pilot)._dirty_widgets and not view(pilot)._layout_required)
             if walk.welcomes:  # the file below the card is read after the first frame
                 await until(lambda: not view(pilot).follow.is_busy and "checking" not in drawn(pilot))
                 await until(lambda: not view(pilot)._dirty_widgets)

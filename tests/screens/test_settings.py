@@ -222,14 +222,14 @@ class TestThemes:
             assert pilot.app.screen.styles.background.a == 0
             await press(pilot, "end", "k", "down", "up")
             assert pilot.app.theme == "viewer-light"
-            assert background(pilot.app) == load_theme("light").colors["background"]
+            await until(lambda: background(pilot.app) == load_theme("light").colors["background"])
             await press(pilot, "escape")
-            assert background(pilot.app) == before
+            await until(lambda: background(pilot.app) == before)
             await pilot.app.screen.run_action("do('theme')")
             await settled(pilot)
             await press(pilot, "j", "enter")
             assert pilot.app.theme == "viewer-ember"
-            assert background(pilot.app) == load_theme("ember").colors["background"]
+            await until(lambda: background(pilot.app) == load_theme("ember").colors["background"])
             assert said(pilot).startswith("Theme ember. To keep it, press s")
             assert not config_file().exists()
             await pilot.app.screen.run_action("do('theme')")
@@ -258,7 +258,7 @@ class TestThemes:
             await settled(pilot)
             await press(pilot, "end", "up", "enter")
             await press(pilot, "[")
-            assert background(pilot.app) == load_theme("light").colors["background"]
+            await until(lambda: background(pilot.app) == load_theme("light").colors["background"])
             assert {str(color) for color in colors(pilot.app)} >= {load_theme("light").colors["primary"]}
 
     @pytest.mark.slow
@@ -267,7 +267,7 @@ class TestThemes:
         file.write_text("like: light\n")
         options = ViewOptions(theme="mine", settings=Settings(folder=tmp_path))
         async with running(options=options) as pilot:
-            assert background(pilot.app) == load_theme("light").colors["background"]
+            await until(lambda: background(pilot.app) == load_theme("light").colors["background"])
             replacement = tmp_path / "mine.yaml.new"
             replacement.write_text("like: light\ncolors: {background: '#fafbfc'}\n")
             replacement.replace(file)

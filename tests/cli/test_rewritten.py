@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -40,16 +40,20 @@ def rewritten(path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setattr(stamp, "YOUNGEST_NS", 0)
     monkeypatch.setattr(output, "_BLOCK", 500)
     tick(path.parent)
-    body_for, count = vault.Vault.body_for, iter(range(10**6))
+    count = iter(range(10**6))
 
-    def counted(self: vault.Vault, *given: object) -> str:
-        if next(count) == TURNS:
-            tick(path.parent)
-            path.write_text(chat("Other", TURNS + 50))
-            tick(path.parent)
-        return body_for(self, *given)  # type: ignore[arg-type]
+    def counted(read: Callable[..., str | None]) -> Callable[..., str | None]:
+        def counting(*given: object) -> str | None:
+            if next(count) == TURNS:
+                tick(path.parent)
+                path.write_text(chat("Other", TURNS + 50))
+                tick(path.parent)
+            return read(*given)
 
-    monkeypatch.setattr(vault.Vault, "body_for", counted)
+        return counting
+
+    for name in ("body_for", "source_text_for"):
+        monkeypatch.setattr(vault.Vault, name, counted(getattr(vault.Vault, name)))
     yield
 
 
@@ -86,5 +90,7 @@ class TestRewrites:
         assert [file.name for file in path.parent.iterdir()] == ["chat.txt", "clock"]
 
     def test_convert_writes_nothing(self, path: Path) -> None:
+        path.write_text(chat("First", 10 * TURNS))  # more than one block
+        tick(path.parent)
         result = run("convert", "--to", "json", path)
         assert (result.code, result.out, result.err) == (2, "", f"ocmlview: {path}: {SENTENCE}\n")

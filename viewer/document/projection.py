@@ -71,6 +71,9 @@ _ROLES = frozenset({"system", "developer", "user", "assistant", "tool"})
 """The roles that may be named for a hidden message. Any other role could be arbitrary text."""
 _PLAIN_VALUE = re.compile(r"[A-Za-z0-9._:/-]{1,64}")
 
+_Texts = tuple[str, str | None] | None
+"""The body and the source text of a message; None if they have not been read."""
+
 
 class Projection(Struct, frozen=True):
     """Rows with bodies, and rows that represent hidden messages. No hidden content is reachable from here."""
@@ -187,13 +190,12 @@ class Projection(Struct, frozen=True):
 
     def writable(self) -> Iterator[ShownMessage]:
         """Yield the messages for a writer, with their source text."""
-        rows = self.rows()
-        for row in range(len(rows)):
-            if rows.kind(row) is RowKind.MESSAGE:
-                message = self._analysis.index[rows.value(row)]
-                transcript = rows.transcript_label(message.transcript)
-                shown = self._shown(message, rows.label(row), rows.turn(row), transcript)
-                yield replace(shown, source_text=self._vault.source_text_for(self.audience, message))
+        rows, index = self.rows(), self._analysis.index
+        for row, body in _bodies(self._vault, self.audience, index, rows):
+            message = index[rows.value(row)]
+            source = self._vault.source_text_for(self.audience, message, body)
+            transcript = rows.transcript_label(message.transcript)
+            yield self._shown(message, rows.label(row), rows.turn(row), transcript, (body, source))
 
     def item(self, rows: Rows, row: int) -> Item:
         """Return the content of a row, with its body. For a folded row, use `folded`."""
@@ -211,15 +213,14 @@ class Projection(Struct, frozen=True):
 
     def texts(self, rows: Rows) -> Iterator[MessageText]:
         """Yield the messages of these rows with their bodies, faster than `item`."""
-        places = [row for row in range(len(rows)) if rows.kind(row) is RowKind.MESSAGE]
-        bodies = self._vault.texts_for(self.audience, self._analysis.index, map(rows.value, places))
-        return _texts(self._analysis.index, rows, zip(places, bodies, strict=True), self._header)
+        bodies = _bodies(self._vault, self.audience, self._analysis.index, rows)
+        return _texts(self._analysis.index, rows, bodies, self._header)
 
     def unread(self, rows: Rows, row: int) -> ShownMessage:
         """Return the message of a row without its body."""
         message = self._analysis.index[rows.value(row)]
         transcript = rows.transcript_label(message.transcript)
-        return self._shown(message, rows.label(row), rows.turn(row), transcript, reads=False)
+        return self._shown(message, rows.label(row), rows.turn(row), transcript, ("", None))
 
     def message_table(self, rows: Rows) -> MessageTable:
         """Return all shown messages as columns."""
@@ -280,7 +281,8 @@ class Projection(Struct, frozen=True):
             header = safe_header(header) if is_user_safe(message) else without_unlisted(header)
         return self._redactor.header(header) if self._redactor else header
 
-    def _shown(self, message: Message, label: int, turn: int, transcript: int, *, reads: bool = True) -> ShownMessage:
+    def _shown(self, message: Message, label: int, turn: int, transcript: int, texts: _Texts = None) -> ShownMessage:
+        body, source_text = texts or (self._vault.body_for(self.audience, message), None)
         placed = not self.audience.is_safe
         header = self._header(message)
         return ShownMessage(
@@ -297,7 +299,8 @@ class Projection(Struct, frozen=True):
             content_type=header.content_type,
             constrained=header.constrained,
             ending=message.ending.value,
-            body=self._vault.body_for(self.audience, message) if reads else "",
+            body=body,
+            source_text=source_text,
             span=message.span if placed else None,
             body_span=message.body_span if placed else None,
             line=self._places.line(message.span[0]) if placed else None,
@@ -704,6 +707,12 @@ class WholeInput:
     def problem_codes(self) -> set[tuple[str, str | None]]:
         """Return the codes of all diagnostics so far, with their reasons."""
         return {(found.code, found.reason) for found in self._analysis.findings.by_position()}
+
+
+def _bodies(vault: Vault, audience: Audience, index: MessageIndex, rows: Rows) -> Iterator[tuple[int, str]]:
+    """Yield the row of each message and its body, faster than `Vault.body_for`."""
+    places = [row for row in range(len(rows)) if rows.kind(row) is RowKind.MESSAGE]
+    return zip(places, vault.texts_for(audience, index, map(rows.value, places)), strict=True)
 
 
 def _texts(

@@ -134,15 +134,18 @@ class Vault:
             return shown(body, message.header.role, kinds, in_json=self._is_json(message))
         return text_so_far(body) if grows else body.text
 
-    def source_text_for(self, audience: Audience, message: Message) -> str | None:
-        """Return the same text as `body_for`, but with the escapes and literal blocks of the source, if the format has
-        them."""
+    def source_text_for(self, audience: Audience, message: Message, body: str) -> str | None:
+        """Return the body of a message with the escapes and literal blocks of its source, if the format has them.
+
+        Both only shorten a text. If the body is as long as its source, the source has neither, and nothing is cut."""
         if not self._may_read(audience, message):
             raise HiddenError
         is_escaped = len(message.pieces) == 1 and message.pieces[0].coding is Coding.ESCAPED
         if not is_escaped or message.number in self._unsettled:
             return None
         piece = message.pieces[0]
+        if _source_length(body) == piece.end - piece.start:
+            return body
         try:
             source = self._body(message, (Piece(piece.start, piece.end, Coding.PLAIN),)).data
             shown = shown_source(source, message.header.role, _cut_kinds(audience, message))
@@ -367,6 +370,13 @@ def _unmarked(data: bytes | None, *, is_cut: bool) -> str | None:
 def size_of(message: Message) -> int:
     """Return the size of the body in the input, in bytes."""
     return sum(piece.end - piece.start for piece in message.pieces)
+
+
+def _source_length(text: str) -> int:
+    """Return the number of bytes that produced this text unchanged, or -1 if invalid bytes were replaced."""
+    if text.isascii():
+        return len(text)
+    return -1 if "\ufffd" in text else len(text.encode("utf-8", "surrogatepass"))
 
 
 def body_blocks(message: Message, read: Read, whole: Callable[[], str], cuts: bool) -> Iterator[str]:

@@ -58,7 +58,7 @@ def test_the_vault_of_a_sealed_document_reads_no_body_for_another_audience() -> 
     vault = Vault(open_source(document.name), under=SEALED)
     readers: list[Callable[[Audience, int], object]] = [
         lambda audience, at: vault.body_for(audience, messages[at]),
-        lambda audience, at: vault.source_text_for(audience, messages[at]),
+        lambda audience, at: vault.source_text_for(audience, messages[at], ""),
         lambda audience, at: list(vault.blocks_for(audience, messages[at])),
         lambda audience, at: vault.raw_for(audience, messages[at]),
         lambda audience, at: vault.places_for(audience, messages[at], [messages[at].span]),

@@ -22,7 +22,7 @@ pattern."""
 
 
 def bounded_cache(most: int) -> Callable[[Callable[Given, Made]], Callable[Given, Made]]:
-    """Cache the results of a function for `most` different arguments until `clear_caches`."""
+    """Cache the results of a function for up to `most` different arguments until `clear_caches` is called."""
 
     def wrap(function: Callable[Given, Made]) -> Callable[Given, Made]:
         cached = lru_cache(maxsize=most)(function)

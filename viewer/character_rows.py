@@ -1,6 +1,6 @@
 """Wrap lines whose characters take one cell each: break after a space, or inside a word that is too long.
 
-It imports little, because the first page is painted before anything else is imported."""
+This module imports little, because the first page is painted before anything else is imported."""
 
 from __future__ import annotations
 

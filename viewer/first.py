@@ -43,7 +43,7 @@ _LONGEST_NAME = 100
 _ROOM_AFTER_NAME = 40
 """The number of cells that the title reserves for its right end."""
 _TERMINALS = ("xterm-256color", "screen-256color", "tmux-256color", "xterm-kitty")
-"""Terminals that are known to have many colors, even though they do not declare it."""
+"""Terminals that are known to have many colors, even though they do not declare them."""
 _NO_TERMINALS = ("", "dumb", "unknown")
 _TRUE_COLORS = ("truecolor", "24bit")
 _LIGHT = ("7", "9", "10", "11", "12", "13", "14", "15")

@@ -1,8 +1,8 @@
 """Read the beginning of a transcript with a whitelist, for the page that is painted before anything else is imported.
 
-It knows the few spellings of message headers that most transcripts use, and only bodies in which nothing can be hidden,
-reported, or drawn in a special way. At anything else it stops: the page ends there, and the app draws the rest. It
-never guesses. It uses no regular expressions, and nothing else that takes milliseconds to import."""
+It accepts only the few spellings of message headers that most transcripts use, and only bodies in which nothing can be
+hidden, reported, or drawn in a special way. It stops at anything else: the page ends there, and the app draws the rest.
+It never guesses. It uses no regular expressions, and nothing else that takes milliseconds to import."""
 
 from __future__ import annotations
 

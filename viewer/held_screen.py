@@ -58,7 +58,7 @@ class HeldScreen:
         return self._is_held
 
     def show(self, page: str, *, is_complete: bool) -> None:
-        """Write a page, and before the first one enter the alternate screen.
+        """Write a page. Before the first one, enter the alternate screen.
 
         Keep typed keys for the app, including Ctrl-Z, and do not echo them. Restore the terminal on fatal signals."""
         lead = "" if self._is_held else ENTER

@@ -1,4 +1,4 @@
-"""Lookup of plug-in tables: the format registry asks here, and the program connects the plug-ins."""
+"""Lookup of plug-in tables, called by the format registry. The program connects the plug-ins."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 
 class Plugged:
-    """Lookup of tables from other distributions. It finds nothing until `connect`."""
+    """Lookup of tables from other distributions. It finds nothing until `connect` is called."""
 
     def __init__(self) -> None:
         self.table: Callable[[str], Any] = lambda name: None

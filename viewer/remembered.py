@@ -1,6 +1,6 @@
-"""The key under which the state file stores a file, and a check for whether it may have an entry for one.
+"""The key of a file in the state file, and a check for whether the state file may have an entry for a file.
 
-It imports little, because the first page, which is painted before anything else is imported, uses it."""
+This module imports little, because it is used by the first page, which is painted before anything else is imported."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def may_remember(state: str, name: str) -> bool:
     """True if the state file may have an entry for a file. A state file in an unusual form may have any entry."""
     try:
         descriptor = os.open(state, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    except OSError:  # an unreadable state file remembers nothing
+    except OSError:  # an unreadable state file has no entries
         return False
     try:
         content = os.read(descriptor, _MOST_BYTES + 1)

@@ -40,7 +40,7 @@ def two_figures(rows: Sequence[Row]) -> str:
     opened, indexed = (found.get(work) for work in TOLD)
     if opened is None or indexed is None:
         return ""
-    return f"A chat of 1 GB is on the screen after {opened}, and it is indexed at {indexed} on one core.\n"
+    return f"A 1 GB chat is on the screen after {opened} and is indexed at {indexed} on one core.\n"
 
 
 def put(page: str, name: str, made: str) -> str:

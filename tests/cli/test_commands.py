@@ -160,7 +160,7 @@ class TestConvert:
 
     def test_convert_says_how_many_messages_of_a_superseded_branch_it_drops(self) -> None:
         rewound = Path(__file__).parents[2] / "samples" / "valid" / "codex" / "rolled-back.jsonl"
-        sentence = "2 messages are on a superseded branch and were omitted; see --threads all.\n"
+        sentence = "2 messages were omitted as part of a superseded branch; see --threads all.\n"
         assert sentence in run("convert", "--to", "openchatml-2.2", rewound).err
         assert "superseded" not in run("convert", "--to", "openchatml-2.2", "--threads", "all", rewound).err
 

@@ -89,7 +89,7 @@ def test_no_setting_reveals_anything(file: Path, tmp_path: Path, key: str) -> No
     written(file, f"{key}: all\n")
     assert run("show", chat) == before
     assert run(chat) == before
-    assert "is refused: no setting can reveal hidden messages" in run("config").err
+    assert "is not allowed: no setting can reveal hidden messages" in run("config").err
 
 
 def test_a_new_settings_file_is_readable_by_its_owner_only(file: Path) -> None:

@@ -107,7 +107,7 @@ def test_a_view_without_messages_says_so_at_once(tmp_path: Path) -> None:
             "version: 2.2\n<|start|>system<|message|>SECRET_<|end|>\n",
             "Nothing to show in the safe view.",
         ),
-        ("meta.jsonl", '{"type": "session_meta", "payload": {"id": "a"}}\n', "No messages; 1 record of metadata."),
+        ("meta.jsonl", '{"type": "session_meta", "payload": {"id": "a"}}\n', "No messages; 1 metadata record."),
     ):
         path = tmp_path / name
         path.write_text(text)

@@ -52,7 +52,7 @@ def test_the_table_names_every_policy_and_explains_its_notes(chat: Path) -> None
 def test_the_title_says_how_many_policies_refuse(chat: Path) -> None:
     broken = ROOT / "samples" / "broken" / "E-CALL-SCHEMA-missing-argument.3.ocml"
     titles: list[tuple[list[str | Path], str]] = [
-        (["-d", broken], f"{len(POLICIES)} policies · {len(POLICIES) - 2} refuse, the others give the same prompt"),
+        (["-d", broken], f"{len(POLICIES)} policies · {len(POLICIES) - 2} refuse, the others produce the same prompt"),
         (["-d", chat], f"{len(POLICIES)} policies · 3 different prompts"),
         (["-d", "--policy", "keep", chat], "1 policy"),
         (["-d", "--policy", "keep,openchatml-2.0", chat], "2 policies · the same prompt"),
@@ -173,6 +173,6 @@ def test_a_vocabulary_must_be_one_and_needs_its_package(chat: Path) -> None:
     result = run("next", "-d", "--vocab", chat, chat)
     assert (result.code, result.out) == (2, "")
     if importlib.util.find_spec("tiktoken") is None:
-        assert result.err == "ocmlview: --vocab needs: pip install 'ocmlview[tokens]'\n"
+        assert result.err == 'ocmlview: --vocab needs the extra "tokens": pip install "ocmlview[tokens]"\n'
     else:
         assert result.err == f"ocmlview: {chat} is not a vocabulary: each line must be a token in base64 and its ID\n"

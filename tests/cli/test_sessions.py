@@ -59,7 +59,7 @@ def test_machine_output_has_one_object_per_session(home: Path) -> None:
 def test_sessions_are_selected_by_age_and_agent() -> None:
     assert run("sessions", "--since", "1d", "--json").out
     assert run("sessions", "--agent", "codex").out == ""
-    assert "give a number and a unit" in run("sessions", "--since", "soon").err
+    assert "use an age such as" in run("sessions", "--since", "soon").err
     assert run("sessions", "--since", "soon").code == 2
 
 

@@ -94,8 +94,8 @@ def test_metadata_without_messages_is_counted(tmp_path: Path) -> None:
     path = written(tmp_path, META * 2)
     for command in [("show",), ("show", "--json"), ("stats",), ("check",), ("export", "-o", "-")]:
         result = run(*command, path)
-        assert (result.code, result.err) == (0, f"ocmlview: {path}: No messages; 2 records of metadata.\n"), command
-    assert run("show", "-f", "-", stdin=META).err.endswith(": No messages; 1 record of metadata.\n")
+        assert (result.code, result.err) == (0, f"ocmlview: {path}: no messages; 2 metadata records.\n"), command
+    assert run("show", "-f", "-", stdin=META).err.endswith(": no messages; 1 metadata record.\n")
     assert run("check", "--require-messages", path).code == 1
     assert run("show", "--strict-safe", path).err == ""
 

@@ -224,7 +224,7 @@ def test_a_pool_that_cannot_work_is_given_up(tmp_path: Path, monkeypatch: pytest
 
     monkeypatch.setattr(ProcessPool, "schedule", lose)
     result = run("scan", tmp_path, "--to", tmp_path / "out", "--quiet", "--jobs", "2")
-    assert (result.code, result.err) == (2, "ocmlview: the processes of the scan exit before they start working\n")
+    assert (result.code, result.err) == (2, "ocmlview: the scan processes exit before they start any work\n")
 
 
 @pytest.mark.lab

@@ -156,10 +156,10 @@ def notes() -> str:
 
 
 _SHAPES = {
-    Shape.TOKEN: "its own characters",
-    Shape.BLOCK: "its own lines",
+    Shape.TOKEN: "its form",
+    Shape.BLOCK: "its first line",
     Shape.CONTEXT: "the words around it",
-    Shape.PERSONAL: "its own characters",
+    Shape.PERSONAL: "its form",
 }
 
 

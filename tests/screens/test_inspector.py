@@ -165,7 +165,7 @@ def test_tokens_have_their_offsets() -> None:
         "    1,024  text 2 B",
         "    1,026  <|end|>",
     ]
-    assert texts(token_lines(data, 0, "json", STYLE)) == ["This format writes no control tokens."]
+    assert texts(token_lines(data, 0, "json", STYLE)) == ["This format has no control tokens."]
 
 
 def test_links_show_state_deadline_and_provenance(tmp_path: Path) -> None:

@@ -293,7 +293,7 @@ class TestPatterns:
             "rolle:user": ('column 1: unknown field "rolle"; did you mean "role"?',) * 2,
             "role:": ("", 'column 6: "role:" lacks a value'),
             "role: warm": ('column 6: "role:" lacks a value',) * 2,
-            '"warm': ("", 'column 1: a quote is not closed; end it with "'),
+            '"warm': ("", 'column 1: unclosed quote; end it with "'),
             "turn>": ("", 'column 6: "turn>" lacks a value'),
             "re:(a": ("", "column 4: Invalid regular expression at character 1."),
         }

@@ -141,7 +141,7 @@ def test_no_setting_reveals_anything(key: str, written: str, tmp_path: Path) -> 
     text = written.format(key=key, upper=key.upper())
     settings = read(text, tmp_path)
     assert len(settings.problems_found) == 1
-    assert settings.problems_found[0].endswith(f" is refused: {WHY_NEVER}")
+    assert settings.problems_found[0].endswith(f" is not allowed: {WHY_NEVER}")
     assert settings == Settings(folder=tmp_path / "themes", problems_found=settings.problems_found)
 
 

@@ -90,7 +90,7 @@ class Analysis:
     def apply(self, events: Iterable[Event]) -> None:
         """Apply the next events of the parser. An open message is not checked before it closes."""
         opened: Message | None = None
-        """An open message that is omitted if the next event closes it."""
+        """The message that was just opened. If the next event closes it, it is never recorded as open."""
         for event in events:
             if opened is not None:
                 if not (isinstance(event, Closed) and event.message.number == opened.number):
@@ -182,7 +182,7 @@ class Analysis:
         message = self.index[number]
         waits = self._queue.waiting and number not in self.unsettled
         is_small = message.span[1] - message.span[0] <= LARGEST_AHEAD
-        is_alone = len(self.transcripts) == 1  # the queue knows only the transcript that it is checking
+        is_alone = len(self.transcripts) == 1  # the queue has only the state of the transcript that it checks
         return self._queue.ahead(message) if waits and is_small and is_alone else []
 
     def missing_arguments(self, read: Read) -> MissingArguments:

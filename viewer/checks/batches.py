@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 MOST_BYTES = 1024 * 1024
 MOST_ROWS = 8192
 REASONS = ("", "wrong-type", "not-in-enum", "missing-argument", "unknown-argument")
-"""The reasons of the faults that `Native.objects` returns."""
+"""The reasons of the faults that `Native.objects` returns, by number."""
 LEAST_TOGETHER = 32
 """If there are fewer messages than this between two instructions, it is faster to check them one by one."""
 _IS_SPACE = np.zeros(256, bool)
@@ -187,7 +187,7 @@ class _Rows:
         self._check_each(at, end)
 
     def _report(self, place: int) -> None:
-        """Report the faults in the arguments of a call, which has no other problem."""
+        """Report the faults in the arguments of a call that has no other problem."""
         body, number = self._base + int(self._starts[place]), self._first + int(self._rows[place])
         for fault in self._faults[place]:
             self._checker.report(E_CALL_SCHEMA, fault.reason, body + fault.start, body + fault.end, number)
@@ -240,8 +240,8 @@ class _Rows:
     def _judge_arguments(
         self, places: Positions, are_objects: NDArray[np.bool_], values: dict[int, dict[str, object]]
     ) -> NDArray[np.bool_]:
-        """Find the faults in the arguments of the calls at these indices. Some of their values are known. Return a
-        flag for each call: true if it cannot have any other problem."""
+        """Find the faults in the arguments of the calls at these indices. `values` contains the bodies that are already
+        parsed. Return a flag for each call: true if it cannot have any other problem."""
         keys, rows = np.unique(self._keys[places], return_inverse=True)
         declared, names = self._checker.tools.declarations, [*map(self._checker.tool_of, keys.tolist())]
         known = np.array([declared.knows(name) for name in names], bool)[rows]
@@ -312,7 +312,7 @@ class _Rows:
                 checker.run_checks(mask, case())
 
     def _plain_rows(self, first: int, end: int) -> PlainRows:
-        """Return the messages in this range. A message that cannot be checked by its bytes has no kind."""
+        """Return the messages in this range. A message that needs more than a check of its bytes has no kind."""
         part = slice(first, end)
         rows = self._rows[part]
         kind_of = self._checker.plain_kind

@@ -17,8 +17,8 @@ from viewer.scan.blocks import Positions
 LEAST = 8
 """If there are fewer messages than this, it is faster to link them one by one."""
 _MOST_ROUNDS = 8
-"""A message that cannot be linked in bulk separates pairs, and their messages in turn separate others. After this many
-rounds, the rest is linked one by one."""
+"""A message that cannot be linked in bulk splits the pairs around it, and their messages in turn split others. After
+this many rounds, the rest are linked one by one."""
 
 _Flags = NDArray[np.bool_]
 
@@ -38,7 +38,7 @@ class CallColumns(Struct, frozen=True):
 
 
 class LinkedRun(Struct, frozen=True):
-    """Consecutive calls and replies that belong together: every call has a reply in its turn and an ID that is new."""
+    """Consecutive calls and replies that belong together: every call has a reply in its turn, and a new ID."""
 
     first: int
     end: int
@@ -47,7 +47,7 @@ class LinkedRun(Struct, frozen=True):
     """The turns of the first and the last message."""
     has_ok: bool
     has_call_stop: bool
-    """`has_ok` and `has_call_stop` are True if a message of the last turn has it."""
+    """`has_ok` and `has_call_stop` are True if a message of the last turn has an `ok` or a call stop, respectively."""
     calls: Column
     replies: Column
     places: Positions

@@ -47,7 +47,8 @@ if TYPE_CHECKING:
     from viewer.checks.call_columns import LinkedRun
 
 LONGEST_GLANCED = 4000
-"""The maximum length in bytes. Python refuses to parse integers of more than 4,300 digits."""
+"""The maximum length in bytes of JSON whose earlier parse is reused. Longer JSON may have an integer of more than 4,300
+digits, which Python refuses to parse."""
 _REPORTED = {
     E_TOOL_TIMEOUT: ("reported", CallState.TIMEOUT),
     E_TOOL_CANCELLED: ("reported", CallState.CANCELLED),
@@ -150,7 +151,7 @@ class ToolChecks:
         """Link the calls and replies from `first` up to, but not including, `last` that belong together and have no
         problem.
 
-        Return the index after the last one linked, and the index before which the others need not be tried again.
+        Return the index after the last message linked, and the index before which no message needs to be tried again.
         A message whose body is not plain loses its kind."""
         turn, notes = rows.turns[first], self._notes
         if turn == self._turn and (notes.json_calls or notes.lacking):
@@ -207,7 +208,7 @@ class ToolChecks:
         return whole, max(place, whole)
 
     def _is_plain_row(self, kind: PlainKind, value: dict[str, object] | None, rows: PlainRows, place: int) -> bool:
-        """Like `is_plain_call`, for a call whose arguments may not have been read yet."""
+        """Like `is_plain_call`, but for a call whose arguments may not have been read yet."""
 
         def arguments() -> dict[str, object] | None:
             is_known = value is None and rows.objects and rows.objects[place]
@@ -234,7 +235,7 @@ class ToolChecks:
         return self._declarations
 
     def is_plain_call(self, kind: PlainKind, arguments: Callable[[], dict[str, object] | None]) -> bool:
-        """True if the arguments have no fault. They are read only if this depends on them."""
+        """True if the tool and the arguments cannot be a problem. The arguments are read only if they matter."""
         declared = self._declarations
         if not declared:
             return True
@@ -270,7 +271,7 @@ class ToolChecks:
                 self._notes.json_calls.append((case.message.number, case.body.source_span(*member)))
 
     def _compare_turn(self) -> Iterator[Diagnostic]:
-        """W-CALL-MIXED: one turn calls tools in both ways."""
+        """W-CALL-MIXED: one turn contains both calls with a call token and calls in a JSON body."""
         if self._notes.call_token:
             for number, (start, end) in self._notes.json_calls:
                 yield Diagnostic(W_CALL_MIXED, "turn", number, start, end)
@@ -367,7 +368,7 @@ class ToolChecks:
         latency = ledger.latency_ms(row) if deadline is not None else None
         late = latency is not None and deadline is not None and latency > deadline
         if not late or ledger.state(row) is CallState.TIMEOUT or row in ledger.overdue:
-            return  # one event yields one problem
+            return  # not late, or already reported
         assert latency is not None and deadline is not None
         start = case.message.span[0]
         yield case.diagnose(E_TOOL_TIMEOUT, "late", (start, start))
@@ -509,7 +510,7 @@ def check_calls(case: CheckContext) -> Iterator[Diagnostic]:
 
 
 _REPLY_ERRORS = (rule for rule in RULES.values() if rule.severity is Severity.ERROR and rule is not E_CALL_SCHEMA)
-"""A reply may report any error."""
+"""The errors that a reply may report."""
 
 CALLS = Check(
     (

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 Predicate: TypeAlias = Callable[[Message, TranscriptFacts], bool]
 Run: TypeAlias = Callable[[CheckContext], Iterable[Diagnostic]]
 Search: TypeAlias = "Callable[[bytes, Positions], Iterable[int]]"
-"""A function that finds offsets in the bytes of many messages, given the offsets of all leads. No match crosses the end
-of a body."""
+"""A function that finds offsets in the bytes of many messages, given the offsets of all lead bytes. No match crosses
+the end of a body."""
 
 
 class Scope(Enum):

@@ -28,7 +28,7 @@ _CONSTRAINT = b"<|constrain|>"
 _DEADLINE = b"deadline_ms"
 _BRACE = ord("{")
 _MAY_BEGIN = b" \\"
-"""The first byte of a string whose text may begin with whitespace, or of an escaped brace."""
+"""The first bytes of strings whose text may begin with whitespace or an escaped brace."""
 
 
 class ClosedRows(Struct):
@@ -67,8 +67,8 @@ def _start_transcripts(checker: CheckQueue, work: ClosedRows, number: int) -> No
 
 
 def _last_together(checker: CheckQueue, work: ClosedRows, size: int) -> int:
-    """Return the number of the last of the first messages, about `size` bytes in all, before a transcript for which
-    `has_facts_of` is false."""
+    """Return the number of the last message to check together with the first: about `size` bytes later, or before a
+    transcript for which `has_facts_of` is false."""
     starts, _ = checker.index.bounds(work.first, work.last)
     last = work.first + max(1, bisect_left(starts, starts[0] + min(size, MOST_BYTES))) - 1
     for number, transcript in work.started:

@@ -63,7 +63,7 @@ def first_mark(words: bytes, *marks: bytes) -> int:
 
 
 class TranscriptFacts(Struct, frozen=True):
-    """What checks need to know about the transcript of a message."""
+    """The facts about the transcript of a message that checks depend on."""
 
     format: FormatTraits
     profile: HarmonyProfile

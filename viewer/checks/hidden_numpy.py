@@ -93,7 +93,7 @@ def _code_before(words: Words, places: Positions) -> NDArray[np.int64]:
 
 
 def _is_plain_selector(words: Words, places: Positions) -> _Flags:
-    """Return, for each selector, whether it directly follows a pictograph, or makes a keycap of a character."""
+    """Return, for each selector, whether it directly follows a pictograph, or turns a character into a keycap."""
     is_keycap = (
         (words[places] & _THREE == _EMOJI)
         & _KEYCAPS[(words[places - 1] & np.uint64(0xFF)).astype(np.intp)]

@@ -20,8 +20,8 @@ BEFORE_ID = (b"<|channel|>", b"<|constrain|>", b"<|message|>")
 DEADLINE = b'"deadline_ms"'
 """Text of a call that may set a deadline for its tool."""
 IS_OBJECT, HAS_OK, FAILS, FITS, MISFITS = 1, 2, 4, 8, 16
-"""Flags of JSON: it is an object without repeated keys; it has `ok`; it reports a failure; it fits the schema of its
-tool; it does not fit it. `Native.objects` returns the same flags."""
+"""Flags of a JSON body: it is an object without repeated keys; it has `ok`; it reports a failure; it fits the schema of
+its tool; it does not fit the schema. `Native.objects` returns the same flags."""
 
 
 class KindCode(IntFlag):
@@ -56,7 +56,7 @@ class PlainKind(Struct, frozen=True):
     """The name that linking compares; empty if there is none."""
     is_function: bool
     states_outcome: bool = False
-    """True for a reply that reports how the call ended in its header, not in its text."""
+    """True for a reply whose header, not its text, reports how the call ended."""
 
 
 class PlainRows(Struct, frozen=True):

@@ -123,7 +123,7 @@ class PlainPrefilter:
         self._checks = checks
         self._predicates = predicates_of(checks)
         self._tests: dict[int, tuple[int, _Known]] = {}
-        """For each set of header answers, the bits that are certain, and the tests that decide the others."""
+        """For each result of the header predicates, the bits that are certain, and the tests that decide the others."""
 
     def mask(self, answers: int, data: bytes, start: int, end: int) -> int:
         """Return the bits of the checks that a message needs. `start` and `end` delimit its body."""
@@ -138,8 +138,8 @@ class PlainPrefilter:
     ) -> list[int]:
         """Return the masks of several bodies. A test that no body passes runs only once.
 
-        `sources` contains the text of each body. If `read` is given, they may also be JSON strings, and `read` returns
-        the text of one row."""
+        `sources` contains the text of each body. If `read` is given, a source may also be a JSON string, and `read`
+        returns the text of one row."""
         masks = [0] * len(sources)
         rows_of: dict[int, list[int]] = {}
         for row, answer in enumerate(answers):

@@ -107,8 +107,8 @@ def compile_block(checks: tuple[Check, ...]) -> BlockPrefilter:
 
 
 def _signs(leaf: Trigger) -> tuple[bytes, ...]:
-    """Return strings at least one of which, ignoring case, is in every body that an elementary trigger selects; nothing
-    if there are no such strings. They contain no character that JSON escapes."""
+    """Return strings such that every body that an elementary trigger selects contains at least one of them, ignoring
+    case; empty if there are no such strings. JSON escapes none of their characters."""
     found: tuple[bytes, ...] = ()
     match leaf:
         case Contains(ignore_case=True):
@@ -120,8 +120,8 @@ def _signs(leaf: Trigger) -> tuple[bytes, ...]:
 
 
 def _texts(leaf: Trigger) -> list[bytes]:
-    """Return strings, as spelled in JSON, at least one of which is in every body that an elementary trigger selects;
-    nothing if there are no such strings."""
+    """Return strings, as spelled in JSON, such that every body that an elementary trigger selects contains at least one
+    of them; empty if there are no such strings."""
     if not isinstance(leaf, Contains) or leaf.ignore_case:
         return []
     return [encode(literal.decode())[1:-1] for literal in leaf.literals]
@@ -142,10 +142,10 @@ def _finder(leaf: Trigger) -> Places | None:
         case HeaderIs() | Noted() | IllFormed() | HasByte(b"\0"):
             return None
         case HasByte(wanted) if set(b"\t\n\r").isdisjoint(wanted) and max(wanted) < 0x80:
-            raw = bytes(byte for byte in wanted if byte >= 0x20)  # an escape that counts as a sign spells the others
+            raw = bytes(byte for byte in wanted if byte >= 0x20)  # the escapes of the others count as signs
             return _places_with(re.compile(b"[" + re.escape(raw) + b"]").search) if raw else None
         case LoneByte(b"\r", b"\n"):
-            return None  # an escape that counts as a sign spells it
+            return None  # its escape counts as a sign
         case Matches(pattern=pattern) if pattern is MAY_HIDE:
             return _places_that_may_hide
         case BodyStarts(leads, _, pattern):

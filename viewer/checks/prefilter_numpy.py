@@ -80,7 +80,7 @@ class Batch:
 
     @cached_property
     def _tokens(self) -> Positions:
-        """The offsets of most tokens, none of which is in a body. Eleven bytes are the length of `<|message|>`."""
+        """The offsets of most tokens, none of which is in a body: `<|start|>`, `<|message|>`, and the stop token."""
         return np.concatenate((self.starts, np.maximum(self.body_starts - MESSAGE_LENGTH, self.starts), self.body_ends))
 
     @cached_property
@@ -118,8 +118,8 @@ class Batch:
         return self._flagged()
 
     def places_begun(self, first: int, second: int | None) -> Positions:
-        """Return the offsets in bodies of all bytes `first`, and of some in headers. If `second` is given, it follows:
-        if the first byte is frequent, this takes much less time than looking at what follows each of them."""
+        """Return the offsets in bodies of all bytes `first`, and of some in headers. If `second` is given, it must
+        follow: if the first byte is frequent, this takes much less time than looking at what follows each of them."""
         if bytes((first,)) not in self.data:
             return _NOWHERE
         flags = self._flags[: len(self.data)]
@@ -439,8 +439,8 @@ class _Pass:
         return batch.flags(batch.in_bodies(np.array(matched, np.int64))[1])
 
     def _hiding(self, trigger: Matches, found: Rows) -> Rows:
-        """Return the found messages that contain a hidden character. In most of the others, an emoji explains the
-        character."""
+        """Narrow the found messages to those that contain a hidden character. In most of the others, the character
+        belongs to an emoji."""
         signs = self._signs
         if signs is None or trigger.search is None or not len(signs.places):
             return found

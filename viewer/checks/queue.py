@@ -66,7 +66,7 @@ MOST_TOGETHER, MOST_TOGETHER_BYTES = 256, 256 * 1024
 
 
 class _AheadReader:
-    """Reads small pieces in blocks, because each read asks the system whether the file has changed."""
+    """Reads small pieces in blocks, because each read of the source checks whether the file has changed."""
 
     def __init__(self, read: Read) -> None:
         self._read = read
@@ -197,7 +197,7 @@ class Messages(Struct):
 
 
 class Ended(Struct, frozen=True):
-    """The input has ended."""
+    """The end of the input."""
 
 
 Work = Event | Messages | ClosedRows | Ended
@@ -444,7 +444,7 @@ class CheckQueue:
         self.checked_to = max(self.checked_to, messages[-1].span[1])
 
     def _skip_to(self, number: int) -> int:
-        """Skip the messages without checks up to this one, or none if the number is 0. Return 0."""
+        """Skip the messages without checks up to this one; do nothing if the number is 0. Return 0."""
         if number:
             self.tools.skip_messages(self.index.turn(number))
         return 0
@@ -630,8 +630,8 @@ class CheckQueue:
 
 
 def _regular_body(message: Message, block: bytes, base: int, *, is_plain: bool) -> Body | None:
-    """Return the body of a message in a block that starts at `base`, or None unless the body alone determines which
-    checks are needed: the bytes around it are plain, as in a plain block, and nothing in it is escaped."""
+    """Return the body of a message in a block that starts at `base` if nothing else determines which checks are needed:
+    the bytes around it are plain, as in a plain block, and nothing in it is escaped. Otherwise, return None."""
     plain = plain_body(message)
     if plain is None:
         return None

@@ -60,7 +60,7 @@ class Report:
         sentence: str = "",
     ) -> None:
         """Each function in `adds` adds problems to a document. `wanted` selects the findings that match a filter.
-        `sentence` is said about the output as soon as a file can be read."""
+        `sentence` is a notice about the output, printed as soon as a file can be read."""
         self.inputs = inputs
         self.sentence = sentence
         self._adds = adds
@@ -253,7 +253,7 @@ def _wanted(where: Filter, audience: Audience, document: Document, findings: lis
 
 
 def _shows_source(revealed: Audience) -> bool:
-    """True if source lines are quoted; report that they cannot be."""
+    """True if source lines are quoted. If only some hidden content is revealed, report that they cannot be quoted."""
     with_source = revealed.reveals(Reveal.ALL)
     if not with_source and not revealed.is_safe:
         complain("source lines need --reveal all, because a line may contain other messages too")
@@ -390,7 +390,7 @@ class LiveReport:
         self.has_output = False
 
     def reset(self, name: str, reason: Reason) -> None:
-        """Print a reset line for programs, and a sentence on standard error."""
+        """Print a reset line in JSON output, and a sentence on standard error."""
         from viewer.sources.changes import Reason  # needed only for following
 
         if reason is Reason.DETECTED:

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 @click.option("--keys", is_flag=True, help="List actions and their keys.")
 @options.printing
 def command(begin: bool, keys: bool, color: str, ascii_only: bool) -> int:
-    """Show effective settings and where each comes from. No setting reveals anything. Reports mistakes in the file with
-    their positions, ignores them, and exits with 1."""
+    """Show effective settings and where each comes from. No setting reveals anything. If the file has mistakes, reports
+    them with their positions, ignores them, and exits with 1."""
     from viewer.tui.settings.file import read_settings
     from viewer.tui.settings.places import config_file, state_file, themes_folder, tilde
     from viewer.tui.settings.template import begin_settings

@@ -59,8 +59,8 @@ def command(
     strict_safe: bool,
     threads: int | None,
 ) -> int:
-    """Convert to another format. Anything dropped is listed on stderr. With a folder, -o DIR gets one file per
-    transcript."""
+    """Convert to another format. Anything dropped is listed on stderr. For a folder, writes one file per transcript
+    to -o DIR."""
     audience = options.audience_of(reveal, debug, strict_safe, threads)
     inputs = options.inputs_of(files)
     reading = options.reading_options(preambles)
@@ -110,8 +110,8 @@ def _convert(document: Document, projection: Projection, target: str, path: Path
     say_what_is_outside(projection)
     say_what_is_withheld(projection)
     if superseded and projection.audience.thread is not None:
-        words = "1 message is" if superseded == 1 else f"{superseded:,} messages are"
-        say(f"{words} on a superseded branch and were omitted; see --threads all.")
+        words = "1 message was" if superseded == 1 else f"{superseded:,} messages were"
+        say(f"{words} omitted as part of a superseded branch; see --threads all.")
     for loss in losses:
         say(loss)
     _say_what_opens(projection, messages, text, target)

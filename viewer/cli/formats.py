@@ -21,7 +21,7 @@ from viewer.sources.files import open_source
     "file",
     metavar="FILE",
     shell_complete=completion.files,
-    help="List the formats that FILE may have, best first.",
+    help="List the formats that FILE may be in, best match first.",
 )
 @click.option("--verify", "plugin", metavar="NAME", help="Check a format plug-in against its own samples.")
 @click.option("--json", "as_json", is_flag=True, help="With --detect, print one JSON object per format.")

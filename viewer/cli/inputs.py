@@ -30,7 +30,7 @@ class Inputs:
         skips: Callable[[str], bool] = lambda path: False,
     ) -> None:
         """With `refuses`, skip files without a known format and set the exit code for damaged ones. With `strict`, do
-        not print the keys of unknown files. `skips` selects the files of a folder to omit."""
+        not print the keys of unknown files. `skips` selects the files to omit from a folder."""
         self._refuses = refuses
         self._strict = strict
         self._skips = skips

@@ -32,7 +32,7 @@ from viewer.sources.limits import size_text
 
 _SOURCE_WIDTH = 48
 _RANKS = {None: None, "differ": Rank.LABEL, "visibility": Rank.VISIBILITY}
-"""The values of --only, with the least serious rank to show."""
+"""The least serious rank to show for each value of --only."""
 
 
 class Comparison(Struct, frozen=True):

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from viewer.insight.replay.timeline import At, ReplayRequest
 
 MOST_DIGITS = 30
-"""The maximum number of digits in the number of an event."""
+"""The maximum number of digits in an event number."""
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 

@@ -146,7 +146,7 @@ def _before(projection: Projection, number: int, encoder: Encoder | None) -> Sim
 def _outcomes(
     document: Document, policies: list[Policy], before: int | None, encoder: Encoder | None
 ) -> list[list[Outcome]]:
-    """Return the outcomes of each transcript."""
+    """Return the outcomes of these policies for each transcript."""
     return [simulator.outcomes(policies) for simulator in _simulators(document, before, encoder)]
 
 
@@ -262,9 +262,9 @@ def _agreement(outcomes: list[Outcome]) -> str:
         return "refuses" if refused == 1 else "all refuse"
     refusing = f"{counted(refused, 'refuses', 'refuse')}, " if refused else ""
     if others == 1:
-        return f"{refusing}the other one gives a prompt" if refused else ""
+        return f"{refusing}the other one produces a prompt" if refused else ""
     same = "the same prompt" if prompts == 1 else f"{prompts} different prompts"
-    return f"{refusing}the others give {same}" if refused else same
+    return f"{refusing}the others produce {same}" if refused else same
 
 
 def _row(outcome: Outcome) -> list[Cell]:

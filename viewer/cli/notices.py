@@ -73,7 +73,7 @@ def _empty_sentence(document: Document) -> str:
     count = document.tally.metadata
     if not count:
         return "no messages found. `ocmlview formats` lists the known formats."
-    return f"No messages; {counted(count, 'record')} of metadata."
+    return f"no messages; {counted(count, 'metadata record')}."
 
 
 def refuse_if_unknown(document: Document, *, strict: bool) -> None:
@@ -116,7 +116,7 @@ def report_damage(document: Document) -> int:
 
 
 def announced(documents: Iterable[Document], sentence: str) -> Iterator[Document]:
-    """Yield documents, and say a sentence about their output as soon as one can be read."""
+    """Yield documents, and print a sentence about their output as soon as one can be read."""
     for document in documents:
         if sentence:
             say(sentence)

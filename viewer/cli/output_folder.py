@@ -46,8 +46,8 @@ class OutputFolder:
         return self._is_inside and Path(path).resolve().is_relative_to(self._target_path)
 
     def path_for(self, document: str, name: str, redactor: Redactor | None = None) -> Path:
-        """Return the path of a transcript's file, and create its folder. A redactor masks secrets in names of
-        folders."""
+        """Return the path of a transcript's file, and create its folder. A redactor masks secrets in folder
+        names."""
         folder = Path(document).relative_to(self._source).parent
         path = self._target / (redactor.name(str(folder)) if redactor else folder) / name
         if path in self._taken:

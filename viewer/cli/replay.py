@@ -79,7 +79,7 @@ def _seconds(context: click.Context, parameter: click.Parameter, value: str) -> 
     callback=_seconds,
     default=f"{USUAL_IDLE_LIMIT_MS / 1000:g}",
     metavar="SECONDS",
-    help=f"Shorten longer pauses to this; default: {USUAL_IDLE_LIMIT_MS / 1000:g}.",
+    help=f"Shorten longer pauses to SECONDS; default: {USUAL_IDLE_LIMIT_MS / 1000:g}.",
 )
 def command(
     files: tuple[str, ...],

@@ -31,7 +31,7 @@ def _size(context: click.Context, parameter: click.Parameter, value: str) -> int
 
     size = parse_size(value)
     if size is None:
-        raise click.BadParameter(f"{value!r} is not a size; write 500MB or 10GB.", context, parameter)
+        raise click.BadParameter(f"{value!r} is not a size such as 500MB or 10GB.", context, parameter)
     return size
 
 
@@ -46,13 +46,13 @@ def _size(context: click.Context, parameter: click.Parameter, value: str) -> int
 @click.option("--resume", is_flag=True, help="Skip files that are already in DIR (default).")
 @click.option("--again", is_flag=True, help="Scan all files again.")
 @click.option("--retry-failed", is_flag=True, help="Also retry files that could not be read.")
-@click.option("--estimate", is_flag=True, help="Read a sample, estimate rate, size, and hours, and write nothing.")
+@click.option("--estimate", is_flag=True, help="Estimate rate, size, and hours from a sample; write nothing.")
 @click.option("--compact", is_flag=True, help="Merge the parts of DIR and drop superseded rows.")
 @options.reveal_option
 @click.option("--strict-safe", is_flag=True, help="Do not record that anything is hidden.")
 @click.option("--text", is_flag=True, help="Store the text of the messages that the audience sees.")
 @click.option("--leaks", is_flag=True, help="Store the leak score of each file; requires --reveal all.")
-@click.option("--by-content", is_flag=True, help="Recognize files by a hash of their content, not by their times.")
+@click.option("--by-content", is_flag=True, help="Identify files by content hash instead of modification time.")
 @click.option("--root", metavar="DIR", help="Store paths relative to DIR.")
 @click.option(
     "--timeout",
@@ -92,8 +92,8 @@ def command(
     as_json: bool,
     quiet: bool,
 ) -> int:
-    """Read any number of transcripts and write Parquet tables for `ocmlview sql`. The tables show the safe view, with
-    the positions and codes of problems, unless --reveal and a directory that ends in .DEBUG are given. Run the same
+    """Read any number of transcripts and write Parquet tables for `ocmlview sql`. The tables contain the safe view,
+    with the positions and codes of problems, unless you pass --reveal and a directory that ends in .DEBUG. Run the same
     command again to continue, or to read only new files. Exits with 1 if errors are found, and with 2 if a file could
     not be read."""
     check_packages("scan")
@@ -142,7 +142,7 @@ def command(
 
             merged = compact_directory(directory)
             if not quiet:
-                say(f"{target}: {merged.before:,} parts became {merged.after:,}")
+                say(f"{target}: merged {merged.before:,} parts into {merged.after:,}")
     if not places:
         return FINE
     _report(totals, time.monotonic() - began, job, target, is_complete, as_json=as_json, quiet=quiet)

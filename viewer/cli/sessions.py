@@ -34,7 +34,7 @@ def _seconds(context: click.Context, parameter: click.Parameter, value: str | No
         return None
     found = _AGE.fullmatch(value)
     if not found:
-        raise click.BadParameter("give a number and a unit: 30m, 12h, 7d, 4w.", context, parameter)
+        raise click.BadParameter("use an age such as 30m, 12h, 7d, or 4w.", context, parameter)
     return int(found[1]) * _SECONDS[found[2]]
 
 

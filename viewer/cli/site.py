@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 MOST_TRANSCRIPTS, LARGEST_SITE = 10_000, 500_000_000
 LIMIT_OF_SINGLE = 50 * 1024 * 1024
 MOST_LISTED = 20
-"""How many files that are not transcripts to list."""
+"""The maximum number of files to list that are not transcripts."""
 MANIFEST = "site.json"
 """The file that identifies an existing site."""
 ALONE = 16
@@ -345,7 +345,7 @@ def _finish(folder: _Folder, built: Sequence[_Built], asked: SiteOptions) -> Non
     else:
         if size > LARGEST_SITE:
             raise ViewerError(
-                f"the pages take {byte_size(size)}: a site can hold at most {byte_size(LARGEST_SITE)}; pass fewer files"
+                f"the pages are {byte_size(size)}: a site can hold at most {byte_size(LARGEST_SITE)}; pass fewer files"
             )
         _write(folder.path / "rows.js", [script_file("rows", rows_json(rows))])
         for name, shard in index.shards():
@@ -375,7 +375,7 @@ def _single(
     size = _write(folder / "index.html", single_page(rows, pages, data, asked.audience))
     if size > asked.limit:
         raise ViewerError(
-            f"the page takes {byte_size(size)}, more than the limit of {byte_size(asked.limit)}; "
+            f"the page is {byte_size(size)}, more than the limit of {byte_size(asked.limit)}; "
             "omit --single, or raise --limit-size"
         )
     for name in ("t", "text", "search"):
@@ -398,7 +398,7 @@ def _write(path: Path, pieces: Iterator[str] | Sequence[str]) -> int:
 
 
 class _Folder:
-    """Context manager: the temporary folder of a site. `keep` gives it the name of the site; otherwise it is
+    """Context manager: the temporary folder of a site. `keep` renames it to the name of the site; otherwise, it is
     removed."""
 
     def __init__(self, target: Path, asked: SiteOptions) -> None:

@@ -49,7 +49,7 @@ def command(
     ascii_only: bool,
     as_json: bool,
 ) -> int:
-    """Count messages, bytes, tokens and calls. Hidden messages are counted without their sizes."""
+    """Count messages, bytes, tokens, and calls. Hidden messages are counted without their sizes."""
     audience = options.audience_of(reveal, debug, strict_safe)
     options.check_where(where, audience)
     inputs = Inputs(options.inputs_of(files), format, options.reading_options(preambles), strict=strict_safe)
@@ -122,7 +122,7 @@ def _prices(audience: Audience) -> Prices:
 
 
 def _usage_rows(stats: Stats, usage: Usage, style: Style) -> list[list[Cell]]:
-    """Return a row for each model, and the sum."""
+    """Return a row for each model, and one with the totals."""
     rows = [[style.name(row.model or "(no model)"), *_usage_cells(row.usage, row.cost)] for row in stats.models]
     return [*rows, [trusted("all models"), *_usage_cells(usage, stats.cost)]]
 

@@ -26,7 +26,7 @@ _ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 @click.command("tap", short_help="Log and show the requests of a model client.")
 @click.option("--to", "url", required=True, metavar="URL", help="The server to forward to, such as https://HOST/v1.")
 @click.option(
-    "--listen", default="127.0.0.1:8899", show_default=True, metavar="ADDRESS:PORT", help="Where clients connect."
+    "--listen", default="127.0.0.1:8899", show_default=True, metavar="ADDRESS:PORT", help="Listen on this address."
 )
 @click.option("-o", "--output", metavar="FILE", help="The log file; default: tap-DATE-TIME.jsonl in this folder.")
 @click.option("--quiet", is_flag=True, help="Do not open the viewer; print only errors.")

@@ -64,7 +64,7 @@ class Columns(Protocol):
         """Return the rows whose value is in the set."""
 
     def mask(self, ids: Column, allowed: bytes | bytearray, first: int, last: int) -> bytearray:
-        """Return the byte of `allowed` for each row, by ID."""
+        """Return a mask: for each row, the byte of `allowed` at the ID of the row."""
 
     def select(self, mask: bytearray, base: int) -> Column:
         """Return the rows whose flag is set, counted from `base`."""

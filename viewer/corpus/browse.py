@@ -46,7 +46,7 @@ class Place(Struct, frozen=True):
 
 
 class Page(Struct, frozen=True):
-    """Part of the rows of a list."""
+    """Consecutive rows of a list."""
 
     columns: tuple[str, ...]
     rows: tuple[tuple[Any, ...], ...]

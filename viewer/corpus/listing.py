@@ -237,7 +237,7 @@ def _tar_members(stream: IO[bytes]) -> Iterator[TarInfo | None]:
                 archive.members = []  # type: ignore[attr-defined]  # it would keep them all
                 yield member
             stream.seek(archive.offset)
-            if stream.read(tarfile.BLOCKSIZE) != tarfile.NUL * tarfile.BLOCKSIZE:  # which ends an archive
+            if stream.read(tarfile.BLOCKSIZE) != tarfile.NUL * tarfile.BLOCKSIZE:  # a NUL block ends an archive
                 yield None
     except (tarfile.TarError, EOFError, ValueError, OverflowError):
         yield None

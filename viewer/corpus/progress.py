@@ -142,7 +142,7 @@ def summary_lines(totals: Totals, seconds: float, run_id: str, following: str) -
     if totals.known:
         yield f"{_files(totals.known)} already known"
     if totals.skipped:
-        yield f"{_files(totals.skipped)} skipped: no transcripts by name"
+        yield f"{_files(totals.skipped)} skipped: not named like transcripts"
     states = Counter(totals.states)
     states.update(totals.known_states)
     for state, count in sorted(states.items(), key=lambda item: (-item[1], item[0])):

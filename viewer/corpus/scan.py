@@ -41,7 +41,7 @@ _LOCK = ".lock"
 
 
 class Known(Struct, frozen=True, gc=False):
-    """What the tables say about a file that need not be scanned again."""
+    """The recorded result for a file that need not be scanned again."""
 
     state: FileState
     has_errors: bool

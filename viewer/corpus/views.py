@@ -97,7 +97,7 @@ def connect(tables: Tables, memory: str = MEMORY, spill: str | None = None) -> I
         try:
             database.execute("set memory_limit = $1", [memory])
         except duckdb.Error:
-            raise ViewerError(f"--memory: {memory} is not a size; write 512MB or 4GB") from None
+            raise ViewerError(f"--memory: {memory} is not a size such as 512MB or 4GB") from None
         for name, paths in parts.items():
             if is_readable:
                 _add_parts(database, tables.contents, name, paths or [])
@@ -116,8 +116,8 @@ def connect(tables: Tables, memory: str = MEMORY, spill: str | None = None) -> I
 
 
 def load_duckdb(*, is_whole: bool = False) -> Any:
-    """Return DuckDB: either its engine alone, or the whole package, which also reads pyarrow but takes four times as
-    long to import."""
+    """Return DuckDB: either its engine only, or the whole package, which also reads pyarrow data sets but takes four
+    times as long to import."""
     with suppress(ImportError):
         import _duckdb
 
@@ -147,8 +147,8 @@ def _add_parts(database: duckdb.DuckDBPyConnection, contents: Contents, name: st
 
 
 def view_of(name: str, *, is_compact: bool = False) -> str:
-    """Return the query of a view. Only the newest row of each path is included. Rows of other tables are included with
-    their file's row."""
+    """Return the query of a view. Of `files`, it selects the newest row of each path; of other tables, the rows whose
+    file it selects."""
     if is_compact or name == "runs":
         return f"select * from {name}{_PARTS}"
     if name == "files":

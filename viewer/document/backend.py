@@ -59,5 +59,5 @@ def forced_backend() -> Backend | None:
     if not name:
         return None
     if name not in NAMES:
-        raise ViewerError(f"unknown backend {name}: {VARIABLE} is {', '.join(NAMES[:-1])}, or {NAMES[-1]}")
+        raise ViewerError(f"unknown backend {name}: {VARIABLE} must be {', '.join(NAMES[:-1])}, or {NAMES[-1]}")
     return PLAIN if name == "plain" else load_backend()

@@ -148,7 +148,7 @@ def sees_both_ends(link: CallLink, cache: VisibilityCache) -> bool:
 
 
 def shown_call(link: CallLink) -> ShownCall:
-    """Return the value of a call for an audience that sees it."""
+    """Return the `ShownCall` of a call, for an audience that sees it."""
     return ShownCall(
         link.transcript,
         link.call_id,
@@ -241,7 +241,7 @@ _PLAIN_NAME = re.compile(r"[A-Za-z0-9_.:/-]{1,64}")
 
 
 class CallLines:
-    """Looks up the calls of a growing ledger by message. It returns four facts about each call, but no text."""
+    """Looks up the calls of a growing ledger by message. It returns no text other than plain tool names."""
 
     def __init__(self, ledger: CallLedger, index: MessageIndex) -> None:
         self._ledger = ledger

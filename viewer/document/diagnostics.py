@@ -24,7 +24,7 @@ _KINDS = [(code, reason) for code, rule in RULES.items() for reason in (None, *r
 _KIND_OF = {kind: number for number, kind in enumerate(_KINDS)}
 
 Show: TypeAlias = Callable[[Diagnostic], ShownDiagnostic | None]
-"""A function that returns the disclosed value of a diagnostic, or None."""
+"""A function that returns a diagnostic as disclosed to the audience, or None if it is not disclosed."""
 CheckAhead: TypeAlias = Callable[[int], list[Diagnostic]]
 """A function that checks a message ahead of time."""
 Key: TypeAlias = tuple[int, int, int] | tuple[int, str, str, int]
@@ -233,7 +233,7 @@ class DiagnosticView(Sequence[ShownDiagnostic]):
         return self._in_order("", numbers) if self._by_place else (numbers, range(len(numbers)))
 
     def _in_order(self, name: str, numbers: Column) -> tuple[Column, Column]:
-        """Sort numbers that are in order of position. Return them with the previous index of each."""
+        """Sort numbers that are in order of position. Return them with the original index of each."""
         if name not in self._orders:
             places = sorted(range(len(numbers)), key=numbers.__getitem__)
             self._orders[name] = array("I", map(numbers.__getitem__, places)), array("I", places)

@@ -58,7 +58,7 @@ class Disclosure(Struct, frozen=True):
         return last
 
     def show(self, rows: Rows) -> Show:
-        """Return a function that returns the disclosed value of a diagnostic, or None. `rows` are all rows of the
+        """Return a function that returns a diagnostic as disclosed, or None if it is not. `rows` are all rows of the
         projection."""
         cache = VisibilityCache(self._analysis.index, self.audience.sees)
         label_of = (lambda number: rows.label(rows.row_of(number))) if self.audience.strict else _identity

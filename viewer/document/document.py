@@ -63,8 +63,8 @@ class Finding(Struct, frozen=True):
 class Rewrites:
     """Decides what happens when the file of a document turns out to be rewritten.
 
-    Reading steps restart. Everything else withholds content and reports that once, after `withhold`; before, the error
-    is raised."""
+    Reading steps restart. Everything else raises the error or, once `withhold` was called, withholds content and
+    reports that."""
 
     def __init__(self) -> None:
         self._source: Source | None = None
@@ -72,12 +72,12 @@ class Rewrites:
         self._is_in_step = False
 
     def withhold(self, report: Callable[[], None]) -> None:
-        """From now on, return no content and call `report`, possibly in another thread."""
+        """From now on, withhold rewritten content and call `report`, possibly in another thread."""
         self._report = report
 
     @property
     def are_withheld(self) -> bool:
-        """True if content is withheld."""
+        """True if rewritten content is withheld, False if an error is raised."""
         return self._report is not None
 
     def begin(self, source: Source) -> None:

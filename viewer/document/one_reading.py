@@ -143,7 +143,7 @@ class Reading:
         """Read the next bytes of the input."""
         is_much = len(data) >= WORTH_SCANNING or self.message_count >= MANY
         if is_much and self._parser.has_frames and self.needs_backend:
-            self.load_backend()  # a format without frames is read just as fast without it, in half the memory
+            self.load_backend()  # other formats are read just as fast without the backend, in half the memory
         self.read_to += len(data)
         self.places.feed(data, self._backend.current.columns)
         make_scanner, least = self._backend.current.make_scanner, 0 if self._backend.forced else WORTH_SCANNING
@@ -168,8 +168,8 @@ class Reading:
         return self._noise.is_heard
 
     def hears_noise(self, data: bytes) -> bool:
-        """Check the bytes just read for noise. Return True if there are now enough findings to stop. A binary input
-        lists few findings, unless it turns out to have another format."""
+        """Check the bytes just read for noise. Return True if there are now enough findings to stop. Few
+        findings of a binary input are kept, unless it turns out to have another format."""
         heard = self.unknown == "binary" and self._noise.listen(data)
         is_noise = heard or (self.unknown == "binary" and self._noise.is_heard)
         self.analysis.findings.keep(MOST_IN_BINARY if is_noise else self._most_per_code)

@@ -168,7 +168,7 @@ class Folds:
     """Finds the messages that are folded into one row: superseded branches, and messages of other agents."""
 
     def __init__(self, index: MessageIndex, audience: Audience, folding: Folding | None) -> None:
-        """`folding` is None where nothing is folded."""
+        """`folding` is None if nothing is folded."""
         self.folding = folding
         self._index = index
         self._audience = audience

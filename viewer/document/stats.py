@@ -45,7 +45,7 @@ class ToolSum(Struct, gc=False):
     failed: int = 0
     unanswered: int = 0
     tokens: int | None = None
-    """The token usage of the replies with the calls; None if the input does not state it."""
+    """The token usage of the model replies that contain the calls; None if the input does not state it."""
     cost: float | None = None
     """The cost; None if a model has no price."""
 

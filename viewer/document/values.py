@@ -107,7 +107,7 @@ class Layout(Struct, frozen=True):
     verbatim: bytearray
     """A flag for each message: 1 if its body is known to have no escapes."""
     bodies: Callable[[int, int], tuple[Column, Column]]
-    """Returns the first and last bytes of the bodies of the messages with these numbers."""
+    """Returns where the bodies begin and end, for the messages from the first to the last of these numbers."""
     header: Callable[[int], Header]
     """Returns the header of the message with this number, without its call ID."""
 

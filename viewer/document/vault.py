@@ -288,7 +288,7 @@ class Vault:
         return read_body(pieces, lambda first, after: frame[first - start : after - start], body_of_ids)
 
     def _again(self, start: int, end: int) -> bytes:
-        """Return the bytes between two offsets. A screen reads little, so it does not rely on the stamp."""
+        """Return the bytes between two offsets. A screen reads little, so its reads do not rely on the file stamp."""
         return (self._source.read_again if self._is_shown() else self._source.read)(start, end)
 
     def _judged(self, message: Message) -> bytes:

@@ -95,7 +95,7 @@ class Heads:
 
     @property
     def channels(self) -> Channels:
-        """The channel names of the format. An empty input lacks no channels."""
+        """How the messages of the format name their channels. An empty input does not count as one without channels."""
         return FORMATS[self._format].channels if self._format else Channels.WRITTEN
 
     @property

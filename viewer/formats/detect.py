@@ -298,7 +298,7 @@ def _has_role(value: JsonNode) -> bool:
 
 def _may_hold_messages(value: JsonNode) -> bool:
     """False for JSON that is a transcript only if a message is found in it: schemas, profiles, and settings also have
-    members with these names."""
+    members such as `messages`."""
     listed = value.get("messages")
     if listed is not None:
         return listed.kind is not JsonKind.ARRAY or any(map(_is_spoken, listed.items)) or not listed.items

@@ -27,7 +27,7 @@ def joined(*words: tuple[str, ...]) -> tuple[str, ...]:
 
 _USER_PLACES = ("user", "users", "end_user", "customer", "client", "human")
 _PLACES = (*_USER_PLACES, "ui", "chat", "transcript", "view", "frontend", "conversation")
-"""Who or what shows a text, or does not."""
+"""Who may see a text, or where it may be displayed."""
 _THOUGHTS = (
     *("thought", "thoughts", "thinking", "reasoning", "analysis", "scratchpad", "cot", "chain_of_thought"),
     *("reflection", "monologue", "inner_monologue", "internal_monologue", "inner_thought", "inner_thoughts"),
@@ -105,11 +105,11 @@ OFF = spelled(
     *("delivered_to_user", "published", "is_published", "exposed", "viewable", "is_viewable", "in_transcript"),
     *("is_main_agent", "_visible"),
 )
-"""Members that hide text if their value is false."""
+"""Members that hide text if their value is false, or a word such as `never`."""
 
 STARTERS = spelled("parent_tool_use_id", "parent_tool_call_id", "subagent_id", "sub_agent_id", "parent_agent_id")
-"""Members that hide text if their value is a string: the call that started another agent, which wrote the object, or
-the name of that agent."""
+"""Members that hide text unless their value is null or an empty string. The value is the call that started another
+agent, which wrote the object, or the name of that agent."""
 KINDS = frozenset(
     {
         *("kind", "part_kind", "partKind", "part-kind", "subtype", "message_type", "messageType", "message-type"),
@@ -123,7 +123,8 @@ HIDDEN_TYPES = (
     *("critique", "deliberat", "chain_of", "cot_", "environment", "developer", "instruction", "subagent"),
     *("sub_agent", "debug", "injected", "draft_"),
 )
-"""The prefixes of such words, which end in `_`."""
+"""The prefixes of words for a thought, a call, or a reply. Words are compared with `_` appended, so `draft_` matches
+`draft`, but not `drafting`."""
 TYPES = frozenset({"Type", "TYPE", "_type", "@type", "Kind", "KIND", "_kind"}) | spelled(
     *joined(("msg", "entry", "step", "chunk", "block", "segment", "output", "item"), ("type", "kind")),
     *("part_type", "log_level"),
@@ -141,7 +142,7 @@ _HIDDEN_CONTENTS = (
     *(*HIDDEN_TYPES, "commentary", "execution_output", "user_editable_context", "model_editable_context", "tether_"),
     *("computer_output", "observation"),
 )
-"""The prefixes of such words."""
+"""The prefixes of words for the content of a thought, a call, or a reply."""
 RANGES = spelled(
     *("visibility", "visible_to", "visible_for", "for", "shown_to", "private_to", "readers", "viewers", "audiences"),
     *("target_audience", "intended_for", "intended_audience", "access", "access_level", "exposure", "privacy"),
@@ -153,14 +154,15 @@ _UNSEEN = (
     *("self", "admin", "staff", "backend", "debug", "not_visible", "invisible", "secret", "silent", "nobody"),
     *("no_one", "off_", "no_", "never"),
 )
-"""The prefixes of such words, which end in `_`."""
+"""The prefixes of words for text that no user sees. Words are compared with `_` appended, so `off_` matches `off`, but
+not `official`."""
 _USERS = frozenset({"user", "users", "human", "end_user", "endUser", "customer", "ui", "chat", "public", "everyone"})
-"""Members of an object that says who may see a text. If one of them is off, the user does not see the text."""
+"""Members of an object that specifies who may see a text. If one of them is off, the user does not see the text."""
 STATES = spelled("status", "state", "scope", "display_type", "display_mode", "presentation", "purpose", "mode")
 """Members that hide text if their value is a word for text that is not displayed. Most of their values mean something
 else."""
 _CONCEALED = ("hidden", "internal", "private", "invisible", "not_displayed", "not_visible", "suppressed")
-"""The prefixes of such words."""
+"""The prefixes of words for text that is not displayed."""
 _HIDDEN_STATES = (*_CONCEALED, "thinking_", "reasoning_")
 _MODES = spelled("mode")
 """States that often name the mode of the model that wrote an answer, such as `reasoning`."""
@@ -171,7 +173,7 @@ _HIDING_TAGS = spelled(
     *("do_not_display", "system_reminder", "is_hidden", "scratchpad", "chain_of_thought", "inner_monologue"),
 )
 _OF_TAGS = ("name", "tag", "label", "value", "key", "id", "text")
-"""Members of an object in such a list that hold its word."""
+"""Members of an object in such a list that contain its word."""
 _LISTING = ("flags", "attributes")
 """Holders that may be words, or lists of words."""
 _FLAG_WORDS = (*_CONCEALED, "thought_", "thinking_")
@@ -227,7 +229,7 @@ WEAK = TEXTUAL | spelled(
 _OF_CONVERSATIONS = (HELD | STARTERS | STATES) - WEAK - TAGS - SOURCES - CONTENTS
 """Members that hide the messages of a whole conversation."""
 FACTS_OF_CONVERSATIONS = (_OF_CONVERSATIONS - HOLDERS) | {"flags"}
-"""Such members whose own value hides, not a member of it."""
+"""Members that hide a whole conversation by their own value, not by a member of it."""
 
 
 def is_flagged(node: JsonNode) -> bool:
@@ -238,8 +240,8 @@ def is_flagged(node: JsonNode) -> bool:
 
 
 def hides_messages(node: JsonNode) -> bool:
-    """True if a flag hides all messages of a conversation. Flags that say who may open it, what it is about, or how it
-    was made hide nothing."""
+    """True if a flag hides all messages of a conversation. Flags that specify who may open it, what it is about, or how
+    it was made hide nothing."""
     if type(node) is LazyNode and (type(node.value) is not dict or _OF_CONVERSATIONS.isdisjoint(node.value)):
         return False
     return any(
@@ -249,7 +251,8 @@ def hides_messages(node: JsonNode) -> bool:
 
 
 def hides_row(node: JsonNode) -> bool:
-    """True if a flag hides an object that is a question with its answer. Like a conversation, it may be synthetic."""
+    """True if a flag hides an object that is a question with its answer. As in a conversation, a flag for synthetic
+    content does not hide it."""
     if type(node) is LazyNode and (type(node.value) is not dict or DECIDING.isdisjoint(node.value)):
         return False
     return any(
@@ -369,7 +372,8 @@ def _is_flag_word(value: JsonNode) -> bool:
 
 
 def _is_hiding_tag(value: JsonNode) -> bool:
-    """True for a string with such a word, possibly among others, and for an object with such a name."""
+    """True for a string with a word in `_HIDING_TAGS`, possibly among others, and for an object that names such a word
+    or has a flag that is set."""
     if value.kind is JsonKind.OBJECT:
         named = any(member.key in _OF_TAGS and _is_hiding_tag(member.value) for member in value.members)
         return named or _holds_flag(value, 1)
@@ -387,7 +391,7 @@ def is_other_author(value: JsonNode) -> bool:
 
 
 def _is_out_of_range(value: JsonNode) -> bool:
-    """True if a value that says who may see a text excludes the user."""
+    """True if a value that specifies who may see a text excludes the user."""
     if value.kind in (JsonKind.FALSE, JsonKind.NUMBER):
         return _is_off(value)
     if value.kind is JsonKind.OBJECT:

@@ -67,7 +67,8 @@ def _count(shown: list[tuple[str, str | None]], messages: Sequence[Writable], kn
 
 
 def _known(message: Writable, in_json: bool) -> str | None:
-    """Return the least text that an end user sees of the source, if all marks of its format take effect."""
+    """Return the text of the source that an end user sees even if every mark of its format takes effect, or None if the
+    message is hidden."""
     if not message.visible:
         return None
     if message.source_text is not None:

@@ -18,7 +18,7 @@ class Place(Struct, frozen=True):
     names_folder: bool = False
     """True if the first folder in the path is the working directory, with dashes in place of other characters."""
     here: bool = False
-    """True if the folder is searched in the current directory."""
+    """True if the folder is relative to the current directory."""
     stored_twice: bool = False
     """True if a session in a database may also be in a file of the same name from an earlier version."""
     ancestors: bool = False

@@ -25,7 +25,7 @@ UNNAMED = "tool"
 """The tool of a call or reply without a tool name."""
 Report = Callable[[Rule, str | None, int, int, int | None], None]
 Place = Callable[[], Span]
-"""A function that returns the span of a call ID, or the empty span where it belongs. It is called only to report a
+"""A function that returns the span of a call ID, or an empty span where one would belong. It is called only to report a
 problem there."""
 
 
@@ -282,7 +282,7 @@ class CallLedger:
         return next((row for row in found if row is not None), None)
 
     def start_transcript(self) -> None:
-        """Start a new transcript. No link crosses the border."""
+        """Start a new transcript. No link crosses its boundary."""
         self.end_transcript()
         self._begin_transcript()
 

@@ -327,7 +327,7 @@ class MessageIndex:
         self._times.update(zip([row + place for place in batch.time_rows], batch.times, strict=True))
 
     def _turns_of(self, batch: ClosedBatch, transcripts: list[tuple[int, int]]) -> Column:
-        """Return the turns of a batch. `transcripts` gives the first row and the number of each transcript."""
+        """Return the turns of a batch. `transcripts` contains the first row and the number of each transcript."""
         users = bytes(header.role == "user" for header, _ in batch.headers)
         asides = [is_aside(header) for header, _ in batch.headers]
         if not any(asides):
@@ -435,8 +435,8 @@ def _marks(message: Message) -> int:
 
 
 class SpanColumns:
-    """Spans of messages and their bodies by row, 21 bytes each. A body start or end is a distance from the message
-    border, or a separate offset if that distance is too large."""
+    """Spans of messages and their bodies by row, 21 bytes each. The start or end of a body is stored as its distance
+    from the start or end of the message, or separately if that distance is too large."""
 
     def __init__(self) -> None:
         self._start = array("Q")

@@ -29,7 +29,7 @@ LARGEST_NUMBER = 9
 
 
 def item_number(item: str) -> int:
-    """Return the transcript number, counted from 1, that an item name gives, or 0 if the item is not a number."""
+    """Return the transcript number, counted from 1, that an item name specifies, or 0 if the item is not a number."""
     return int(item) if item.isascii() and item.isdigit() and len(item) <= LARGEST_NUMBER else 0
 
 

@@ -46,7 +46,7 @@ class TurnCounter:
         return self._turn or 1
 
     def after_all(self, columns: Columns, transcripts: list[tuple[int, int]], users: bytearray) -> Column:
-        """Return the turns of consecutive messages. `transcripts` gives the first row and the number of each
+        """Return the turns of consecutive messages. `transcripts` contains the first row and the number of each
         transcript, and `users` is a mask of the user messages."""
         is_same = transcripts[0][1] == self._transcript
         breaks = array("I", [row for row, _ in transcripts[is_same:]])

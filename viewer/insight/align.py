@@ -24,7 +24,7 @@ Pairs = list[tuple[int, int]]
 
 
 class Row(Struct, frozen=True, gc=False):
-    """A pair of messages, or a message that only one side has. The position is -1 on the other side."""
+    """A pair of messages, or a message that only one side has; the position on the other side is then -1."""
 
     a: int
     b: int

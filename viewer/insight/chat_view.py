@@ -79,7 +79,8 @@ Renderer = Callable[[History], Iterator[Yielded]]
 
 
 def chat_messages(history: History) -> Iterator[ChatMessage]:
-    """Convert a history to chat messages. The instructions at its start stay as written and are skipped."""
+    """Convert a history to chat messages. The instructions at its start are skipped, because renderers keep them as
+    written."""
     run: list[int] = []
     tools: list[str] = []
     leading = len(instructions(history))

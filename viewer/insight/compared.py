@@ -265,7 +265,7 @@ def tool_of(item: ShownMessage | ShownStray) -> str:
 def header_fields(message: ShownMessage, spelling: Spelling) -> dict[str, str | bool | None]:
     """Return the header fields to compare, without the call ID.
 
-    Unless spelling matters, differences that are only in spelling are omitted."""
+    Unless spelling matters, differences that are only in spelling are ignored."""
     is_linked = message.message_kind in (CALL, REPLY)
     type_given = message.content_type
     fields: dict[str, str | bool | None] = {"role": message.role, "intent": message.intent}

@@ -25,8 +25,8 @@ _LEAST_DENSE = 0.6
 _EQUAL, _EDITED = 2, 3
 """The weights of equal and edited words where a passage is extended, so that it stays equally dense."""
 _MOST_SPARE = 2 * _EDITED
-"""The credit with which an extension may skip edited words before equal words make up for them. More would stretch the
-passage over text of another origin."""
+"""The maximum credit with which an extension may skip edited words before equal words make up for them. More would
+stretch the passage over text of another origin."""
 _LEAST_CONTENT = 3
 _MOST_PLACES = 8
 """The maximum number of positions of one sequence to take from each block."""
@@ -36,7 +36,7 @@ _KEPT = np.arange(_MOST_PLACES)
 _GAP = 4
 """The maximum number of words between two sequences of a passage."""
 _SLIP = 3
-"""The maximum difference in words between a passage and its source."""
+"""The maximum shift, in words, between a passage and its source."""
 _APART = 16
 """The number of words left between two sources, so that no passage spans both."""
 _BITS = 28
@@ -52,9 +52,9 @@ chance matches."""
 _FEW = 256
 """With fewer sequences than this, joining costs more than it saves."""
 _FEW_ALONE = 8
-"""Looking at fewer sequences together costs more than looking at each."""
+"""Below this number of sequences, checking them together costs more than checking each one."""
 _SPARE = 32
-"""One word in this many is room for more words."""
+"""When the array of keys grows, it gets spare room for one word per this many words."""
 _NO_WORD = -1
 
 _QUOTES = lazy_regex(
@@ -276,7 +276,8 @@ class Grams:
     def _may_grow(
         self, text: Words, covered: bytearray, starts: Positions, ends: Positions, shifts: Positions
     ) -> NDArray[np.bool_]:
-        """Return which sequences may go on at an end: with the next words, or after edited ones. See `_Sides.grow`."""
+        """Return which sequences may continue at an end: with the next words, or after edited ones. See
+        `_Sides.grow`."""
         near, detours = (_WIDE, _MAY_SKIP_WIDE) if text.is_unspaced else (_NARROW, _MAY_SKIP)
         at = np.concatenate((ends[:, None] + near, starts[:, None] - 1 - near))
         hidden = self._keys.take(at + np.concatenate((shifts, shifts))[:, None] + _APART, mode="clip")
@@ -454,7 +455,7 @@ _NARROW, _WIDE = np.arange(_near(0)), np.arange(_near(UNSPACED_WORD))
 
 
 def _may_skip(detours: Sequence[tuple[int, int]], near: int) -> NDArray[np.bool_]:
-    """Return the detours as a table."""
+    """Return the detours as a Boolean table."""
     table = np.zeros((near - 1, near - 1), np.bool_)
     table[tuple(zip(*detours, strict=True))] = True
     return table

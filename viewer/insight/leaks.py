@@ -28,14 +28,14 @@ LEAST_WORDS = 8
 WARNING, NOTE = 60, 20
 """The minimum scores of W-LEAK and I-LEAK."""
 _LONGEST_FOR_WARNING = 12
-"""The minimum length in words of one passage for W-LEAK, unless the answer contains a secret or wording of
-reasoning."""
+"""The minimum length in words of one passage for W-LEAK, unless the answer contains a secret or reasoning-like
+wording."""
 _BLOCK = 1 << 15
 """The number of characters to split into words at once."""
 _FULL = 40
 """The number of copied words that suffice for the full score."""
 _OFTEN = 3
-"""The number of answers with the same passage that make the passage boilerplate."""
+"""A passage that this many answers share is boilerplate."""
 _WEIGHTS = {"system": 1.0, "developer": 1.0, "analysis": 0.8, "arguments": 0.5, "tool": 1.0}
 _META_SCORE = 0.6
 
@@ -57,24 +57,25 @@ _META_SIGNS = (
     *("according to", "analysis", "assistantf", "assistantc", "commentary to", "der nutzer"),
     *("l'utilisateur", "el usuario", "用户", "系统提示", "ユーザーが", "ユーザーは", "システム", "사용자", "시스템"),
 )
-"""All wording of reasoning contains one of these strings. Few answers do, and the full search is slow."""
+"""All reasoning-like wording contains one of these strings. Few answers do, so this avoids the full search, which is
+slow."""
 _ASCII_META_SIGNS = tuple(sign for sign in _META_SIGNS if sign.isascii())
 
 Work = Callable[[], None]
 
 
 class LeakSpan(Struct, frozen=True):
-    """A passage of an answer that comes from hidden text. Spans are in characters of the bodies."""
+    """A passage of an answer that comes from hidden text. Spans are character offsets in the bodies."""
 
     kind: str
     """`secret`, `meta`, `copied`, `draft`, `relayed`, or `boilerplate`."""
     shown: Span
     source: Source | None
-    """The hidden text; None for wording of reasoning, which needs no source."""
+    """The hidden text; None for reasoning-like wording, which needs no source."""
     source_span: Span | None
     words: float
     grams: frozenset[int] = frozenset()
-    """The word sequences of the passage, to find it in other answers."""
+    """The word sequences of the passage, for finding it in other answers."""
 
     @property
     def weight(self) -> float:
@@ -87,7 +88,7 @@ class Leak(Struct, frozen=True):
 
     message: int
     words: int
-    """The words of the answer."""
+    """The number of words in the answer."""
     spans: Sequence[LeakSpan]
     least_words: int = LEAST_WORDS
 
@@ -133,7 +134,7 @@ class Leak(Struct, frozen=True):
 
 
 class Answers(Struct, frozen=True):
-    """The searched answers of one input, and those with hidden text."""
+    """The number of searched answers of one input, and the answers that contain hidden text."""
 
     searched: int
     leaks: Sequence[Leak]
@@ -148,7 +149,8 @@ def find_leaks(
 ) -> Answers:
     """Compare each answer with the hidden text before it.
 
-    `shown` is the same input for the end user. Boilerplate is not yet known at this point; see `mark_boilerplate`."""
+    `shown` is the same input as the end user sees it. Boilerplate is not yet known at this point; see
+    `mark_boilerplate`."""
     state = _State(0, 0, sources)
     leaks: list[Leak] = []
     searched = 0
@@ -174,7 +176,7 @@ class _Text(Struct, frozen=True):
     message: MessageText
     role: str
     kind: str | None
-    """The kind of the text as a source: None for a shown text, and empty for a text that is not compared."""
+    """The kind of the text as a source: None for shown text, and empty for text that is not compared."""
     body: str
 
 
@@ -214,22 +216,22 @@ def _in_blocks(texts: Iterator[_Text]) -> Iterator[list[_Text]]:
 
 
 class _InOrder:
-    """Finds the text of messages by ascending number."""
+    """Looks up the text of messages by number, in ascending order."""
 
     def __init__(self, texts: Iterator[MessageText]) -> None:
         self._texts = texts
         self._next = next(texts, None)
 
     def body(self, number: int) -> str | None:
-        """Return the text of a message, or None if it is not among them."""
+        """Return the text of a message, or None if there is none."""
         while self._next is not None and self._next.number < number:
             self._next = next(self._texts, None)
         return self._next.body if self._next is not None and self._next.number == number else None
 
 
 def mark_boilerplate(answers: Sequence[Answers]) -> list[Answers]:
-    """Drop prescribed wording, which at least three answers of all inputs share, and answers that then have no
-    score."""
+    """Mark copied passages that at least three answers across all inputs share as boilerplate, and drop answers whose
+    score is then 0."""
     counts = Counter[int]()
     for leak in _all_leaks(answers):
         counts.update(frozenset().union(*(span.grams for span in leak.spans)))

@@ -13,7 +13,7 @@ Gap = tuple[int, int, int, int]
 MOST_CELLS = 40_000
 """The maximum number of pairs of items in a gap that is searched item by item."""
 _DEEPEST = 12
-"""The maximum depth of nested anchor searches. Each one takes time in proportion to the remaining length."""
+"""The maximum depth of nested anchor searches. Each one takes time proportional to the remaining length."""
 
 
 def match(a: Sequence[Hashable], b: Sequence[Hashable]) -> tuple[list[Run], list[Gap]]:

@@ -63,7 +63,8 @@ class _Keys:
         """True once a shown message had a time."""
 
     def update(self, changed: int) -> int:
-        """Compute the keys from this row on. Return the first row whose key is new."""
+        """Compute the keys from this row on, and those before it that depend on them. Return the first row whose key
+        was computed."""
         rows = self.rows
         if not self._has_time and (first := self._first_time(changed)) is not None:
             self._has_time, changed = True, 0
@@ -216,7 +217,7 @@ class MergedRows:
 
     @property
     def shown_transcripts(self) -> Sequence[int]:
-        """The transcripts of the merged view, which is always one."""
+        """The transcripts of the merged view. There is always exactly one."""
         return (1,)
 
     def _rows_of(self, source: int) -> Rows:

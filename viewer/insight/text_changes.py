@@ -11,7 +11,7 @@ from viewer.insight.matching import equal_runs
 from viewer.insight.words import plain_words, tokens_of
 
 MOST_WORDS = 20_000
-"""The number of words beyond which the comparison is by lines."""
+"""If a version has more words than this, the comparison is by lines."""
 _LONGEST_BY_WORDS = 8 * MOST_WORDS
 
 

@@ -7,7 +7,7 @@ from enum import Enum
 from msgspec import Struct, field
 
 VALUE_MARK = " …"
-"""The position of the offending value in a title or reason text."""
+"""Marks the position of the offending value in the text of a title or reason."""
 
 
 class Severity(Enum):

@@ -51,7 +51,7 @@ class TimeOrder:
         self._runs.clear()
 
     def advances(self, thread: int, time_ms: int) -> bool:
-        """Record a time that follows another one in order, or return False for any other time."""
+        """Record a time that follows another one in order, and return True. Return False for any other time."""
         if thread in self._runs or time_ms < self._newest.get(thread, time_ms + 1):
             return False
         self._newest[thread] = time_ms

@@ -86,11 +86,11 @@ class Audience(Struct, frozen=True):
     thread: int | None = None
     """The only thread to show; None for all. This only selects and never reveals."""
     sealed: bool = False
-    """True if a document opened for this audience cannot be shown to any other."""
+    """True if a document opened for this audience cannot be shown to one that is not sealed or sees more."""
 
     @property
     def is_safe(self) -> bool:
-        """True if no message is revealed, and nothing about one except its line at the brief level."""
+        """True if nothing about any hidden message is revealed, except call lines at the brief level."""
         return self.revealed <= _LINES_ONLY
 
     @property
@@ -102,7 +102,7 @@ class Audience(Struct, frozen=True):
 
     def admits(self, other: Audience) -> bool:
         """True if a document opened for this audience may be projected for the other one. A sealed audience admits only
-        itself, not even a stricter audience or one limited to a thread."""
+        sealed ones that are at least as restricted: itself, a stricter one, or one limited to a thread."""
         if not self.sealed:
             return True
         is_stricter = other.strict or not self.strict

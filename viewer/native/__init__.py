@@ -16,7 +16,7 @@ SWITCH = "OCMLVIEW_NATIVE"
 LEVEL = "OCMLVIEW_NATIVE_LEVEL"
 """The environment variable that selects an instruction set, for tests and bug reports."""
 BACKEND = "OCMLVIEW_BACKEND"
-"""The environment variable that forces a backend. Only one of them uses the accelerator."""
+"""The environment variable that forces a backend. Only one of the backends uses the accelerator."""
 LEVELS = ("scalar", "sse2", "avx2")
 EDITION = 8
 """The number in `_fast.c`. It prevents the use of a module that was compiled from older source."""
@@ -97,7 +97,7 @@ def asked_level() -> str | None:
     """Return the instruction set that the environment requests."""
     wanted = os.environ.get(LEVEL) or None
     if wanted not in (None, *LEVELS):
-        raise ViewerError(f"unknown level {wanted}: {LEVEL} is {', '.join(LEVELS[:-1])} or {LEVELS[-1]}")
+        raise ViewerError(f"unknown level {wanted}: {LEVEL} must be {', '.join(LEVELS[:-1])}, or {LEVELS[-1]}")
     return wanted
 
 

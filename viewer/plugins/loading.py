@@ -59,7 +59,7 @@ class Plugin(Struct, frozen=True):
 
 
 class Plugins:
-    """The registered plug-ins. A broken one is reported in one sentence, and never ends the program."""
+    """The registered plug-ins. A broken plug-in is reported in one sentence and never ends the program."""
 
     def __init__(self) -> None:
         self.is_off = False

@@ -87,7 +87,7 @@ def _check_expected(name: str, sample: Sample) -> None:
     shown, seen = _bodies(name, _data(sample)), _expected(sample).get("seen", [])
     if shown != seen:
         raise FormatFaultError(
-            f"{sample.path}: {len(shown)} messages are shown, but {len(seen)} were seen, or they differ."
+            f"{sample.path}: the {len(shown)} messages shown are not the {len(seen)} that the user saw."
         )
 
 
@@ -98,7 +98,7 @@ def _check_splits(name: str, sample: Sample) -> None:
     chance = random.Random(0)
     for cut in sorted(chance.randrange(len(data) + 1) for _ in range(CUTS)):
         if _messages(name, [data[:cut], data[cut:]]) != whole:
-            raise FormatFaultError(f"{sample.path}: it is read differently if it arrives in two parts, at byte {cut}.")
+            raise FormatFaultError(f"{sample.path}: it is read differently if it is split at byte {cut}.")
 
 
 def _messages(name: str, parts: list[bytes]) -> list[Message]:
@@ -170,7 +170,7 @@ def _check_speed(name: str, sample: Sample) -> None:
     times = max(2, min(LENGTH // len(data), 200))
     ratio = min(_seconds(name, data * 2 * times) / _seconds(name, data * times) for _ in range(ATTEMPTS))
     if ratio > MOST_RATIO:
-        raise FormatFaultError(f"{sample.path}: twice as many copies take {ratio:.1f} times the time to read.")
+        raise FormatFaultError(f"{sample.path}: twice as many copies take {ratio:.1f} times as long to read.")
 
 
 def _seconds(name: str, data: bytes) -> float:

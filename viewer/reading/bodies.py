@@ -38,7 +38,7 @@ _HALF = "�".encode()
 HALF_LENGTH = len(r"\ud83d")
 
 LONGEST_TAIL = 32
-"""The maximum length in bytes. The longest control token or mark of any format has 30 bytes."""
+"""The maximum length in bytes of `_TAIL`. The longest control token or mark of any format has 30 bytes."""
 
 _TAIL = lazy_regex(rb"(?:<<?(?:\||/)?(?:[A-Za-z_][A-Za-z0-9_:=-]{0,27})?\|?|\[/?[A-Z_]{0,14})\Z")
 """Bytes at the end that may begin a control token or a mark of any format."""

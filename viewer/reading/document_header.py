@@ -81,7 +81,7 @@ def find_document_header(window: Window, start: int, scan: int, ended: bool) -> 
 
 
 def _is_header(text: bytes) -> bool:
-    """True if the text is a document header. If its first line contains a version, it may have any fault."""
+    """True if the text is a document header. Text that begins with a version counts as one, whatever its faults."""
     return _VERSION_BEGINS_LINE.match(text) is not None or is_yaml_like(text)
 
 

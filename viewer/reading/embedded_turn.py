@@ -23,7 +23,7 @@ _PLAUSIBLE_TURN = lazy_regex(
 )
 _STOPS = {b"end": Ending.END, b"return": Ending.RETURN, b"call": Ending.CALL}
 LONGEST_WORDS = 128
-"""The maximum length in bytes. If more bytes precede the first token, they are not the rest of a header."""
+"""The maximum length in bytes of the rest of a header before the first token. More bytes are text."""
 _GRAMMAR = HeaderGrammar(attributes=frozenset({"to"}), harmony=True)
 _HEADER_WORDS = lazy_regex(
     rb"\s*(?:assistant|user|system|developer|tool|functions\.\S+)?\s*(?:to=\S+\s*)?"
@@ -36,8 +36,8 @@ _STRIPPED = lazy_regex(
 """A pattern that matches a body whose control tokens a decoder dropped."""
 MAY_BE_STRIPPED = lazy_regex(rb"\s{0,8}(?:assistant)?(?:analysis|commentary)")
 STRIPPED_SOURCE = lazy_regex(rb"(?> |\\[tnrf])*+(?:assistant)?(?:analysis|commentary)")
-"""A pattern that matches a body without its control tokens in the source of a JSON string, unless the string spells a
-character by its number."""
+"""Like `MAY_BE_STRIPPED`, but for the source of a JSON string. It misses strings that spell a character by its code
+point."""
 STRIPPED_SIGN = lazy_regex(rb"analysis|commentary")
 """A pattern that occurs near the start of every body whose control tokens were dropped. It prefilters many bodies at
 once."""

@@ -29,7 +29,8 @@ class ReadOptions(Struct, frozen=True, gc=False):
     row_order: bool = False
     """True to report an unusual message order in training rows."""
     ignores_call_ids: bool = False
-    """True to omit call IDs where the format does not define them. Many headers are then equal, and read fast."""
+    """True to omit call IDs where the format does not define them. Many headers are then equal, so reading is
+    faster."""
 
 
 class Channels(Enum):

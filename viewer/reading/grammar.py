@@ -17,7 +17,7 @@ ENDINGS = {"end": Ending.END, "return": Ending.RETURN, "call": Ending.CALL}
 """The ending of a message by the name of its stop token."""
 LONGEST_HEADER = 64 * 1024
 LONGEST_LINE = 1024 * 1024
-"""The maximum length in bytes. A longer line between messages is not read as an event."""
+"""The maximum length in bytes of a line between messages that is read as an event."""
 
 
 class HeaderGrammar(Struct, frozen=True):

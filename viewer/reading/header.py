@@ -65,7 +65,8 @@ def is_stop_expected(header: Header, ending: Ending, grammar: TextGrammar) -> bo
 
 
 def looks_like_header(words: bytes) -> bool:
-    """True if the bytes before a `<|message|>` look like a header, so they may end an open message."""
+    """True if the bytes before a `<|message|>` look like a header, so the marker before them may end an open
+    message."""
     return len(words) <= LONGEST_PLAUSIBLE and _PLAUSIBLE.fullmatch(words) is not None
 
 

@@ -51,9 +51,9 @@ _HIDDEN_PART = lazy_regex(
     rb"|([\"'])(?:functionCall|functionResponse|toolUse|toolResult|reasoningContent|executableCode)\4\s*:\s*\{"
     % _HIDDEN_TYPES.encode()
 )
-"""A pattern for a part in such a list that the user did not see."""
+"""A pattern for a part of a printed list that the user did not see."""
 LONGEST_INDENT = 256
-"""The maximum length in bytes. After more whitespace than this, a mark does not count as the start of a line."""
+"""The maximum length in bytes of the whitespace before a mark that begins a line."""
 
 
 class BlockKind(Enum):

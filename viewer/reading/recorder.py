@@ -185,7 +185,7 @@ class Recorder:
         return message.number
 
     def batch(self) -> ClosedBatch:
-        """Return the batch to which the next messages belong. `count_batch` must follow them."""
+        """Return the batch for the next messages. Call `count_batch` after adding them."""
         last = self._events[-1] if self._events else None
         if not isinstance(last, ClosedBatch):
             last = ClosedBatch(self.last_number + 1, self.transcript)
@@ -234,7 +234,7 @@ class Recorder:
         self.report(W_TEXT_BETWEEN, None, start, end)
 
     def leave_out(self, start: int, end: int) -> None:
-        """Record a mark outside any message that is not a fault. Only audiences that see stray text see the mark."""
+        """Record a mark outside any message without reporting it. Only audiences that see stray text see the mark."""
         self.start_if_none(start)
         self._events.append(Strayed(Stray(self.transcript, self.last_number, (start, end))))
 

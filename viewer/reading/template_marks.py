@@ -216,7 +216,7 @@ FOLDED = rb"(?:%s|%s|(?=[\s/])(?!%s)|%s)" % (_CALL_TYPE, _NAMED, _PLAIN_TAG, _SU
 attributes or its summary mention thoughts, or its tag is incomplete or has unbalanced quotes, so it is ambiguous."""
 _FOLD_MARK = rb"(?<=<)(?i:/details\s?>|details(?:%s|[\s/>]))" % FOLDED
 _HEADS = tuple(dict.fromkeys(tag[:4] for tag in THINK_TAGS))
-"""The first letters of all names of tags."""
+"""The first letters of all tag names."""
 _BRACKETED = (
     *("think", "thought", "reason", "scratch", "cot]", "inner", "chain", "analys", "reflect", "plan]", "planning"),
     *("critique", "monologue", "internal", "deliberation"),
@@ -224,7 +224,7 @@ _BRACKETED = (
 """The first letters of words that mark a thought in square brackets."""
 WIDE_OPENS = ("＜", "﹤", "【", "〔", "〖", "⟨", "◁")
 WIDE_ENDS = ("＞", "﹥", "】", "〕", "〗", "⟩", "▷")
-"""Other brackets around the names of tags. Brackets that some languages use to quote titles are excluded."""
+"""Other brackets around tag names. Brackets that some languages use to quote titles are excluded."""
 _TAG_OPENS = ("<", "</", "< ")
 THINK_SIGNS = (
     *(f"{opening}{head}".encode() for opening in _TAG_OPENS for head in _HEADS),
@@ -277,7 +277,7 @@ LONGEST_MARK = max(map(len, _SPELLINGS))
 
 @lru_cache(1)  # independent of inputs, so `clear_caches` may keep it
 def _beginnings() -> frozenset[bytes]:
-    """Return all beginnings of marks, in lower case if letters do not matter."""
+    """Return all beginnings of marks, in lower case where case does not matter."""
     names = (*THINK_TAGS, "details")
     tags = (f"<{name}" for name in names), (f"</{name}{space}" for name in names for space in " \t\r\n")
     return frozenset(
@@ -339,7 +339,7 @@ TOKEN_SIGNS = (
     b"[e~[",
     b"]~b]",
 )
-"""Every other token of a chat template contains one of these."""
+"""Every token of a chat template that is not a mark contains one of these."""
 _SIGNS = (*MARK_SIGNS, *TOKEN_SIGNS)
 MAY_BE_MARK = lazy_regex(lambda: any_of(_SIGNS), re.IGNORECASE, _SIGNS)
 """A pattern that matches every body that may have hidden parts, except stripped turns. It is used by prefilters."""

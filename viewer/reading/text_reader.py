@@ -1,4 +1,4 @@
-"""`TextReader` runs the state table of the text formats: bytes in, messages, and diagnostics out."""
+"""`TextReader` runs the state table of the text formats: bytes in, messages and diagnostics out."""
 
 from __future__ import annotations
 

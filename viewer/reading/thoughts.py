@@ -59,11 +59,11 @@ _MARK = lazy_regex(
     }
 )
 """A pattern for a mark. An opening tag needs no end: text after odd or very long attributes may also be a thought.
-Programs that escape a whole text for HTML spell tags with entities. Such a folded element hides the rest of the text,
-because nothing shows where it ends. Words in brackets that are links are text."""
+Programs that escape a whole text for HTML spell tags with entities. A folded element with such a tag hides the rest of
+the text, because nothing shows where it ends. Words in brackets that are links are text."""
 _AFTER_NAME = lazy_regex(rb"[ \t]{0,4}[\])}|,;]|\.[^.]|['\"`][^A-Za-z0-9]")
-"""What follows a tag inside a line that only names a value or itself, as in `-m <reason>] <name>`. No thought
-begins with it."""
+"""What follows a tag that, inside a line, only represents a value or is only mentioned, as in `-m <reason>] <name>`. No
+thought begins with such a tag."""
 _FENCE = b":::"
 SIGNS = (b"<|start_", b"<|end_", *THINK_SIGNS)
 """Every mark contains one of these, ignoring case."""
@@ -203,7 +203,7 @@ def _is_loose(found: re.Match[bytes]) -> bool:
 
 
 def _begins_line(gap: bytes) -> bool:
-    """True if this gap after the last mark has only whitespace, and marks of a quotation, since its last line break."""
+    """True if this gap after the last mark has only whitespace and `>` since its last line break."""
     line = gap[max(gap.rfind(b"\n"), gap.rfind(b"\r")) + 1 :]
     return _BLANK.fullmatch(line.lstrip(b" \t>")) is not None
 

@@ -145,7 +145,7 @@ class GrowingBody:
 
 
 def certain_length(text: str) -> int:
-    """Return the length of the part of text that is final: everything up to its last settling character."""
+    """Return the length of the part of text that is final: everything before its last settling character."""
     for at in range(len(text) - 1, -1, -1):
         if _SETTLES.match(text, at):
             return len(text[:at].rstrip("\r"))  # a trailing carriage return may be the start of CRLF

@@ -38,7 +38,8 @@ from viewer.render.title import boundary_lines, branch_words, rule
 BLANK: Line = ()
 TAKEN_BACK = "the text above was a thought; it is hidden from here on"
 MOST_KEPT = 1024 * 1024
-"""How many characters of printed messages to remember: another format can win only in the first 64 KB of the input."""
+"""How many characters of printed messages to remember: another format can be detected only in the first 64 KB of the
+input."""
 
 _Key = tuple[str, str]
 """The role and text of a message, which identify it when the input is read again."""

@@ -57,7 +57,7 @@ class Lexers:
                 _lexer(language)
 
     def resume(self) -> bool:
-        """Load lexers on demand from now on. True if code was drawn without colors."""
+        """Load lexers on demand from now on. Return True if code was drawn without colors."""
         is_stale = bool(self._missed)
         self.are_postponed = False
         self._missed.clear()

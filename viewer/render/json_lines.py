@@ -138,7 +138,7 @@ def summary_line(errors: int, warnings: int, messages: int, transcripts: int) ->
 
 
 def encode(value: dict[str, object], file: str | None = None, *, indent: int | None = None) -> Printable:
-    """Encode JSON that is safe for any terminal and encoding: all other characters are escaped."""
+    """Encode a value as JSON that is safe for any terminal: all unsafe characters are escaped."""
     if file is not None:
         value = {**value, "file": file}
     text = json.dumps(value, ensure_ascii=False, indent=indent, separators=(",", ": " if indent else ":"))

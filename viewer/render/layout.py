@@ -296,7 +296,7 @@ class Layouts:
         return known.layout
 
     def put(self, number: int, request: LayoutRequest, layout: Layout) -> bool:
-        """Store a requested layout. True if it is still needed."""
+        """Store a requested layout. Return True if it is still needed."""
         if self._asked.get(number) is not request:
             return False
         del self._asked[number]

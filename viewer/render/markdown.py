@@ -52,7 +52,8 @@ def markdown_spans(text: str) -> MarkdownSpans:
 
 @cache
 def block_parser() -> MarkdownIt:
-    """Return a parser for blocks only: no HTML, no link references, and no inline marks, whose positions it omits."""
+    """Return a parser for blocks only: no HTML, no link references, and no inline marks, because it does not report
+    their positions."""
     from markdown_it import MarkdownIt  # slow to import
 
     parser = MarkdownIt("commonmark", {"maxNesting": DEEPEST}).enable("table").disable(["html_block", "reference"])

@@ -105,7 +105,7 @@ class Theme(Struct, frozen=True):
 
     @property
     def is_ansi(self) -> bool:
-        """True if it uses colors that the terminal defines, none of which are converted."""
+        """True if it uses colors that the terminal defines. Such colors are not converted."""
         used = {color for look in self.looks.values() for color in (look.color, look.background) if color}
         return not used.isdisjoint(OF_THE_TERMINAL) or not set(self.colors.values()).isdisjoint(OF_THE_TERMINAL)
 

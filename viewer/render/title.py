@@ -16,7 +16,7 @@ from viewer.render.style import Glyphs, Line, Part, Style, StyleRole, trusted
 from viewer.render.width import between, cells, cut, wrap
 
 TITLE_WIDTH = 60
-"""Columns of the title of a transcript."""
+"""The maximum width of the title of a transcript, in columns."""
 ROOMY = 100
 """The minimum width at which there is room for more words."""
 LEAST_NAME = 8
@@ -81,7 +81,7 @@ class TitleFacts(Struct, frozen=True, gc=False):
     turn: tuple[int, int] | None = None
     """The turn of the cursor and the last turn."""
     errors: int = 0
-    """The number of errors; named only in the debug view."""
+    """The number of errors; shown only in the debug view."""
     warnings: int = 0
     calls: int = 0
     failed: int = 0

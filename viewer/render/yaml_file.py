@@ -28,7 +28,7 @@ class YamlFile:
         self._source = sanitize_line(source)
 
     def root(self) -> yaml.Node | None:
-        """Return the file as nodes. Read it under limits first so that no node is too deep or refers to itself."""
+        """Return the file as nodes. It is first read with limits, so no node is too deep or refers to itself."""
         import yaml  # slow to import; simple files do not need it
 
         data = self._text.encode("utf-8", "replace")
@@ -57,7 +57,7 @@ class YamlFile:
             yield name, value
 
     def is_word(self, node: yaml.Node) -> bool:
-        """True if it is a single value."""
+        """True if the node is a single value."""
         return self._kind(node) == "scalar"
 
     def word(self, node: yaml.Node) -> str:
@@ -71,14 +71,14 @@ class YamlFile:
         return list(node.value) if self._kind(node) == "sequence" else [node]
 
     def boolean(self, node: yaml.Node) -> bool:
-        """True or false."""
+        """Return a single value as a bool."""
         word = self.word(node)
         if word not in _BOOLEANS:
             raise self.mistake(node, f"{quoted(word)} is not true or false")
         return _BOOLEANS[word]
 
     def _kind(self, node: yaml.Node) -> str:
-        """`scalar`, `sequence`, or `mapping`."""
+        """Return `scalar`, `sequence`, or `mapping`."""
         kind: str = getattr(node, "id", "")
         return kind
 
@@ -117,7 +117,7 @@ class PlainFile:
         yield from node.items()
 
     def is_word(self, node: object) -> bool:
-        """True if it is a single value."""
+        """True if the node is a single value."""
         return isinstance(node, str)
 
     def word(self, node: object) -> str:
@@ -127,7 +127,7 @@ class PlainFile:
         return node
 
     def boolean(self, node: object) -> bool:
-        """True or false."""
+        """Return a single value as a bool."""
         word = self.word(node)
         if word not in _BOOLEANS:
             raise self.mistake(node, "")

@@ -80,7 +80,7 @@ class HeaderColumns(Struct, frozen=True):
     """For each example, where the words start and end, and where the call ID starts and ends."""
     id_starts: Positions
     id_ends: Positions
-    """The bounds of the call ID in each example; both are 0 without a call ID."""
+    """The bounds of the call ID in each frame; both are 0 without a call ID."""
 
 
 class Frames(Struct, frozen=True):

@@ -24,7 +24,7 @@ from viewer.reading.grammar import LONGEST_LINE
 BLOCK = 1024 * 1024
 """The number of bytes that are searched at a time."""
 MOST_TAIL = 8 * BLOCK
-"""The maximum length of an end that is read by itself."""
+"""The maximum length of an end that is read on its own."""
 FIRST_REACH = 256 * 1024
 """How much of the tail is searched first for a place to start."""
 _BACK = 64 * 1024
@@ -44,7 +44,7 @@ _BETWEEN_HARMONY = re.compile(rb"(?<!<)<\|(?:end|return|call)\|>[ \t\r\n]*(?=<\|
 
 
 class EndProof:
-    """Proves that the end of one file can be read by itself. It keeps only the beginning and the end of the file."""
+    """Proves that the end of one file can be read on its own. It keeps only the beginning and the end of the file."""
 
     def __init__(self, read: Callable[[int, int], bytes], size: int, *, is_harmony: bool) -> None:
         """Harmony has no literal blocks, and no document headers."""
@@ -82,7 +82,7 @@ class EndProof:
             self._has_failed = len(self._tail) != self._size - max(0, self._tail_at - LONGEST_LINE)
 
     def starts(self, least: int) -> Iterator[int]:
-        """Yield the offsets from which the end can be read by itself, the last one first. At least this many bytes
+        """Yield the offsets from which the end can be read on its own, the last one first. At least this many bytes
         follow each."""
         if self._has_failed or not self._tail:
             return
@@ -126,7 +126,8 @@ class EndProof:
         return [*self._places(self._tail, _ANY_LITERAL, max(0, self._tail_begin - len(_END_LITERAL)))]
 
     def _is_free(self, stop: int, at: int) -> bool:
-        """True if the stop token at an index of the tail ends a message, regardless of what precedes it."""
+        """True if the stop token at an index of the tail ends a message: it is in no literal block or, in Harmony, in
+        no event line."""
         if self._is_harmony:
             return not _is_in_event(self._tail, stop)
         before = bisect_left(self._literals_in_tail, at)

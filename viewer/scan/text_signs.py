@@ -14,7 +14,7 @@ SIGNS = frozenset(sign.lower() for sign in (*MARK_SIGNS, *TOKEN_SIGNS, *THOUGHT_
 _RARE = b"~"
 """A byte that is rarer than the first byte of any sign."""
 _OF_ESCAPES = b"003c"
-"""The sign of marks that are spelled with an escape of JSON, which is found by its backslash."""
+"""The sign of marks that are spelled with a JSON escape. The escape is found by its backslash."""
 _ESCAPE = re.compile(rb"\\(?:[u/bf]|r(?!\\n))")
 """An escape that may spell any character, or that spells a control character or a lone carriage return."""
 _SEARCHES = searches(sorted(sign[max(0, sign.find(_RARE)) :] for sign in SIGNS - {_OF_ESCAPES}))

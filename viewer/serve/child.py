@@ -18,9 +18,9 @@ from textual_serve.download_manager import DownloadManager
 SECONDS_BEFORE_TERM, SECONDS_BEFORE_KILL = 2.0, 5.0
 """Seconds until a child that was asked to quit receives SIGTERM, and then SIGKILL."""
 MOST_BYTES = 64 * 1024
-"""The largest packet to the child."""
+"""The maximum size of a packet to the child, in bytes."""
 LARGEST_PACKET = 64 * 1024 * 1024
-"""The maximum size in bytes. A child that announces a larger packet is broken."""
+"""The maximum size of a packet from the child, in bytes. A child that announces a larger one is broken."""
 _SIZES = {"width": (1, 500), "height": (1, 300)}
 
 
@@ -36,8 +36,8 @@ class Sent(Struct, frozen=True):
 class Child(AppService):
     """The app of one session, started without a shell.
 
-    The base class provides only the framing of packets. Output is passed on unchanged. Of the other packets, only the
-    place and the end are handled: the child cannot open links or offer downloads."""
+    The base class provides only the framing of packets. Output is passed on unchanged. Of the other packets, only those
+    that report the position are handled: the child cannot open links or offer downloads."""
 
     def __init__(self, arguments: Sequence[str], sent: Sent) -> None:
         super().__init__(
@@ -94,7 +94,7 @@ class Child(AppService):
             await self._sent.close()
 
     async def on_meta(self, data: bytes) -> None:
-        """Handle the place, and ignore everything else."""
+        """Pass on the reported position, and ignore everything else."""
         said = json.loads(data)
         if said.get("type") == "place":
             await self._sent.place(str(said["file"]), int(said["message"]))

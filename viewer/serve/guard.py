@@ -23,7 +23,7 @@ class Verdict(Enum):
     HOST = "refused: another host"
     ORIGIN = "refused: another origin"
     NO_ORIGIN = "refused: a socket without an origin"
-    TOKEN = "refused: a link that is wrong or already used"
+    TOKEN = "refused: a link that is invalid or already used"
     COOKIE = "refused: no cookie"
 
     @property

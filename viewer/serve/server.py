@@ -145,7 +145,8 @@ class Server:
         return answer
 
     def _page(self, cookie: str) -> web.Response:
-        """Return the page unless all sessions are in use. A page with an open session may be reloading it."""
+        """Return the page unless all sessions are in use. A browser with an open session always gets it, because it may
+        be reloading the page."""
         if len(self._sessions) >= self.options.most_sessions and all(each.cookie != cookie for each in self._sessions):
             self._log("refused: all sessions are in use")
             return _file(_own("full.html"), "text/html", 503)
@@ -248,7 +249,7 @@ class Server:
                 return "the app does not answer"
             if not is_known:
                 await answer.close(code=WSCloseCode.POLICY_VIOLATION)
-                return "a message that no page sends"
+                return "an unexpected message"
 
     async def _end(self, child: Child) -> None:
         try:
@@ -264,7 +265,7 @@ class Server:
         await asyncio.gather(*(child.stop() for child in [*self._children]))
 
     def _arguments(self, request: web.Request) -> list[str]:
-        """Return the arguments of a child, with the place from the fragment if it has one, or else from the command
+        """Return the arguments of a child, with the position from the fragment if it has one, or else from the command
         line."""
         options, file, message = self.options, _number(request, "f"), _number(request, "m")
         words = ["--allow-debug"] if options.allows_debug else []

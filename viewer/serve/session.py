@@ -36,7 +36,7 @@ class SessionDriver(WebDriver):
     input ends."""
 
     def start_application_mode(self) -> None:
-        """Start reporting the place."""
+        """Start reporting the position."""
         super().start_application_mode()
         self._reported = ("", 0)
         self._app.set_interval(SECONDS_BETWEEN_PLACES, self._report_place)

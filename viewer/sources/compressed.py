@@ -13,8 +13,8 @@ from viewer.errors import ViewerError
 from viewer.sources.limits import limits, size_text
 
 MOST_KEPT = 1024 * 1024
-"""The maximum size in bytes. Up to this size, the compressed data of a member is kept, so that damage loses nothing
-that can still be decompressed."""
+"""The maximum size in bytes up to which the compressed data of a member is kept, so that damage loses nothing that can
+still be decompressed."""
 _MOST_MEMORY = 256 * 1024 * 1024
 """The memory limit of a decompressor in bytes."""
 
@@ -74,7 +74,7 @@ def _zstandard() -> _Zstandard:
     try:
         return cast("_Zstandard", importlib.import_module("zstandard"))
     except ImportError:
-        raise ViewerError("this file is zstd: install the Python package zstandard to read it") from None
+        raise ViewerError("this is a zstd file: install the Python package zstandard to read it") from None
 
 
 COMPRESSIONS = (

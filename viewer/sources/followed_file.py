@@ -68,7 +68,7 @@ class FollowedFile:
         return data
 
     def read(self, start: int, end: int, *, trusts_stamp: bool = True) -> bytes:
-        """Return the bytes between two offsets as they were taken. Raise FileRewrittenError if the file has lost
+        """Return the bytes between two offsets as `take` returned them. Raise FileRewrittenError if the file has lost
         them."""
         if self._is_over or self._changed_for:
             raise FileRewrittenError(self.name)

@@ -36,13 +36,13 @@ class Head:
 
 
 def head_of(path: str, size: int) -> Head | None:
-    """Read `size` bytes. Return None if the file cannot be read in place: a pipe, folder, container, compressed or
-    missing file."""
+    """Read up to `size` bytes. Return None if the file cannot be read in place: a pipe, a folder, a container, or a
+    compressed, UTF-16, or missing file."""
     return _head(path, size, why_read_once)
 
 
 def record_head(path: str, size: int) -> Head | None:
-    """Like `head_of`, but return None unless the file consists of JSON records."""
+    """Like `head_of`, but only for a file that begins with `{`, as files of JSON records do."""
     head = _head(path, size, lambda path: "")
     return head if head and head.read(0, 1) == b"{" else None
 

@@ -147,8 +147,8 @@ def group_of(session: Session, around: Surroundings) -> int:
 
 
 def newest_session(around: Surroundings, within: float) -> Session | None:
-    """Return the session to follow: the newest one of the current directory that changed within this many seconds,
-    or else the newest of all."""
+    """Return the session to follow among those that changed within this many seconds: the newest one of the current
+    directory, or else the newest of all."""
     now = time.time()
     recent = [session for session in find_sessions(around) if now - session.modified <= within]
     running = [session for session in recent if not why_read_once(session.path)]

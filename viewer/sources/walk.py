@@ -30,9 +30,9 @@ class Walked(Struct, frozen=True):
 
 
 def walk(top: str, without: str = "") -> Iterator[Walked]:
-    """Yield all files below a folder except hidden ones, and each folder's files before its subfolders. A folder that
-    is a transcript is treated as a file. Each folder is visited once, even through symlinks, and `without` is
-    skipped."""
+    """Yield all files below a folder except hidden ones. Each folder's files come before those of its subfolders. A
+    folder that is a transcript is treated as a file. Each folder is visited once, even through symlinks, and `without`
+    is skipped."""
     above = Path(top).resolve().parents  # a symlink to one of them is a loop
     return _walk(top, {_identity(str(folder)) for folder in (top, *above, *([without] if without else []))})
 

@@ -39,7 +39,7 @@ _KIND_OF_MEMBER = {
 """Members that reveal the kind of a part that has no type."""
 
 _HOLDERS = frozenset({"source", *_KINDS, *_KIND_OF_TYPE, *_KIND_OF_MEMBER})
-"""Members that describe the attachment. Other members are ignored."""
+"""Members whose objects may describe the attachment. Objects in other members are ignored."""
 
 _MEDIA_TYPE = lazy_regex(r"[a-z0-9.+-]{1,32}/[a-z0-9.+-]{1,64}")
 _MEDIA_TYPE_KEYS = frozenset({"media_type", "mediaType", "mime_type", "mimeType", "mimetype"})
@@ -65,7 +65,8 @@ class _Facts(Struct, gc=False):
 
 
 def attachment_kind(part: JsonNode, part_type: str) -> str | None:
-    """Return `image`, `audio`, `video`, or `file` if the part is one. `part_type` is empty if it has no type."""
+    """Return `image`, `audio`, `video`, or `file` if the part is such an attachment. `part_type` is empty if it has no
+    type."""
     if part_type:
         return _KIND_OF_TYPE.get(part_type)
     kinds = [kind for key, kind in _KIND_OF_MEMBER.items() if part.get(key) is not None]

@@ -53,7 +53,7 @@ _PAIRED = lazy_regex(
     rb"(?>[^\\]++|\\[^u]|\\u(?![dD][89a-fA-F])|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2})*+",
     re.DOTALL,
 )
-"""Text in which every surrogate belongs to a pair."""
+"""A pattern for text in which every surrogate belongs to a pair."""
 
 
 class JsonNumber(str):

@@ -1,4 +1,4 @@
-"""Tolerant JSON parser: reads one value without recursion, with the positions of all values and faults."""
+"""Tolerant JSON parser: reads one value without recursion and records the positions of all values and faults."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ _MEMBER = lazy_regex(
     rb'(?:(?:"([^"\\\x00-\x1f]*+)"|(' + _NUMBER.pattern + rb")|(true|false|null))[ \t\n\r]*+"
     rb'(?:(,)[ \t\n\r]*+(?=")|(?=})))?'
 )
-"""A member with a plain key. If its value is plain as well, and another key or the end of the object follows, the match
-ends before that, and otherwise before the value."""
+"""A member with a plain key. The match includes the value and the comma after it if the value is plain as well and is
+followed by another key or by the end of the object. Otherwise, it ends before the value."""
 _CONTROL = re.compile(rb"[\x00-\x1f]+")
 _ESCAPE = lazy_regex(
     rb'\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})|(\\u[0-9a-fA-F]{0,3}|\\(?:[^\x80-\xff]|[\x80-\xff]+)?)', re.DOTALL
@@ -276,8 +276,8 @@ class Scanner:
         return checked
 
     def _curly_end(self, start: int, end: int) -> int | None:
-        """Return the start of the first closing curly quote that has no opening one and is where a JSON string could
-        end."""
+        """Return the start of the first closing curly quote that has no matching opening quote and is where a JSON
+        string could end."""
         depth = 0
         for mark in _CURLY_MARKS.finditer(self._data, start, min(end, len(self._data))):
             depth += 1 if mark.group(1) == b"\x9c" else -1

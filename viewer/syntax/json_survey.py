@@ -100,7 +100,7 @@ class Survey:
         return True
 
     def _after(self) -> bool:
-        """Read a comma or closing brackets, up to a key or an item or until no container is open."""
+        """Read a comma or closing brackets, up to the next key or item, or until no container is open."""
         data = self._data
         self.state = "after"
         while self.stack:

@@ -77,13 +77,13 @@ def _by_start(repeated: RepeatedKeys) -> int:
 
 
 def read_json(data: bytes, base: int = 0, start: int = 0) -> JsonReading:
-    """Read one value from index `start` on, tolerating faults as long as the meaning is clear."""
+    """Read one value, starting at index `start` and tolerating faults as long as the meaning is clear."""
     return Scanner(data, base, start, strict=False).read()
 
 
 def read_rest(data: bytes, base: int, start: int) -> JsonReading:
-    """Read the rest of an array from an index on: a comma after an item, or the array's end. The returned node contains
-    only the new items."""
+    """Read the rest of an array, starting at the comma after an item or at the end of the array. The returned node
+    contains only the new items."""
     return Scanner(data, base, start, strict=False).resume([JsonKind.ARRAY], "after")
 
 
@@ -221,7 +221,7 @@ def _count_members(value: dict[str, Any] | list[Any]) -> int:
     """Return the number of members of all objects in a value."""
     containers: list[dict[str, Any] | list[Any]] = [value]
     count = 0
-    for container in containers:  # which grows during the loop
+    for container in containers:  # the list grows during the loop
         parts: Iterable[Any] = container
         if type(container) is dict:
             count, parts = count + len(container), container.values()

@@ -45,8 +45,8 @@ class StringMap:
         self._add(meant, at, 0, 0)
 
     def _is_short(self, raw: bytes, at: int) -> bool:
-        """Map a well-formed string whose escapes each represent one byte, as almost all do. Return False for any other
-        string."""
+        """Map a well-formed string in which each escape represents one byte, by far the most common case. Return False
+        for any other string."""
         escapes = [found.start() for found in _SHORT_ESCAPE.finditer(raw, at)]
         backslashes = _SHORT_ESCAPE.findall(raw, at).count(_BACKSLASH) + len(escapes)
         if raw.count(b"\\", at) != backslashes or not (raw.isascii() or is_utf8(raw)):

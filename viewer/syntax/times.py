@@ -24,8 +24,7 @@ _NUMBER = lazy_regex(r"-?\d{1,20}(?:\.\d{1,20})?", re.ASCII)
 
 
 def parse_time(value: object) -> int | None:
-    """Return the milliseconds since 1970 in UTC from a number, a string, or a JSON node of either, or None for anything
-    else.
+    """Convert a number, a string, or a JSON node of either to milliseconds since 1970; return None for anything else.
 
     A time without a zone is interpreted as UTC."""
     if isinstance(value, JsonNode | LazyNode):
@@ -39,20 +38,19 @@ def parse_time(value: object) -> int | None:
 
 
 def parse_fine_time(node: JsonNode) -> int | None:
-    """Return the milliseconds since 1970 from microseconds or nanoseconds in this century, or None for anything
-    else."""
+    """Convert microseconds or nanoseconds in this century to milliseconds since 1970; return None for anything else."""
     value = _node_value(node)
     return _from_fine(value.strip() if isinstance(value, str) else str(value))
 
 
 def parse_time_pair(node: JsonNode) -> int | None:
-    """Return the milliseconds since 1970 from a list of seconds and nanoseconds, as JavaScript writes it, or None for
+    """Convert a list of seconds and nanoseconds, as JavaScript writes it, to milliseconds since 1970; return None for
     anything else."""
     return _from_pair([_node_value(item) for item in node.items]) if node.kind is JsonKind.ARRAY else None
 
 
 def parse_decoded_time(value: object) -> int | None:
-    """Return the time of a decoded value of a regular record, in any of these units."""
+    """Convert a decoded value of a regular record, in any unit that this module reads, to milliseconds since 1970."""
     if isinstance(value, list):
         return _from_pair([number_value(item) if type(item) is JsonNumber else None for item in value])
     if not isinstance(value, str):

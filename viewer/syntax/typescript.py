@@ -53,7 +53,7 @@ def _next_namespace(text: str, position: int) -> int:
 
 
 def _declaration(text: str, position: int) -> tuple[Schema, int, int]:
-    """Return the schema of a tool, where reading continues, and the number of open braces there."""
+    """Return the schema of a tool, the position where reading continues, and the number of open braces there."""
     reader = Reader(text, position)
     try:
         schema = reader.function()

@@ -186,7 +186,7 @@ class Reader:
         return Type(inner.schema, inner.known, inner.absent)
 
     def _object(self) -> Type:
-        """Read `{ name: type, … }`. Separators may be missing, and lines without a property are prose."""
+        """Read `{ name: type, … }`. Separators may be missing, and lines without a property are skipped as prose."""
         self._expect("{")
         self.braces += 1
         properties: dict[str, Schema] = {}
@@ -262,8 +262,8 @@ class Reader:
 
 
 def _readings(found: re.Match[str]) -> list[str]:
-    """Return a quoted text as written and, if different, with its escapes decoded, because renderers do not escape
-    text."""
+    """Return quoted text both as written and, if that differs, with its escapes decoded, because renderers do not
+    escape text."""
     raw = found[1] if found[1] is not None else found[2]
     if "\\" not in raw:
         return [raw]

@@ -201,7 +201,7 @@ class _Building:
         return event
 
     def _place(self, error: MarkedYAMLError) -> tuple[int, int]:
-        """Return the characters that an error concerns: an unclosed construct, or an unexpected character."""
+        """Return the span that an error concerns: an unclosed construct, or an unexpected character."""
         begun, problem = error.context_mark, error.problem_mark
         if begun and error.context == _SIMPLE_KEY:
             return begun.index, begun.index + len(self._text[begun.index :].splitlines()[0].rstrip())
@@ -212,7 +212,8 @@ class _Building:
         return self._unended(begun.index if begun else at)
 
     def _unended(self, begun: int) -> tuple[int, int]:
-        """Return the construct that is still open at the end: a quoted text, or the innermost mapping or list."""
+        """Return the first character of the construct that is still open at the end: quoted text, or the innermost
+        mapping or list."""
         marks = self._events.marks
         if not self._text[begun:].strip() and marks:
             begun = marks[-1].index

@@ -17,7 +17,7 @@ TOO_LARGE = "yaml-too-large"
 
 
 class YamlFault(Struct, frozen=True, gc=False):
-    """A fault: a reason of E-PARSE-HEADER, and the bytes at fault."""
+    """A fault: the reason for E-PARSE-HEADER, and the bytes at fault."""
 
     reason: str
     start: int

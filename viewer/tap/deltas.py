@@ -27,7 +27,7 @@ class Closed(Struct, frozen=True):
 
 
 class Whole(Struct, frozen=True):
-    """A value in the form of a complete answer of the API, which the format reads as such."""
+    """A value with the structure of a complete API answer, which the format reads as one."""
 
     body: Mapping[str, Any]
 
@@ -83,7 +83,7 @@ class Blocks:
 
 
 def has_others(value: Mapping[str, Any], known: Collection[str]) -> bool:
-    """True if an object has a nonempty member that this program does not know. Such a member may hide the text."""
+    """True if an object has an unknown nonempty member. Such a member may mean that the text is hidden."""
     return any(member and key not in known for key, member in value.items())
 
 

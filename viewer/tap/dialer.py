@@ -23,10 +23,10 @@ class OwnAddressError(OSError):
 
 
 class Dialer:
-    """Keeps the known addresses of the server, because a lookup needs a thread and would delay each new connection."""
+    """Caches the server's addresses, because a lookup needs a thread and would delay each new connection."""
 
     def __init__(self, tls: ssl.SSLContext | None, limit: int, is_own: Callable[[str, int], bool]) -> None:
-        """`is_own` returns True for an address of the proxy, which is never called."""
+        """`is_own` returns True for an address of the proxy, to which it never connects."""
         self._tls = tls
         self._limit = limit
         self._is_own = is_own

@@ -18,7 +18,7 @@ _SETTINGS = (
     *("max_tokens", "max_completion_tokens", "max_output_tokens", "num_predict", "n_predict", "temperature", "top_p"),
     *("stream", "n", "seed", "reasoning_effort", "parallel_tool_calls", "echo"),
 )
-"""Request members that are logged unchanged if they are numbers or words."""
+"""Request members that are logged unchanged if they are numbers or short strings."""
 _SETTLED = ("tools", "system", "instructions", "functions")
 """Request members that are logged once per conversation, and again when they change."""
 _LONGEST_WORD = 256

@@ -30,7 +30,7 @@ class FrameKind(IntEnum):
 
 
 class Facts(Struct, frozen=True, omit_defaults=True):
-    """The facts taken from a head. They include no path, no other header, and no address."""
+    """The facts taken from a head: never the path, an address, or any other header."""
 
     api: str = ""
     codings: str = ""

@@ -14,7 +14,7 @@ LARGEST_HEAD = 256 * 1024
 """The maximum number of bytes in a head, in the size line of a chunk, and in trailers."""
 _END_OF_HEAD = re.compile(rb"\r?\n\r?\n")
 _LONGEST_END = 3
-"""The maximum number of bytes in the end mark of a head before its last byte."""
+"""The maximum length of the mark that ends a head, in bytes, without its last byte."""
 _REQUEST = re.compile(rb"([!-~]{1,64}) ([!-~]{1,65536}) HTTP/1\.([01])")
 _STATUS = re.compile(rb"HTTP/1\.([01]) ([1-5][0-9]{2})(?: |\Z)")
 _SIZE = re.compile(rb"([0-9A-Fa-f]{1,15})[ \t]*(?:;[^\n]*)?")

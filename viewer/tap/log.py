@@ -18,7 +18,7 @@ from viewer.tap.frames import Facts, FrameKind, encoded
 MOST_WAITING = 64 * 1024 * 1024
 """The maximum number of bytes that wait for the writer. Beyond that, the rest of an exchange is lost."""
 MOST_COPIED = 128 * 1024 * 1024
-"""The maximum number of bytes of whole bodies that the writer keeps at once."""
+"""The maximum total size in bytes of bodies that are not streamed and that the writer keeps at once."""
 PATIENCE = 10.0
 """Seconds that the writer has to finish after the proxy has ended."""
 
@@ -163,7 +163,7 @@ class Log:
         if self._transport is not None and self._transport.get_write_buffer_size() + len(data) > MOST_WAITING:
             copy.is_cut = True
             if not self.lost:
-                self._report("the log is incomplete: it is written too slowly; requests are still forwarded")
+                self._report("the log is incomplete: it cannot be written fast enough; requests are still forwarded")
             self.lost += 1
             if kind is FrameKind.BODY:
                 self._send(FrameKind.CUT, number)

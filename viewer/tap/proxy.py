@@ -20,14 +20,14 @@ from viewer.tap.log import Log
 SLICE = 64 * 1024
 """The maximum number of bytes that a relay passes on in one step."""
 LINGER_SECONDS = 2.0
-"""Seconds to keep reading from a client after the server has closed so that a reset does not destroy the last
-answer."""
+"""Seconds to keep reading from a client after the server has closed the connection, so that a reset does not destroy
+the last answer."""
 _SENTENCES = {
     400: ("Bad Request", "This is not an HTTP/1.1 request that ocmlview tap can forward."),
     403: ("Forbidden", "The name in Host is not known to ocmlview tap; add --allow-host NAME."),
     502: ("Bad Gateway", "ocmlview tap cannot reach the server."),
     504: ("Gateway Timeout", "ocmlview tap cannot reach the server: it does not answer."),
-    508: ("Loop Detected", "The server of ocmlview tap is ocmlview tap itself."),
+    508: ("Loop Detected", "ocmlview tap would forward this request to itself."),
 }
 
 
@@ -40,7 +40,7 @@ class _Refused(Exception):  # noqa: N818
 
 
 class _Pending(Struct):
-    """A request without an answer yet."""
+    """A request that has no answer yet."""
 
     method: str
     number: int | None
@@ -227,7 +227,7 @@ class _Relay:
             self._sending = None
 
     async def _answer_here(self, status: int) -> None:
-        """Answer a refused request once all earlier requests have been answered."""
+        """Answer a refused request. If earlier ones are still unanswered, wait briefly for their answers instead."""
         if self._pending and self._answers_task is not None:
             if self._to_server is not None and self._to_server.can_write_eof():
                 with suppress(OSError):

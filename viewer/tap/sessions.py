@@ -21,7 +21,7 @@ class Place(Struct, frozen=True):
 
     session: str
     known: int
-    """The number of the request's messages that an earlier request of the session already had."""
+    """The number of the request's messages that an earlier request of the session already contained."""
     repeated: int
     """The number of subsequent messages that repeat the answer to that request."""
     key: bytes = b""
@@ -60,7 +60,7 @@ class Sessions:
         return Place(session, at, repeated, hashes[-1] if hashes else b"")
 
     def note_answer(self, place: Place, id: str) -> None:
-        """Record that a request got an answer with this ID."""
+        """Record that a request received an answer with this ID."""
         if place.key in self._known:
             self._answered.add(place.key)
         if id:

@@ -1,6 +1,6 @@
-"""Positions of invalid arguments, found by a walk along the schema of the tool.
+"""Positions of invalid arguments, found by walking the tool's schema.
 
-A validator checks the values. The walk only finds positions, so a large value with many faults takes no longer
+A validator checks the values. The walk only finds positions, so checking a large value with many faults takes no longer
 than reading it."""
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ MOST_WORK = 20_000_000
 """The maximum product of schema size and number of values. Beyond it, arguments are not checked."""
 
 LARGEST_ARGUMENTS = 64 * 1024
-"""The maximum number of bytes that the native accelerator judges, and therefore of values."""
+"""The maximum size in bytes of arguments that the native accelerator checks, which also limits the number of their
+values."""
 
 _CHOICE = ("enum",)
 _WALKED = frozenset(
@@ -78,7 +79,7 @@ class Schematic:
         yet."""
         self._is_compiled = False
         self._validator: Validator | None = None
-        """The validator for a plain schema. It loads slowly, but then takes a tenth of the time."""
+        """The validator for a plain schema. It loads slowly, but then checks ten times as fast."""
         self._judges: dict[tuple[int, tuple[str, ...]], Judge | None] = {}
         self._patterns: dict[str, Schema] = {}
         """Each pattern as a separate schema, cached so that it is compiled only once."""
@@ -131,7 +132,8 @@ class Schematic:
 
     @property
     def plain_schema(self) -> Schema | bool | None:
-        """The schema if it uses only types, names, and lists of words, and is small; True if it allows everything."""
+        """The schema if it is small and uses only types, properties, items, and enums of strings; True if it allows
+        everything."""
         if self._whole is None or not self._written.schema:
             return True
         is_small = self._written.weight * LARGEST_ARGUMENTS <= MOST_WORK
@@ -226,8 +228,8 @@ class Schematic:
     def _choose(
         self, parts: list[Schema | bool], only_one: bool, node: JsonNode, value: object
     ) -> Iterator[ArgumentFault]:
-        """Yield no fault if an alternative fits. Otherwise, yield the faults under the intended alternative if it is
-        clear."""
+        """Yield no fault if an alternative fits (for `oneOf`, exactly one). Otherwise, yield the faults under the
+        intended alternative if it is clear, or else one fault for the value."""
         fitting = sum(self._fits(part, None, value) for part in parts)
         if fitting == 1 or (fitting and not only_one):
             return

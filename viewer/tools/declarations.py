@@ -17,7 +17,7 @@ if TYPE_CHECKING:  # imported lazily: most messages declare no tools
 
 PREFIX = "functions."
 MANY_CALLS = 256
-"""From this many calls on, compiling plain schemas pays off."""
+"""The number of calls above which compiling plain schemas pays off."""
 
 
 MOST_KNOWN = 16
@@ -27,7 +27,7 @@ MOST_SCHEMATICS = 256
 LONGEST_KNOWN = 64 * 1024
 """The maximum length, in characters, of a schema, or of a string whose declarations are kept."""
 _REFERENCE = "$"
-"""What a schema contains if its meaning depends on the document around it."""
+"""A character that a schema contains if its meaning depends on the document around it."""
 
 
 class _Declared(Struct):
@@ -42,7 +42,7 @@ class _Declared(Struct):
 
 class KnownTexts(dict[str, list[tuple[str, _Declared]]]):
     """The declarations in the most recent strings of a document. In training data, many transcripts share them or
-    choose from the same tools."""
+    declare subsets of the same tools."""
 
     def __init__(self) -> None:
         self._schematics: dict[str, Schematic] = {}
@@ -78,7 +78,7 @@ class Declarations:
     """The tools that a transcript declares. The last declaration of a name wins."""
 
     def __init__(self, known: KnownTexts | None = None) -> None:
-        """`known` holds the declarations of earlier transcripts."""
+        """`known` contains the declarations of earlier transcripts."""
         self._known = KnownTexts() if known is None else known
         self._declared: dict[str, _Declared] = {}
         self.columns = SchemaColumns()

@@ -12,7 +12,7 @@ Judge = Callable[[object], bool]
 """A function that returns True if a value fits a schema."""
 
 MOST_WORDS = 64
-"""The maximum length of a list. Longer lists are left to the validator, whose search is not linear."""
+"""The maximum length of a list. Longer lists are left to the validator, which does not search them linearly."""
 
 _SAID = frozenset({"type", "enum", "properties", "required", "additionalProperties", "items"})
 _KINDS = frozenset(TYPES.values())
@@ -27,12 +27,12 @@ def judge_of(schema: Schema | bool) -> Judge | None:
 
 
 def is_fit(judge: Judge) -> bool:
-    """True if the function comes from `judge_of`, and the schema is plain."""
+    """True if `judge_of` returned this function for a plain schema."""
     return isinstance(judge, partial) and judge.func is fits
 
 
 def is_plain(schema: object) -> bool:
-    """True if an expanded schema uses only types, names, and lists of words."""
+    """True if an expanded schema uses only types, properties, items, and enums of strings."""
     if isinstance(schema, bool):
         return True
     if not isinstance(schema, dict) or not schema.keys() <= _SAID:

@@ -157,7 +157,7 @@ class _Writer:
             written["enum"] = [*choice, None]
 
     def _pays(self, values: list[object]) -> bool:
-        """Return True if there is room for these values, given their number and size."""
+        """True if the limit has room for these values, given their number and size; in that case, reduce it."""
         waiting = list(values)
         cost = 0
         while waiting and cost <= self.left:

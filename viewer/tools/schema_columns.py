@@ -9,13 +9,13 @@ from viewer.columns.api import Column
 from viewer.tools.validate import Schema
 
 ANYTHING, NOTHING, UNKNOWN = -1, -2, -3
-"""Parts that accept any value, parts that accept none, and parts whose values need the careful check."""
+"""Parts that accept any value, parts that accept none, and parts whose values need the full check."""
 MOST_PARTS = 4096
-"""The maximum number of parts of all schemas together. Calls under any further schemas need the careful check."""
+"""The maximum number of parts of all schemas together. Calls that use any further schema need the full check."""
 MOST_NAMES = 64
 """The maximum number of members or words of a part."""
 MOST_ALL_NAMES = 16384
-"""The maximum number of names in all schemas together, roughly."""
+"""The approximate maximum number of names in all schemas together."""
 _KINDS = {"object": 1, "array": 2, "string": 4, "number": 8, "integer": 16, "boolean": 32, "null": 64}
 _ANY_KIND = sum(_KINDS.values())
 
@@ -25,8 +25,8 @@ class _TooComplexError(Exception):
 
 
 class SchemaColumns:
-    """Flat schemas as columns. A value with a number beyond the range of integers that is written with a decimal point
-    needs the careful check."""
+    """Flat schemas as columns. A value needs the full check if it contains a number that is written with a decimal
+    point and is beyond the range of integers."""
 
     def __init__(self) -> None:
         self.parts, self.names, self.text = bytearray(), bytearray(), bytearray()
@@ -37,7 +37,7 @@ class SchemaColumns:
         return self._numbers.get(tool)
 
     def add(self, tool: str, schema: Schema | bool | None) -> int:
-        """Add the plain schema of a tool, or None for any other one. Return its part."""
+        """Add the plain schema of a tool, or None if it has none. Return the part of the tool."""
         draft = _Draft(len(self.parts) // 32, len(self.names) // 16, len(self.text))
         part = UNKNOWN
         if schema is not None:

@@ -181,7 +181,7 @@ class ViewerApp(App[int], inherit_bindings=False):
         self._sources: LiveSources | None = None
         """The followed inputs, if there are several."""
         self._merged: MergedScreen | None = None
-        """The view of all files, merged."""
+        """The merged view of all files."""
         self._output_guard = OutputGuard(self.options.ascii_only)
         self.input_queue = InputQueue(self, self._handle_event)
         self._switcher = ScreenSwitcher(self)
@@ -337,7 +337,7 @@ class ViewerApp(App[int], inherit_bindings=False):
 
     async def _open(self, place: int, *, search: str = "", follows: bool = False, at: OpenAt | None = None) -> None:
         """Show one of the files, at the first match of a search or at a place. If it cannot be opened, show why on the
-        current screen; if there is none, end the app."""
+        current screen or in the file list; if there is neither, end the app."""
         path = self.paths[place]
         try:
             screen = self._switcher.open.get(path) or self._make_screen(path, follows=follows, at=at)

@@ -38,7 +38,7 @@ class Cursor(Struct, frozen=True, gc=False):
         return rows.row_of(self.number)
 
     def is_at(self, rows: RowOrder, row: int) -> bool:
-        """True if this row has the same kind and content."""
+        """True if the cursor is on this row: it has the same kind and content."""
         if rows.kind(row) is not self.kind:
             return False
         if self.kind is RowKind.STRAY:

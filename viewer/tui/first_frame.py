@@ -7,7 +7,7 @@ import gc
 
 
 class FirstFrame:
-    """Knows whether the app has drawn its first frame."""
+    """Tracks whether the app has drawn its first frame."""
 
     def __init__(self, *, tunes_memory: bool) -> None:
         self._tunes_memory = tunes_memory
@@ -15,7 +15,8 @@ class FirstFrame:
         self._drawn = asyncio.Event()
 
     def expect(self) -> None:
-        """Note that the app is set up: what it draws from now on reaches the terminal. Earlier frames are discarded."""
+        """Record that the app is set up: what it draws from now on reaches the terminal. Earlier frames are
+        discarded."""
         self._is_due = True
 
     def drawn(self) -> None:

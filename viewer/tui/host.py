@@ -65,8 +65,7 @@ class PromptLine(Protocol):
         ...
 
     def ask(self, kind: PromptKind, text: str = "", offers: Sequence[str] | None = None, *, label: str = "") -> None:
-        """Ask, with this initial text. The up and down keys go through the entries in `offers`. The label precedes the
-        sign."""
+        """Ask, with this initial text. The up and down keys cycle through `offers`. The label precedes the sign."""
         ...
 
     def rest(self, kind: PromptKind, text: str, note: str = "") -> None:

@@ -562,7 +562,7 @@ ACTIONS: tuple[Action, ...] = (
         in_list="lists.explain",
     ),
     Action("leave", ("q", "ctrl+q"), "Quit", "Close the open pane, or quit.", _O, "program.leave"),
-    Action("suspend", ("ctrl+z",), "Suspend", "Suspend; fg returns.", _O, "program.suspend", served=Served.NEVER),
+    Action("suspend", ("ctrl+z",), "Suspend", "Suspend; fg resumes.", _O, "program.suspend", served=Served.NEVER),
     Action(
         "copy_or_quit",
         ("ctrl+c",),

@@ -24,7 +24,7 @@ from viewer.tui.display_state import DisplayState
 LONGEST_KEPT_UNFOLDED = 128 * 1024
 """A growing message smaller than this stays unfolded when it ends."""
 KEPT_ROWS = 5
-"""For how many other views to keep the rows: one for each key that toggles a channel, and one for the safe view."""
+"""The number of other views whose rows are kept: one for each key that toggles a channel, and one for the safe view."""
 FEW_MESSAGES = 50_000
 """If there are fewer messages than this, their rows are computed within a single frame."""
 MOST_TRIED = 10_000
@@ -268,7 +268,7 @@ class Session:
         return kind if kind in FOLDED_KINDS else None
 
     def is_place(self, row: int) -> bool:
-        """True if the cursor on this row is on the row itself, and not on a message: a folded row, or a call."""
+        """True if a cursor on this row selects the row itself (a folded row, or a call), and not a message."""
         kind = self.rows.kind(row)
         return kind in PLACE_KINDS and kind is not RowKind.MESSAGE
 

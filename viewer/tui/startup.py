@@ -44,7 +44,7 @@ class Opener:
         self._recorder = recorder
 
     def new_fault(self) -> str:
-        """Return once why times are no longer recorded; empty if they are."""
+        """Return, only once, why times are no longer recorded; empty if they still are."""
         fault = self._recorder.fault if self._recorder is not None else ""
         if fault:
             self._recorder = None

@@ -67,7 +67,7 @@ def test_the_environment_forces_a_backend(name: str, expected: str, monkeypatch:
 
 def test_an_unknown_backend_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(VARIABLE, "fast")
-    with pytest.raises(ViewerError, match=r"^unknown backend fast: OCMLVIEW_BACKEND is plain, numpy, or native$"):
+    with pytest.raises(ViewerError, match=r"^unknown backend fast: OCMLVIEW_BACKEND must be plain, numpy, or native$"):
         Document(InMemory(DATA))
 
 

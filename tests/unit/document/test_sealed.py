@@ -1,4 +1,4 @@
-"""A document that is opened under a sealed audience admits no other audience."""
+"""A document that is opened under a sealed audience admits only this audience and stricter ones."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ def test_the_accelerator_can_be_switched_off(monkeypatch: pytest.MonkeyPatch) ->
 
 def test_an_unknown_level_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(native.LEVEL, "fast")
-    with pytest.raises(ViewerError, match=r"^unknown level fast: OCMLVIEW_NATIVE_LEVEL is scalar, sse2 or avx2$"):
+    with pytest.raises(ViewerError, match=r"^unknown level fast: OCMLVIEW_NATIVE_LEVEL must be scalar, sse2, or avx2$"):
         forced_backend()
 
 

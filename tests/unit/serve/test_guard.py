@@ -146,9 +146,9 @@ async def test_a_page_sees_keeps_and_ends_its_sessions(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("message", "why"),
     [
-        ('["stdin"]', "a message that no page sends"),
-        ("[" * 5000, "a message that no page sends"),
-        ('["deliver_chunk_request","x"]', "a message that no page sends"),
+        ('["stdin"]', "an unexpected message"),
+        ("[" * 5000, "an unexpected message"),
+        ('["deliver_chunk_request","x"]', "an unexpected message"),
         ('["stdin","' + "x" * 64 * 1024 + '"]', "a message was too large or broken"),
         ('["focus"]', "too many messages"),
         ("", "idle"),

@@ -223,7 +223,7 @@ def test_zstd_needs_its_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setitem(__import__("sys").modules, "zstandard", None)
     done = run("show", path)
     assert (done.code, done.out) == (2, "")
-    assert done.err == "ocmlview: this file is zstd: install the Python package zstandard to read it\n"
+    assert done.err == "ocmlview: this is a zstd file: install the Python package zstandard to read it\n"
 
 
 # Databases.

@@ -97,7 +97,7 @@ def test_only_lines_after_the_last_reset_count_and_no_torn_line(tmp_path: Path) 
         ('{"b":4,"t":-1}\n', "line 1 is not a recorded time"),
         ('{"b":4,"t":1,"x":2}\n', "line 1 is not a recorded time"),
         ("\xff\n", "line 1 is not a recorded time"),
-        ('{"b":400,"t":1}\n', "belongs to another file: it has times up to byte 400 of 50"),
+        ('{"b":400,"t":1}\n', "belongs to another file: its times go up to byte 400, but the input has 50 bytes"),
     ],
 )
 def test_a_sidecar_that_does_not_fit_is_refused_in_one_sentence(content: str, sentence: str, tmp_path: Path) -> None:

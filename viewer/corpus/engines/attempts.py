@@ -66,7 +66,7 @@ class Verdict(Struct, frozen=True):
 
     retried: tuple[Batch, ...] = ()
     failed: Batch | None = None
-    """The file to record as a row with this state."""
+    """The file to record as a row with `state`."""
     state: FileState = FileState.KILLED
 
 

@@ -82,10 +82,10 @@ class LocalEngine:
         return None, decided.retried
 
     def _begin_again(self, batch: Batch) -> tuple[Batch, ...]:
-        """Replace a pool that lost track of its processes, and return the batches that it held."""
+        """Replace a pool that lost track of its processes, and return the batches that it was running."""
         self._lost_pools += 1
         if self._lost_pools > MOST_LOST_POOLS:
-            raise ViewerError("the processes of the scan exit before they start working")
+            raise ViewerError("the scan processes exit before they start any work")
         self._pool.stop()  # type: ignore[no-untyped-call]
         self._pool = _pool(self.workers)
         lost = (batch, *self._running.values())

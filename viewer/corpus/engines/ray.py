@@ -161,4 +161,4 @@ def _check_versions() -> None:
             continue  # the node is gone, or still starting
     if found - {__version__}:
         others = ", ".join(sorted(found - {__version__}))
-        raise ViewerError(f"the Ray cluster has ocmlview {others} on some nodes, and {__version__} is here")
+        raise ViewerError(f"some nodes of the Ray cluster have ocmlview {others}, but this machine has {__version__}")

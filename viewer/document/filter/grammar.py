@@ -131,7 +131,7 @@ class _Parser:
         is_word = field.kind in (FieldKind.NAME, FieldKind.WORD)
         if is_word and operator not in ":=":
             at = self._at - len(operator)
-            raise self._error(f'"{field.name}" takes ":", not "{operator}"', at, len(operator))
+            raise self._error(f'"{field.name}" needs ":", not "{operator}"', at, len(operator))
         while True:
             start = self._at
             is_quoted = self._source.startswith('"', start)
@@ -145,7 +145,7 @@ class _Parser:
             self._at += 1
         rest = _BARE.match(self._source, self._at)
         if rest is not None:
-            raise self._error("there is text after the quoted value", self._at, len(rest[0]))
+            raise self._error("unexpected text after the quoted value", self._at, len(rest[0]))
 
     def _value(self, *, is_list: bool) -> str:
         start = self._at
@@ -169,7 +169,7 @@ class _Parser:
                 char = self._source[self._at]
                 self._at += 1
             chars.append(char)
-        raise self._error('a quote is not closed; end it with "', start, len(self._source) - start, is_incomplete=True)
+        raise self._error('unclosed quote; end it with "', start, len(self._source) - start, is_incomplete=True)
 
     def _choice(self, field: Field, operator: str, text: str, start: int, *, is_quoted: bool) -> Choice:
         if field.kind is FieldKind.NAME:
@@ -191,7 +191,7 @@ class _Parser:
         low = self._measure(field, first, start) if first else None
         high = self._measure(field, last, start + len(first) + 2) if last else None
         if low and high and low.is_of_day != high.is_of_day:
-            raise self._error("both ends of a range need a date, or neither", start, len(text))
+            raise self._error("use a date at both ends of a range, or at neither", start, len(text))
         if low and high and low.low > high.high:
             raise self._error("the range is empty: it ends before it begins", start, len(text))
         known = low or high

@@ -21,7 +21,7 @@ _LEAST_RANDOM = 3.0
 """The minimum entropy per character of a key that is recognized only by its name. Words and identifiers have less."""
 _LEAST_MIXED = 8
 _MOST_MEMORY = 64 * 1024 * 1024
-"""The memory in bytes that the search for all hints may use. When it is full, it is cleared."""
+"""The memory limit in bytes for the search for all hints. RE2 clears its cache when it reaches the limit."""
 _PLACEHOLDER = lazy_regex(
     r"(?i)x{4,}|\*{3,}|\.{3}|_{4,}|your[_-]|example|changeme|placeholder|redacted|dummy|insert|replace|\bnone\b|\btrue\b"
     r"|\bfalse\b|\bnull\b|process\.env|os\.environ|getenv|1234567|abcdef"

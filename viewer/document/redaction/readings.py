@@ -21,8 +21,8 @@ _GAP = lazy_regex(
     r"|[\u00ad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]+"
     r"|\*\*|`|</?(?:b|i|em|strong|code|wbr|span|br) ?/?>"
 )
-"""Characters that may interrupt a word without being part of it: a line end with quotation marks, invisible characters,
-and formatting."""
+"""Characters that may interrupt a word without being part of it: a line end with the quote or comment prefix of the
+next line, invisible characters, and formatting."""
 
 
 Parts = tuple[list[int], list[Span]]

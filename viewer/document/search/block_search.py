@@ -65,7 +65,7 @@ class SearchScope(Struct, frozen=True):
     read: Callable[[int, int], bytes]
     sees: VisibilityCache
     cuts: VisibilityCache
-    """A cache that knows whether parts of a message are cut."""
+    """A cache of whether parts of a message are cut."""
 
 
 class _Plan(Struct, frozen=True):

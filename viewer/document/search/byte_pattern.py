@@ -36,7 +36,7 @@ class BytePattern:
         """True if each byte match is a match of the text. Otherwise, it is only a candidate."""
         others = {one for spelled in spellings for one in spelled if len(one) != len(spelled[0])}
         self.others = re.compile(b"|".join(map(re.escape, sorted(others)))) if others else None
-        """Spellings of the letters that have a different number of bytes."""
+        """Spellings of letters with another number of bytes than the first spelling; None if there are none."""
         self.others_are_ascii = any(map(bytes.isascii, others))
         self.overlaps = any(all(map(frozenset.intersection, self.bytes[at:], self.bytes)) for at in range(1, self.size))
         """True if one match may begin inside another one."""

@@ -47,7 +47,7 @@ class Regex:
     """A regular expression. `^` and `$` match at every line, and empty matches are skipped.
 
     Character classes cover Unicode letters, digits, and spaces, except in `\\b`, and in `\\W` and `\\S` inside a set,
-    where RE2 knows only ASCII."""
+    where RE2 supports only ASCII."""
 
     def __init__(self, pattern: str, ignores_case: bool) -> None:
         _check_syntax(pattern)

@@ -27,8 +27,8 @@ class Items(Protocol):
         ...
 
     def read_known_run(self, data: bytearray, at: int, base: int, lead: bytes) -> int:
-        """Read the next items as long as they have known shapes and directly follow `lead`, a comma and whitespace.
-        Return the index after the last one."""
+        """Read the next items as long as they have known shapes and each directly follows `lead`, which is a comma and
+        whitespace. Return the index after the last one."""
         ...
 
     def changes(self, node: JsonNode) -> bool:

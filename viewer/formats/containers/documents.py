@@ -109,7 +109,7 @@ class JsonDocuments:
         return self._count is not None and not self._spoiled
 
     def begin_parts(self) -> bool:
-        """True if the document that has begun is read in parts, before its end is known."""
+        """Begin to read the document in parts, before its end is known. Return False if it must be read as a whole."""
         return False
 
     def skip_to(self, end: int) -> None:
@@ -138,7 +138,7 @@ class JsonDocuments:
         add_stray(self.record, text, start)
 
     def _begin(self) -> bool:
-        """Go to the next document. Text before it is recorded once it is complete. Return False if there is none
+        """Find the next document. Text before it is recorded once it is complete. Return False if there is none
         yet."""
         found = _OPENER.search(self.data, max(self._looked, self.at))
         if found is None:

@@ -18,7 +18,7 @@ LONGEST_RECORD = 64 * 1024 * 1024
 
 _SPACE = b" \t\r\n"
 _BRACKETS = (b"[", b"]", b"],", b",")
-"""Lines of an array of events."""
+"""Lines between the events of an array."""
 _HEAD = 80
 """The number of bytes at the start of a line that show whether it is a field of a server-sent event."""
 
@@ -40,7 +40,7 @@ class Values(Protocol):
         ...
 
     def grow(self) -> None:
-        """Handle the end of a run of lines."""
+        """Report the messages that have grown. Called once per run of lines."""
         ...
 
     def close(self, at: int) -> None:
@@ -88,7 +88,7 @@ class LineReader:
         self._events.grow()
 
     def read(self, data: bytes) -> None:
-        """Read the next bytes. Growth is reported separately, by `grow`."""
+        """Read the next bytes, without calling `Values.grow`."""
         at = 0
         while at < len(data):
             if self._after_return:

@@ -57,7 +57,7 @@ class RecordLines:
         self._has_events = whole is None
         self._at = 0
         self._held = b""
-        """The incomplete line at the end of the bytes so far. The slow path, too, would only collect it."""
+        """The incomplete line at the end of the bytes so far. Even the slow path could not parse it yet."""
         self._parts = 0
         """The number of parts in which the incomplete line has arrived."""
 

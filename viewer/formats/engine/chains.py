@@ -85,7 +85,7 @@ class _Agent:
         self._drafts += reading.drafts
 
     def _add_covered(self) -> None:
-        """Keep, as context, the content of these calls that the calls below them do not repeat."""
+        """Keep, as context, the content of covered calls that the calls below them do not repeat."""
         if not self._covered:
             return
         known = {identity for chain in self._chains for identity in chain.said}
@@ -185,7 +185,7 @@ class _Agent:
 
 
 def _overlap(chain: list[Identity], said: list[Identity]) -> int:
-    """Return how many messages at the start repeat the end of a chain, or all of them if the chain contains them."""
+    """Return how many of the first messages repeat the end of a chain; all of them if the chain contains them."""
     if said[: len(chain)] == chain:
         return len(chain)
     start = -1

@@ -291,7 +291,7 @@ def _needed(rule: _Tested[Rule], at: str) -> tuple[int, frozenset[str]]:
 
 
 _FOR_EMPTY: dict[int, tuple[object, tuple[object, ...]]] = {}
-"""The rules for an object without members, by the identity of all rules. A value keeps its rules alive."""
+"""The rules for an object without members, by the identity of all rules. Each entry keeps its rules alive."""
 _COMPILED: dict[int, tuple[object, object]] = {}
 """The compiled conditions and rules by identity, because hashing them takes longer."""
 

@@ -117,7 +117,7 @@ def _paths(signature: Signature) -> Iterator[str]:
 
 
 def _may_fit(signature: Signature, names: frozenset[str]) -> bool:
-    """False if no record with these member names fits. An input has few different sets of names."""
+    """False if no record with these member names fits the signature."""
     for at in _paths(signature):
         heads = path(at).heads
         if heads is not None and heads.isdisjoint(names):

@@ -164,7 +164,7 @@ class RecordReading(Struct):
     is_aside: bool = False
     """True if the record does not belong to the tree of the session."""
     rewind_turns: int = 0
-    """The number of latest prompts that are superseded."""
+    """The number of most recent prompts that are superseded."""
     rewind_to: str | None = None
     """The ID of the record after which everything is superseded."""
     left: list[tuple[int, int]] = field(default_factory=list)
@@ -491,7 +491,7 @@ def _holder_paths(body: str) -> tuple[str, ...]:
 
 
 def _narrow(draft: Draft, outer: _Outer) -> None:
-    """Narrow the kind of a part, so that it never shows more than the record around it."""
+    """Narrow the kind of a part so that it never shows more than the record around it."""
     if outer.kind in NARROWING and draft.kind is Kind.SAID:
         draft.kind = outer.kind
     if outer.is_hidden and draft.kind is Kind.SAID:
@@ -535,7 +535,7 @@ def _messages(rule: RecordRule, node: JsonNode) -> list[Draft]:
 
 
 def _add_paragraphs(draft: Draft, rule: RecordRule, node: JsonNode) -> None:
-    """Add the additional text of a message. Anything other than text does not count as said."""
+    """Add the additional text of a message. In a `SAID` message, report anything other than text and leave it out."""
     for at in rule.then:
         for body in path(at).all(node):
             if is_empty(body):

@@ -10,7 +10,8 @@ from viewer.syntax.json_text import JsonKind, JsonNode
 
 
 def look_up(node: JsonNode, lookup: Lookup) -> list[Problem]:
-    """Replace each reference with its text, which keeps its position. A reference without text becomes null."""
+    """Replace each reference with the text that it names. The text keeps its own position in the input. A reference
+    without text becomes null."""
     holder = path(lookup.at).first(node)
     texts = {member.key: member.value for member in holder.members} if holder is not None else {}
     problems: list[Problem] = []

@@ -79,12 +79,12 @@ class Narrowings:
             return False
 
     def _is_close(self, narrowing: Narrowing, node: JsonNode) -> bool:
-        """True if a record is close in time to the first one, or has no time."""
+        """True if a record is close in time to the first one, or if either of them has no time."""
         first, now = _time(narrowing, self._first), _time(narrowing, node)
         return first is None or now is None or now - first <= narrowing.within_ms
 
 
 def _time(narrowing: Narrowing, node: JsonNode | None) -> int | None:
-    """Return the time of a record, if it is a date. The unit of a number would be unknown."""
+    """Return the time of a record if it is a string. The unit of a number would be unknown."""
     value = path(narrowing.time).first(node) if node is not None else None
     return parse_time(value) if value is not None and value.kind is JsonKind.STRING else None

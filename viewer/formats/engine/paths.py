@@ -19,9 +19,10 @@ Keys = tuple[tuple[str, ...], ...]
 EACH, REST, MEMBERS = "[]", "[1:]", "*"
 IDS, OTHERS = "*#", "*!"
 MANY = frozenset({EACH, REST, MEMBERS, IDS, OTHERS})
-"""The steps to any number of values."""
+"""The steps that may lead to any number of values."""
 NESTED = "+"
-"""The start of a step to a value and, at every depth, the items of a member with this name."""
+"""The prefix of a step `+name`, which leads to a value itself and, at every depth, to the items of its member
+`name`."""
 
 
 class Path:
@@ -187,7 +188,7 @@ def _first_at(choices: Keys, value: Any) -> Any:
 def change(at: str, node: JsonNode, new: Callable[[JsonNode], JsonNode | None]) -> bool:
     """Replace each value at a path with the result of `new`. If that is None, keep the value.
 
-    Return True if a decoded value in the node may differ from the value now."""
+    Return True if a decoded value that is stored in the node may now be out of date."""
     is_stale = False
     for steps in path(at).choices:
         holders = [node]
@@ -199,7 +200,7 @@ def change(at: str, node: JsonNode, new: Callable[[JsonNode], JsonNode | None]) 
 
 
 def all_at(at: str, node: JsonNode) -> list[JsonNode]:
-    """Return the values at all choices of a path, which `change` replaces."""
+    """Return the values at all choices of a path: those that `change` would replace."""
     found: list[JsonNode] = []
     for steps in path(at).choices:
         holders = [node]
@@ -210,7 +211,7 @@ def all_at(at: str, node: JsonNode) -> list[JsonNode]:
 
 
 def each_at(at: str, node: JsonNode) -> list[JsonNode]:
-    """Return the non-null values at all choices of a path, and all values of repeated members."""
+    """Return the non-null values at all choices of a path, including every value of a repeated member."""
     found: list[JsonNode] = []
     for steps in path(at).choices:
         holders = [node]

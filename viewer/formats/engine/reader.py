@@ -38,9 +38,10 @@ if TYPE_CHECKING:
     from viewer.formats.engine.writing.columns import Session
 
 _NOT_IN_JSON = (b"NaN", b"Infinity", b"-Infinity")
-"""Numbers that many programs write, although JSON does not have them."""
+"""Numbers that many programs write, although they are not valid JSON."""
 MOST_LEFT = 2
-"""The maximum number of records that are left over at the end of a run, because the next one decides about them."""
+"""The maximum number of records left over at the end of a run because the record after them decides how they are
+read."""
 _MANY = 1 << 20
 """More records than any run has."""
 _FEW = 8
@@ -50,7 +51,7 @@ MOST_LISTS = 32
 _FEW_LISTS = 4
 """The minimum number of records with lists that are matched before they are written."""
 _NO_SOURCE = Source(b"", 0)
-"""The source to use for a record whose members are known, because it is never read."""
+"""A placeholder source for a record whose members are already known. It is never read."""
 
 
 class Records:
@@ -174,7 +175,7 @@ class Records:
         return False
 
     def _read_shapes(self, data: bytes | bytearray, at: int, base: int, head: bytes, tail: bytes) -> int:
-        """Read the next records that are surrounded by this text. Return the index after them."""
+        """Read the next records, each between `head` and `tail`. Return the index after them."""
         while True:
             if self._takes_columns:
                 at, is_done = self._read_columns(data, at, base, head, tail)

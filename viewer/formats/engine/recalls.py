@@ -21,7 +21,7 @@ class Recalls:
         self._known: dict[str, dict[str, str]] = {recall.name: {} for recall in recalls}
 
     def concern(self, node: JsonNode) -> bool:
-        """True if a record may assign or need a value, or has a member with the same name as one."""
+        """True if a record may assign or need a value, or already has a member with the name of one."""
         return any(
             path(at).is_in(node) for recall in self._recalls for at in (recall.needed_by, recall.id, recall.name)
         )

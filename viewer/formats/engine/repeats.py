@@ -16,8 +16,8 @@ _ROLES = (*ROLE_KEYS, "from")
 
 
 def repeated_keys(node: JsonNode, bodies: Container[int] = ()) -> Iterator[Problem]:
-    """Yield a problem for each object with duplicate keys in a record: the first one and the count. `bodies`
-    are the starts of values that are checked as bodies instead."""
+    """Yield a problem for each object with duplicate keys in a record: the first such key, and how many there are.
+    `bodies` holds the starts of values that are checked as bodies instead."""
     waiting = [node]
     while waiting:
         value = waiting.pop()

@@ -46,11 +46,11 @@ class TraceSpan(Struct):
     reading: RecordReading
     has_messages: bool = False
     thread: str = ""
-    """The span of the other agent around it; empty for the main agent."""
+    """The ID of the span of the other agent to which this span belongs; empty for the main agent."""
     may_wrap: bool = False
     """True for the root of a workflow that counts as an agent."""
     wraps: str | None = None
-    """The only agent below the root of a workflow. It speaks for the workflow."""
+    """The ID of the only agent below the root of a workflow. That agent speaks for the workflow."""
     is_covered: bool = False
     """True if the spans below this one contain the same messages."""
     is_logged: bool = False
@@ -58,7 +58,7 @@ class TraceSpan(Struct):
     another file."""
 
     def forget(self) -> None:
-        """Drop everything that the spans below it do not need, after its messages were written."""
+        """Once the messages of the span are written, drop everything that the spans below it do not need."""
         self.node, self.source, self.reading = _NO_NODE, None, RecordReading()
 
 
@@ -74,7 +74,7 @@ class SpanCollector:
         self._spans: Spans = format.spans
         self._emit = emit
         self._waiting: dict[str, list[TraceSpan]] = {}
-        """The spans of each trace without a root."""
+        """The spans of each trace whose root has not arrived."""
         self._waiting_count = 0
         self._known: dict[tuple[str, str], TraceSpan] = {}
         self._groups: dict[str, str] = {}

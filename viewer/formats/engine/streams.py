@@ -41,7 +41,7 @@ class _Block(Struct):
 
 
 class _Reply(Struct):
-    """A reply, and the blocks of it that were read."""
+    """A reply, and those of its blocks that have been read."""
 
     key: str | None
     end: int
@@ -49,7 +49,7 @@ class _Reply(Struct):
     """The open blocks, by key."""
     closed: dict[str, _Block] = field(default_factory=dict)
     unknown: dict[str, _Block] = field(default_factory=dict)
-    """Text for blocks that are not open or have another kind."""
+    """Text for blocks that are not open or have another kind, by key."""
     is_announced: bool = False
     is_ended: bool = False
     by_chunks: bool = False
@@ -111,7 +111,7 @@ class BlockStreams:
         return not self._replies and not self._by_key
 
     def interrupt(self) -> None:
-        """Note a record that is not part of a reply in blocks, after which no chunk can continue the last one."""
+        """Note a record that is not part of a reply in blocks. After it, no chunk can continue the last reply."""
         self._chunked = None
 
     def _follow(self, step: StreamStep) -> None:
@@ -125,7 +125,7 @@ class BlockStreams:
                 self._add_unknown(self._replies.get("") or self._added(step), step.block, draft)
 
     def grown_by(self, step: StreamStep) -> Piece | None:
-        """Return the piece of text that a step only adds to an open block, or None for any other step."""
+        """If a step only adds a piece of text to an open block, return that piece; otherwise, return None."""
         if step.step not in _GROWING or step.follows or len(step.drafts) != 1:
             return None
         draft, reply = step.drafts[0], self._replies.get(step.scope)
@@ -136,7 +136,7 @@ class BlockStreams:
         return draft.pieces[0] if is_text and not draft.problems else None
 
     def grow(self, step: StreamStep, run: DeltaRun) -> None:
-        """Apply a run of events after one that `grown_by` returned: the same steps with other text."""
+        """Apply the run of events after a step for which `grown_by` returned a piece: the same step with other text."""
         reply = self._replies[step.scope]
         block = reply.blocks[step.block]
         assert block.number is not None

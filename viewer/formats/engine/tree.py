@@ -20,7 +20,7 @@ class _Node(Struct):
     is_prompt: bool
     """True if the user typed the record."""
     prompt: str | None = None
-    """The record of the latest prompt that follows this one."""
+    """The ID of the latest prompt that follows this record."""
 
 
 class RecordTree:
@@ -131,8 +131,8 @@ class RecordTree:
 def branch_order(tree: Branches, records: list[JsonNode], outer: JsonNode) -> tuple[list[tuple[int, bool]], str | None]:
     """Return the records of a tree in order, and why the tree is broken, if it is.
 
-    Each record comes with True if it is on an older branch. Older branches come before the newest one, right after the
-    record where they fork."""
+    Each record is paired with a flag: True if it is on an older branch. Older branches come before the newest one,
+    right after the record where they fork."""
     ids: dict[str, int] = {}
     for index, record in enumerate(records):
         ids.setdefault(string_at(record, tree.id) or "", index)

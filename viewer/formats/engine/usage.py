@@ -69,7 +69,7 @@ class UsageLedger:
         self._before = 0
         """The last message before the open reply, or before the transcript."""
         self.has_stated = False
-        """True if the last record reported its usage."""
+        """True if the last record reported usage."""
 
     def start(self) -> None:
         """Begin a transcript."""
@@ -111,7 +111,7 @@ class UsageLedger:
 
     @property
     def keeps_model(self) -> bool:
-        """True if the next usage belongs to the last model that any record names."""
+        """True if usage belongs to the model that was named last, in whichever record."""
         return self._keeps_model
 
     def note_model(self, model: str | None) -> None:
@@ -191,7 +191,7 @@ def model_path(model: str) -> str:
 
 
 def _holds(rule: Tokens, node: JsonNode) -> bool:
-    """True if the conditions of a rule hold. A repeated member may mean anything, so it does not count."""
+    """True if the conditions of a rule hold. A repeated member may mean anything, so it meets no condition."""
     try:
         return all_hold(rule.when, node)
     except Unreadable:
@@ -259,7 +259,7 @@ def _sum(paths: tuple[str, ...], node: JsonNode) -> int | None:
 
 @cache
 def number_steps(paths: tuple[str, ...]) -> tuple[tuple[tuple[str, ...], ...], ...]:
-    """Return the names of each choice of each path."""
+    """Return the member names along each choice of each path."""
     return tuple(tuple(tuple(choice.split(".")) for choice in each.split("|")) for each in paths)
 
 

@@ -48,7 +48,7 @@ _Act = Callable[["EventApplier", EventObject, EventKind], bool]
 
 
 class EventTypes:
-    """Knows what each type of event in a stream does."""
+    """Looks up the effect of each type of event in a stream."""
 
     def __init__(self, table: EventTable) -> None:
         self._table = table
@@ -68,14 +68,15 @@ class EventTypes:
         return bool(kinds) or is_chunk(event)
 
     def read(self, node: JsonNode, name: str | None) -> tuple[EventObject, list[EventKind]]:
-        """Return the event in an object, and what its types do. Cached, because each object is looked up twice."""
+        """Return the event in an object, and the effects of its types. Cached, because each object is looked up
+        twice."""
         if self._newest is None or self._newest[0] is not node or self._newest[1] != name:
             event = event_object(node)
             self._newest = node, name, event, self._kinds(event, name)
         return self._newest[2:]
 
     def _kinds(self, event: EventObject, name: str | None) -> list[EventKind]:
-        """Return what the types of an event do. The first known type takes precedence."""
+        """Return the effects of the types of an event. The first known type takes precedence."""
         names = names_of_event(event, name)
         kinds = [kind for each in names if (kind := self._table.kind_of(each))]
         if not kinds and self.is_api:
@@ -520,7 +521,7 @@ class EventApplier:
             self._write_text(event, place, text, rule)
 
     def _write_text(self, event: EventObject, lane: DeltaKey, text: ItemText, rule: Rule | None = None) -> None:
-        """Write the text, unless deltas have already contained it."""
+        """Write the text, unless it already arrived in deltas."""
         if piece_if_any(text.node) is None:
             return
         if self.streams.has_seen(lane, text.family):
@@ -539,7 +540,7 @@ def _hidden_by(header: Header, said: Said) -> Header:
 
 
 def _touch_nothing() -> None:
-    """Do nothing, because the order of events decides nothing."""
+    """Do nothing, because the order of events does not matter."""
 
 
 def _nothing(applier: EventApplier, event: EventObject, kind: EventKind) -> bool:

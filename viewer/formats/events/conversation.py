@@ -38,7 +38,7 @@ class ConversationItems:
         self._sent: deque[tuple[str, str]] = deque(maxlen=MOST_SENT)
         """The roles and text of messages that a client sent without IDs. The server repeats them in this order."""
         self._is_sent = False
-        """True while an item from a client is read."""
+        """True while an item from a client is being read."""
 
     def note_answer(self, item: JsonNode) -> None:
         """Remember an item of a response, whose text comes in separate events."""

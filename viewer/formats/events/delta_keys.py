@@ -16,7 +16,7 @@ from viewer.reading.header import is_tool
 
 
 class DeltaKey(Struct, frozen=True, gc=False):
-    """The key that groups the deltas of one response, or of one message of it."""
+    """The key that groups the deltas of one response, or of one of its messages."""
 
     name: str
     identified: bool
@@ -67,9 +67,9 @@ class Delta(Struct, frozen=True):
     """The text as a piece; None if the text is empty."""
     event: Span
     is_refusal: bool = False
-    """True if the text starts on a new line whenever the message has other text."""
+    """True if the text is a refusal, which is on a separate line if the message has other text."""
     is_copy: bool = False
-    """True if a later event repeats the text of a message without deltas."""
+    """True if the text comes from an event that repeats the whole text of a message without deltas."""
     text: str = ""
     """The text itself, to compare it with a copy."""
 

@@ -124,7 +124,7 @@ class Items:
         return self._items.get(lane.name)
 
     def at(self, lane: DeltaKey) -> Item:
-        """Return the item of a key, created if unknown."""
+        """Return the item of a key. Create it if it is unknown."""
         return self._items.setdefault(lane.name, Item(replace(lane, part="")))
 
     def note(self, lane: DeltaKey, said: Said) -> None:

@@ -21,8 +21,8 @@ LONGEST_TOGETHER = 64 * 1024
 MOST_LANES = 32
 """The maximum number of messages that are distinguished by the bytes of their events."""
 MOST_LANE_MISSES = 1000
-"""The search for messages that the bytes of their events distinguish ends after this many events that were not followed
-by an event of one of them."""
+"""Give up distinguishing messages by the bytes of their events after this many events that were not followed by an
+event of such a message."""
 _UNREAD = frozenset({"obfuscation", "event_id", "created"})
 """Members that do not affect the text that an event adds to an open message."""
 _PROBABILITIES = "logprobs"
@@ -94,8 +94,8 @@ class InterleavedRuns:
         self._misses = 0
 
     def note_other(self, name: str | None) -> None:
-        """Record an event that does more than add text: to the messages of one key, or possibly to any if the name is
-        None."""
+        """Record an event that does more than add text. It may change the messages of one key or, if the name is None,
+        any message."""
         for lane in [*self._lanes.values()]:
             if name is None or lane.name == name:
                 del self._lanes[lane.number]

@@ -51,7 +51,7 @@ _Lane = TypeVar("_Lane", bound=tuple[object, ...])
 
 
 class _Lanes(Generic[_Lane]):
-    """A set of keys or their parts. Ending a response takes no time for the keys that outlive it."""
+    """A set of keys or their parts. The time to end a response does not depend on the keys that outlive it."""
 
     def __init__(self) -> None:
         self._lasting: set[_Lane] = set()

@@ -16,7 +16,7 @@ LONGEST_READ = 1024 * 1024
 """The maximum length in bytes. No name is read from a longer call."""
 LONGEST_NAME = 512
 MOST_CALLS = 1000
-"""With more calls between a pair of marks, they are read as one call without a name."""
+"""The maximum number of calls between a pair of marks. More are read as one call without a name."""
 
 _NAME = rb"([A-Za-z_][\w.:/-]{0,200})"
 _SYNTAXES = tuple(

@@ -46,7 +46,7 @@ def _is_kept(message: Writable, losses: list[str]) -> bool:
     lost = [name for name, value in given.items() if value is not None]
     lost += ["other attributes"] if message.extra else []
     if lost:
-        losses.append(f"Message {message.number} loses something: ChatML JSON has no {', '.join(lost)}.")
+        losses.append(f"Message {message.number} loses information: ChatML JSON has no {', '.join(lost)}.")
     return True
 
 
@@ -57,7 +57,7 @@ def _why_left_out(message: Writable) -> str | None:
         return "channels"
     if message.recipient not in (None, "user" if message.role == "assistant" else "assistant"):
         return "recipients"
-    return "hidden messages of users and assistants" if message.intent in ("debug", "status") else None
+    return "hidden user or assistant messages" if message.intent in ("debug", "status") else None
 
 
 WRITE_CHATML_JSON = without_headers(write_chatml_json)

@@ -46,7 +46,7 @@ _CALL_NAMES = frozenset(
 )
 """Members of a call that end up in its header, or that may be empty."""
 _INSTRUCTIONS = ("system", "developer")
-"""Types of messages that no user typed and no model answered, whatever their role is."""
+"""Types of messages that no user typed and no model wrote, whatever their role."""
 
 
 class Part(Struct, frozen=True):
@@ -119,8 +119,8 @@ class MessageObjects:
     def add(
         self, node: JsonNode, source: Source, problems: list[Problem], kind: Kind = Kind.SAID, *, is_usual: bool = True
     ) -> None:
-        """Add the messages of one object. `problems` holds the problems of its text. `is_usual`: True if nothing around
-        the object decides its kind."""
+        """Add the messages of one object. `problems` holds the problems of its text. `is_usual` is true if nothing
+        around the object decides its kind."""
         types = values_of(node, "type")
         outer, node = node, with_inner_message(node)
         inner = outer.get("message") if node is not outer else None

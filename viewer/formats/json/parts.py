@@ -49,7 +49,7 @@ _BARE_REPLIES = frozenset(
 _BARE_THOUGHTS = frozenset({"reasoningContent", "reasoning_content"})
 """Members that identify a part without a `type`, as in Gemini and Bedrock."""
 _DECIDING = frozenset({"type", "text", "thought", "refusal", *KINDS})
-"""Members that identify a part. If one of them is repeated or spelled in a different case, the part is unknown."""
+"""Members that identify a part. If one of them is repeated or has different capitalization, the part is unknown."""
 _LISTS_OF_PARTS = frozenset({"text", "multimodal_text"})
 
 
@@ -224,7 +224,7 @@ def _is_part(node: JsonNode) -> bool:
 
 
 def is_ambiguous(part: JsonNode) -> bool:
-    """True if an identifying member occurs twice or is spelled in a different case."""
+    """True if an identifying member occurs twice or has different capitalization."""
     seen = set()
     for member in part.members:
         key = member.key
@@ -236,7 +236,7 @@ def is_ambiguous(part: JsonNode) -> bool:
 
 
 def _other_kind(part: JsonNode) -> str:
-    """Return the kind of a part without a `type`. For an unreadable part, return a word that no rule knows."""
+    """Return the kind of a part without a `type`. For an unreadable part, return a word that matches no rule."""
     values = [value for key in sorted(KINDS) if (value := part.get(key)) is not None]
     words = [
         value.text if value.kind is JsonKind.STRING else "?" for value in values if value.kind is not JsonKind.NULL

@@ -11,7 +11,7 @@ from viewer.formats.writing import Writable
 
 
 class Loss(Enum):
-    """A kind of loss in a message. The value ends the sentence that reports it."""
+    """A kind of loss in a message. The value completes the sentence that reports it."""
 
     CALL_ID = "call IDs have no equivalent and were dropped"
     DEVELOPER = "the role developer was written as system"

@@ -51,7 +51,7 @@ class Conversation:
         """The hidden messages at the end of each conversation, by a hash of the said messages."""
         self._strays: list[Span] = []
         self._goes_on = False
-        """True if the last line held no record."""
+        """True if the last line contained no record."""
         self._noted = False
 
     # Text outside records.
@@ -158,8 +158,8 @@ class Conversation:
         return _after(reading, said[count - 1] + 1, boundary, self._rest.copy())
 
     def _resumed(self, reading: Reading, keys: list[bytes | None], boundary: int) -> int:
-        """Return how many messages come from an earlier conversation, after another one in between. At the start of its
-        next transcript, they are repeated as context."""
+        """Return how many messages come from an earlier conversation that the request resumes after another one. They
+        are repeated as context at the start of a new transcript."""
         digest, found = b"", 0
         for index in range(boundary):
             key = keys[index]

@@ -44,7 +44,7 @@ class Part(Struct, frozen=True):
         return of_python(raw, self.at + self.start + start)
 
     def letter(self, start: int) -> Segment:
-        """Return one character, which is not a Python escape."""
+        """Return the character at this offset as it is, not as part of a Python escape."""
         raw = self.text[start : start + 1]
         if self.in_json:
             return in_json(raw, start, self.line[self.start : self.end], self.at + self.start)

@@ -38,16 +38,16 @@ Made = tuple[list[Segment], bool]
 
 
 class Literal(Struct, frozen=True):
-    """A quoted text in a record."""
+    """A quoted string in a record."""
 
     segments: list[Segment]
     """One segment, or one per part of a split line."""
     end: int
-    """The offset in the line where the quoted text ends."""
+    """The offset in the line where the quoted string ends."""
     is_cut: bool
-    """True if the logger truncated the quoted text."""
+    """True if the logger truncated the quoted string."""
     is_odd: bool
-    """True if something other than a record follows the quoted text."""
+    """True if something other than a record follows the quoted string."""
 
     @property
     def data(self) -> bytes:

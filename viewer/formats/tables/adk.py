@@ -1,4 +1,4 @@
-"""Agent Development Kit of Google: sessions, lists, and streams of events, and evaluation sets."""
+"""Google's Agent Development Kit: sessions, lists, and streams of events, and evaluation sets."""
 
 from __future__ import annotations
 

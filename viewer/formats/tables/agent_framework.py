@@ -1,4 +1,4 @@
-"""Microsoft Agent Framework and Microsoft.Extensions.AI: messages, updates of a stream, and saved threads."""
+"""Microsoft Agent Framework and Microsoft.Extensions.AI: messages, stream updates, and saved threads."""
 
 from __future__ import annotations
 

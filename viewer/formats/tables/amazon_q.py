@@ -1,4 +1,4 @@
-"""Amazon Q Developer and Kiro: saved conversations of the command line."""
+"""Amazon Q Developer and Kiro: conversations saved by the CLI."""
 
 from __future__ import annotations
 

@@ -102,7 +102,7 @@ _COMPLETION = RecordRule(
     faults=(Fault("stop_reason", STOP_CODES),),
 )
 _PROMPT = RecordRule((has("prompt"), has("max_tokens_to_sample")), Kind.UNKNOWN, "", "prompt", starts=True)
-"""A single text with the words of both speakers."""
+"""A single string that contains the words of both speakers."""
 
 _LIST = RecordRule((When("messages", kind=JsonKind.ARRAY),), each="messages[]", rules=MESSAGES, starts=True)
 SETTINGS = (

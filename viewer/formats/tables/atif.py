@@ -61,7 +61,7 @@ _CALLS = RecordRule(
 
 
 def _observation(kind: Kind, role: str) -> tuple[RecordRule, ...]:
-    """Return the results of a step. One that names no call belongs to the only call."""
+    """Return the rules for the results of a step. A result that names no call belongs to the only call."""
     result = RecordRule((), kind, role, "content", call_id="source_call_id")
     results = When("observation.results", kind=JsonKind.ARRAY)
     other = (has("observation"), lacks("observation.results"))
@@ -74,7 +74,7 @@ def _observation(kind: Kind, role: str) -> tuple[RecordRule, ...]:
 
 
 def _agent(kind: Kind, *conditions: When) -> RecordRule:
-    """Return the rule for a step of the agent: its thought, message, calls, and their results."""
+    """Return the rule for an agent step: its thought, message, calls, and their results."""
     said = (
         RecordRule((has("message"),), kind, "assistant", "message", _PARTS, **_TIME),
         RecordRule(
@@ -88,7 +88,7 @@ def _agent(kind: Kind, *conditions: When) -> RecordRule:
 
 
 def _other(source: str, kind: Kind, role: str, *conditions: When) -> RecordRule:
-    """Return the rule for a step of the user or the system. Observations in it were not typed."""
+    """Return the rule for a user or system step. Observations in it were not typed."""
     also = (
         RecordRule((has("reasoning_content"),), Kind.INJECTED, role, "reasoning_content"),
         _CALLS,

@@ -62,7 +62,7 @@ _MESSAGES = (
     RecordRule((is_("type", "SelectSpeakerEvent", "UserInputRequestedEvent"),), Kind.NOTICE, "system", "content"),
 )
 
-# Messages of the context of a model
+# Messages in the context of a model
 
 _THOUGHT = has("thought")
 _CONTEXT = (

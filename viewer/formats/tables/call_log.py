@@ -1,4 +1,4 @@
-"""Logs of model calls: of proxies (Helicone), DSPy, OpenAI evals, and pipelines of Hugging Face."""
+"""Logs of model calls: proxies (Helicone), DSPy, OpenAI evals, and Hugging Face pipelines."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ Runs = list[tuple[Kind, int, int]]
 
 
 def _split_prompt(text: str) -> Runs:
-    """Split a prompt into the fields, and the request that the program adds."""
+    """Split a prompt into its fields and the request that the program adds."""
     added = _RESPOND.search(text)
     end = added.start() if added else len(text)
     return [*_sections(text, end), *([(Kind.INJECTED, end, len(text))] if added else [])]

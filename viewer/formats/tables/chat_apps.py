@@ -1,5 +1,4 @@
-"""Chat apps: the chats that LM Studio, DeepSeek, LobeChat, TypingMind, Chatbox, and the command `llm` save or
-export."""
+"""Chat apps: chats that LM Studio, DeepSeek, LobeChat, TypingMind, Chatbox, and the `llm` command save or export."""
 
 from __future__ import annotations
 
@@ -59,7 +58,7 @@ _MESSAGES = (
     RecordRule((has("currentlySelected"),), None),
     RecordRule((), Kind.UNKNOWN, "assistant", "versions"),
 )
-"""Other versions of a message are not on display."""
+"""Other versions of a message are not displayed."""
 _LM_STUDIO = (
     RecordRule((has("messages[0].versions"),), None, starts=True, goes_on=True),
     RecordRule(
@@ -70,7 +69,7 @@ _LM_STUDIO = (
 )
 
 _TOOLS = (RecordRule((), Kind.CALL, "assistant", "arguments", call_id="id", name="apiName"),)
-"""Calls of LobeChat."""
+"""LobeChat calls."""
 
 # DeepSeek: each message has fragments.
 

@@ -26,7 +26,7 @@ from viewer.syntax.json_text import JsonKind
 
 _TIME: dict[str, Any] = {"time": "timestamp|created_at|time"}
 
-# Messages of chatbots. The speaker and the text have many names.
+# Chatbot messages. The speaker and the text have many names.
 
 _USERS = ("user", "User", "human", "Human", "you", "You", "prompter", "Prompt")
 _ASSISTANTS = ("assistant", "Assistant", "ai", "AI", "bot", "Bot", "chatbot", "Chatbot", "model", "Response")
@@ -68,7 +68,7 @@ _EXCHANGES = tuple(
     for asked, answered in _PAIRS
 )
 
-# Messages of LlamaIndex
+# LlamaIndex messages
 
 _KWARGS = "additional_kwargs"
 _BLOCKS = (

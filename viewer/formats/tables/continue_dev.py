@@ -1,4 +1,4 @@
-"""Continue: session files of the extension and of the command line."""
+"""Continue: session files of the extension and the CLI."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Cursor: agent transcripts, with the content parts of the Anthropic API, and the stream of its command line."""
+"""Cursor: agent transcripts, with the content parts of the Anthropic API, and the output stream of the CLI."""
 
 from __future__ import annotations
 

@@ -63,11 +63,11 @@ _OF_SESSIONS = (
     *(f"{_HEARD}.delta", f"{_HEARD}.segment"),
     *(f"conversation.item.{name}" for name in ("retrieve", "truncate", "delete")),
 )
-"""Realtime API events, of both server and client. A growing audio transcript is sent again as a whole."""
+"""Realtime API events, from both server and client. A growing audio transcript is sent again as a whole."""
 _PROGRESS = frozenset(
     ("in_progress", "searching", "calling", "generating", "interpreting", "completed", "failed", "incomplete")
 )
-"""Last words of events that report the state of a tool, as in `response.web_search_call.searching`."""
+"""Last words of event types that report the state of a tool, as in `response.web_search_call.searching`."""
 
 _KINDS = {
     "response.delta": EventKind(Act.DELTA, Family.TEXT),

@@ -1,4 +1,4 @@
-"""Grok: the conversations of an account, as xAI exports them, and the sessions of its command line, Grok Build."""
+"""Grok: the conversations of an account, as xAI exports them, and the sessions of its CLI, Grok Build."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Interactions API of Gemini: requests, interactions with their steps, and streams of events."""
+"""Gemini Interactions API: requests, interactions with their steps, and streams of events."""
 
 from __future__ import annotations
 

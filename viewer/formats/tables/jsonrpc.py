@@ -181,7 +181,7 @@ _ADDRESSING = (
     *("completed", "input-required", "auth-required"),
     *("TASK_STATE_COMPLETED", "TASK_STATE_INPUT_REQUIRED", "TASK_STATE_AUTH_REQUIRED"),
 )
-"""The states in which the agent addresses the user. In others, its message reports the progress."""
+"""The states in which the agent addresses the user. In other states, its message reports progress."""
 _IS_ADDRESSED = (is_("result.status.state", *_ADDRESSING), is_("result.status.message.role", "agent"))
 _AGENTS = (
     RecordRule(

@@ -38,7 +38,7 @@ _GROWS = Merge(Mode.APPEND)
 
 
 def _messages() -> tuple[RecordRule, ...]:
-    """Return the rules for the messages of one agent, which must not be merged with those of another agent."""
+    """Return the rules for the messages of one agent. They must not be merged with those of another agent."""
     return (
         RecordRule(
             (is_("type", "TurnBegin", "SteerInput"),),

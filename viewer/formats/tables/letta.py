@@ -49,7 +49,7 @@ _FAILED = Outcomes(failed=("is_error", "status=error"))
 
 
 def _packaged(at: str) -> tuple[tuple[When, ...], tuple[When, ...]]:
-    """Return the conditions for a message of the user in a package, and for any other or broken package."""
+    """Return the conditions for a user message in a JSON wrapper, and for any other JSON object."""
     typed = (When(at, only=_PACKAGE), is_(f"{at}.type", "user_message"), When(f"{at}.message", kind=JsonKind.STRING))
     return typed, (When(at, kind=JsonKind.OBJECT),)
 
@@ -79,7 +79,7 @@ _MONOLOGUE = (PartRule((_IS_TEXT,), Kind.THOUGHT, "text"), *_THOUGHTS, *_CALLS)
 
 
 def _from_user(when: tuple[When, ...], **facts: Any) -> tuple[RecordRule, ...]:
-    """Return the rules for a message of the user."""
+    """Return the rules for user messages."""
     typed, other = _packaged("content")
     return (
         RecordRule((*when, *typed), Kind.SAID, "user", "content.message", split=True, **facts),
@@ -89,7 +89,7 @@ def _from_user(when: tuple[When, ...], **facts: Any) -> tuple[RecordRule, ...]:
     )
 
 
-# Messages of the API.
+# API messages.
 
 _GROWS = Merge(Mode.APPEND, "otid|id", consecutive=True)
 """A stream of tokens repeats the record with the next piece."""
@@ -304,7 +304,7 @@ _AGENT = (
 
 
 def _wrapped(holder: str) -> tuple[Inner, ...]:
-    """Return where JSON is in the strings of messages."""
+    """Return which strings in messages contain JSON."""
     prefix = f"{holder}." if holder else ""
     return (
         Inner(holder, "content", (is_("message_type|role", "user_message", "user"), starts("content", *_PACKAGES))),

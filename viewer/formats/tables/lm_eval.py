@@ -1,4 +1,4 @@
-"""lm-evaluation-harness: samples of an evaluation, one per line, with the prompt and the answers of the model."""
+"""lm-evaluation-harness: samples of an evaluation, one per line, with the prompt and the model's answers."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from viewer.syntax.json_text import JsonKind
 _PROMPT = "arguments.gen_args_0.arg_0|arguments[0][0]"
 _OPTIONS = "arguments.gen_args_0.arg_1|arguments[0][1]"
 _CHATS = tuple(at for prompt in ("arguments.gen_args_0.arg_0", "arguments[0][0]") for at in (prompt, f"{prompt}[0]"))
-"""Where the messages of a chat are: in a string with JSON, or in a list with such a string."""
+"""Where the messages of a chat are: in a string that contains JSON, or in a list with such a string."""
 _GENERATES = When(_OPTIONS, kind=JsonKind.OBJECT)
 """The model wrote text. Without options, it only rated the text of the prompt."""
 _ANSWER = "resps[0][0]"

@@ -275,7 +275,7 @@ class PartRule(Struct, frozen=True):
 
 
 class Lookup(Struct, frozen=True):
-    """Texts elsewhere in the record: a string `PREFIXname` is replaced with the member `name` at a path."""
+    """Text elsewhere in the record: a string `PREFIXname` is replaced with the member `name` at a path."""
 
     prefix: str
     at: str
@@ -315,7 +315,7 @@ class RecordRule(Struct, frozen=True):
     order: str = ""
     """The path of a number in each nested record. They are sorted by it, because the newest may come first."""
     place: int = 0
-    """-1 if what the rule reads goes before everything else in the record, 1 if it goes after."""
+    """-1 if the messages of the rule go before everything else in the record, 1 if they go after it."""
     also: tuple[RecordRule, ...] = ()
     """Rules for further messages in the same record. Every rule whose conditions hold applies."""
     goes_on: bool = False
@@ -376,7 +376,7 @@ class RecordRule(Struct, frozen=True):
     unused: bool = False
     """True for an answer that no user received. Its text is unknown and in a separate thread."""
     of_conversation: bool = False
-    """True if the record is a whole conversation, so that its flags are those of one, not of a message."""
+    """True if the record is a whole conversation, so its flags apply to a conversation, not to a message."""
 
 
 class Signature(Struct, frozen=True):
@@ -392,7 +392,7 @@ class Signature(Struct, frozen=True):
     members: tuple[str, ...] = ()
     """Prefixes. At least one member must have a name that starts with one of them."""
     decides: bool = False
-    """True if a single record is enough, because only records of one speaker match."""
+    """True if one matching record is enough to detect the format, because only records of one speaker match."""
 
 
 class Threads(Struct, frozen=True):

@@ -97,7 +97,7 @@ _MESSAGES = (
     RecordRule((has("info"), has("parts")), Kind.UNKNOWN, "@info.role", **_COMMON),
 )
 _SESSION = (has("info"), has("messages"))
-# Events of the server. A part names its message, whose role is in an earlier event.
+# Server events. A part names its message, whose role is in an earlier event.
 
 _PART = is_("type", "message.part.updated")
 _ROLE, _AGENT, _SUMMARY, _PARENT = "@role", "@agent", "@summary", "@parent"

@@ -246,7 +246,7 @@ _LOGFIRE_RULES = (
     ),
     *(RecordRule((), each=f"{at}[]", rules=_LOGGED_EVENT, time=_START) for at in _LOGGED),
 )
-"""Spans of Logfire before it adopted the GenAI conventions, and of the first version of Pydantic AI."""
+"""Spans from Logfire before it adopted the GenAI conventions, and from the first version of Pydantic AI."""
 
 # Tools, documents, and spans without messages.
 

@@ -59,7 +59,7 @@ _UPDATES = Merge(Mode.PARTS, "message.timestamp")
 """An event repeats the message so far."""
 _SUBAGENT = Narrowing(Kind.SUBAGENT)
 _CALLING = "callingSessionId|calling_session_id"
-"""Members of a session that another one started, as Droid writes them. Its sessions may be taken for those of Pi."""
+"""Members of a session that another one started, as Droid writes them. Droid's sessions may be mistaken for Pi's."""
 
 
 def _role(*roles: str) -> When:

@@ -1,4 +1,4 @@
-"""Recognize prompts that a program filled into a chat template, because they contain more than the user typed."""
+"""Recognize prompts that a program rendered with a chat template, because they contain more than the user typed."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ _TYPES = frozenset(
         *("response.file_search_call.*", "response.image_generation_call.*", "response.output_audio*"),
     }
 )
-"""The event types of the API. OpenChatML streams also have some of them, but not the marks below."""
+"""The event types of the API. OpenChatML streams also have some of them, but not the members in `_MARKS`."""
 _PLACES = "item_id|output_index|response|item|data.item_id|data.output_index|data.response"
 _MARKS = "|".join(
     f"{layer}{member}"

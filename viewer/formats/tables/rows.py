@@ -58,7 +58,7 @@ _TURNS = (
     *_PAIRS,
     *CHAT,
 )
-"""A turn of ShareGPT, or a message."""
+"""A ShareGPT turn, or a message."""
 
 _LISTS = ("messages", "conversations", "conversation")
 _NO_LIST = tuple(lacks(name) for name in _LISTS)
@@ -68,7 +68,7 @@ _ANSWERED = has(
     "completion|chosen|chosen_messages|preferred_output|response|responses|output|answer|rejected|messages|conversations"
     "|completions[0].response|response_0|output_2"
 )
-"""The condition that the row has an answer. A prompt or an answer without its other half may be anything."""
+"""The condition that the row has an answer. Without the other half, a prompt or an answer may be anything."""
 _PROMPT_LISTS = ("prompt[]", "input.messages[]")
 """A prompt given as a list. A prompt that is a string is a copy of the start of a list."""
 _PROMPT = (*_PROMPT_LISTS, "prompt")
@@ -105,12 +105,12 @@ _COMPARED = (
     ("response1", "response2", "overall_preference", ("1", "2", "3")),
     ("output_2", "output_1", "", ()),
 )
-"""Two answers, the member that says which one is better, and its values if that is the second one. The second one of
-AlpacaEval is the answer that another model gave for comparison."""
+"""Two answers, the member that names the better one, and the values of that member if the second one is better. The
+second answer of AlpacaEval was written by another model for comparison."""
 
 
 def _compared(first: str, second: str, verdict: str, of_second: tuple[str, ...]) -> Iterator[RecordRule]:
-    """Yield the rules for two answers of which one is better. The other one is unused."""
+    """Yield the rules for two answers, one of which is better. The other one is unused."""
     both = (has(first), has(second), *_NO_LIST)
     orders = [(first, second, both)]
     if verdict:
@@ -132,7 +132,7 @@ _CONTEXT = "context"
 _THOUGHTS = (RecordRule((When("", kind=JsonKind.STRING),), Kind.THOUGHT, "assistant"),)
 _RESPONSE = (RecordRule((), Kind.SAID, "assistant", "response", PARTS),)
 _ARENA = (RecordRule((has("[0].role"),), None, also=(RecordRule((), each="[]", rules=CHAT),), starts=True),)
-"""One of two conversations side by side, which the user both saw."""
+"""One of two conversations that the user saw side by side."""
 _CHOICES = (RecordRule((has("turns"),), Kind.UNKNOWN, "assistant", "turns"),)
 """A model's alternative answers to the turns of an MT-Bench question. The questions are in another file."""
 

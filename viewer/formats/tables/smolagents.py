@@ -30,9 +30,9 @@ from viewer.rules.run import W_RUN_ERROR, W_RUN_INCOMPLETE
 from viewer.syntax.json_text import JsonKind
 
 _ADDED = lazy_regex(r"(?m:^)[ \t]*You have been provided with these (?:additional|initial) arguments")
-"""A pattern that matches where the arguments begin that the program adds to a task."""
+"""A pattern that matches the start of the arguments that the program adds to a task."""
 _MANAGED = "You're a helpful agent named '"
-"""The start of a task that another agent gives."""
+"""The start of a task that another agent assigns."""
 
 
 def _split(text: str) -> list[tuple[Kind, int, int]]:
@@ -185,7 +185,7 @@ _RECORD = (
     ),
     *_answer("prediction"),
 )
-"""A record of a run on the benchmark GAIA, which gives the agent more than the question."""
+"""A record of a run on the GAIA benchmark, in which the agent receives more than the question."""
 _OUTPUTS = "model_output|action_output|code_action|observations|llm_output|model_output_message|tool_calls[0].function"
 _OTHERS = ("messages", "role", "type", "source", "history")
 

@@ -118,8 +118,7 @@ def cursor_tags(text: str) -> Runs:
 
 
 def antigravity_tags(text: str) -> Runs:
-    """Split the text of a step of the user. If it has a `<USER_REQUEST>` outside other elements, the user typed only
-    that."""
+    """Split the text of a user step. If it has a `<USER_REQUEST>` outside other elements, the user typed only that."""
     return _typed_in("USER_REQUEST", text)
 
 

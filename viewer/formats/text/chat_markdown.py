@@ -39,7 +39,7 @@ class ChatMarkdownReader:
         """The lines of the current message."""
         self._base = 0
         self._lines: list[Span] = []
-        """The lines with text in it, without spaces at their ends."""
+        """The text lines of the current message, without trailing spaces."""
         self._has_started = False
 
     def feed(self, data: bytes) -> None:
@@ -98,7 +98,7 @@ class ChatMarkdownReader:
         return lines[last + 1 :]
 
     def _write_marked(self, pieces: list[Piece]) -> bool:
-        """Record an answer with template marks as the messages that it holds. Return False if it has no marks."""
+        """Record an answer with template marks as the messages that it contains. Return False if it has no marks."""
         parts = split_content(pieces, self._read, "assistant")
         for part in parts:
             header, ending = part_header(part, _ASSISTANT)

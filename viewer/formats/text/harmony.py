@@ -33,7 +33,7 @@ GRAMMAR = TextGrammar(
 
 
 def read_beginning(reader: TextReader) -> State | None:
-    """Decide by the first marker between a conversation and a completion."""
+    """Use the first marker to decide whether the input is a conversation or a completion."""
     cursor = reader.cursor
     is_log = _begins_with_event(cursor, False)
     if is_log is None:

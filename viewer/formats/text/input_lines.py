@@ -1,4 +1,4 @@
-"""`InputLines`: splits the input of a reader into lines, wherever it is cut."""
+"""`InputLines`: splits the input of a reader into lines, regardless of chunk boundaries."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class InputLines:
         """The offset of the incomplete line."""
 
     def feed(self, data: bytes) -> Iterator[InputLine]:
-        """Yield the lines that are complete now. All of them must be taken."""
+        """Yield the lines that are complete now. The caller must consume all of them."""
         searched, at = len(self._data), 0
         self._data += data
         while (end := self._data.find(b"\n", max(at, searched))) >= 0:

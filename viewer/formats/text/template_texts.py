@@ -43,7 +43,7 @@ class Run(Struct, frozen=True):
 
 
 def _begins(text: bytes, word: bytes) -> bool:
-    """True if the text starts with the word, or may still do so."""
+    """True if the text starts with the word, or may do so once more of it arrives."""
     bare = text.lstrip(_SPACE)
     return bare.startswith(word) or word.startswith(bare)
 

@@ -112,7 +112,7 @@ def load_encoder(path: str) -> Encoder:
     try:
         tiktoken = importlib.import_module("tiktoken")
     except ImportError:
-        raise ViewerError("--vocab needs: pip install 'ocmlview[tokens]'") from None
+        raise ViewerError('--vocab needs the extra "tokens": pip install "ocmlview[tokens]"') from None
     try:
         ranks = dict(map(_token, Path(path).read_bytes().splitlines()))
     except OSError as error:

@@ -30,7 +30,7 @@ _SIGN_KINDS = np.zeros(256, np.uint8)
 _SIGN_KINDS[[*b" \n\t"]] = _SPACE
 _SIGN_KINDS[[*b"0123456789@:"]] = _SIGN
 _MAY_BE_INSIDE = np.array([chr(byte).isalnum() or byte in b"-_?" for byte in range(128)], np.bool_)
-"""Letters and digits in ASCII, and what other characters are encoded as."""
+"""Letters and digits in ASCII, `-`, `_`, and the `?` that replaces other characters."""
 _NEAR = np.arange(2 * _LEAST_RARE - 1)
 
 

@@ -119,7 +119,7 @@ def is_mostly_ascii(text: str, encoded: bytes) -> bool:
 def keys_and_starts(encoded: bytes, known: WordKeys) -> tuple[Keys, Positions]:
     """Return the keys of the words in a text, and the starts of the runs that contain them.
 
-    A run that is not ASCII, or too long, is decoded and split by itself."""
+    A run that is not ASCII, or too long, is decoded and split separately."""
     data = np.frombuffer(encoded, np.uint8)
     starts, ends = _runs(data, _IN_RUNS)
     lengths = ends - starts

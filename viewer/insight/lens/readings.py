@@ -27,9 +27,9 @@ LIMIT = 64 * 1024 * 1024
 _COMPARED_AT_ONCE = 1 << 16
 """The number of messages of two readings to compare at once."""
 _FIRST_STEP = 64 * 1024
-"""The number of bytes after which a reader may already have refused the text."""
+"""The number of bytes to read first if a reader may stop early because it refuses the text."""
 _FIRST_CHECK = 4 * 1024
-"""The number of bytes to check first. Often the first problem decides, and input in another version has many."""
+"""The number of bytes to check first. The first problem is often decisive, and input in another version has many."""
 
 READS, LAX, REFUSES = "reads", "reads-lax", "refuses"
 """Verdicts: a strict reader also reads the text; it refuses something that is tolerated here; or the text is not in
@@ -233,7 +233,7 @@ def _number_texts(found: Sequence[_Read]) -> Generator[None, None, None]:
     """Number the text of shown messages.
 
     Messages with the same header and the same body bytes have the same text. Text is read and compared only where
-    readers disagree about these."""
+    readers disagree about the header or the bytes."""
     roles: dict[str, int] = {}
     borders: Offsets = np.zeros(0, np.int64)
     for each in found:
@@ -265,7 +265,7 @@ def _number_texts(found: Sequence[_Read]) -> Generator[None, None, None]:
 
 class _ShownBodies:
     """The shown messages of a reading: where they begin, and what determines their text. They are not kept, because
-    those of all readings are large."""
+    those of all readings would take much memory."""
 
     def __init__(self, messages: Messages, roles: dict[str, int]) -> None:
         """`roles` numbers the roles."""
@@ -298,8 +298,8 @@ def _checksum(shown: Projection, number: int) -> bytes:
 
 
 def agreed(readings: Sequence[Reading], chosen: str) -> tuple[bytes, int]:
-    """Return which messages of the chosen reader all readers agree on, and how many others it shows. A message has the
-    place before its number.
+    """Return a byte for each message of the chosen reader, 1 if all readers agree on it, and the number of the other
+    messages that it shows.
 
     Readers agree on a message if the chosen reader, and every other one that does not refuse the text, shows it at the
     same place with the same role and text."""
@@ -330,7 +330,7 @@ def _shown(messages: Messages, roles: dict[str, int]) -> Offsets:
 
 
 def _is_among(rows: Offsets, others: Offsets) -> NDArray[np.bool_]:
-    """Return which rows are among others."""
+    """Return for each row whether it is one of `others`."""
     starts = others[:, 0]
     if (np.diff(starts) <= 0).any():  # overlapping messages
         known = {*map(tuple, others.tolist())}

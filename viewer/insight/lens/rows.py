@@ -1,4 +1,4 @@
-"""Rows of the lens: runs of bytes to which each reader gives a single reading, and the ranks of disagreements."""
+"""Rows of the lens: runs of bytes within which no reading changes, and the ranks of disagreements."""
 
 from __future__ import annotations
 
@@ -75,8 +75,8 @@ class Block:
         places: NDArray[np.int32],
         parts: NDArray[np.int8],
     ) -> None:
-        """`places` has the message of each reading in each row, counted from 0, or -1, and `parts` has the part of that
-        message. Readings with messages at the same positions share both."""
+        """`places` contains the index of each reading's message in each row, or -1 for none, and `parts` the part of
+        that message. Readings with messages at the same positions share both."""
         self._readings = readings
         self._shared = _shared(readings)
         self._spans, self._ranks, self._places, self._parts = spans, ranks, places, parts
@@ -171,7 +171,7 @@ def _cells(messages: Messages, places: NDArray[np.int32], parts: NDArray[np.int8
 
 
 def blocks(readings: Sequence[Reading]) -> Iterator[Block]:
-    """Yield the runs of bytes to which each reader gives a single reading, in blocks of rows."""
+    """Yield the runs of bytes within which no reading changes, in blocks of rows."""
     tables: _Tables = ({}, {}, {})
     shared = _shared(readings)
     columns = [_Columns(readings[shared.index(each)].messages) for each in range(len({*shared}))]
@@ -247,7 +247,7 @@ class RowTable(Sequence[Row]):
 
 
 def row_table(readings: Sequence[Reading]) -> RowTable:
-    """Return all rows: the runs of bytes to which each reader gives a single reading."""
+    """Return all rows: the runs of bytes within which no reading changes."""
     table = RowTable()
     for block in blocks(readings):
         table.add(block)
@@ -283,7 +283,7 @@ def _shared(readings: Sequence[Reading]) -> list[int]:
 
 
 class _Places(Struct, frozen=True):
-    """The messages, and the parts of them, at some offsets. Missing values are -1."""
+    """The messages at some offsets, and the part of each message there. Missing values are -1."""
 
     places: NDArray[np.int32]
     parts: NDArray[np.int8]
@@ -348,12 +348,12 @@ class _Columns:
         return True
 
     def _flat(self, first: int, end: int) -> Offsets:
-        """Return where messages, their bodies, and their ends begin, message by message."""
+        """Return the borders of each message: its start, the start and the end of its body, and its end."""
         bodies = self._messages.bodies(first, end)
         return np.stack((self.starts[first:end], *bodies, self.ends[first:end]), axis=1).reshape(-1)
 
     def borders(self, start: int, end: int) -> Offsets:
-        """Return the borders between two offsets, in ascending order."""
+        """Return the borders of messages and bodies between two offsets, in ascending order."""
         first, after = 0, len(self.starts)
         if self.is_in_order:
             first, after = int(self.ends.searchsorted(start)), int(self.starts.searchsorted(end))

@@ -16,14 +16,14 @@ from viewer.model.visibility import EVERYTHING, is_preamble, is_user_safe
 
 
 class HeldBack(Struct, frozen=True, gc=False):
-    """Text of a message that arrived before it could be shown."""
+    """A message whose text arrived before it could be shown."""
 
     message: int
     ms: int
-    """The longest time between its arrival and its display."""
+    """The longest time between the arrival of text and its display."""
     reason: str
-    """`preamble`: a preamble appears only when it is closed. `incomplete`: the text so far could have begun a mark, or
-    its record was incomplete."""
+    """`preamble`: a preamble appears only when it is closed. `incomplete`: the text so far could have been the start of
+    a mark, or its record was incomplete."""
 
 
 def held_back(document: Document, timeline: Timeline, work: Callable[[], None]) -> list[HeldBack]:

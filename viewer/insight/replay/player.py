@@ -53,9 +53,9 @@ class Player:
         self._concealed: dict[int, Header] = {}
         """The headers of messages that are hidden here although a live view showed them."""
         self._kept: dict[int, Message] = {}
-        """The messages that had ended in this reading and whose text is still the same at the end of the input."""
+        """The messages that ended in this reading and show the same text at the end of the input."""
         self.readings = 0
-        """The number of times that reading started, for a seek backwards or for another format."""
+        """The number of times that reading has started. It starts again to seek backwards or to use another format."""
         self._size = size
         self._is_small = False
         """True if the window was made for a smaller screen."""
@@ -90,7 +90,7 @@ class Player:
 
     @property
     def _before(self) -> int:
-        """The messages of the input that were not read."""
+        """The number of messages before the window that were not read."""
         return self._window.first - 1 - self._window.head_messages
 
     def _begin_near(self, at: int) -> None:
@@ -143,7 +143,7 @@ class Player:
         return Skipped(window.label - 1, window.turn - 1, window.lines, omitted, window.transcript - 1)
 
     def shows(self, number: int, end: int) -> bool:
-        """True if this message is on the screen with everything that arrived before an offset."""
+        """True if this message is on the screen with all of its text before an offset."""
         index = self.document.index
         number, end = number - self._before, end - self._skipped
         if not 0 < number <= len(index):

@@ -29,8 +29,8 @@ class Timeline:
     Safety: for an audience that does not see everything, bytes and events count only what it sees. The clock runs only
     from one part of a message to the next, or to the next message if no hidden one is in between. The times of hidden
     messages, and the pauses in which they arrived, are omitted. For a strict audience, the clock runs only inside
-    messages. Inside messages, it also runs while parts of a hidden message arrive, because otherwise a pause of zero
-    length would reveal that something is hidden."""
+    messages. There, it also runs while parts of a hidden message arrive, because otherwise a pause of zero length would
+    reveal that something is hidden."""
 
     def __init__(self, arrivals: Arrivals, audience: Audience) -> None:
         self.is_raw = audience.reveals(Reveal.ALL)
@@ -42,7 +42,7 @@ class Timeline:
         self.totals = array("Q")
         """The bytes of text up to each event."""
         self.jump_events = array("I")
-        """The events before which the clock paused while something hidden arrived."""
+        """The events directly before which something hidden arrived."""
         self.marks = array("I")
         """The events that belong to a different message than the event before them."""
         self.has_times = False

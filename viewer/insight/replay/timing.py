@@ -50,7 +50,7 @@ class Retraction(Struct, frozen=True, gc=False):
 
 
 class Timing(Struct, frozen=True):
-    """What an audience may know."""
+    """The timing of a transcript, as far as an audience may know it."""
 
     has_times: bool
     source: str | None
@@ -141,7 +141,7 @@ def _rates(timeline: Timeline, view: Projection, work: Callable[[], None]) -> di
 
 
 def _retractions(document: Document, work: Callable[[], None]) -> list[Retraction]:
-    """Return text that the end user saw for a moment, from the messages with hidden parts."""
+    """Return the text of messages with hidden parts that the end user saw only for a moment."""
     player = Player(document, EVERYTHING)
     found = []
     for number in sorted(document.tally.cut):

@@ -30,10 +30,10 @@ _BYTES_PER_CELL = 3
 LEAST = HEAD
 """An offset before this one is always reached from the first byte, because the format is not certain yet."""
 MOST_TURNS_BACK = 8
-"""To avoid a call in the window that is answered from outside, a window may begin up to this many turns earlier."""
+"""A window may begin up to this many turns earlier, so that no call before it has a reply inside it."""
 MOST_MESSAGES_BACK = 64
-"""To avoid a call that is answered from outside, a window of records, which need not begin with a turn, may begin up to
-this many messages earlier."""
+"""A window of records, which need not begin with a turn, may begin up to this many messages earlier, so that no call
+before it has a reply inside it."""
 MOST_FAILURES = 3
 """After this many windows that differ from the whole document, only larger windows are tried, and eventually none."""
 MOST_HEAD = 1024 * 1024
@@ -154,8 +154,8 @@ class Windows:
         return found or self._window_of_transcript(part)
 
     def _row_above(self, newest: int, width: int, lines: int) -> int:
-        """Return a row far enough above a message that the rows in between have this many lines. Each row takes two
-        lines, and a message takes the lines of its text in addition."""
+        """Return a row far enough above a message that the rows in between have this many lines. Each row counts as two
+        lines, and a message also counts the lines of its text."""
         rows, index, cut = self._rows, self._final.index, self._final.tally.cut
         row = rows.row_of(newest)
         while row > 0 and lines > 0:
@@ -282,7 +282,7 @@ class Windows:
         return 0
 
     def _row_from(self, first: int) -> int | None:
-        """Return the row of this message; for records, or of the next one that the audience sees."""
+        """Return the row of this message or, for records, of the next message that the audience sees."""
         rows = self._rows
         if self.has_frames:
             row = rows.row_holding(first)
@@ -316,15 +316,15 @@ class Windows:
         return (shown.line if shown else None) or 0
 
     def _may_begin(self, part: _Part, first: int) -> bool:
-        """True if nothing before this message continues after it, so a window within a transcript may begin
-        here."""
+        """True if a window within a transcript may begin with this message."""
         index = self._final.index
         if first <= part.head + 1 or (self.has_frames and index[part.head + 1].broke_out):
             return False
         return self._is_open_to(first)
 
     def _is_open_to(self, first: int) -> bool:
-        """True if nothing before this message continues after it."""
+        """True if reading may begin with this message: no message before it is open, and no call before it is answered
+        later."""
         index = self._final.index
         if index[first].broke_out or index[first].header.malformed:
             return False
@@ -349,7 +349,7 @@ class ReadWindow:
         self._skipped = window.start - window.head
         self._head, self._start = window.head_messages, window.start
         self._compared = window.head_messages
-        """The messages that were already compared."""
+        """The number of messages that were already compared."""
         self._transcripts = final.index.transcript(window.first) - 1
 
     @cached_property
@@ -358,13 +358,14 @@ class ReadWindow:
 
     @cached_property
     def omitted(self) -> frozenset[str]:
-        """The codes of diagnostics that are no longer kept here, because there are too many before."""
+        """The codes of diagnostics that the whole document no longer keeps in this window, because it has too many
+        before."""
         kept = {each[0] for each in self._problems}
         return frozenset(code for code in self._final.tally.unlisted if code not in kept)
 
     def _links(self, count: int) -> set[tuple[int, int]]:
-        """The calls of the whole document that are in the window, with replies up to a message, numbered as in the
-        window."""
+        """Return the calls of the whole document that are in the window with their replies, up to a message. The
+        numbers are those of the window."""
         links, before = self._all_links, self._before
         first, last = bisect_left(links, (before + self._head + 1,)), bisect_left(links, (before + count + 1,))
         found = {(call - before, reply - before) for call, reply in links[first:last]}

@@ -61,7 +61,7 @@ class Agents:
         return AgentFacts(call, name[:_LONGEST])
 
     def _call_before(self, first: int, id: str) -> int:
-        """Return the call with the sub-agent's ID, or else the only call without a reply; 0 if there is none."""
+        """Return the call with the sub-agent's ID, or else the only call that had no reply yet; 0 if there is none."""
         projection = self._projection
         if self._calls is None:
             self._calls = projection.calls()

@@ -102,7 +102,8 @@ class Block(Struct, frozen=True):
         return offset <= self.body_offset(len(self.text))
 
     def shows(self, line: int, offset: int) -> bool:
-        """True if this line, from `line_of`, shows the character at this offset. A fold may end before it."""
+        """True if this line, from `line_of`, shows the character at this offset. The shown part of a folded body may
+        end before it."""
         row = self.lines[line].row if line < len(self.lines) else None
         return row is None or offset <= row.end or any(each.row for each in self.lines[line + 1 :])
 

@@ -64,7 +64,7 @@ def empty_sentences(facts: EmptyFacts, signs: Glyphs = UNICODE) -> list[SafeText
             trusted(f"The file is {counted(facts.size, 'byte')}. Press F to follow it, or q to close."),
         ]
     if facts.metadata and not facts.strict:
-        return [trusted(f"No messages; {counted(facts.metadata, 'record')} of metadata.")]
+        return [trusted(f"No messages; {counted(facts.metadata, 'metadata record')}.")]
     if facts.unknown:
         return _of_unknown(facts, signs)
     sentences = ["This file has a document header or other text, but no messages."]

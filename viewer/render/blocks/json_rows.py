@@ -285,7 +285,7 @@ def _key(value: Value) -> SafeText:
 class JsonRows:
     """The rows of one JSON text.
 
-    `depth` is the number of unfolded levels, and `turned` holds the values that are exceptions."""
+    `depth` is the number of unfolded levels, and `turned` contains the values that are exceptions."""
 
     def __init__(
         self, text: str, width: int, depth: int, glyphs: Glyphs = UNICODE, turned: Container[int] = frozenset()
@@ -307,7 +307,7 @@ class JsonRows:
 
     @property
     def _most(self) -> int:
-        """Return the maximum number of values to draw in one container."""
+        """The maximum number of values to draw in one container."""
         return MOST_NODES if self._depth < ALL_NODES else MOST_ROWS
 
     def _children(

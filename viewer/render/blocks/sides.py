@@ -38,7 +38,7 @@ class SideMaker:
     """Builds the blocks of one pane."""
 
     def __init__(self, own: Maker, other: Maker, is_own: Callable[[int], bool]) -> None:
-        """`is_own` is true for the rows that this pane shows."""
+        """`is_own` returns True for the rows that this pane shows."""
         self.rows = own.rows
         self._own = own
         self._other = other

@@ -30,7 +30,7 @@ class Times(Enum):
 
 
 class TimeWords:
-    """Formats the times of one view. Relative times count from the first message that the view shows, so they never
+    """Formats the times of one view. Relative times count from the first shown message of the transcript, so they never
     disclose the times of hidden messages."""
 
     def __init__(self, projection: Projection, rows: Rows, times: Times) -> None:

@@ -26,7 +26,7 @@ def words(sentence: str) -> Html:
 
 
 def name(given: str) -> Html:
-    """Return an external name (of a file, tool, role, or ID) on one line, isolated in its direction."""
+    """Return an external name (of a file, tool, role, or ID) on one line, with its text direction isolated."""
     return element("bdi", text(sanitize_line(given)))
 
 

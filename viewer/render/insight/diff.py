@@ -27,7 +27,7 @@ _CONTEXT = 3
 _NEAR = 1
 """How many equal lines to keep around each difference inside a message."""
 _MOST_LINES = 8
-"""The maximum number of lines of a message that only one side has."""
+"""How many lines to show of a message that only one side has."""
 _MOST_IDS = 8
 _NOISE = 60
 """If a thought has more changed words than this, its changes are not listed."""
@@ -55,12 +55,12 @@ class Drawing(Struct, frozen=True):
 
     @property
     def indent(self) -> int:
-        """The column of details."""
+        """The column at which details begin."""
         return 2 + self.number_width
 
 
 def drawing_of(comparison: Comparison, style: Style, width: int, *, wraps: bool = True) -> Drawing:
-    """Return how to draw the rows of a comparison in this width."""
+    """Return how to draw the rows of a comparison at this width."""
     largest = max((str(max(side.number, default=0)) for side in comparison.sides), key=len)
     is_shifted = any(len({*comparison.numbers(row)} - {None}) > 1 for row in comparison.rows)
     number = len(f"#{largest}|#{largest}" if is_shifted else f"#{largest}")

@@ -1,4 +1,4 @@
-"""Text of a timing: stalls, rates, the first visible answer, and retracted text."""
+"""Text about the timing of a transcript: stalls, rates, the first visible answer, and retracted text."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def timing_lines(timing: Timing, style: Style, rates: Iterable[Line]) -> Iterato
 
 _WHY_HELD = {
     "preamble": "a preamble appears when it is closed",
-    "incomplete": "it could have begun a mark, or its record was not complete",
+    "incomplete": "it could have been the start of a mark, or its record was incomplete",
 }
 
 

@@ -58,12 +58,12 @@ class Member(Struct, frozen=True):
 
     @property
     def is_readable(self) -> bool:
-        """True if the name is allowed, and the compression is supported."""
+        """True if the name is allowed, the member is not encrypted, and the compression is supported."""
         return is_plain_name(self.name) and not self.is_encrypted and self.method in (_STORED, _DEFLATED, _ZSTD)
 
 
 def is_plain_name(name: str) -> bool:
-    """True if a name stays inside the archive: it has no absolute path, no `..`, and no other separator."""
+    """True if a name stays inside the archive: it is relative, and has no `..` and no separator but `/`."""
     return (
         0 < len(name) <= LONGEST_NAME
         and not name.startswith("/")

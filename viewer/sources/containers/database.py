@@ -112,7 +112,7 @@ def _open_copy(path: str) -> sqlite3.Connection:
     files = [path, *(path + ending for ending in _JOURNALS if _has_content(path + ending))]
     most = limits().max_spool
     if sum(Path(file).stat().st_size for file in files) > most:
-        raise ViewerError(f"{path} is in use and too large to copy; close the program that writes it")
+        raise ViewerError(f"{path} is in use and too large to copy; close the program that is using it")
     folder = tempfile.mkdtemp(prefix="ocmlview-")  # mode 0700
     try:
         copy = str(Path(folder, "copy"))

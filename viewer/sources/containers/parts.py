@@ -21,7 +21,7 @@ _NO_BREAKS = bytes.maketrans(b"\r\n", b"  ")
 
 
 class PartFault(Struct, frozen=True):
-    """Something that could not be read, at the place where it would be."""
+    """Marks something that could not be read, at the position where it would have been."""
 
     reason: str
 

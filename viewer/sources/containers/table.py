@@ -44,8 +44,8 @@ class Container(Struct, frozen=True):
     items: str = ""
     """The name of a function that takes a path and returns the names of its items; empty if there are none."""
     listed: str = ""
-    """The name of a function that returns the format of a path, or an empty string to leave it out of lists. If empty,
-    every path is listed."""
+    """The name of a function that returns the format of a path, or an empty string to leave it out of lists. Without a
+    function, every path is listed."""
     numbered: bool = False
     """True if all lines are read, and an item may also be the number or the ID of a transcript in them."""
 

@@ -45,7 +45,7 @@ def _json(line: bytes) -> Any:
 
 
 def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return an object. A repeated member has no clear meaning."""
+    """Return an object. Refuse repeated members, because their meaning is unclear."""
     members = dict(pairs)
     if len(members) < len(pairs):
         raise ValueError
@@ -85,7 +85,7 @@ def _changed(chat: Any, change: dict[str, Any]) -> Any:
 
 
 def _index(holder: Any, name: Any) -> Any:
-    """Return the name or the number of an item that is in an object or a list."""
+    """Return the name of a member, or the index of an item if the list has this index."""
     if isinstance(holder, list) and (type(name) is not int or not 0 <= name < len(holder)):
         raise ValueError
     return name

@@ -18,7 +18,7 @@ from viewer.syntax.times import LATEST_MS
 LEAST_MS = 10
 """The shortest time between two lines."""
 LARGEST = 256 * 1024 * 1024
-"""The maximum size in bytes. A larger sidecar is refused."""
+"""The maximum size of a sidecar in bytes."""
 _RESET = b'{"reset":true}'
 
 
@@ -78,7 +78,9 @@ def read_recorded_times(path: str, size: int) -> RecordedTimes:
         offsets.append(recorded.b)
         times.append(recorded.t)
     if offsets and offsets[-1] > size:
-        raise ViewerError(f"{path} belongs to another file: it has times up to byte {offsets[-1]:,} of {size:,}")
+        raise ViewerError(
+            f"{path} belongs to another file: its times go up to byte {offsets[-1]:,}, but the input has {size:,} bytes"
+        )
     return RecordedTimes(offsets, times)
 
 
@@ -89,7 +91,7 @@ def _content(path: str) -> bytes:
     except OSError as error:
         raise ViewerError(f"{path} cannot be read: {error.strerror or 'input error'}") from None
     if len(data) > LARGEST:
-        raise ViewerError(f"{path} is too large for recorded times")
+        raise ViewerError(f"{path} is too large for a file of recorded times")
     return data
 
 
@@ -145,7 +147,7 @@ class TimeRecorder:
         self._recorded = 0
 
     def close(self) -> None:
-        """Write the last time that is still waiting. Bytes that arrive later open the sidecar again."""
+        """Write the last time if it is still pending. Bytes that arrive later reopen the sidecar."""
         self._write_waiting()
         if self._descriptor is not None:
             os.close(self._descriptor)

@@ -25,13 +25,13 @@ _OF_DELTA = frozenset({"role", "content", "refusal", "tool_calls", "function_cal
 
 
 class ChatAnswer:
-    """Reads chunks. An unknown member hides all further text of its choice."""
+    """Reads chunks. An unknown member hides all further text of the entry in `choices`."""
 
     def __init__(self, end: Ending) -> None:
         self._end = end
         self._blocks: dict[int, Blocks] = {}
         self._hidden: set[int] = set()
-        """The choices whose text is hidden."""
+        """The indexes of the choices whose text is hidden."""
 
     def take(self, event: Mapping[str, Any]) -> list[Step]:
         """Return what a chunk adds."""

@@ -35,7 +35,7 @@ class CompletionBox(NotSelectable):
         self._offers: Sequence[Offer] = ()
 
     def show(self, offers: Sequence[Offer], kept_free: range = range(0)) -> None:
-        """Show the first offers above the prompt, or at the top if the box then covers fewer of the screen lines
+        """Show the first offers above the prompt, or at the top if the box then covers fewer of the screen lines in
         `kept_free`; hide the box if there are no offers."""
         self._offers = offers[:MOST]
         self.display = bool(self._offers)

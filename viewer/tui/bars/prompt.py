@@ -124,11 +124,11 @@ class Prompt(Horizontal):
         self._note = Static(Content(""), id="prompt-note", markup=False)
         self._hint = self._count = self._label = ""
         self._is_ring = False
-        """True if the up and down keys go around."""
+        """True if the up and down keys wrap around."""
 
     def prepare(self) -> bool:
-        """Mount the sign, the input, and the hint; False if they are mounted. This waits for the first question or for
-        an idle moment, because an input takes long to mount."""
+        """Mount the sign, the input, and the hint; False if they are already mounted. This is deferred to the first
+        question or an idle moment, because mounting an input takes long."""
         if self._sign.is_attached or not self.is_attached:
             return False
         self.mount(self._sign, self._input, self._note)
@@ -178,7 +178,7 @@ class Prompt(Horizontal):
         return True
 
     def note(self, words: str) -> None:
-        """Show a note next to the resting search: `2 of 3`, `no matches`, `searching 41%`."""
+        """Show a note next to the search that `rest` shows: `2 of 3`, `no matches`, `searching 41%`."""
         if self._resting:
             self._show_rest(self._resting, words)
 
@@ -194,8 +194,8 @@ class Prompt(Horizontal):
             self._make_room()
 
     def _make_room(self) -> None:
-        """Shorten or hide the hint while the text needs its space, but never hide a fault. The keys to accept and to
-        cancel are dropped last."""
+        """Shorten or hide the hint while the text needs its space, but never hide a fault. The hints for the accept and
+        cancel keys are dropped last."""
         room = self.app.size.width - len(self._label + self.kind.value) - len(self._input.value) - 5
         parts = (self._hint.replace(_RECALLS, "") if self._count else self._hint).split(" · ")
         hints = [" · ".join(parts[at:]) for at in range(len(parts))]

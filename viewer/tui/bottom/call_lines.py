@@ -133,8 +133,8 @@ class CallLines:
 
     @cached_property
     def _durations(self) -> tuple[int | None, int, int]:
-        """Return the longest time, and the column widths of times and deadlines. If there are too many calls, ignore
-        the rest."""
+        """Return the longest time, and the column widths of times and deadlines. If there are too many calls, return
+        None and the maximum widths without measuring any."""
         if len(self.calls) > _COUNTED:
             return None, _LONGEST_DURATION, _LONGEST_DURATION
         slowest, times, limits = None, 0, 0

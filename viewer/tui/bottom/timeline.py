@@ -36,7 +36,7 @@ class Timeline(Vertical, EvenLines):
         """The operator chose this message."""
 
     class Rescaled(Message):
-        """The zoom or the visible part of the axis changed: the border shows it."""
+        """The zoom or the visible part of the axis changed, so the border must be updated."""
 
     def __init__(self, painter: Painter, style: Style | None = None, *, id: str | None = None) -> None:
         super().__init__(id=id)

@@ -113,8 +113,8 @@ class _Turn:
         self._zero = first - base
 
     def bars(self) -> list[Bar]:
-        """Return the thoughts, calls, and answers. A message that is not part of a call is assumed to begin when the
-        previous one ended."""
+        """Return the bars of the thoughts, calls, and answers. A message that is not part of a call is assumed to begin
+        when the previous one ended."""
         found: list[Bar] = []
         ended = self._base
         for place, message in enumerate(self._messages):

@@ -41,7 +41,7 @@ KEYS = (
 _LONGEST_CELL = 120
 _LONGEST_PATH = 4096
 _LEAST_PATH = 24
-"""The minimum number of cells that a path may take."""
+"""The minimum width available to a path, in cells."""
 
 
 class BrowseApp(App[int], inherit_bindings=False):
@@ -282,7 +282,7 @@ class BrowseApp(App[int], inherit_bindings=False):
 
 
 def run_browser(browser: Browser, settings: Settings, name: str) -> Place | int:
-    """Show the lists. Returns the place to open, or the exit code."""
+    """Show the lists. Return the place to open, or the exit code."""
     guard = TerminalGuard()
     app = BrowseApp(browser, settings, name=name, guard=guard)
     with guard:

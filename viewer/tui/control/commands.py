@@ -97,7 +97,7 @@ class CommandController:
         self.host.prompt.ask(PromptKind.COMMAND)
 
     def submit(self, kind: PromptKind, text: str) -> None:
-        """Run what the user typed in the prompt."""
+        """Run what the operator typed in the prompt."""
         match kind:
             case PromptKind.COMMAND:
                 self.run(text)
@@ -151,7 +151,7 @@ class CommandController:
 
     @property
     def _named_actions(self) -> list[Action]:
-        """Return the actions that can be run by their IDs. Only `:level` reveals hidden messages."""
+        """The actions that can be run as commands. Only `:level` reveals hidden messages."""
         return [each for each in self._actions if each.id not in NO_COMMANDS]
 
     def handle_typed(self, typed: str, kind: PromptKind) -> list[Offer]:
@@ -160,7 +160,7 @@ class CommandController:
         return self.offers(typed, kind)
 
     def offers(self, typed: str, kind: PromptKind = PromptKind.COMMAND) -> list[Offer]:
-        """Return the completions of the typed text, commands before actions; none for a place."""
+        """Return the completions of the typed text, commands before actions; none for a position."""
         if kind is PromptKind.FILTER:
             return self._filter_offers(typed)
         if kind is not PromptKind.COMMAND:
@@ -332,7 +332,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("quit", "", "quit the program", lambda own, _: own.program.quit()),
     Command("sessions", "", "list the agent sessions of this machine", lambda own, _: own.program.list_sessions(),
             served=Served.NEVER),
-    Command("set", "CHOICE", "wrap or nowrap lines, markdown or source, times, usage, a pane",
+    Command("set", "CHOICE", "set line wrapping, Markdown, times, usage, or a pane",
             lambda own, word: own.choose(word), lambda own: list(own.choices)),
     Command("theme", "NAME", "use a theme", lambda own, name: own.program.use_theme(name),
             lambda own: own.themes()),

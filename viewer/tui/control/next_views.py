@@ -1,4 +1,4 @@
-"""Next views: computes the rows that the next key may show while nothing else happens."""
+"""Next views: computes, while nothing else happens, the rows that the next key may show."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ ROUND_SECONDS = 0.003
 
 
 class NextViews:
-    """Takes a few steps at a time. Rows are only numbers, without text, and the session drops them with the reading."""
+    """Performs a few steps at a time. Rows are only numbers, without text, and the session drops them when the input is
+    read again."""
 
     def __init__(self, session: Session, node: DOMNode) -> None:
         """The steps are queued on the message queue of `node`."""

@@ -140,7 +140,7 @@ class ProblemController:
         self._navigator.show_row(row, problem.message or 0)
 
     def _others(self, severity: str) -> str:
-        """Name the key that goes to problems of the other severity, if there are any."""
+        """Return a hint that names the key for problems of the other severity, if there are any."""
         other = "warning" if severity == "error" else "error"
         count = self._session.diagnostics.severities[other]
         return f" {self._host.key_of(f'next_{other}')} goes to {counted(count, other)}." if count else ""

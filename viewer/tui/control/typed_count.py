@@ -18,8 +18,8 @@ MOST = 10_000
 
 
 class TypedCount:
-    """Counts in a background task, which ends with the next typed character or with the prompt. It does not move the
-    cursor, and highlights nothing."""
+    """Counts in a background task, which ends when another character is typed or the prompt closes. It does not move
+    the cursor, and highlights nothing."""
 
     def __init__(self, session: Session, host: Host, navigator: Navigator) -> None:
         self._session = session

@@ -28,8 +28,8 @@ _LINES = {"line_down": 1, "line_up": -1}
 
 
 class EndMaker:
-    """Builds the blocks of the end. Its first row may be part of a longer run of hidden messages, whose count is
-    unknown."""
+    """Builds the blocks for the end of the file. The first row may be part of a longer run of hidden messages, whose
+    length is unknown."""
 
     def __init__(self, maker: BlockMaker) -> None:
         self._maker = maker
@@ -54,7 +54,7 @@ class EndMaker:
 
 
 class FileEndScreen(DismissOnce[str]):
-    """Scrolls through the end. Any other key closes it, and the result is the action of that key."""
+    """Scrolls through the end of the file. Any other key closes the screen, which returns the action of that key."""
 
     AUTO_FOCUS = "#end"
     DEFAULT_CSS = "FileEndScreen { layout: vertical; } FileEndScreen > #end { height: 1fr; }"

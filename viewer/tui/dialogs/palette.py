@@ -24,7 +24,7 @@ _STEPS = {"down": 1, "up": -1, "ctrl+n": 1, "tab": 1, "shift+tab": -1, "pagedown
 
 
 class PaletteScreen(Overlay[Entry | None]):
-    """Returns the chosen entry, or None. Typed keys go into the search."""
+    """Palette; returns the chosen entry, or None. Typed keys edit the search."""
 
     MOST_WIDE = 60
     has_head = True

@@ -1,4 +1,4 @@
-"""Welcome card, shown at the first start: the most important keys. Any key closes it, and then acts."""
+"""Welcome card, shown at the first start: the most important keys. Any key closes it and then performs its action."""
 
 from __future__ import annotations
 

@@ -61,8 +61,8 @@ class FileEnd:
         return shown
 
     def _read(self, start: int) -> Document | None:
-        """Read the text from an offset, after the first document header. Return None if it has events: those may
-        continue messages that began before."""
+        """Read the first document header, followed by the text from an offset. Return None if the text has events:
+        those may continue messages that began before it."""
         before, text = self._proof.head, self._proof.text_from(start)
         format, options, name = self._document.detection.format, self._document.options, self._document.name
         end = Document(SpooledSource(name, iter([before + text]), False), format, options, under=self._document.under)

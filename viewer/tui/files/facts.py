@@ -33,7 +33,7 @@ _STEP = 256 * 1024
 _SEARCH_SECONDS = 0.01
 
 Check = Callable[[], None]
-"""Raises an error if the details are no longer wanted."""
+"""A function that raises an error if the details are no longer wanted."""
 
 
 class Reading(Struct, frozen=True):
@@ -110,7 +110,7 @@ def facts_of(entry: Entry, reading: Reading, check: Check) -> FileFacts:
 
 
 def search_in(entry: Entry, reading: Reading, query: Query, check: Check) -> Hit:
-    """Search the text that the audience sees of a file."""
+    """Search a file for matches in the text that the audience sees."""
     try:
         document = _read(entry, reading, check)
         projection = document.project(reading.audience)

@@ -28,7 +28,7 @@ SHARED: tuple[tuple[str, tuple[str, ...], str, str], ...] = (
     ("palette", (), "Show all commands.", "open_palette"),
     ("help", (), "Show all keys.", "open_help"),
     ("leave", (), "Quit.", "leave"),
-    ("suspend", (), "Suspend; fg returns.", "suspend"),
+    ("suspend", (), "Suspend; fg resumes.", "suspend"),
     ("copy_or_quit", (), "Press twice to quit.", "quit_twice"),
 )
 """Actions that the file list shares with the main screen: the ID, the IDs of other actions whose keys do the same here,

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 Offer = Callable[[list["Found"]], object]
-"""Offers new files."""
+"""A function that offers new files."""
 
 
 class Covered(Struct, frozen=True):
@@ -57,7 +57,7 @@ class FileLists:
         self._follows = follows
         self._watch: FolderWatch | None = None
         self._finder: Worker[None] | None = None
-        """Looks for new files."""
+        """The worker that looks for new files."""
         self._covered: Covered | None = None
 
     def open(self, paths: Sequence[str]) -> Catalog:

@@ -28,8 +28,8 @@ _AROUND = 1500
 
 
 class LeaksScreen(WorkScreen):
-    """Leaks screen. `]` and `[` go to the next and previous passage, `o` to the other side, and enter to its
-    message."""
+    """Leaks screen. `]` and `[` go to the next and previous passage, `o` to the other side, and enter to the message of
+    the current side."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("right_square_bracket", "leak(1)", show=False),

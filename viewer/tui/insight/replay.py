@@ -36,7 +36,7 @@ _FRAME = 0.05
 
 
 class ReplayScreen(WorkScreen):
-    """Space plays and pauses; `.` and `,` go to the next and previous event, `@` returns."""
+    """Space plays and pauses; `.` and `,` go to the next and previous event; `@` returns to the transcript."""
 
     DEFAULT_CSS = """
     ReplayScreen > #replay-bar { height: 2; }

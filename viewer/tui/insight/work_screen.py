@@ -174,7 +174,7 @@ class WorkScreen(DismissOnce[int | None]):
         return max(self.size.width - 1, 20)
 
     def summary(self) -> str:
-        """Return the status of the last line once the work is done."""
+        """Return the status for the last line once the work is done."""
         return ""
 
     def _title_lines(self, width: int) -> list[Line]:
@@ -184,11 +184,11 @@ class WorkScreen(DismissOnce[int | None]):
         return [screen_title(left, self.moment(), self._level, width, self.printing)]
 
     def kind_of_input(self) -> str:
-        """Return the words after the name."""
+        """Return the words that follow the name in the title."""
         return ""
 
     def moment(self) -> str:
-        """Return the words before the level."""
+        """Return the words that precede the level in the title."""
         return ""
 
     def _bottom_lines(self, width: int) -> list[Line]:

@@ -28,7 +28,7 @@ from viewer.tui.session import Session
 _MOST_CALLS = 1000
 """How many calls to search for the name of a tool."""
 _LONGEST_FILTER = 60
-"""How many characters of a filter without matches to repeat."""
+"""How many characters of a filter to quote if nothing matches it."""
 
 
 def title_facts(session: Session, cursor: Cursor, follow: FollowTitle) -> TitleFacts:

@@ -84,7 +84,7 @@ class Row(Struct, frozen=True):
     states: tuple[State, ...]
     signal: Signal
     next: State | None
-    """The next state; None takes the state that the signal carries."""
+    """The next state; None for the state that the signal carries."""
     effects: tuple[Effect, ...] = ()
 
 

@@ -40,7 +40,7 @@ LEAST, MOST = 4 * 1024, 1024 * 1024
 FIRST = 8 * 1024
 """The size of the first slice in bytes. It is read before the backend for large slices is loaded."""
 SLICE_SECONDS = 0.006
-"""The target duration of a slice in seconds, so keys do not have to wait longer."""
+"""The target duration of a slice in seconds, which limits how long keys wait."""
 QUICK_SECONDS, SLOW_SECONDS = 0.02, 0.05
 """Seconds between polls of the file: while it grows, and after a quiet period."""
 QUIET_AFTER = 5.0

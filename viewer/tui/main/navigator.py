@@ -257,7 +257,7 @@ class Navigator:
         self._step(-1)
 
     def _step(self, step: int) -> None:
-        """Go to another message or, without a count, to the next value of an open card."""
+        """Go to another value of an open card; with a count, or if there is no such value, go to another message."""
         viewport, has_moved = self._host.viewport, False
         node = NOWHERE if self.count else viewport.neighboring_node(step)
         if node.is_set:

@@ -244,7 +244,7 @@ class Presenter:
     # The panes.
 
     def prepare_conversation(self) -> None:
-        """Set the border of the conversation and where it expects to be, before it is mounted."""
+        """Set the border and the expected size of the conversation before it is mounted."""
         panes, widgets = self._panes, self._widgets
         size = panes.transcript_size
         edged_width = size[0] + 2 if size is not None and panes.has_border else 0

@@ -223,8 +223,8 @@ class SearchController:
 
     @property
     def _without_matches(self) -> str:
-        """The words for a search without matches. Except in the debug view, they say what was searched, whether or not
-        anything is hidden."""
+        """The words for a search without matches. Except in the debug view, they state what was searched, whether or
+        not anything is hidden."""
         return "no matches" if self._session.display.debug else "no matches in what the user saw"
 
     def _note_matches(self) -> None:

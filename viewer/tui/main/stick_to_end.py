@@ -13,7 +13,7 @@ from viewer.tui.session import Changed, Session
 
 
 class StickToEnd:
-    """Records the viewport whenever it scrolls itself. If the viewport differs later, the operator has scrolled."""
+    """Records the viewport whenever this class scrolls it. If the viewport differs later, the operator has scrolled."""
 
     def __init__(self, session: Session, host: Host, machine: FollowMachine) -> None:
         self.left_at = 0
@@ -47,7 +47,7 @@ class StickToEnd:
         self._record()
 
     def update(self) -> None:
-        """Stick to the end if it is visible now."""
+        """Stick to the end if it is visible now; otherwise, stop sticking to it."""
         self._send(Signal.SCROLLED_TO_END if self._is_at_end() else Signal.LEAVE_END)
         self.left_at = self._session.message_total
         self._record()

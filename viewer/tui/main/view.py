@@ -297,7 +297,7 @@ class ViewController:
             self._host.notify(f"{self._host.key_of('parent')} goes back.")
 
     def _explain_hidden(self, row: int | None) -> None:
-        """Say which keys show the hidden messages under the cursor."""
+        """Report which keys show the hidden messages under the cursor."""
         display, host = self._session.display, self._host
         if row is None or self._session.rows.kind(row) not in (RowKind.HIDDEN, RowKind.CALL):
             return

@@ -203,7 +203,7 @@ class MergedScreen(Screen[None]):
         self._status.show(status_facts(self.sources, self.transcript.cursor))
 
     def on_transcript_moved(self, event: Transcript.Moved) -> None:
-        """Follow the operator: at the last line, the view stays at its end."""
+        """Stay at the end if the operator has moved to the last message; otherwise, stop."""
         self._at_end = self.transcript.is_at_end and self._is_last
         self._draw_bars()
 
@@ -312,7 +312,7 @@ class MergedScreen(Screen[None]):
 
     def open_row(self) -> None:
         """Open the file of the message under the cursor, at this message. The file opens at the current level; on
-        return, the merged view takes over the level of the file."""
+        return, the merged view adopts the level of the file."""
         cursor = self.transcript.cursor
         if not cursor.is_set or not len(self.sources.rows):
             return
@@ -330,7 +330,7 @@ class MergedScreen(Screen[None]):
         self._fold(False)
 
     def _fold(self, is_open: bool | None) -> None:
-        """Unfold or fold the message under the cursor; with None, switch."""
+        """Unfold or fold the message under the cursor; with None, toggle it."""
         number = self.transcript.cursor.message
         if not number:
             return
@@ -355,7 +355,7 @@ class MergedScreen(Screen[None]):
         self.set_level(Level.SAFE if self.state.debug else Level.DEBUG)
 
     def toggle_brief(self) -> None:
-        """Show one line per call, or none."""
+        """Switch between the brief view, with one line per call, and the safe view."""
         self.set_level(Level.SAFE if self.state.level == Level.BRIEF.value else Level.BRIEF)
 
     def set_level(self, level: Level) -> None:

@@ -56,7 +56,7 @@ class MergedSource:
         self.diagnostics = self.projection.problems(self.rows).extend(self.rows.settled_number)
 
     def restart(self) -> None:
-        """Note that the input is read again from the start. Until the next redraw, the earlier rows are kept."""
+        """Record that the input is read again from the start. Until the next redraw, the earlier rows are kept."""
         self.arrivals, self.has_restarted = Arrivals(), True
 
     def extend(self) -> int:
@@ -161,7 +161,7 @@ class MergedSources:
         return grew or restarted, more
 
     def end_round(self) -> None:
-        """Note that all inputs have caught up: what arrives from now on is later."""
+        """Record that all inputs have caught up: what arrives from now on is later."""
         self._round = 0
 
     def extend(self, changed: set[int]) -> int:

@@ -56,7 +56,7 @@ class Frame(Vertical, EvenLines):
         self._captions: tuple[Line, SafeText] = ((), trusted(""))
         """The captions in the borders."""
         self._border: tuple[Region, ...] = ()
-        """The border whose caption is being changed, counted from the content."""
+        """The region of the border whose caption is being changed, relative to the content."""
 
     def caption(self, title: Line | SafeText, aside: SafeText | None = None, below: SafeText | None = None) -> None:
         """Set the title, the counts at the right end of the top border, and those in the bottom border."""
@@ -115,7 +115,8 @@ class Frame(Vertical, EvenLines):
         self._border = ()
 
     def refresh(self, *regions: Region, repaint: bool = True, layout: bool = False, recompose: bool = False) -> Self:
-        """Redraw the frame; for a new caption, which Textual redraws as if it were a new frame, only its border."""
+        """Redraw the frame. For a new caption, redraw only its border, although Textual would redraw the whole
+        frame."""
         return super().refresh(*(regions or self._border), repaint=repaint, layout=layout, recompose=recompose)
 
     def _captions_of(self, width: int) -> tuple[Line, SafeText]:

@@ -146,7 +146,7 @@ def _header_entries(
 
 
 def _two_columns(fields: list[Field], width: int, style: Style) -> Iterator[Entry]:
-    """Put two fields in a line."""
+    """Put two fields on each line."""
     labels = [max((cells(label) for label, *_ in fields[side::2]), default=0) + 2 for side in (0, 1)]
     left = min(max((cells(value) for _, value, *_ in fields[::2]), default=0) + 2, width // 2 - labels[0])
     for place in range(0, len(fields), 2):

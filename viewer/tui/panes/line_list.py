@@ -31,7 +31,8 @@ class LineList(ScrollView, PlainLines, can_focus=False, inherit_bindings=False):
     """Requests each row when it is drawn, so long lists cost nothing."""
 
     class Chosen(Message):
-        """The operator chose a row with a double click or a key. In a list that takes no focus, one click chooses."""
+        """The operator chose a row with a double click or a key. In a list that cannot receive the focus, a single
+        click is enough."""
 
         def __init__(self, sender: LineList, row: int) -> None:
             super().__init__()
@@ -82,7 +83,7 @@ class LineList(ScrollView, PlainLines, can_focus=False, inherit_bindings=False):
         self._line: Callable[[int, int], Line] = lambda row, width: ()
         self._details: Callable[[int, int], list[Line]] | None = None
         self._painted: dict[int, tuple[Line, tuple[object, ...], Strip]] = {}
-        """The rows that were drawn last, with what they were drawn from."""
+        """The rows that were drawn last, with the values they were drawn from."""
         self._opened: list[Line] = []
         """The lines below the opened row."""
         self._base = Style()

@@ -17,8 +17,8 @@ _ROWS = (
     ("move(1000000000)", ("bottom",)),
     ("back", ("leave", "clear")),
 )
-"""The action of a list screen for the keys of these actions of the main screen. The screen defines `action_move` (by
-rows), `action_page`, and `action_back`."""
+"""For each action of a list screen, the actions of the main screen whose keys it uses. The screen defines `action_move`
+(by rows), `action_page`, and `action_back`."""
 
 
 def add_list_keys(bindings: BindingsMap, actions: Sequence[Action], opener: str = "") -> None:

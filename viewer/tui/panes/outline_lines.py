@@ -55,7 +55,7 @@ class OutlineLines:
     ) -> None:
         """`all_rows` are the rows without the filter, which contain the titles of all turns. `is_settled` returns True
         once no line can change any more, so lines can be cached, and one of `tables` can be reused if it belongs to
-        these rows. With `in_steps`, a new one is left partial."""
+        these rows. With `in_steps`, a new table is left partial."""
         self._usages = usages
         self._leak_scores = leak_scores
         self._is_settled = is_settled
@@ -266,8 +266,8 @@ class OutlineLines:
         return without_marks(self._style.name(one_line(self._projection.beginning(number, _BEGINNING))))
 
     def _aside(self, headline: Headline) -> Line:
-        """Return the right column of a message: the state and duration of a call, or else a mark for a growing message
-        or one that the user saw, or the size."""
+        """Return the right column of a message: `hidden`, the state and duration of its call, `live`, `seen`, or its
+        size."""
         if not headline.seen:
             return (Part(trusted("hidden"), StyleRole.QUIET),)
         link = self._link(headline.number)

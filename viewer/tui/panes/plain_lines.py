@@ -17,7 +17,7 @@ from textual.widget import Widget
 
 
 class _NoCache:
-    """Takes the place of the caches of a strip that is drawn once."""
+    """Replaces the caches of a strip that is drawn once."""
 
     def get(self, key: object) -> None:
         """Return nothing, because nothing is kept."""
@@ -56,8 +56,8 @@ class Whole(Strip):
 
 
 class PlainLines(Widget):
-    """Draws its own lines, bypassing Textual's style cache for borders and effects: it takes twice as long, and no line
-    is drawn twice."""
+    """Draws its own lines, bypassing Textual's style cache for borders and effects: the cache doubles the time, and no
+    line is drawn twice."""
 
     virtual_size = Reactive(Size(0, 0), repaint=False)
     """The size of the content, which equals the size of the widget. Textual lays the screen out again whenever it

@@ -42,7 +42,7 @@ def raw_lines(data: bytes, format: str, width: int, style: Style) -> Iterator[Li
 def token_lines(data: bytes, start: int, format: str, style: Style) -> Iterator[Line]:
     """Yield the control tokens of a message and the text between them, with their input offsets."""
     if format in _WITHOUT_TOKENS:
-        yield (Part(trusted("This format writes no control tokens."), StyleRole.QUIET),)
+        yield (Part(trusted("This format has no control tokens."), StyleRole.QUIET),)
         return
     count = position = 0
     for match in _pattern(format).finditer(data[:LONGEST_RAW].decode("latin-1")):

@@ -171,7 +171,7 @@ class Searcher:
         self._matcher.close()
 
     def _find_again(self, row: int) -> Found:
-        """Return the matches at the beginning of a row's text, for highlighting."""
+        """Return the matches of a literal at the beginning of a row's text, for highlighting."""
         text = next(self._projection.body_blocks(self._rows, row), "")
         return self._matcher.at_once(text) if isinstance(self._matcher, Literal) else []
 

@@ -85,7 +85,8 @@ def windows(row: int, blocks: Iterable[str], cut: Cut) -> Iterator[Window | None
 
 
 def cut_at_line(text: str) -> tuple[str, int]:
-    """Cut after a complete line. In a line without an end, the next window repeats the length of the longest match."""
+    """Cut after a complete line. If no line ends in the second half, the next window repeats as much text as the
+    longest match."""
     end = text.rfind("\n", len(text) // 2) + 1
     return (text[:end], end) if end else (text, len(text) - LONGEST_MATCH)
 
@@ -102,7 +103,7 @@ class Literal:
         self._found: list[Found] | None = None
 
     def cut(self, text: str) -> tuple[str, int]:
-        """Cut the text so that a match may begin in one window and end in the next."""
+        """Return all of the text. The next window repeats the last characters, where a match may begin."""
         return text, max(1, len(text) - len(self._text) + 1)
 
     def start(self, requests: list[MatchRequest]) -> None:

@@ -21,7 +21,7 @@ class Segment(Protocol):
 
     @property
     def after(self) -> int:
-        """The row after them."""
+        """The row after the searched rows."""
 
     @property
     def unsure(self) -> Sequence[int]:

@@ -108,7 +108,7 @@ class _Reading:
 
     def _unknown(self, key: yaml.Node, name: str, known: Any) -> MistakeError:
         if name.lower().replace("_", "-") in NEVER:
-            return self._file.mistake(key, f"{quoted(name)} is refused: {WHY_NEVER}")
+            return self._file.mistake(key, f"{quoted(name)} is not allowed: {WHY_NEVER}")
         return self._file.unknown_key(key, known)
 
     def _set(self, node: yaml.Node, name: str, **values: Any) -> None:

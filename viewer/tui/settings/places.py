@@ -1,4 +1,4 @@
-"""Paths of your own files: settings, themes, and the state file."""
+"""Paths of the user's own files: settings, themes, and the state file."""
 
 from __future__ import annotations
 

@@ -90,8 +90,8 @@ class Chosen(Struct, frozen=True, gc=False):
 
 
 def theme_in_force(settings: Settings, option: str = "", color: str = "auto") -> Chosen:
-    """Choose the theme: from the command line, without colors if they are turned off, from the settings, or else
-    dark."""
+    """Choose the theme: the one from the command line, the plain one if colors are turned off, the one from the
+    settings, or else dark."""
     if option:
         return Chosen(option, "--theme")
     if color == "never":

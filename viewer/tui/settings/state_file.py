@@ -1,8 +1,8 @@
 """State file: marks, positions, and pane sizes that survive a restart. It contains numbers only, never text of a
 transcript and never a path.
 
-`state.json` in the state folder, readable only by its owner. A keyed hash of its path identifies a file. A state file
-that cannot be read or has an unexpected value is ignored, and the next save replaces it.
+The file is `state.json` in the state folder, readable only by its owner. Each transcript is identified by a keyed hash
+of its path. A state file that cannot be read or has an unexpected value is ignored, and the next save replaces it.
 """
 
 from __future__ import annotations
@@ -56,8 +56,8 @@ class _Saved(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True
 
 
 class StateFile:
-    """The saved state, and the changes since this start. `save` merges the changes into the current content of the
-    file."""
+    """The saved state, and the changes since the program started. `save` merges the changes into the current content of
+    the file."""
 
     def __init__(self, path: Path | None = None) -> None:
         """Without a path, nothing is remembered."""
@@ -82,12 +82,12 @@ class StateFile:
 
     @property
     def wants_welcome(self) -> bool:
-        """True if this is the first start, and if that can be recorded."""
+        """True if this is the first start and that can be recorded."""
         return self._is_usable and not self._saved.welcome and not self._has_welcomed
 
     @property
     def panes(self) -> Mapping[PaneName, int]:
-        """The sizes that the operator gave to panes."""
+        """The pane sizes that the operator chose."""
         return {**self._saved.panes, **self._panes}
 
     def of(self, name: str) -> FileState:
@@ -102,7 +102,7 @@ class StateFile:
         self._has_welcomed = True
 
     def resized(self, pane: PaneName, size: int) -> None:
-        """Record the size that the operator gave a pane."""
+        """Record the size that the operator chose for the pane."""
         self._panes[pane] = size
 
     def closed(self, name: str, left: FileState) -> None:

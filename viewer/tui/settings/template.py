@@ -52,7 +52,7 @@ TEMPLATE = """\
 #places:
 #  claude-code: ~/backup/claude/projects
 
-# Prices per million tokens, by model or by the beginning of its name and `*`. None are built in. `cached` is the price
+# Prices per million tokens, by model or by a prefix of its name and `*`. None are built in. `cached` is the price
 # of input read from a cache. The debug view ($) and `stats -d` show the cost of transcripts that include token usage.
 #prices:
 #  my-model-large: {input: 2.5, cached: 0.25, output: 10}

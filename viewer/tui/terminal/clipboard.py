@@ -72,7 +72,7 @@ def copy(app: App[object], text: str) -> None:
 
 
 def forget(app: App[object]) -> None:
-    """Drop the copy of the app. The system clipboard keeps its text."""
+    """Drop the app's copy of the text. The system clipboard keeps its own."""
     app._clipboard = ""
 
 

@@ -27,7 +27,7 @@ class Edges(Struct, frozen=True):
 
     starts: list[int]
     ends: list[int]
-    """Counted from the first column of the widget that is visible."""
+    """Counted from the first visible column of the widget."""
 
 
 class _Front(Struct, frozen=True):
@@ -37,7 +37,7 @@ class _Front(Struct, frozen=True):
     region: Region
     part: Region
     edges: list[Edges]
-    """For each line of the part."""
+    """The edges in each line of the part."""
 
 
 class FrontCompositor(Compositor):
@@ -117,7 +117,8 @@ class FrontScreen(Screen[Result]):
         self._was_shown = self._is_new = False
 
     def on_screen_resume(self, event: events.ScreenResume) -> None:
-        """Note that Textual is about to style all widgets. When the screen is first shown, they have just been."""
+        """Record that Textual is about to style all widgets. When the screen is first shown, they have just been
+        styled."""
         self._is_new = event.refresh_styles and not self._was_shown
         self._was_shown = True
 

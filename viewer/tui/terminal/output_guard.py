@@ -16,7 +16,7 @@ _DRAWN = str.maketrans({"│": "|", "─": "-", **dict.fromkeys(map(chr, range(0
 class OutputGuard(LineFilter):
     """Replaces control characters in every composited segment and counts them. Each one means a bug.
 
-    On an ASCII terminal other characters become `?`, because their bytes may be control characters there."""
+    On an ASCII terminal, other characters become `?`, because their bytes may be control characters there."""
 
     caught = 0
 

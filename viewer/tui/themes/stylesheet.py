@@ -6,10 +6,10 @@ from textual.css.stylesheet import Stylesheet
 
 
 class KeptStylesheet(Stylesheet):
-    """Textual parses all sources twice at the start, because it sets the colors of the theme again."""
+    """Avoids parsing all sources twice at the start, when Textual sets the colors of the theme again."""
 
     def set_variables(self, variables: dict[str, str]) -> None:
-        """Set the variables of the theme. Parsed rules stay valid for the same ones."""
+        """Set the variables of the theme. Parsed rules stay valid if the variables do not change."""
         if variables != self._variables:
             super().set_variables(variables)
 

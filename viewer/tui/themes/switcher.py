@@ -62,7 +62,7 @@ class ThemeSwitcher:
         return list(theme_names(self._folders))
 
     def preview(self, name: str) -> bool:
-        """Apply a theme temporarily. False if it cannot be used, and the colors stay the same."""
+        """Apply a theme temporarily. Return False if it cannot be used; the colors then stay the same."""
         try:
             theme = find_theme(name, self._folders)
         except ThemeError as error:
@@ -90,7 +90,7 @@ class ThemeSwitcher:
         self._notify(f"Unknown theme: {name}." + (f" Did you mean {near[0]}?" if near else ""))
 
     def take(self, choice: ThemeChoice | None) -> None:
-        """Apply the choice of the list of themes and, if wanted, write it to the settings file."""
+        """Apply the choice made in the list of themes and, if requested, write it to the settings file."""
         self.choose(choice.name if choice is not None else None)
         if choice is None or not choice.is_saved:
             return

@@ -16,12 +16,12 @@ that a pending key is handled first."""
 ROUND_SECONDS = 0.0015
 """The number of seconds after which a round builds no further block."""
 PAGES = 3
-"""How many pages to prepare: while the key is held down, a page with much code takes longer than the time until the
-next key."""
+"""How many pages to prepare: while a key is held down, building a page with much code takes longer than the key repeat
+interval."""
 
 
 class Ahead:
-    """Builds a few blocks at a time into the cache of the pane, so its limit and its block maker apply.
+    """Builds a few blocks at a time into the cache of the pane, so the pane's limit and block maker apply.
 
     The pane drops that cache with the audience, so a block of another audience cannot remain."""
 
@@ -77,7 +77,7 @@ class Ahead:
             return
         try:
             loop = asyncio.get_running_loop()
-        except RuntimeError:  # a thread without an event loop draws a picture
+        except RuntimeError:  # a picture is drawn in a thread without an event loop
             return
         self._is_waiting = True
         loop.call_later(pause, post_call, self._pane, self._build)

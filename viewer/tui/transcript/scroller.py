@@ -21,7 +21,7 @@ class Scroller:
         self.row = 0
         self.line = 0
         self.moves = 0
-        """How many times the position has been chosen. Scrolling back from empty space does not count."""
+        """How many times the position has been set. Scrolling back from empty space does not count."""
         self._count = count
         self._height = height
 
@@ -71,7 +71,7 @@ class Scroller:
         return not self._has_below(viewport + 1) and (self.row, self.line) >= self.last(viewport)
 
     def _has_below(self, lines: int) -> bool:
-        """True if at least this number of lines begin here. Far from the end, the last rows need no measuring."""
+        """True if at least this number of lines begin here. Far from the end, the last rows need not be measured."""
         room = lines + self.line
         for row in range(self.row, self._count()):
             room -= self._height(row)
@@ -97,8 +97,8 @@ class Scroller:
         self.settle(viewport)
 
     def fitting_line(self, row: int, first: int, height: int, viewport: int) -> int | None:
-        """Return the screen line at which the lines of a row from `first` on must begin to be visible; None if all of
-        them are already visible. `height` is their number."""
+        """Return the screen line to which line `first` of a row must move so that it and the lines after it, `height`
+        in total, become visible; None if all of them are already visible."""
         line = self.screen_line(row, first, viewport)
         if line is None:
             return max(0, min(viewport // 4, viewport - height))

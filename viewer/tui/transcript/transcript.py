@@ -32,7 +32,7 @@ from viewer.tui.transcript.selecting import selected_text, with_selection
 LINES_A_ROW = 1 << 20
 """A selection numbers lines as the row times this constant, plus the line in the row."""
 _SHOWN = (RowKind.MESSAGE, RowKind.CALL)
-"""Kinds of rows that the cursor prefers when it must stay on the screen."""
+"""Kinds of rows that are preferred when the cursor must move to stay on the screen."""
 WHEEL = 3
 """Lines per step of the mouse wheel."""
 
@@ -48,7 +48,7 @@ class Transcript(PlainLines, can_focus=True):
             self.transcript = sender
 
     class Resized(Message):
-        """The pane has another size, perhaps only after the callbacks of the last layout have run."""
+        """The size of the pane has changed. This may be posted only after the callbacks of the last layout have run."""
 
     class Clicked(Message):
         """The operator clicked a link, the line that unfolds a message, or a foldable value."""

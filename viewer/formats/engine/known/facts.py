@@ -68,7 +68,7 @@ class _UncertainError(Exception):
 
 
 class FactFinder:
-    """Finds this data in one record. `holes` holds the numbers of the holes by offset."""
+    """Finds the data of one record that is not in its drafts. `holes` holds the numbers of the holes by offset."""
 
     def __init__(self, format: RecordFormat, record: JsonNode, holes: dict[int, int]) -> None:
         self._format = format

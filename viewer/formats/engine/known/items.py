@@ -1,4 +1,4 @@
-"""Fast path for the items of lists: in most records the number of messages differs, but the messages are alike."""
+"""Fast path for the items of lists: most records differ in their number of messages, but the messages are alike."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from viewer.formats.engine.writing.plans import Plan
 MOST_TOGETHER = 256
 """The maximum number of records in a run."""
 MOST_BYTES = 512 * 1024
-"""The maximum number of bytes of the records in a run, except for the last one."""
+"""The maximum size in bytes of the records in a run, not counting the last one."""
 _MOST_FOLLOWERS = 8
 """The maximum number of shapes to try after each shape."""
 

@@ -3,7 +3,7 @@
 The slow path reads the first records of a shape. The values that decide how a record is read are part of its shape; the
 others are holes. To learn what a hole becomes, the slow path reads the record again with a mark in each hole: the value
 of a hole belongs wherever its mark appears in the result. Further records of the shape then need no rules. A record
-that differs outside its holes, or has a value in a hole that might be deciding, goes to the slow path."""
+that differs outside its holes, or has a value in a hole that might be deciding, takes the slow path."""
 
 from __future__ import annotations
 
@@ -78,9 +78,9 @@ _SIGNS = {byte: chr(byte) if byte in b"{[" else "a" for byte in range(0x21, 0x7F
 _INDENTED = re.compile(rb'"(?>[ ]|\\[nrtf])*+([!#-\[\]-~]|\\["\\/])')
 """A string up to the first character of its text that is certainly not whitespace."""
 _OPEN_FLAGS = SOURCES | TAGS | STATES
-"""Members that seldom hide a message. Their strings may differ if none of them hides."""
+"""Members that seldom hide a message. Their strings may differ as long as none of them hides the message."""
 MOST_VERDICTS, LONGEST_JUDGED = 1024, 256
-"""The maximum number of strings for which it is remembered whether they hide, and their maximum length."""
+"""The maximum number of cached answers to whether a string hides a message, and the maximum length of such a string."""
 _FACTS = ("call_id", "name", "thread", "key", "part", "text", "role", "channel_word", "intent")
 
 
@@ -276,7 +276,7 @@ class Shape:
         self._strings = {at: text for at, text in strings.items() if not isinstance(text, int)}
         self._string_holes = [(at, text) for at, text in strings.items() if isinstance(text, int)]
         self.known = strings
-        """The strings, or the holes with them, that are known to be at some paths."""
+        """For each path at which the string is known, that string or the hole that contains it."""
         self.strict: Parts | None = None
         """The strict pattern of the records, if there is one."""
         self.is_aside = reading.is_aside
@@ -293,7 +293,7 @@ class Shape:
         facts = {hole for _, hole in self._string_holes}
         facts.update(holes_of(fields))
         self.facts = facts
-        """The holes whose text is known for every record."""
+        """The holes whose text is read in every record."""
         needed = set(facts)
         for one in said:
             needed.update(hole for mix in (*(mix for _, mix in one.facts), *one.texts) for hole in holes_in(mix))
@@ -354,7 +354,7 @@ class Shape:
         return texts
 
     def strings(self, texts: list[str | None]) -> dict[str, str | None]:
-        """Return the strings that are known to be at some paths."""
+        """Return the known strings by path."""
         strings = self._strings
         if self._string_holes:
             strings = dict(strings)
@@ -418,7 +418,7 @@ class Shape:
 
 
 def _sign_at(data: bytes | bytearray, start: int) -> str | None:
-    """Return the sign of the text in the string at an index, or None unless its first bytes decide."""
+    """Return the sign of the text in the string at an index, or None if its first bytes do not decide."""
     sign = _SIGNS.get(data[start + 1])
     if sign is None:
         found = _INDENTED.match(data, start)
@@ -446,7 +446,7 @@ class RecordShapes:
 
     @cached_property
     def _has_shapes(self) -> bool:
-        """True if the format can have shapes: no rule arranges or replaces the values of a record."""
+        """True if the format can have shapes: no rule rearranges or replaces the values of a record."""
         if self._format.spans is not None or self._format.events is not None:
             return False
         rules = all_rules(self._format.records)
@@ -523,7 +523,7 @@ def is_usual(reading: RecordReading) -> bool:
 
 
 _OUTLINED = DECIDING_NAMES - SOURCES - TAGS
-"""Deciding names whose words tell records apart. Authors and tags may be many."""
+"""Deciding names whose words distinguish records. Authors and tags are left out, because there may be many."""
 
 
 def outline_of(value: Any, depth: int = 0) -> object:
@@ -617,7 +617,7 @@ class _Learner:
         list_at: int = -1,
         list_name: str = "",
     ) -> None:
-        """`list_at` is where an empty list is that represents one of any length, and `list_name` its name."""
+        """`list_at` is the offset of an empty list that represents one of any length, and `list_name` is its name."""
         self._format = format
         self._list_at = list_at
         self._list_name = list_name
@@ -754,7 +754,7 @@ class _Learner:
         return node.kind is JsonKind.STRING and not may_hide(name, node.text)
 
     def _is_conversation(self) -> bool:
-        """True if everything shown in the record is in lists of messages, so its author is not theirs."""
+        """True if everything shown in the record is in lists of messages, so the author of the record is not theirs."""
         if self._list_at >= 0 and f"{self._list_name}[]" not in CONVERSATIONS:
             return False
         lists = (member.value for member in self._tree.members if f"{member.key}[]" in CONVERSATIONS)
@@ -1019,8 +1019,8 @@ class _Probe:
 def framed(
     format: RecordFormat, node: LazyNode, reading: RecordReading, list_at: int, list_name: str
 ) -> tuple[Parts, int, Alike] | None:
-    """Return the parts of a record whose empty list represents one of any length, the number of the hole in its place,
-    and the shape. Return None if the record cannot have a shape."""
+    """Return the pattern parts of a record whose empty list represents a list of any length, the number of the hole in
+    place of the list, and the shape. Return None if the record cannot have a shape."""
     known = _Learner(format, inner_names(format), node, reading, list_at=list_at, list_name=list_name).shape()
     if known is None:
         return None

@@ -64,7 +64,7 @@ def ends_of(base: int, regs: Regs) -> list[int]:
 
 
 def are_alike(first: Plan, second: Plan) -> bool:
-    """True if the records of two shapes may be one message."""
+    """True if the records of two shapes may form a single message."""
     return _may_be_held(first) and _may_be_held(second) and not second.begins
 
 

@@ -98,7 +98,8 @@ class ColumnWriter:
         end_prefill: Callable[[], None],
         note: Callable[[str, Iterable[str]], None] | None,
     ) -> None:
-        """`note` notes what may be repeated. `end_prefill` ends the message that an answer could have continued."""
+        """`note` records text that later records may repeat. `end_prefill` ends the message that an answer could have
+        continued."""
         self._record = record
         self._headers = headers
         self._messages = messages
@@ -115,7 +116,7 @@ class ColumnWriter:
         self._list_plans: dict[Shape, Plan | None] = {}
         self._plans: dict[Shape, Plan | None] = {}
         self._opened: dict[tuple[int, str | None], Header] = {}
-        """The headers of calls that another record ends, without call IDs."""
+        """The headers, without call IDs, of calls that another record ends."""
 
     def plan(self, shape: Shape) -> Plan | None:
         """Return how to write the records of a shape, or None if they need the writer of drafts."""
@@ -133,7 +134,7 @@ class ColumnWriter:
         if is_waiting and not run[0].plan.certainly_begins:
             return 0
         if not run[0].plan.lines and not self._record.last_number:
-            return 0  # records before the first message are counted
+            return 0  # the slow path counts records before the first message
         first, last = run[0].regs[0][0], run[-1].regs[0][1]
         block = bytes(memoryview(data)[first:last])
         if not block.isascii() and not is_utf8(block):
@@ -200,7 +201,7 @@ class ColumnWriter:
         return True
 
     def _list_plan(self, shape: Shape, *, is_item: bool = False) -> Plan | None:
-        """Return how to write the items of a shape, or what is around them, or None if they need the writer of
+        """Return how to write a shape of list items, or of what is around a list, or None if it needs the writer of
         drafts."""
         if shape not in self._list_plans:
             if len(self._list_plans) >= _MOST_PLANS:
@@ -568,7 +569,7 @@ def _goes_no_further(ready: list[_Ready], place: int) -> bool:
 
 
 def _listed(texts: Texts, regs: Regs) -> list[str | None]:
-    """Return the strings by the numbers of their holes."""
+    """Return the strings as a list, indexed by the numbers of their holes."""
     listed: list[str | None] = [None] * (len(regs) + 1)
     for hole, text in texts.items():
         listed[hole] = text

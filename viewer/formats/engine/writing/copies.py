@@ -86,7 +86,7 @@ class CopyPairs:
         self._waiting.append(waiting)
 
     def note_copy(self, draft: Draft) -> None:
-        """Note that the group of an occurrence has copies, if it is one."""
+        """If an occurrence is a copy, note that its group has copies."""
         copy = draft.rule.copy
         assert copy is not None
         if not copy.primary:
@@ -103,8 +103,8 @@ class CopyPairs:
         return all(waiting.is_settled for waiting in self._waiting)
 
     def forget_quietly(self, at: int) -> bool:
-        """Settle the occurrences that are too far before this record, if that changes and reports nothing. Return False
-        otherwise."""
+        """Settle the occurrences that are too far before this record, if that changes nothing and reports nothing.
+        Otherwise, return False."""
         first = at - FARTHEST
         if len(self._waiting) > MOST_WAITING:
             return False
@@ -115,7 +115,7 @@ class CopyPairs:
         return True
 
     def pairs_quietly(self, draft: Draft, partners: list[Waiting]) -> bool:
-        """True if a pair of an occurrence and these earlier ones changes and reports nothing."""
+        """True if pairing an occurrence with these earlier ones changes nothing and reports nothing."""
         copy, other = draft.rule.copy, partners[0].draft
         assert copy is not None
         if draft.outcome is not None or not all(each.is_settled and each.draft.outcome is None for each in partners):
@@ -125,8 +125,8 @@ class CopyPairs:
         return not (is_partial and self._needs_copy(primary))
 
     def are_twins(self, first: Draft, second: Draft) -> bool:
-        """True if two occurrences in successive records certainly become one message. The first one has no partner in
-        earlier records, and is not settled."""
+        """True if two occurrences in successive records certainly become one message. The first one must not be
+        settled, and must have no partner in earlier records."""
         copy, other = first.rule.copy, second.rule.copy
         if copy is None or other is None or (copy.group, first.role) != (other.group, second.role):
             return False
@@ -244,7 +244,8 @@ class CopyPairs:
 
 
 def _fits(draft: Draft, texts: set[str], waiting: Waiting) -> bool:
-    """True if an occurrence with any of these texts may pair with one that waits, if only one of them is primary."""
+    """True if an occurrence with any of these texts may pair with a waiting one, provided that only one of them is
+    primary."""
     copy, other = draft.rule.copy, waiting.draft.rule.copy
     assert copy is not None and other is not None
     is_own = other.group == copy.group and waiting.draft.role == draft.role
@@ -258,7 +259,7 @@ def _passes_quietly(waiting: Waiting) -> bool:
 
 
 def _are_at_copy_positions(one: Waiting, next: Waiting) -> bool:
-    """True if, with the same text, one of two neighbors in a group would be the copy of the other."""
+    """True if one of two neighbors in a group would be a copy of the other if their texts were the same."""
     is_alone = one.is_said and next.is_said and not one.is_paired and not next.is_paired
     return is_alone and one.is_primary is not next.is_primary and next.at - one.at <= FARTHEST
 

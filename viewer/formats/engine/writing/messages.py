@@ -81,7 +81,7 @@ class DraftMessages:
         self._prompts: deque[int] = deque(maxlen=MOST_TURNS)
         """The numbers of the latest prompts."""
         self.has_prompt = False
-        """True if the last record held text that the user typed."""
+        """True if the last record contained text that the user typed."""
         self._row_order = RowOrder(self._report_order) if has_order else None
 
     def start(self) -> None:
@@ -113,7 +113,7 @@ class DraftMessages:
     # Whole messages.
 
     def runs(self, draft: Draft) -> Iterable[Draft]:
-        """Yield the draft itself, or one draft for each run of its text by kind."""
+        """Yield the draft itself or, if a hook splits its text, one draft for each run of one kind."""
         return self._hooks.runs(draft, self.read if self.source is not None else None)
 
     def emit(self, draft: Draft) -> int:

@@ -96,8 +96,8 @@ class Plan(Struct, eq=False):
     has_prompt: bool
     """True if a message is a prompt."""
     usage: tuple[tuple[UsageAt, int], ...]
-    """The reported token usage, each item with the number of messages in the record after the message to which it
-    belongs."""
+    """The reported token usage. Each item includes the number of messages in the record that come after the message to
+    which the usage belongs."""
     begins: bool
     """True if a record may begin a transcript."""
     session: Mix
@@ -137,7 +137,7 @@ class Planner:
 
     def plan(self, shape: Shape, *, has_list: bool = False) -> Plan | None:
         """Return how to write the records of a shape, or None if they need the writer of drafts. If `has_list` is true,
-        they also have the messages of a list."""
+        the records also contain a list of messages."""
         format = self._format
         keeps = format.keeps_fields and shape.starts
         if (keeps and shape.fields is None) or shape.usage is None:
@@ -306,8 +306,8 @@ def _object_of(said: Said, shape: Shape) -> int:
 
 
 def _messages_after(lines: list[Line], place: Place) -> int:
-    """Return how many messages follow the message to which token usage at this position belongs: the last message that
-    contains it, or else the last one before it."""
+    """Return the number of messages after the one to which token usage at this position belongs: the last message that
+    contains the position, or else the last one before it."""
     spans = sorted((line.said.span, at) for at, line in enumerate(lines))
     if not spans:
         return 0

@@ -21,7 +21,7 @@ class TextHooks:
         """True if a disabled plug-in has been reported."""
 
     def classify(self, draft: Draft) -> None:
-        """Set the kind of text that was said."""
+        """Let the hook determine the kind of text that counts as said."""
         if not draft.rule.classify or self._hooks.classify is None or draft.kind is not Kind.SAID:
             return
         kind = self._hooks.classify(draft.text)
@@ -53,7 +53,8 @@ class TextHooks:
         return answers or self._hooks.split
 
     def runs(self, draft: Draft, read: Callable[[int, int], bytes] | None) -> Iterable[Draft]:
-        """Yield the draft itself, or one draft for each run of its text by kind. `read` reads the record."""
+        """Yield the draft itself or, if a hook splits its text, one draft for each run of one kind. `read` reads the
+        record."""
         split = self._split_of(draft.role) if draft.rule.split else None
         if split is None or draft.kind is not Kind.SAID or read is None:
             return [draft]
@@ -78,7 +79,7 @@ class TextHooks:
 
 
 _AS_WRITTEN = (Coding.PLAIN, Coding.JSON_STRING, Coding.NESTED_TEXT)
-"""Codings of strings whose text is that of a draft with a single piece."""
+"""Codings of strings. The text of a single such piece is the text of its draft."""
 
 
 def is_one_text(draft: Draft) -> bool:

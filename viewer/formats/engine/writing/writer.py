@@ -35,7 +35,7 @@ MOST_SAID = 256
 """The number of recent pieces of text that a later record may repeat."""
 _REPEATING = (Mode.REPEAT, Mode.FINAL)
 _BEFORE = (Kind.INSTRUCTION, Kind.INJECTED, Kind.REPLAYED)
-"""Kinds of messages that may precede the first message."""
+"""Kinds of messages that do not count as the first message of a transcript."""
 
 
 class DraftWriter:
@@ -45,7 +45,7 @@ class DraftWriter:
         self._record = record
         self._format = format
         self._at = 0
-        """The number of the record."""
+        """The number of the current record."""
         self._headers = DraftHeaders(preambles=preambles, started=record.start_agent)
         self._hooks = TextHooks(format)
         messages = DraftMessages(record, self._headers, self._hooks, has_order=row_order and format.alternates)
@@ -71,7 +71,7 @@ class DraftWriter:
         self._repeats = _repeats(format)
         self._unknown: set[str] = set()
         self._is_begun = False
-        """True if the transcript has any message that cannot precede the first one."""
+        """True if the transcript already has a message that counts as its first one."""
 
     @property
     def takes_columns(self) -> bool:
@@ -116,7 +116,7 @@ class DraftWriter:
 
     @property
     def has_prompt(self) -> bool:
-        """True if the last record held text that the user typed."""
+        """True if the last record contained text that the user typed."""
         return self._messages.has_prompt
 
     def start(self) -> None:
@@ -201,7 +201,8 @@ class DraftWriter:
         return self._streams.grown_by(step) if is_plain else None
 
     def grow(self, step: StreamStep, run: DeltaRun, source: Source) -> None:
-        """Write a run of records after one that `grown_by` returned. `source` holds the last one."""
+        """Write the run of records after a step for which `grown_by` returned a piece. `source` holds the last
+        record."""
         self._at += run.count
         self._messages.source = source
         self._streams.grow(step, run)

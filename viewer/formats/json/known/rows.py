@@ -79,7 +79,7 @@ class Row(Struct, frozen=True):
     facts: Facts
     """The properties of the example."""
     paths: tuple[tuple[str, ...] | None, ...]
-    """For each value that may differ, where it is in the header; None if the header does not have it."""
+    """For each value that may differ, its path in the header; None if it is not in the header."""
     usage: UsagePlace
 
     def facts_of(self, values: list[bytes]) -> Facts:
@@ -181,8 +181,8 @@ class RowMaker:
     def _tokens(
         self, node: JsonNode, starts: frozenset[int], header: dict[str, object] | None, path: tuple[str, ...], name: str
     ) -> Iterator[_Token]:
-        """Yield the parts of an object or a list with messages that may differ, in order. `header` has the members of
-        the object that are in the header, and `name` is the name of the list."""
+        """Yield the parts that may differ of an object or list with messages, in order. `header` contains the members
+        of the object that are in the header, and `name` is the name of the list."""
         for item in node.items:
             if item.start in starts:
                 yield _Token(item.start, item.end, is_listed=name in self._lists)
@@ -201,7 +201,7 @@ class RowMaker:
                 yield from self._values(key, value, own)
 
     def _values(self, key: str, value: JsonNode, path: tuple[str, ...] | None) -> Iterator[_Token]:
-        """Yield the values in a member without messages that may differ."""
+        """Yield the values that may differ in a member without messages."""
         if value.kind is JsonKind.OBJECT:
             for member in value.members if value.end - value.start <= LONGEST_OPEN else ():
                 yield from self._values(member.key, member.value, None if path is None else (*path, member.key))

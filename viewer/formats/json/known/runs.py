@@ -105,8 +105,8 @@ class MessageRuns:
                 return at
 
     def _goes_on(self, count: int, found: int, most: int) -> bool:
-        """True if more may follow the found items, of which `count` were taken. After an item that was not taken, fewer
-        are matched together."""
+        """True if more items may follow those found, of which `count` were added. After an item that was not added,
+        fewer are matched together."""
         if count < found:
             self._most = max(FEWEST_TOGETHER, self._most // 4)
         elif found == most:

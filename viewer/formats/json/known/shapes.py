@@ -37,13 +37,13 @@ from viewer.syntax.utf8 import is_utf8
 MOST_SHAPES = 24
 """The maximum number of shapes of one input. Beyond that, the oldest one is dropped."""
 MOST_TRIALS = 96
-"""The maximum number of messages that are tried as shapes. An input that needs more gets no shapes."""
+"""The maximum number of messages that are tried as shapes. Beyond that, the input gets no further shapes."""
 LONGEST_SHAPE = 4096
 LONGEST_KNOWN = 1024 * 1024
 """The maximum length in bytes. A longer message takes the slow path."""
 MOST_HOLES = 24
 MOST_HEADERS = 256
-"""The maximum number of headers of one shape. There are several because of the names in them."""
+"""The maximum number of headers of one shape. A shape has several if its messages contain different names."""
 MOST_PARTS = 8
 """The maximum number of content parts."""
 _THOUGHT_KEYS = ("reasoning_content", "reasoning", "thinking")
@@ -252,8 +252,8 @@ class KnownShapes:
         self._trials = 0
 
     def match_next(self, data: bytes | bytearray, at: int) -> tuple[Shape, re.Match[bytes]] | None:
-        """Return the shape of the message at an index, and its match. Whether the values may be deciding is not checked
-        yet."""
+        """Return the shape of the message at an index, and its match. The caller must still check whether any values
+        decide how the message is read."""
         last = self._last
         if last is None:
             return None

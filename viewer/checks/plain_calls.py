@@ -1,4 +1,4 @@
-"""Plain calls and replies: messages whose bytes prove, without running their checks, that they have no problem."""
+"""Plain calls and replies: messages whose bytes alone prove that they have no problem, so their checks need not run."""
 
 from __future__ import annotations
 

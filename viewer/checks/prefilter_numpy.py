@@ -45,7 +45,7 @@ MOST_MATCHES = 64
 """If a batch has more matches than this, searching for all of them takes less time than checking their messages."""
 
 _ILL_FORMED, _LONE_RETURN, _MAY_HIDE = 1, 2, 4
-"""Bits of `Native.signs`."""
+"""Bits in the result of `Native.signs`."""
 _LONGEST_LITERAL = 26
 _HEAD = 4
 """The number of bytes of a literal that are compared."""

@@ -63,7 +63,7 @@ def moment_options(command: Command) -> Command:
             "--at-event",
             metavar="N",
             callback=_event,
-            help="Show what was visible after event N. Each part of a message that arrived at once is an event.",
+            help="Show what was visible after event N. An event is a part of a message that arrived in one piece.",
         ),
         click.option(
             "--at",

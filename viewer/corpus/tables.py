@@ -130,7 +130,8 @@ OF_FILES = ("messages", "calls", "diagnostics")
 
 
 class Contents(Struct, frozen=True):
-    """The audience and the contents of a directory. A scan with different contents needs another directory."""
+    """What the tables of a directory contain, and for which audience. A scan with other settings needs its own
+    directory."""
 
     reveal: tuple[str, ...] = ()
     """The sorted names of the revealed kinds."""

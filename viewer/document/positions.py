@@ -54,7 +54,7 @@ class Positions:
         return self._before(offset)[0] + 1
 
     def lines(self, offsets: Iterable[int]) -> Iterator[int]:
-        """Yield the lines of these offsets. Each block is read once if they ascend."""
+        """Yield the line of each offset. If the offsets ascend, each block is read only once."""
         block, at, lines, data = -1, 0, 0, b""
         for offset in offsets:
             wanted = min(offset // BLOCK, len(self._lines) - 1)

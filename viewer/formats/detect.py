@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 HEAD = 64 * 1024
 LONG_HEAD = 1024 * 1024
-"""The length of the head of an input whose first members or lines are long and reveal nothing, such as a list of
-tools."""
+"""The length of the head of an input whose first members or lines, such as a list of tools, are long and do not
+identify the format."""
 LEAST_SCORE = 80
 """The lowest score at which a record format is chosen."""
 

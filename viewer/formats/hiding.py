@@ -108,8 +108,8 @@ OFF = spelled(
 """Members that hide text if their value is false, or a word such as `never`."""
 
 STARTERS = spelled("parent_tool_use_id", "parent_tool_call_id", "subagent_id", "sub_agent_id", "parent_agent_id")
-"""Members that hide text unless their value is null or an empty string. The value is the call that started another
-agent, which wrote the object, or the name of that agent."""
+"""Members that hide text unless their value is null or an empty string. The value identifies the sub-agent that
+wrote the object, the call that started it, or its parent agent."""
 KINDS = frozenset(
     {
         *("kind", "part_kind", "partKind", "part-kind", "subtype", "message_type", "messageType", "message-type"),

@@ -1,4 +1,4 @@
-"""Selection of one transcript of an input: only its events, renumbered from 1, with their positions in the input."""
+"""Select one transcript of an input: only its events, with messages renumbered from 1 and positions unchanged."""
 
 from __future__ import annotations
 

@@ -71,8 +71,8 @@ def _speaker(header: Header) -> str:
 
 
 def as_harmony(header: Header, channels: Channels) -> Header:
-    """Return the header as Harmony writes it. If the format names no channels, the kind of the message determines the
-    channel."""
+    """Return the header as Harmony would write it. If the format names no channels, the kind of the message
+    determines the channel."""
     if channels is Channels.WRITTEN:
         return header
     if is_reply(header):

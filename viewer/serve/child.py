@@ -1,4 +1,4 @@
-"""One session: a child process with the app, its packets, and how it ends."""
+"""One session: the child process that runs the app, the packets it exchanges, and how it ends."""
 
 from __future__ import annotations
 

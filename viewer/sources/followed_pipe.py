@@ -88,7 +88,7 @@ class FollowedPipe:
             return
         try:
             self._expander = Expander(compression)
-        except ViewerError as error:  # the library for this format is not installed
+        except ViewerError as error:  # the library for this compression is not installed
             self.stopped = str(error)
 
     def __del__(self) -> None:

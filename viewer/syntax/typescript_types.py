@@ -215,8 +215,8 @@ class Reader:
             required.append(names[0])
 
     def _closed(self, properties: dict[str, Schema], required: list[str], others: Schema | bool) -> Schema:
-        """Return the schema of an object. An empty one in braces accepts any members, because renderers write an
-        arbitrary nested object as `{}`."""
+        """Return the schema of an object. An empty object inside another one accepts any members, because renderers
+        write an arbitrary nested object as `{}`."""
         if not properties and others is False and self.braces:
             return {"type": "object"}
         schema: Schema = {"type": "object", "properties": properties, "additionalProperties": others}

@@ -252,7 +252,7 @@ class _Relay:
                 self._copy_answers(data)
                 await self._to_client.drain()
         except OSError:
-            # As without the proxy, the client sees a broken connection, not a normal end.
+            # Just as it would without the proxy, the client sees a broken connection, not a normal end.
             self._end_exchanges("client" if self._to_client.is_closing() else "server")
             reset(self._to_client)
             return

@@ -31,7 +31,7 @@ def as_sentence(words: str) -> str:
 
 
 class PromptKind(Enum):
-    """The kind of input that the prompt asks for. The value is the sign in front of the input."""
+    """The kind of input that the prompt asks for. The value is the text in front of the input."""
 
     SEARCH = "/"
     FILTER = "&"

@@ -120,7 +120,7 @@ class ArrayDocuments(JsonDocuments):
         self._tried = -1
         """The offset of the last array whose items were tried."""
         self._is_broken = False
-        """True if the rest of the array must wait until the input ends."""
+        """True if the rest of the array cannot be read until the input ends."""
 
     def begin_items(self, start: int) -> Items:
         """Return the receiver for the items of an array. It begins the array when its first item is read."""

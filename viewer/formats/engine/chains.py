@@ -61,7 +61,8 @@ class _Agent:
         self._drafts: list[Draft] = []
         """The drafts of this trace."""
         self._covered: list[tuple[RecordReading, list[Draft], list[tuple[Identity, Draft]]]] = []
-        """Calls of this trace that the calls below them repeat, with the drafts that are new in them."""
+        """The calls of this trace that calls below them repeat: the reading, the new drafts, and the drafts that were
+        said, with their identities."""
 
     def add(self, reading: RecordReading, source: Source | None, *, is_covered: bool) -> None:
         """Add a call. Its reading keeps only the new drafts."""

@@ -71,7 +71,7 @@ class Delta(Struct, frozen=True):
     is_copy: bool = False
     """True if the text comes from an event that repeats the whole text of a message without deltas."""
     text: str = ""
-    """The text itself, to compare it with a copy."""
+    """The text itself, for comparison with a copy."""
 
 
 class Stream(Struct):

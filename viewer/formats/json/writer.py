@@ -16,7 +16,7 @@ from viewer.syntax.json_text import check_json
 from viewer.syntax.json_tree import JsonText
 
 _ASIDE = frozenset({"injected", "subagent", "replayed", "notice"})
-"""Kinds of text that were not written by a speaker."""
+"""Kinds of text that no speaker wrote."""
 
 
 def write_json(messages: Iterable[Writable], transcripts: Sequence[WritableTranscript] = ()) -> tuple[str, list[str]]:

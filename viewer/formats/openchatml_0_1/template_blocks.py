@@ -175,7 +175,8 @@ class TemplateBlocks:
 
 
 def complete_block(part: Part, record: Recorder) -> list[Part]:
-    """Fill in what only the whole text of a block reveals: tool, call ID, type. Return the calls after the first."""
+    """Fill in what only the whole text of a block reveals: tool, call ID, type. Return the parts for all but
+    the first call or reply."""
     kept = bytes(part.kept) if part.kept else b""
     pair, part.kept = part.block, None
     if pair is None or pair.kind is MarkKind.THOUGHT:

@@ -71,7 +71,7 @@ _LIST, _EACH = "Messages|messages", "Messages[]|messages[]"
 
 
 def _in_lists(path: str) -> str:
-    """Return the path in a list of messages, or in a message itself."""
+    """Return the path, starting at each message of the list."""
     return "|".join(f"{each}.{path}" for each in _EACH.split("|"))
 
 

@@ -176,7 +176,7 @@ def may_be_fenced_reply(text: bytes) -> bool:
 
 
 def fenced_reply(text: bytes) -> list[Run]:
-    """Return the fenced output at the start of the text."""
+    """Return the runs of the text: the fenced output at its start, if any, and the rest."""
     if not text.lstrip(_SPACE).startswith(_FENCE):
         return [Run(Kind.SAID, 0, len(text))]
     start = text.index(_FENCE) + len(_FENCE)

@@ -57,7 +57,7 @@ class BottomPane(Frame):
 
     @property
     def list(self) -> LineList:
-        """The list of the tab."""
+        """The list in the current tab."""
         return self._contents[self.tab].list
 
     def draw_tabs(self) -> None:

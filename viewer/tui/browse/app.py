@@ -45,7 +45,7 @@ _LEAST_PATH = 24
 
 
 class BrowseApp(App[int], inherit_bindings=False):
-    """Shows the lists of a `Browser`. Afterwards, `chosen` is the place to open, if any."""
+    """Shows the lists of a `Browser`. After it exits, `chosen` is the place to open, if any."""
 
     TITLE = "ocmlview"
     ENABLE_COMMAND_PALETTE = False

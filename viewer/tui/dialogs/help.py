@@ -83,7 +83,7 @@ ROWS = (
     HelpRow(("times", "usage"), "times, tokens, and cost"),
     HelpRow(("leave", "suspend", "copy_or_quit"), "quit, suspend, copy"),
 )
-"""Rows with a special text. Every other action has a row with its label."""
+"""Rows with their own wording. Every other action has a row with its label."""
 _SIGNS = (
     (KindSign.ANSWER, "answer"), (KindSign.COMMENTARY, "commentary"), (KindSign.THOUGHT, "thought"),
     (KindSign.CALL, "call"),

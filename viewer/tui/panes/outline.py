@@ -140,7 +140,7 @@ class Outline(Frame):
                 self.list.move_to(self._lines.table.row_of(number))
 
     def forget_reading(self) -> None:
-        """Release the earlier reading of a document that is being read again."""
+        """Drop the tables of the earlier reading, because the document is being read again."""
         self._tables = []
 
     def clear(self) -> None:

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from textual.pilot import Pilot
 
-from tests.screens.test_reading import ANSWER, HEAD, TURNS, press_at_once, until
-from tests.support.running import drawn, settled, view
+from tests.screens.test_reading import ANSWER, HEAD, TURNS, press_at_once
+from tests.support.running import drawn, settled, until, view
 from viewer.document import document
 from viewer.model.visibility import Reveal
 from viewer.scan import end_proof
@@ -43,12 +43,11 @@ def opened(tmp_path: Path, tail: str = "", revealed: frozenset[Reveal] = frozens
 
 async def end_of(pilot: Pilot[int]) -> FileEndScreen:
     """Press the key for the end and wait for the screen. Nothing is read before it is there."""
-    await until(pilot, lambda: len(view(pilot).session.rows) > 3)
+    await until(lambda: len(view(pilot).session.rows) > 3)
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(reading.ReadWorker, "_read_some", lambda worker, size: None)
         await press_at_once(pilot, "G")
         await until(
-            pilot,
             lambda: isinstance(pilot.app.screen, FileEndScreen) and len(pilot.app.screen.transcript.rows_on_screen) > 0,
         )
     assert isinstance(pilot.app.screen, FileEndScreen)
@@ -84,7 +83,7 @@ async def test_the_debug_view_has_no_numbers_yet_and_another_key_returns(tmp_pat
         assert "#8" not in shown
         assert "turn" not in shown
         await press_at_once(pilot, "d")
-        await until(pilot, lambda: not isinstance(pilot.app.screen, FileEndScreen))
+        await until(lambda: not isinstance(pilot.app.screen, FileEndScreen))
         assert not view(pilot).session.display.debug
         assert not view(pilot).session.document.is_read
         assert not view(pilot).navigator.waits_for_end
@@ -95,7 +94,7 @@ async def test_an_end_in_an_open_literal_block_waits(tmp_path: Path, monkeypatch
     monkeypatch.setattr(end_proof, "MOST_TAIL", 3000)
     open_block = "<|start|>user<|message|><|literal|>quoted\n"
     async with opened(tmp_path, open_block + TURNS[:4000]).run_test(size=(100, 20)) as pilot:
-        await until(pilot, lambda: len(view(pilot).session.rows) > 3)
+        await until(lambda: len(view(pilot).session.rows) > 3)
         await press_at_once(pilot, "G")
         seen = []
         while not view(pilot).session.document.is_read:
@@ -118,7 +117,7 @@ async def test_a_file_that_changes_during_the_proof_waits(tmp_path: Path) -> Non
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(end_proof.EndProof, "step", step)
         async with app.run_test(size=(100, 20)) as pilot:
-            await until(pilot, lambda: len(view(pilot).session.rows) > 3)
+            await until(lambda: len(view(pilot).session.rows) > 3)
             await press_at_once(pilot, "G")
             while not view(pilot).session.document.is_read:
                 assert not isinstance(pilot.app.screen, FileEndScreen)

@@ -275,7 +275,7 @@ class TestWords:
     async def test_the_pending_message_is_in_the_list_of_problems(self, path: Path) -> None:
         async with live(path, HEAD + QUESTION + ANSWER + "So", options=DEBUG) as app:
             assert "… #2   Becomes E-STREAM-TRUNCATED if the input ends here (last byte" in await app.press("p")
-            await app.shows("(last byte 1.0 s ago)")
+            await app.until(lambda: re.search(r"\(last byte [1-9]\d*\.\d s ago\)", drawn(app.pilot)) is not None)
             assert "E-STREAM-TRUNCATED" not in await app.write("<|return|>")
 
     async def test_the_safe_view_reports_a_shown_message_that_is_open(self, path: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -11,7 +10,7 @@ from textual.events import Key
 from textual.pilot import Pilot
 
 from tests.support.leaks.rewriting import tick
-from tests.support.running import SMALL, drawn, holds_key, press, running, said, settled, type_in, view
+from tests.support.running import SMALL, drawn, holds_key, press, running, said, settled, type_in, until, view
 from viewer.document import document, one_reading
 from viewer.document.backend import PLAIN, Backend
 from viewer.document.document import Document
@@ -37,14 +36,6 @@ def slowly(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reading, "LOOK_AGAIN_SECONDS", 0.0)
 
 
-async def until(pilot: Pilot[int], holds: Callable[[], bool]) -> None:
-    for look in range(20_000):
-        if holds():
-            return
-        await asyncio.sleep(0 if look < 1000 else 0.001)
-    raise AssertionError(drawn(pilot))
-
-
 def opened(tmp_path: Path, go_to: str = "") -> ViewerApp:
     path = tmp_path / "long.ocml"
     path.write_text(HEAD + TURNS + ODD, "utf-8")
@@ -65,7 +56,7 @@ async def test_the_screen_is_painted_before_other_modules_are_loaded(
     monkeypatch.setattr(one_reading, "load_backend", load)
     app = opened(tmp_path)
     async with app.run_test(size=(100, 20)) as pilot:
-        await until(pilot, lambda: view(pilot).session.document.is_complete)
+        await until(lambda: view(pilot).session.document.is_complete, pause=0)
     assert len(seen) == 1
     assert "User" in seen[0]
 
@@ -74,7 +65,7 @@ async def test_the_screen_is_painted_before_other_modules_are_loaded(
 @pytest.mark.usefixtures("slowly")
 async def test_an_early_jump_to_the_end_reaches_the_final_end(tmp_path: Path) -> None:
     async with opened(tmp_path).run_test(size=(100, 20)) as pilot:
-        await until(pilot, lambda: len(view(pilot).session.rows) > 3)
+        await until(lambda: len(view(pilot).session.rows) > 3, pause=0)
         await press_at_once(pilot, "G")
         assert not view(pilot).session.document.is_read
         await settled(pilot)
@@ -86,7 +77,7 @@ async def test_an_early_jump_to_the_end_reaches_the_final_end(tmp_path: Path) ->
 @pytest.mark.usefixtures("slowly")
 async def test_a_reader_who_moves_in_the_meantime_stays_there(tmp_path: Path) -> None:
     async with opened(tmp_path).run_test(size=(100, 20)) as pilot:
-        await until(pilot, lambda: len(view(pilot).session.rows) > 30)
+        await until(lambda: len(view(pilot).session.rows) > 30, pause=0)
         await press_at_once(pilot, "G", "K", "K", "K")
         assert not view(pilot).session.document.is_read
         stood = view(pilot).navigator.focused_number
@@ -101,7 +92,7 @@ async def test_the_start_place_is_shown_as_soon_as_it_is_known(
     place: str, number: int, early: bool, tmp_path: Path
 ) -> None:
     async with opened(tmp_path, place).run_test(size=(100, 20)) as pilot:
-        await until(pilot, lambda: view(pilot).navigator.focused_number == number)
+        await until(lambda: view(pilot).navigator.focused_number == number, pause=0)
         assert view(pilot).session.document.is_read is not early
         assert not view(pilot).session.document.is_complete
         await settled(pilot)
@@ -116,9 +107,9 @@ async def test_visible_messages_are_checked_ahead_of_their_turn(
     monkeypatch.setattr(one_reading, "BIG", 0)
     monkeypatch.setattr(one_reading, "WORTH_SCANNING", 0)
     async with opened(tmp_path).run_test(size=(100, 30)) as pilot:
-        await until(pilot, lambda: view(pilot).session.document.is_read)
+        await until(lambda: view(pilot).session.document.is_read, pause=0)
         await press_at_once(pilot, "G")
-        await until(pilot, lambda: "⚠ A message contains invisible characters" in drawn(pilot))
+        await until(lambda: "⚠ A message contains invisible characters" in drawn(pilot), pause=0)
         assert not view(pilot).session.document.is_complete
         assert view(pilot).session.diagnostics.severities["warning"] == 0
         await settled(pilot)
@@ -153,14 +144,14 @@ async def test_keys_wait_for_few_steps_of_reading(tmp_path: Path, monkeypatch: p
     monkeypatch.setattr(Document, "read_some", counted)
     monkeypatch.setattr(screen_host, "TYPING_SECONDS", 1000.0)  # however slowly the keys are handled
     async with opened(tmp_path).run_test(size=(80, 24)) as pilot:
-        await until(pilot, lambda: len(steps) > 10)
+        await until(lambda: len(steps) > 10, pause=0)
         before, driver = len(steps), pilot.app._driver
         assert driver is not None
         for number in range(1, 11):
             event = Key("J", "J")
             event.set_sender(pilot.app)
             driver.send_message(event)
-            await until(pilot, lambda number=number: view(pilot).widgets.transcript.focus_number == number)  # type: ignore[misc]
+            await until(lambda number=number: view(pilot).widgets.transcript.focus_number == number, pause=0)  # type: ignore[misc]
         assert not view(pilot).session.document.is_complete
         assert len(steps) - before < 2 * 10
         await settled(pilot)
@@ -171,9 +162,9 @@ async def test_keys_wait_for_few_steps_of_reading(tmp_path: Path, monkeypatch: p
 async def test_the_end_is_drawn_as_soon_as_it_has_been_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reading, "LOOK_AGAIN_SECONDS", 1000.0)
     async with opened(tmp_path).run_test(size=(80, 24)) as pilot:
-        await until(pilot, lambda: len(view(pilot).session.rows) > 1)
+        await until(lambda: len(view(pilot).session.rows) > 1, pause=0)
         view(pilot).navigator.bottom()
-        await until(pilot, lambda: view(pilot).session.document.is_read)
+        await until(lambda: view(pilot).session.document.is_read, pause=0)
         assert not view(pilot).session.document.is_complete
         assert view(pilot).navigator.focused_number == view(pilot).session.document.message_count
         await settled(pilot)
@@ -217,7 +208,7 @@ async def test_the_error_key_waits_for_the_check_and_says_nothing_before_it(tmp_
     path = tmp_path / "late.ocml"
     path.write_text(HEAD + TURNS[: len(TURNS) // 4] + bad + TURNS[:2000] + bad + ANSWER, "utf-8")
     async with ViewerApp([str(path)]).run_test(size=(100, 20)) as pilot:
-        await until(pilot, lambda: len(view(pilot).session.rows) > 3)
+        await until(lambda: len(view(pilot).session.rows) > 3, pause=0)
         await press_at_once(pilot, "e", "e")
         assert not view(pilot).session.document.is_checked
         assert said(pilot) == "Still checking. The next error will be shown when it is found."
@@ -234,7 +225,7 @@ async def test_a_reader_who_moves_cancels_a_jump_to_an_unknown_error(tmp_path: P
     path = tmp_path / "late.ocml"
     path.write_text(HEAD + TURNS[:4000] + "<|start|>assistant<|channel|>anaylsis<|message|>Hm.<|end|>\n", "utf-8")
     async with ViewerApp([str(path)]).run_test(size=(100, 20)) as pilot:
-        await until(pilot, lambda: len(view(pilot).session.rows) > 30)
+        await until(lambda: len(view(pilot).session.rows) > 30, pause=0)
         await press_at_once(pilot, "e", "J", "J")
         assert not view(pilot).session.document.is_checked
         stood = view(pilot).navigator.cursor

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.screens.test_reading import press_at_once, until
-from tests.support.running import ROOMY, SMALL, drawn, press, running, said, type_in, view
+from tests.screens.test_reading import press_at_once
+from tests.support.running import ROOMY, SMALL, drawn, press, running, said, type_in, until, view
 from viewer.tui.control import typed_count
 from viewer.tui.search.engine import Searcher
 
@@ -146,9 +146,9 @@ async def test_counting_ends_with_the_prompt(fruit: Path, monkeypatch: pytest.Mo
     monkeypatch.setattr(typed_count, "Searcher", Endless)
     async with running(fruit, size=SMALL) as pilot:
         await press_at_once(pilot, "slash", "p")
-        await until(pilot, lambda: len(steps) > 3)
+        await until(lambda: len(steps) > 3)
         await press_at_once(pilot, "escape")
-        await until(pilot, lambda: not view(pilot).widgets.prompt.is_asking)
+        await until(lambda: not view(pilot).widgets.prompt.is_asking)
         await asyncio.sleep(0)
         await asyncio.sleep(0)
         before = len(steps)

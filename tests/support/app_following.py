@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 
 from textual.pilot import Pilot
 
-from tests.support.running import ROOMY, drawn, press, running, settled, view
+from tests.support.running import ROOMY, drawn, press, running, settled, until, view
 from viewer.tui.app import ViewOptions
 from viewer.tui.main.screen import MainScreen
 
@@ -19,7 +18,6 @@ THOUGHT = "<|start|>assistant<|channel|>analysis<|message|>Plums are a secret.<|
 ANSWER = "<|start|>assistant<|channel|>final<|message|>"
 CALL = "<|start|>assistant to=functions.find call_id=c1<|channel|>commentary<|constrain|>json<|message|>"
 REPLY = '<|start|>tool name=functions.find call_id=c1 to=assistant<|channel|>commentary<|message|>{"ok":true}<|end|>\n'
-MOST_TURNS = 20_000
 
 
 class Live:
@@ -62,12 +60,11 @@ class Live:
         return drawn(self.pilot)
 
     async def until(self, true: Callable[[], bool]) -> None:
-        """Wait for a condition. Give up after a certain number of rounds of the event loop, however long they take."""
-        for _ in range(MOST_TURNS):
-            if true():
-                return
-            await asyncio.sleep(0.001)
-        raise AssertionError(drawn(self.pilot))
+        """Wait for a condition; if it is never met, report what is on the screen."""
+        try:
+            await until(true)
+        except AssertionError:
+            raise AssertionError(drawn(self.pilot)) from None
 
     @property
     def title(self) -> str:

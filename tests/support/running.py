@@ -31,7 +31,8 @@ TOUR = str(Path(__file__).parents[2] / "samples" / "tour.ocml")
 ROOMY, SMALL = (120, 40), (80, 24)
 LONGEST = 30.0
 """The longest wait for the app to settle, in seconds."""
-MOST_ROUNDS = 30_000
+LONGEST_WAIT = 60.0
+"""The longest wait for a condition, in seconds."""
 
 share_parsed_rules()
 make_lines_without_caches()
@@ -147,13 +148,12 @@ async def press(pilot: Pilot[int], *keys: str) -> None:
     await settled(pilot)
 
 
-async def until(holds: Callable[[], object]) -> None:
-    """Wait for a condition. Give up after a certain number of rounds of the event loop, however long they take."""
-    for _ in range(MOST_ROUNDS):
-        if holds():
-            return
-        await asyncio.sleep(0.001)
-    raise AssertionError("the condition was never met")
+async def until(holds: Callable[[], object], pause: float = 0.001) -> None:
+    """Wait for a condition, with this many seconds between tests. With no pause, no state is missed."""
+    end = time.monotonic() + LONGEST_WAIT
+    while not holds():
+        assert time.monotonic() < end, "the condition was never met"
+        await asyncio.sleep(pause)
 
 
 async def type_in(pilot: Pilot[int], prefix: str, text: str) -> None:

@@ -133,7 +133,9 @@ def test_a_full_disk_and_a_killed_writer_do_not_reach_the_client(server: int, tm
             while True:
                 socket.create_connection(("127.0.0.1", port)).close()
         os.kill(writer, signal.SIGKILL)
-        assert ENDED in rest(process)
+        assert process.wait() == 0
+        assert process.stderr is not None
+        assert ENDED in process.stderr.read()
 
 
 def test_mistakes_are_reported_in_one_sentence(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -272,3 +273,19 @@ async def test_a_pane_gets_the_focus_when_it_is_mounted(monkeypatch: pytest.Monk
         assert main.focused and main.focused.id == "transcript"
         await press(pilot)
         assert main.focused is main.widgets.bottom.list
+
+
+async def test_empty_lists_say_so(tmp_path: Path) -> None:
+    path = tmp_path / "fine.json"
+    path.write_text('[{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hello"}]', "utf-8")
+    async with running(path, keys=["d"]) as pilot:
+        main = view(pilot)
+        main.panes.toggle_problems()
+        await press(pilot)
+        assert "No problems to show." in drawn(pilot)
+        main.panes.select_bottom_tab(BottomTab.CALLS)
+        await press(pilot)
+        assert "No calls to show." in drawn(pilot)
+        main.panes.toggle_inspector()
+        await press(pilot)
+        assert re.search(r"ending +complete", drawn(pilot))

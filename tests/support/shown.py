@@ -38,6 +38,7 @@ _MESSAGE = ShownMessage(
     visible=True,
     cancelled=False,
     extra={},
+    has_stop_token=True,
 )
 _DIAGNOSTIC = ShownDiagnostic("E-BODY-CONSTRAINT-VIOLATION", "json-malformed", "error", 1, False, None, None, None, 1)
 

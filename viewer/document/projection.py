@@ -49,6 +49,7 @@ from viewer.document.values import (
 )
 from viewer.document.vault import HiddenError, Vault
 from viewer.document.visibility_cache import Heads, VisibilityCache
+from viewer.formats import FORMATS
 from viewer.index.agents import AgentStart
 from viewer.index.calls import CallLink
 from viewer.index.messages import MessageIndex
@@ -313,11 +314,11 @@ class Projection(Struct, frozen=True):
             is_superseded=self._analysis.index.is_superseded(message.number),
             usage=self._analysis.index.usages.by_message.get(message.number) if self.audience.sees_usage else None,
             is_value=_is_value(message),
+            has_stop_token=FORMATS[self.format_of(message.number)].stop_tokens,
         )
 
     def _shown_stray(self, stray: Stray, transcript: int) -> ShownStray:
-        body = self._vault.stray_for(self.audience, *stray.span)
-        return ShownStray(transcript, stray.after, stray.span, body)
+        return ShownStray(transcript, stray.after, stray.span, self._vault.stray_for(self.audience, *stray.span))
 
     def message(self, number: int) -> ShownMessage | None:
         """Return the message with this number in the input, if the audience sees it."""

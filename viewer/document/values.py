@@ -64,6 +64,8 @@ class ShownMessage(Struct, frozen=True):
     """The kind of the message: `said`, `thought`, `call`, `reply`, `instruction`, or `unknown`."""
     is_value: bool = False
     """True if the body is the source text of JSON values that are not strings."""
+    has_stop_token: bool = False
+    """True if the format ends messages with control tokens."""
     thread: int = 0
     """The thread number of another agent; 0 for the main agent."""
     is_superseded: bool = False

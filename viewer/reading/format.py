@@ -64,6 +64,8 @@ class FormatTraits(Struct, frozen=True):
     """True if an assistant message must name its channel."""
     document_header: bool = False
     """True if a transcript must begin with a YAML header."""
+    stop_tokens: bool = False
+    """True if each message ends with `<|end|>`, `<|return|>`, or `<|call|>`."""
     closed_by_call: bool = False
     """True if a call must end with `<|call|>`."""
     thoughts_first: bool = False

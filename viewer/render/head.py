@@ -106,6 +106,8 @@ class MessageHead(Struct, frozen=True):
     """The other header fields except the time."""
     ending: str
     """The ending of the message; `cancelled` if it was cancelled."""
+    has_stop_token: bool
+    """True if the format ends messages with control tokens."""
     links: tuple[HeadLink, ...]
     time: str | None
     visible: bool
@@ -132,8 +134,11 @@ class MessageHead(Struct, frozen=True):
         return self.ending == "end"
 
     def stop(self, other: str = "ending {}") -> str:
-        """Return the stop token, or a description of any other ending."""
-        return STOPS.get(self.ending) or (self.ending if self.cancelled else other.format(self.ending))
+        """Return the stop token or a description of an unusual ending. For a complete message in a format without
+        stop tokens, return an empty string."""
+        if self.ending in STOPS:
+            return STOPS[self.ending] if self.has_stop_token else ""
+        return self.ending if self.cancelled else other.format(self.ending)
 
 
 def head_of(message: ShownMessage, audience: Audience, calls: Sequence[ShownCall] = ()) -> MessageHead:
@@ -157,6 +162,7 @@ def head_of(message: ShownMessage, audience: Audience, calls: Sequence[ShownCall
         message.call_id,
         () if safe else _details(message),
         "cancelled" if message.cancelled else message.ending,
+        message.has_stop_token,
         () if safe or not calls else tuple([link_of(message.number, call) for call in calls]),
         message.time,
         message.visible,
@@ -219,8 +225,9 @@ def _speaker(head: MessageHead) -> list[Part]:
 def details_words(head: MessageHead, dot: str, *, with_time: bool = False) -> SafeText:
     """Return the other header fields and an unusual ending; empty if there are none."""
     words = [*head.details, *([head.time] if with_time and head.time else [])]
-    if words or head.is_call or not head.has_plain_end:
-        words.append(head.stop("({})"))
+    stop = head.stop("({})")
+    if stop and (words or head.is_call or not head.has_plain_end):
+        words.append(stop)
     return sanitize_line(f" {dot} ".join(words), _LONGEST_DETAILS)
 
 
@@ -247,7 +254,7 @@ def printed_head(head: MessageHead, width: int, glyphs: Glyphs, *, wrapped: bool
     details = [*head.details]
     if head.time:
         details.append(head.time)
-    if links:
+    if links and stop:
         details.append(stop)
     if details:
         words = style.name(f" {glyphs.dot} ".join(details))

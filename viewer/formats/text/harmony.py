@@ -148,5 +148,10 @@ def _read(record: Recorder, options: ReadOptions) -> Reader:
 
 
 HARMONY = FormatTraits(
-    name="harmony", reader=_read, infers_calls=True, channel_required=True, channels=Channels.WRITTEN
+    name="harmony",
+    reader=_read,
+    stop_tokens=True,
+    infers_calls=True,
+    channel_required=True,
+    channels=Channels.WRITTEN,
 )

@@ -89,10 +89,18 @@ OPENCHATML_2_2 = FormatTraits(
     escapes=True,
     call_ids=True,
     document_header=True,
+    stop_tokens=True,
     closed_by_call=True,
     channels=Channels.WRITTEN,
 )
 OPENCHATML_2_0 = FormatTraits(
-    name="openchatml-2.0", reader=_read_2_0, document_header=True, display_trim=True, channels=Channels.WRITTEN
+    name="openchatml-2.0",
+    reader=_read_2_0,
+    stop_tokens=True,
+    document_header=True,
+    display_trim=True,
+    channels=Channels.WRITTEN,
 )
-OPENCHATML_1_X = FormatTraits(name="openchatml-1.x", reader=_read_1_x, display_trim=True, channels=Channels.NONE)
+OPENCHATML_1_X = FormatTraits(
+    name="openchatml-1.x", reader=_read_1_x, stop_tokens=True, display_trim=True, channels=Channels.NONE
+)

@@ -238,6 +238,7 @@ def _read(record: Recorder, options: ReadOptions) -> Reader:
 HARMONY_TOKENS = FormatTraits(
     name="harmony-tokens",
     reader=_read,
+    stop_tokens=True,
     infers_calls=True,
     channel_required=True,
     channels=Channels.WRITTEN,

@@ -149,7 +149,8 @@ def _role(head: MessageHead) -> str:
 
 def _details(head: MessageHead) -> Iterable[str]:
     yield from map(code, (*head.details, *([head.time] if head.time else [])))
-    yield code(head.stop())
+    if stop := head.stop():
+        yield code(stop)
 
 
 def _call(link: HeadLink) -> str:

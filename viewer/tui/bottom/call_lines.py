@@ -27,6 +27,8 @@ from viewer.tui.panes.signs import is_failed, state_sign
 _ARGUMENTS_READ = 600
 """How many characters of a body to read for its arguments."""
 _NONE = "–"
+NO_CALLS = "No calls to show."
+"""The sentence in a table without rows."""
 
 
 class SortKey(Enum):

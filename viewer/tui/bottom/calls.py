@@ -12,7 +12,7 @@ from viewer.document.projection import Projection
 from viewer.document.usage import UsageView
 from viewer.render.sanitize import SafeText
 from viewer.render.style import Line, Style, trusted
-from viewer.tui.bottom.call_lines import CallLines, SortKey
+from viewer.tui.bottom.call_lines import NO_CALLS, CallLines, SortKey
 from viewer.tui.panes.head_line import HeadLine
 from viewer.tui.panes.line_list import LineList
 from viewer.tui.panes.plain_lines import EvenLines
@@ -72,7 +72,8 @@ class Calls(Vertical, EvenLines):
         self.head.show(lambda width: lines.head(self.list.size.width or width))
         self._focus = focus or self._focus
         row = self._lines.row_of(focus) if self._follows or self.list.cursor < 0 else self.list.cursor
-        self.list.show(len(calls), self._line, row if row >= 0 or self._follows else lines.row_near(self._focus))
+        row = row if row >= 0 or self._follows else lines.row_near(self._focus)
+        self.list.show(len(calls), self._line, row, empty=NO_CALLS)
 
     def follow_focus(self, follows: bool) -> None:
         """Let the cursor follow the focused message, or let the operator control it. If the operator controls it, it

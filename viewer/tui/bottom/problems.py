@@ -71,7 +71,7 @@ class Problems(Vertical, EvenLines):
         )
         if before is not None and lines.at(row) != before:
             row = lines.problems.place_of(before)
-        self.list.show(len(lines), self._line, row)
+        self.list.show(len(lines), self._line, row, empty="" if checking else "No problems to show.")
         self.list.scroll_to(y=offset, animate=False)
         self._chosen = self.chosen_problem
 

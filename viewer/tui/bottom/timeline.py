@@ -12,6 +12,7 @@ from viewer.document.projection import Projection
 from viewer.document.rows import Rows
 from viewer.render.sanitize import SafeText
 from viewer.render.style import Line, Style, trusted
+from viewer.tui.bottom.call_lines import NO_CALLS
 from viewer.tui.bottom.timeline_bars import Bars, bars_around
 from viewer.tui.bottom.timeline_lines import ROOMY, TimelineLines
 from viewer.tui.panes.head_line import HeadLine
@@ -136,7 +137,8 @@ class Timeline(Vertical, EvenLines):
         self._lines = lines
         self.head.show(lambda width: lines.head(self.list.size.width or width))
         stays = not self._follows and before is not None and 0 <= at < len(before)
-        self.list.show(len(lines), self._line, lines.row_of(before.number(at) if stays and before else self._focus))
+        row = lines.row_of(before.number(at) if stays and before else self._focus)
+        self.list.show(len(lines), self._line, row, empty=NO_CALLS)
 
     @property
     def _width(self) -> int:

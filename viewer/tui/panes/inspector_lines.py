@@ -187,7 +187,9 @@ def _fields(inspected: Inspected, message: ShownMessage, style: Style) -> Iterat
     yield from _sizes(inspected, message, style)
     yield from _places(inspected.projection, message, style)
     ending = "cancelled" if message.cancelled else message.ending
-    yield "ending", trusted(STOPS.get(ending, ending)), StyleRole.PLAIN, None
+    if ending in STOPS:
+        ending = STOPS[ending] if message.has_stop_token else "complete"
+    yield "ending", trusted(ending), StyleRole.PLAIN, None
     yield from _given("time", message.time, style)
     for key, value in message.extra.items():
         yield style.name(key), style.name(value), StyleRole.PLAIN, None

@@ -19,7 +19,7 @@ from textual.scrollbar import ScrollBar, ScrollBarRender
 from textual.strip import Strip
 from textual.widget import Widget
 
-from viewer.render.style import Line, StyleRole
+from viewer.render.style import Line, Part, StyleRole, trusted
 from viewer.tui.panes.plain_lines import PlainLines
 from viewer.tui.terminal.paint import Painter
 
@@ -84,6 +84,8 @@ class LineList(ScrollView, PlainLines, can_focus=False, inherit_bindings=False):
         self._details: Callable[[int, int], list[Line]] | None = None
         self._painted: dict[int, tuple[Line, tuple[object, ...], Strip]] = {}
         """The rows that were drawn last, with the values they were drawn from."""
+        self._empty: Line = ()
+        """The line that is drawn if there are no rows."""
         self._opened: list[Line] = []
         """The lines below the opened row."""
         self._base = Style()
@@ -105,9 +107,11 @@ class LineList(ScrollView, PlainLines, can_focus=False, inherit_bindings=False):
         """The number of visible lines."""
         return max(1, self.size.height)
 
-    def show(self, count: int, line: Callable[[int, int], Line], cursor: int = -1) -> None:
-        """Show this number of rows. `line` returns the parts of a row for a width."""
+    def show(self, count: int, line: Callable[[int, int], Line], cursor: int = -1, *, empty: str = "") -> None:
+        """Show this number of rows. `line` returns the parts of a row for a width. `empty` is a sentence to show
+        instead if there are none."""
         self._count, self._line, self.cursor = count, line, min(cursor, count - 1)
+        self._empty = (Part(trusted(f" {empty}"), StyleRole.QUIET),) if empty and not count else ()
         self._painted.clear()
         self._measure()
         self.refresh()
@@ -214,8 +218,10 @@ class LineList(ScrollView, PlainLines, can_focus=False, inherit_bindings=False):
         width = self.line_width
         if detail >= 0:
             return self.painter.segments(self._opened[detail], width, self._base)
+        if row >= self._count:
+            return self.painter.segments(() if row else self._empty, width, self._base)
         base = self._base + self.painter.style(StyleRole.CURSOR) if row == self.cursor else self._base
-        return self.painter.segments(self._line(row, width) if row < self._count else (), width, base)
+        return self.painter.segments(self._line(row, width), width, base)
 
     def _at(self, line: int) -> tuple[int, int]:
         """Return the row of a line, and the index of the line within an open row; -1 for the row itself."""

@@ -77,7 +77,7 @@ def update(project: Path, lines: list[str]) -> None:
         assert option == "-k", line
         files.append(file)
         chosen.append(words)
-    done(project, "pytest", *dict.fromkeys(files), "-k", " or ".join(chosen), OCML_UPDATE="1")
+    done(project, "pytest", *dict.fromkeys(files), "-k", " or ".join(chosen), "-m", "not lab", OCML_UPDATE="1")
 
 
 def done(project: Path, *command: str, **environment: str) -> str:

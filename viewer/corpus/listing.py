@@ -1,4 +1,5 @@
-"""List the files of a scan, and group them into batches, without ever keeping the whole list in memory."""
+"""List the files of a scan, including those in tar archives, and group them into batches, never keeping the whole
+list in memory."""
 
 from __future__ import annotations
 

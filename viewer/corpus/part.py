@@ -1,4 +1,5 @@
-"""Write a batch as one Parquet part per table. The part of `files` comes last, because it commits the others."""
+"""Read a batch, including members of tar archives, and write one Parquet part per table. The part of `files` comes
+last, because it commits the others."""
 
 from __future__ import annotations
 

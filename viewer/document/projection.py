@@ -268,7 +268,7 @@ class Projection(Struct, frozen=True):
 
     @property
     def omissions(self) -> Omissions:
-        """The counts of the content that is hidden from this audience."""
+        """How much content is hidden from this audience."""
         return Omissions(self.audience, self._analysis, self._only, self.rows)
 
     def usages(self, prices: Prices = NO_PRICES) -> UsageView | None:

@@ -14,7 +14,7 @@ class UsageTable:
 
     def __init__(self) -> None:
         self.by_message: dict[int, Usage] = {}
-        """The usage of each message for which it is reported."""
+        """The usage of each message that reports any, by message number."""
         self.totals: dict[int, Usage] = {}
         """The usage reported for a whole transcript, by transcript number."""
         self.sums: dict[int, dict[str | None, Usage]] = {}

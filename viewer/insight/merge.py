@@ -36,7 +36,7 @@ class Arrivals:
         self._stamps = array("q")
 
     def note(self, count: int, stamp: int) -> None:
-        """Record that the messages after `count` arrive at this time."""
+        """Record that the messages after the first `count` arrive at this time."""
         if self._stamps and self._stamps[-1] == stamp:
             return
         if self._firsts and self._firsts[-1] == count + 1:

@@ -221,7 +221,7 @@ _BRACKETED = (
     *("think", "thought", "reason", "scratch", "cot]", "inner", "chain", "analys", "reflect", "plan]", "planning"),
     *("critique", "monologue", "internal", "deliberation"),
 )
-"""The first letters of words that mark a thought in square brackets."""
+"""The beginnings of words that mark a thought in square brackets."""
 WIDE_OPENS = ("＜", "﹤", "【", "〔", "〖", "⟨", "◁")
 WIDE_ENDS = ("＞", "﹥", "】", "〕", "〗", "⟩", "▷")
 """Other brackets around tag names. Brackets that some languages use to quote titles are excluded."""

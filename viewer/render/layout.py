@@ -273,7 +273,7 @@ class Layouts:
         self._ask = ask
 
     def get(self, number: int, request: LayoutRequest) -> Layout | None:
-        """Return the layout; None if it is missing and must be requested."""
+        """Return the layout, possibly of the body before it grew. If it is missing, request it and return None."""
         known = self._known.get(number)
         if known is not None and known[0] == request:
             return known[1]

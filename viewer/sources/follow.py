@@ -1,4 +1,4 @@
-"""Follow a growing file: poll it, detect truncation, rewrites, and rotation, and return its bytes as they arrive."""
+"""Follow a growing file: poll it, detect that it was replaced or rotated, and return its bytes as they arrive."""
 
 from __future__ import annotations
 

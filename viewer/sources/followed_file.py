@@ -1,4 +1,4 @@
-"""`FollowedFile`: a followed regular file that stays open. Detects truncation and rewrites."""
+"""`FollowedFile`: a followed regular file that stays open. Detects that it was truncated or rewritten."""
 
 from __future__ import annotations
 

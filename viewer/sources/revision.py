@@ -1,4 +1,4 @@
-"""`FileRevision`: the text of a followed file until it is truncated, rotated, or replaced. UTF-16 is converted."""
+"""`FileRevision`: the text that was read from one revision of a followed file. UTF-16 is converted."""
 
 from __future__ import annotations
 

@@ -252,7 +252,7 @@ def _time(text: str) -> Choice | None:
 
 
 def filter_regex(pattern: str) -> Regex:
-    """Return the pattern of a filter. Case matters only if the pattern has a capital letter."""
+    """Compile the pattern of a filter. Case matters only if it has a capital letter outside escapes."""
     plain = _ESCAPED.sub("", pattern)
     return Regex(pattern, plain == plain.lower())
 

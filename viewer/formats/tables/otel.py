@@ -38,7 +38,7 @@ _OF_AGENTS = (
     "gen_ai.agent.name",
     "traceloop.entity.name",
 )
-"""Attributes of a span that is an agent, not only the root of a workflow."""
+"""Attributes that mark a span as an agent rather than just the root of a workflow."""
 _START = "startTimeUnixNano|start_time_unix_nano|startTime|start_time|timestamp|started_at"
 _END = f"endTimeUnixNano|end_time_unix_nano|endTime|end_time|{_START}"
 _PARENT = "parentSpanId|parent_span_id|parentId|parent_id|parentSpanContext.spanId|parentSpanContext"

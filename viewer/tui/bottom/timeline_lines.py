@@ -1,4 +1,4 @@
-"""Draw the rows of the timeline: the axis, and one line per bar with its name, duration, deadline, and failure."""
+"""Draw the rows of the waterfall of calls: the axis, and a line per bar: name, duration, deadline, and failure."""
 
 from __future__ import annotations
 

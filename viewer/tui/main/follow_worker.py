@@ -330,7 +330,8 @@ class FollowWorker:
             self._draw_source(change.state)
 
     def _draw_source(self, state: SourceState) -> None:
-        """Report the condition of the file. An empty view shows it too, except for the reason why reading stopped."""
+        """Redraw the title, and report the condition of the file unless it is OK. For an empty view, report only why
+        reading stopped: the view itself shows the rest."""
         condition, has_rows = state.condition, len(self._session.rows) > 0
         if condition is not SourceCondition.OK if has_rows else condition is SourceCondition.STOPPED:
             self._host.notify(as_sentence(state.sentence))

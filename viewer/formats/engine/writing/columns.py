@@ -98,8 +98,7 @@ class ColumnWriter:
         end_prefill: Callable[[], None],
         note: Callable[[str, Iterable[str]], None] | None,
     ) -> None:
-        """`note` records text that later records may repeat. `end_prefill` ends the message that an answer could have
-        continued."""
+        """`note` records text that may be repeated. `end_prefill` ends a message that an answer could continue."""
         self._record = record
         self._headers = headers
         self._messages = messages

@@ -15,6 +15,8 @@ from viewer.reading.header import full_tool_name, is_tool
 from viewer.syntax.json_text import check_json
 from viewer.syntax.json_tree import JsonText
 
+_encode = json.JSONEncoder(ensure_ascii=False).encode
+
 _ASIDE = frozenset({"injected", "subagent", "replayed", "notice"})
 """Kinds of text that no speaker wrote."""
 
@@ -53,11 +55,10 @@ def _encoded(value: object) -> str:
     if isinstance(value, JsonText):
         return str(value)
     if isinstance(value, dict):
-        members = (f"{json.dumps(key, ensure_ascii=False)}: {_encoded(member)}" for key, member in value.items())
-        return "{" + ", ".join(members) + "}"
+        return "{" + ", ".join([f"{_encode(key)}: {_encoded(member)}" for key, member in value.items()]) + "}"
     if isinstance(value, list):
         return "[" + ", ".join(map(_encoded, value)) + "]"
-    return json.dumps(value, ensure_ascii=False)
+    return _encode(value)
 
 
 def _as_object(message: Writable, losses: list[str]) -> dict[str, object]:

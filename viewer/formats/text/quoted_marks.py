@@ -16,7 +16,7 @@ _LITERAL, _END_LITERAL = b"<|literal|>", b"<|endliteral|>"
 def refuse_quoted_marks(messages: Iterable[Writable], target: str) -> None:
     """Raise an error if quoted marks in a shown message would hide text in a format without escapes."""
     for message in messages:
-        if message.source_text is None or not message.visible:
+        if message.source_text in (None, message.body) or not message.visible:
             continue
         role = message.role
         if shown_text(read_source_text(message.source_text), role) != shown_text(live_body(message.body), role):

@@ -62,7 +62,7 @@ def _type_of(start: int, end: int, read: Read) -> str | None:
 
 def _member(data: bytes, wanted: bytes) -> bytes | None:
     """Return the string value of a member of the first object, even if the string is incomplete."""
-    depth, last, key = 0, b"", b""
+    depth, last, key, at = 0, b"", b"", 0
     for found in _JSON_TOKEN.finditer(data):
         token = found[0]
         if token in (b"{", b"["):
@@ -70,8 +70,8 @@ def _member(data: bytes, wanted: bytes) -> bytes | None:
         elif token in (b"}", b"]"):
             depth -= 1
         elif token == b":":
-            key = last
-        elif depth == 1 and key == wanted:
+            key, at = last, found.end()
+        elif depth == 1 and key == wanted and not data[at : found.start()].strip():
             return token[1:-1]
         last = token
         if token != b":":

@@ -10,7 +10,7 @@ import pytest
 from tests.support.converting import InMemory
 from tests.support.declaring import tool
 from tests.support.program import run
-from viewer.checks.offending import offending_value
+from viewer.checks.offending import _member, offending_value
 from viewer.document.document import Document
 from viewer.model.visibility import EVERYTHING
 
@@ -65,3 +65,16 @@ def test_check_prints_the_name_if_it_reveals_everything(tmp_path: Path) -> None:
     path.write_text("version: 2.2\n" + declares("city") + CALL.format(1, "{}"), "utf-8")
     assert "Missing required argument [" in run("check", str(path)).out
     assert "Missing required argument `city` [" in run("check", "--reveal", "all", str(path)).out
+
+
+@pytest.mark.parametrize(
+    ("data", "wanted"),
+    [
+        (b'{"type": 5, "a": "b"}', None),
+        (b'{"type": null, "a": "b"}', None),
+        (b'{"a": {"type": "inner"}, "type" : "outer"}', b"outer"),
+        (b'{"type":"cut off"', b"cut off"),
+    ],
+)
+def test_the_value_of_a_member_is_a_string_right_after_its_key(data: bytes, wanted: bytes | None) -> None:
+    assert _member(data, b'"type"') == wanted

@@ -71,7 +71,7 @@ OF_MERGED: tuple[tuple[str, tuple[str, ...], str, str], ...] = (
 """Actions that the merged view shares with the main screen."""
 
 OWN: tuple[Action, ...] = (
-    Action("sort_files", ("s",), "Sort", "Sort by the next column.", _F, "sort"),
+    Action("sort_files", ("s",), "Sort", "Change the sort order.", _F, "sort"),
     Action("compare_files", ("D",), "Compare", "Mark the file; marking a second file compares the two.", _F, "compare"),
     Action("follow_newest", ("F",), "Follow newest", "Open the newest file and follow it.", _F, "follow_newest"),
     Action("copy_path", ("y",), "Copy path", "Copy the path of the file.", _F, "copy_path", served=Served.NEVER),

@@ -14,7 +14,7 @@ from viewer.cli import output
 from viewer.document import vault
 from viewer.sources import stamp
 
-TURNS = 300
+TURNS = 3000
 SENTENCE = "the file was rewritten"
 
 
@@ -36,7 +36,7 @@ def path(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def rewritten(path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Rewrite the file when half of the bodies have been read."""
+    """Rewrite the file when half of the bodies have been read. They are read in several blocks."""
     monkeypatch.setattr(stamp, "YOUNGEST_NS", 0)
     monkeypatch.setattr(output, "_BLOCK", 500)
     tick(path.parent)
@@ -52,8 +52,8 @@ def rewritten(path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
         return counting
 
-    for name in ("body_for", "source_text_for"):
-        monkeypatch.setattr(vault.Vault, name, counted(getattr(vault.Vault, name)))
+    for owner, name in ((vault.Vault, "body_for"), (vault._Bodies, "read")):
+        monkeypatch.setattr(owner, name, counted(getattr(owner, name)))
     yield
 
 
@@ -90,7 +90,5 @@ class TestRewrites:
         assert [file.name for file in path.parent.iterdir()] == ["chat.txt", "clock"]
 
     def test_convert_writes_nothing(self, path: Path) -> None:
-        path.write_text(chat("First", 10 * TURNS))  # more than one block
-        tick(path.parent)
         result = run("convert", "--to", "json", path)
         assert (result.code, result.out, result.err) == (2, "", f"ocmlview: {path}: {SENTENCE}\n")

@@ -108,8 +108,8 @@ class HandMade:
     def new_diagnostics(self, rows: HandMadeRows) -> None:
         pass
 
-    def items(self) -> Iterator[Item]:
-        return iter(self.shown)
+    def items(self, rows: HandMadeRows | None = None, first: int = 0) -> Iterator[Item]:
+        return iter(self.shown[first:])
 
     def diagnostics(self) -> list[ShownDiagnostic]:
         return self.problems

@@ -184,21 +184,23 @@ class Projection(Struct, frozen=True):
         rows.extend()
         return rows
 
-    def items(self) -> Iterator[Item]:
-        """Return the messages, stray text, and runs of hidden messages, in input order."""
-        rows = self.rows()
-        return (self.item(rows, row) for row in range(len(rows)))
+    def items(self, rows: Rows | None = None, first: int = 0) -> Iterator[Item]:
+        """Yield the messages, stray text, and runs of hidden messages from a row on, in input order."""
+        rows = self.rows() if rows is None else rows
+        bodies = _bodies(self, rows, first)
+        for row in range(first, len(rows)):
+            yield self.item(rows, row, (next(bodies)[1], None) if rows.kind(row) is RowKind.MESSAGE else None)
 
     def writable(self) -> Iterator[ShownMessage]:
         """Yield the messages for a writer, with their source text."""
         rows, index = self.rows(), self._analysis.index
-        for row, body in _bodies(self._vault, self.audience, index, rows):
+        for row, body in _bodies(self, rows):
             message = index[rows.value(row)]
             source = self._vault.source_text_for(self.audience, message, body)
             transcript = rows.transcript_label(message.transcript)
             yield self._shown(message, rows.label(row), rows.turn(row), transcript, (body, source))
 
-    def item(self, rows: Rows, row: int) -> Item:
+    def item(self, rows: Rows, row: int, texts: _Texts = None) -> Item:
         """Return the content of a row, with its body. For a folded row, use `folded`."""
         kind, value = rows.kind(row), rows.value(row)
         if kind is RowKind.STRAY:
@@ -210,12 +212,11 @@ class Projection(Struct, frozen=True):
         if kind is RowKind.HIDDEN or kind in FOLDED_KINDS:
             return HiddenRun(self._analysis.index.transcript(rows.last_number(row)), rows.count_hidden(row))
         message = self._analysis.index[value]
-        return self._shown(message, rows.label(row), rows.turn(row), rows.transcript_label(message.transcript))
+        return self._shown(message, rows.label(row), rows.turn(row), rows.transcript_label(message.transcript), texts)
 
     def texts(self, rows: Rows) -> Iterator[MessageText]:
         """Yield the messages of these rows with their bodies, faster than `item`."""
-        bodies = _bodies(self._vault, self.audience, self._analysis.index, rows)
-        return _texts(self._analysis.index, rows, bodies, self._header)
+        return _texts(self._analysis.index, rows, _bodies(self, rows), self._header)
 
     def unread(self, rows: Rows, row: int) -> ShownMessage:
         """Return the message of a row without its body."""
@@ -328,8 +329,7 @@ class Projection(Struct, frozen=True):
         return self._shown(message, number, self._analysis.index.turn(number), message.transcript)
 
     def time_finder(self) -> Callable[[int], int | None]:
-        """Return a function that returns the time of a message in milliseconds, or None if this audience does not see
-        the message."""
+        """Return a function that returns the time of a message in milliseconds, or None if it is not shown."""
         index, cache = self._analysis.index, VisibilityCache(self._analysis.index, self.audience.sees)
         return lambda number: index.time_ms(number) if cache.sees_kind(index.header_key(number)) else None
 
@@ -710,10 +710,11 @@ class WholeInput:
         return {(found.code, found.reason) for found in self._analysis.findings.by_position()}
 
 
-def _bodies(vault: Vault, audience: Audience, index: MessageIndex, rows: Rows) -> Iterator[tuple[int, str]]:
-    """Yield the row of each message and its body, faster than `Vault.body_for`."""
-    places = [row for row in range(len(rows)) if rows.kind(row) is RowKind.MESSAGE]
-    return zip(places, vault.texts_for(audience, index, map(rows.value, places)), strict=True)
+def _bodies(projection: Projection, rows: Rows, first: int = 0) -> Iterator[tuple[int, str]]:
+    """Yield the row of each message from a row on, and its body, faster than `Vault.body_for`."""
+    places = [row for row in range(first, len(rows)) if rows.kind(row) is RowKind.MESSAGE]
+    index = projection._analysis.index
+    return zip(places, projection._vault.texts_for(projection.audience, index, map(rows.value, places)), strict=True)
 
 
 def _texts(

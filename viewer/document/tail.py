@@ -50,7 +50,11 @@ class Tail:
         """Yield the new settled rows. A run of hidden messages is held back: its growth and timing must not be
         observable. The line of a call waits for its reply, or for the next shown message."""
         self._rows.extend()
-        while self._next < len(self._rows) and (ended or self._is_settled(self._next)):
+        for item in self.projection.items(self._rows, self._next) if ended else ():
+            self._number = self._rows.last_number(self._next)
+            self._next += 1
+            yield item
+        while self._next < len(self._rows) and self._is_settled(self._next):
             row = self._next
             self._next += 1
             self._number = self._rows.last_number(row)

@@ -21,6 +21,7 @@ def signs(
     literals: bytes,
     leads: bytes,
     spellings: bytes,
+    pictographs: bytes = b"",
     /,
 ) -> tuple[bytes, bytes]: ...
 def levels() -> tuple[str, ...]: ...

@@ -20,12 +20,14 @@ from viewer.checks.plain_calls import (
     MISFITS,
     KindCode,
     PlainRows,
+    id_place,
     object_flags,
 )
 from viewer.checks.prefilter_numpy import Batch, compile_numpy
 from viewer.index.calls import is_function
 from viewer.reading.bodies import read_body, verbatim_body
 from viewer.rules.errors import E_CALL_SCHEMA
+from viewer.rules.notes import I_CALL_INFERRED
 from viewer.scan.blocks import Positions
 from viewer.syntax.json_text import plain_object
 from viewer.tools.arguments import ArgumentFault
@@ -173,18 +175,39 @@ class _Rows:
             at = run_first
             self._skip_to(int(self._rows[at]))
             keys = self._keys[places[run.places]].tolist()
-            if not tools.link_run(run, [*map(self._checker.tool_of, keys)]):
+            lacking = dict.fromkeys(self._keys[places[run.lacking]].tolist())
+            if not tools.link_run(run, [*map(self._checker.tool_of, keys)], map(self._checker.bare_tool_of, lacking)):
                 continue
             others = np.setdiff1d(np.arange(run_first, run_last), places[run.first : run.end], assume_unique=True)
             faulty = self._faulty[self._faulty.searchsorted(run_first) : self._faulty.searchsorted(run_last)]
-            for place in sorted([*others.tolist(), *faulty.tolist()]):
-                if place in self._faults:
+            noted = set(self._noted(places[run.lacking + 1]))
+            for place in sorted([*others.tolist(), *faulty.tolist(), *noted]):
+                if place in noted:
+                    self._note(place)
+                elif place in self._faults:
                     self._report(place)
                 else:
                     self._checker.run_checks(int(self._masks[place]), self._case(place), is_linked=True)
             at = run_last + 1
             self._before = int(self._rows[run_last])
         self._check_each(at, end)
+
+    def _noted(self, places: Positions) -> list[int]:
+        """Return the indices of the replies whose missing ID must be reported, given all replies without an ID."""
+        noted = places[self._has_code(KindCode.NOTED)[places]]
+        findings = self._checker.findings
+        if len(noted) and findings.omits(I_CALL_INFERRED.code):
+            findings.count_omitted(I_CALL_INFERRED, None, len(noted))
+            return []
+        rows: list[int] = noted.tolist()
+        return rows
+
+    def _note(self, place: int) -> None:
+        """Report the missing ID of a linked reply."""
+        row = int(self._rows[place])
+        header, body = self._batch.starts[row], self._batch.body_starts[row]
+        at = self._base + id_place(self._batch.data, int(header), int(body))
+        self._checker.report(I_CALL_INFERRED, None, at, at, self._first + row)
 
     def _report(self, place: int) -> None:
         """Report the faults in the arguments of a call, which has no other problem."""
@@ -205,9 +228,11 @@ class _Rows:
     def _columns(self, places: Positions) -> CallColumns:
         """Return the messages at these indices as columns."""
         is_call, objects = self._has_code(KindCode.CALL)[places], self._objects[places]
-        ids = [self._ids[place] for place in places.tolist()]
+        ids = [*map(self._ids.__getitem__, places.tolist())]
+        may_lack_id = self._has_code(KindCode.MAY_LACK_ID)[places]
         is_plain = self._is_plain[places] & self._has_code(KindCode.HAS_ID)[places]
-        is_plain &= np.fromiter((call_id is not None for call_id in ids), bool, len(ids))
+        if None in ids:
+            is_plain &= may_lack_id | np.array([call_id is not None for call_id in ids], bool)
         if self._have_deadline:
             for row in np.flatnonzero(is_plain & is_call).tolist():
                 is_plain[row] = DEADLINE not in self._text(places[row])
@@ -235,7 +260,17 @@ class _Rows:
             is_call,
             ~is_call & (objects & HAS_OK > 0),
             is_call & self._has_code(KindCode.CALL_STOP)[places],
+            may_lack_id,
+            self._bare_tools()[places] if None in ids else np.zeros(len(ids), np.int64),
         )
+
+    def _bare_tools(self) -> Positions:
+        """Return a number for the tool of each call or reply."""
+        distinct, places = np.unique(self._keys, return_inverse=True)
+        numbers: dict[str, int] = {}
+        tools = [*map(self._checker.bare_tool_of, distinct.tolist())]
+        of_keys = np.array([numbers.setdefault(tool, len(numbers)) for tool in tools], np.int64)
+        return of_keys[places]
 
     def _judge_arguments(
         self, places: Positions, are_objects: NDArray[np.bool_], values: dict[int, dict[str, object]]

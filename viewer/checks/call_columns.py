@@ -35,10 +35,15 @@ class CallColumns(Struct, frozen=True):
     has_ok: _Flags
     """True for a reply that is an object with `ok`."""
     has_call_stop: _Flags
+    may_lack_id: _Flags
+    """True for a call or reply that needs no ID."""
+    tools: Positions
+    """A number for each name that links a call and a reply without IDs."""
 
 
 class LinkedRun(Struct, frozen=True):
-    """Consecutive calls and replies that belong together: every call has a reply in its turn and an ID that is new."""
+    """Consecutive calls and replies that belong together: every call has a reply in its turn. Its ID is new; without
+    one, the reply comes next."""
 
     first: int
     end: int
@@ -52,11 +57,13 @@ class LinkedRun(Struct, frozen=True):
     replies: Column
     places: Positions
     """The indices of the calls in the columns."""
-    ids: Sequence[str]
+    ids: Sequence[str | None]
     order: Column
     """The calls, in the order of their replies."""
     is_passed: bool
     """True if other messages come between these calls and replies."""
+    lacking: Positions
+    """The indices of the calls without an ID in the columns."""
 
 
 def linked_runs(rows: CallColumns, ledger: CallLedger) -> Iterator[LinkedRun]:
@@ -64,6 +71,8 @@ def linked_runs(rows: CallColumns, ledger: CallLedger) -> Iterator[LinkedRun]:
 
     A run is valid as long as the ledger has seen no message after it, because earlier ones share no call ID with it."""
     calls, replies = _pairs(rows, ledger)
+    if None in rows.ids:
+        calls, replies = _merged(calls, replies, _calls_before_replies(rows))
     calls, replies, is_in = _whole(calls, replies, len(rows.numbers))
     if not len(calls):
         return
@@ -107,6 +116,21 @@ def _pairs(rows: CallColumns, ledger: CallLedger) -> tuple[Positions, Positions]
     return calls[is_same & ~is_old], replies[is_same & ~is_old]
 
 
+def _calls_before_replies(rows: CallColumns) -> Positions:
+    """Return the indices of the calls that directly precede a reply of the same tool, both without an ID."""
+    may_pair = np.array([call_id is None for call_id in rows.ids], bool) & rows.is_plain & rows.may_lack_id
+    is_call, tools, turns = rows.is_call, rows.tools, rows.turns
+    is_pair = may_pair[:-1] & may_pair[1:] & is_call[:-1] & ~is_call[1:]
+    return np.flatnonzero(is_pair & (tools[:-1] == tools[1:]) & (turns[:-1] == turns[1:]))
+
+
+def _merged(calls: Positions, replies: Positions, others: Positions) -> tuple[Positions, Positions]:
+    """Return all pairs in the order of the calls. The reply to each of the others comes next."""
+    all_calls, all_replies = np.concatenate((calls, others)), np.concatenate((replies, others + 1))
+    in_order = all_calls.argsort()
+    return all_calls[in_order], all_replies[in_order]
+
+
 def _whole(calls: Positions, replies: Positions, count: int) -> tuple[Positions, Positions, _Flags]:
     """Return the pairs with only other such pairs between call and reply, and a flag for each message: true if it is in
     one of these pairs."""
@@ -124,6 +148,7 @@ def _whole(calls: Positions, replies: Positions, count: int) -> tuple[Positions,
 def _run(rows: CallColumns, first: int, end: int, calls: Positions, replies: Positions) -> LinkedRun:
     numbers, turns = rows.numbers, rows.turns[first:end]
     last_turn = first + int(turns.searchsorted(turns[-1]))
+    ids = [rows.ids[place] for place in calls.tolist()]
     return LinkedRun(
         first,
         end,
@@ -133,7 +158,8 @@ def _run(rows: CallColumns, first: int, end: int, calls: Positions, replies: Pos
         column_of("I", numbers[calls]),
         column_of("I", numbers[replies]),
         calls,
-        [rows.ids[place] or "" for place in calls.tolist()],
+        ids,
         column_of("I", replies.argsort()),
-        is_passed=int(numbers[end - 1] - numbers[first]) >= end - first,
+        int(numbers[end - 1] - numbers[first]) >= end - first,
+        calls[[call_id is None for call_id in ids]] if None in ids else calls[:0],
     )

@@ -38,8 +38,10 @@ if TYPE_CHECKING:
     from viewer.checks.queue import CheckQueue, Messages
     from viewer.reading.grammar import TextGrammar
 
-MOST_BYTES = 1024 * 1024
-MOST_ROWS = 8192
+MOST_BYTES, MOST_ROWS = 1024 * 1024, 8192
+"""The largest batch. NumPy is slower if what it computes for each byte does not fit into the cache."""
+MOST_BYTES_NATIVE, MOST_ROWS_NATIVE = 4 * MOST_BYTES, 4 * MOST_ROWS
+"""The largest batch with the accelerator. Each operation of NumPy on the messages of a batch has a fixed cost."""
 REASONS = ("", "wrong-type", "not-in-enum", "missing-argument", "unknown-argument")
 """The reasons of the faults that `Native.objects` returns."""
 LEAST_TOGETHER = 32
@@ -50,10 +52,11 @@ _IS_SPACE[list(b" \t\r\n")] = True
 
 def check_run(checker: CheckQueue, work: Messages, size: int) -> int:
     """Check about `size` bytes of the first messages. Return the number of the last one checked."""
-    first = work.first
-    columns = checker.index.bounds(first, min(work.last, first + MOST_ROWS - 1))
+    first, is_native = work.first, native.load() is not None
+    most_bytes, most_rows = (MOST_BYTES_NATIVE, MOST_ROWS_NATIVE) if is_native else (MOST_BYTES, MOST_ROWS)
+    columns = checker.index.bounds(first, min(work.last, first + most_rows - 1))
     starts, ends = (np.frombuffer(column, np.int64) for column in columns)
-    count = max(1, int(starts.searchsorted(starts[0] + min(size, MOST_BYTES), "left")))
+    count = max(1, int(starts.searchsorted(starts[0] + min(size, most_bytes), "left")))
     starts, ends = starts[:count], ends[:count]
     base = int(starts[0])
     data = checker.read(base, int(ends[-1]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -36,6 +37,7 @@ from viewer.tools.schema_columns import UNKNOWN
 if TYPE_CHECKING:
     from viewer.checks.context import CheckContext
     from viewer.checks.queue import CheckQueue, Messages
+    from viewer.native import Native
     from viewer.reading.grammar import TextGrammar
 
 MOST_BYTES, MOST_ROWS = 1024 * 1024, 8192
@@ -46,6 +48,9 @@ REASONS = ("", "wrong-type", "not-in-enum", "missing-argument", "unknown-argumen
 """The reasons of the faults that `Native.objects` returns."""
 LEAST_TOGETHER = 32
 """If there are fewer messages than this between two instructions, it is faster to check them one by one."""
+_UNDECLARED, _FREE = -5, -4
+"""The parts of tools without a schema: functions, and others, which need no declaration."""
+assert _FREE < UNKNOWN
 _IS_SPACE = np.zeros(256, bool)
 _IS_SPACE[list(b" \t\r\n")] = True
 
@@ -89,10 +94,19 @@ def _verbatim(checker: CheckQueue, first: int, batch: Batch) -> NDArray[np.bool_
 def _answers(checker: CheckQueue, first: int, count: int) -> NDArray[np.int64]:
     """Return the results of the header predicates for each message."""
     kinds = np.frombuffer(checker.index.kinds[first : first + count], np.uint32)
-    distinct, examples, rows = np.unique(kinds, return_index=True, return_inverse=True)
-    pairs = zip(examples.tolist(), distinct.tolist(), strict=True)
-    answers: NDArray[np.int64] = np.array([checker.answers.of(first + row, key) for row, key in pairs], np.int64)[rows]
-    return answers
+    return by_kind(kinds, lambda key: checker.answers.of(lambda: first + int((kinds == key).argmax()), key))
+
+
+def by_kind(kinds: NDArray[np.uint32], value_of: Callable[[int], int]) -> NDArray[np.int64]:
+    """Return a value for each message that depends only on its kind."""
+    if not len(kinds):
+        return np.zeros(0, np.int64)
+    base = kinds.min()
+    distinct = np.flatnonzero(np.bincount(kinds - base))
+    values = np.zeros(int(distinct[-1]) + 1, np.int64)
+    values[distinct] = [*map(value_of, (distinct + int(base)).tolist())]
+    found: NDArray[np.int64] = values[kinds - base]
+    return found
 
 
 class _Rows:
@@ -116,9 +130,9 @@ class _Rows:
         self._starts, self._ends = batch.body_starts[rows], batch.body_ends[rows]
         self._turns = index.turns(first, last)
         ids = index.call_ids(first, last)
-        self._ids = [ids[row] for row in rows.tolist()]
+        self._ids = ids if len(rows) == len(ids) else [*map(ids.__getitem__, rows.tolist())]
         self._keys = np.frombuffer(index.kinds[first : last + 1], np.uint32)[rows]
-        self._codes = self._codes_of_kinds()
+        self._codes = by_kind(self._keys, checker.kind_code)
         self._is_plain = self._has_code(KindCode.PLAIN) & self._is_verbatim
         self._is_plain &= self._masks & ~checker.of_plain_calls == 0
         leads = batch.block[self._starts]
@@ -127,7 +141,7 @@ class _Rows:
         for place in np.flatnonzero(_IS_SPACE[leads]).tolist():
             self._are_json[place] = BEGINS_OBJECT.match(batch.data, self._starts[place]) is not None
         self._have_deadline = DEADLINE in batch.data
-        self._objects = self._native_objects()
+        self._objects, self._all_faults = self._native_objects()
         self._faults: dict[int, list[ArgumentFault]] = {}
         """For some calls, by index: the faults in their arguments, relative to the body."""
         self._faulty = np.zeros(0, np.int64)
@@ -135,23 +149,48 @@ class _Rows:
         self._before = -1
         """The last row that was checked or linked."""
 
-    def _codes_of_kinds(self) -> NDArray[np.int64]:
-        distinct, places = np.unique(self._keys, return_inverse=True)
-        codes: NDArray[np.int64] = np.array([*map(self._checker.kind_code, distinct.tolist())], np.int64)[places]
-        return codes
-
     def _has_code(self, code: KindCode) -> NDArray[np.bool_]:
         return self._codes & code.value > 0
 
-    def _native_objects(self) -> NDArray[np.uint8]:
-        """Return the flags of the bodies as JSON objects; all 0 without the accelerator."""
+    def _native_objects(self) -> tuple[NDArray[np.uint8], NDArray[np.int64] | None]:
+        """Return the flags of the bodies as JSON objects, all 0 without the accelerator, and the faults in arguments.
+        There are no faults but None if an instruction may declare other tools before a call."""
         flags = np.zeros(len(self._rows), np.uint8)
         accelerator = native.load()
-        if accelerator is not None:
-            places = np.flatnonzero(self._is_brace & self._is_plain)
-            bounds = np.stack((self._starts[places], self._ends[places]), axis=-1).astype(np.int64)
-            flags[places] = np.frombuffer(accelerator.objects(self._batch.data, bounds.tobytes())[0], np.uint8)
-        return flags
+        if accelerator is None:
+            return flags, None
+        places = np.flatnonzero(self._is_brace & self._is_plain)
+        parts, may_judge = np.zeros(0, np.int64), bool(self._checker.tools.declarations)
+        if may_judge and not self._has_code(KindCode.INSTRUCTION).any():
+            parts = np.where(self._has_code(KindCode.CALL)[places], self._parts(self._keys[places]), UNKNOWN)
+        flags[places], faults = self._judged(accelerator, places, parts)
+        return flags, faults if len(parts) == len(places) else None
+
+    def _parts(self, keys: NDArray[np.uint32]) -> NDArray[np.int64]:
+        """Return the part of the tool of each call in the columns of declared schemas."""
+        declared, tool_of = self._checker.tools.declarations, self._checker.tool_of
+        is_native = native.load() is not None
+
+        def part_of(key: int) -> int:
+            name = tool_of(key)
+            if not declared.knows(name):
+                return _UNDECLARED if is_function(name) else _FREE
+            return declared.part(name) if is_native else UNKNOWN
+
+        return by_kind(keys, part_of)
+
+    def _judged(
+        self, accelerator: Native, places: Positions, parts: NDArray[np.int64]
+    ) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+        """Return the flags of the bodies at these indices as JSON objects, and the faults of those with a part."""
+        bounds = np.stack((self._starts[places], self._ends[places]), axis=-1).astype(np.int64)
+        columns, wanted = self._checker.tools.declarations.columns, np.maximum(parts, UNKNOWN).astype(np.int32)
+        found, faults = accelerator.objects(
+            self._batch.data, bounds.tobytes(), columns.parts, columns.names, columns.text, wanted.tobytes()
+        )
+        table = np.frombuffer(faults, np.int64).reshape(-1, 4).copy()
+        table[:, 0] = places[table[:, 0]]
+        return np.frombuffer(found, np.uint8), table
 
     def check(self) -> None:
         """Check all messages, in order."""
@@ -179,7 +218,9 @@ class _Rows:
             self._skip_to(int(self._rows[at]))
             keys = self._keys[places[run.places]].tolist()
             lacking = dict.fromkeys(self._keys[places[run.lacking]].tolist())
-            if not tools.link_run(run, [*map(self._checker.tool_of, keys)], map(self._checker.bare_tool_of, lacking)):
+            names = {key: self._checker.tool_of(key) for key in dict.fromkeys(keys)}
+            bare_tools = map(self._checker.bare_tool_of, lacking)
+            if not tools.link_run(run, [*map(names.__getitem__, keys)], bare_tools):
                 continue
             others = np.setdiff1d(np.arange(run_first, run_last), places[run.first : run.end], assume_unique=True)
             faulty = self._faulty[self._faulty.searchsorted(run_first) : self._faulty.searchsorted(run_last)]
@@ -269,44 +310,31 @@ class _Rows:
 
     def _bare_tools(self) -> Positions:
         """Return a number for the tool of each call or reply."""
-        distinct, places = np.unique(self._keys, return_inverse=True)
         numbers: dict[str, int] = {}
-        tools = [*map(self._checker.bare_tool_of, distinct.tolist())]
-        of_keys = np.array([numbers.setdefault(tool, len(numbers)) for tool in tools], np.int64)
-        return of_keys[places]
+        return by_kind(self._keys, lambda key: numbers.setdefault(self._checker.bare_tool_of(key), len(numbers)))
 
     def _judge_arguments(
         self, places: Positions, are_objects: NDArray[np.bool_], values: dict[int, dict[str, object]]
     ) -> NDArray[np.bool_]:
         """Find the faults in the arguments of the calls at these indices. Some of their values are known. Return a
         flag for each call: true if it cannot have any other problem."""
-        keys, rows = np.unique(self._keys[places], return_inverse=True)
-        declared, names = self._checker.tools.declarations, [*map(self._checker.tool_of, keys.tolist())]
-        known = np.array([declared.knows(name) for name in names], bool)[rows]
-        undeclared = ~known & np.array([is_function(name) for name in names], bool)[rows]
+        declared, accelerator = self._checker.tools.declarations, native.load()
+        parts = self._parts(self._keys[places])
+        undeclared, known = parts == _UNDECLARED, parts > _FREE
         self._faults = {}
         left = known & are_objects
-        accelerator = native.load()
         if accelerator is not None and left.any():
-            parts = np.array([declared.part(name) if declared.knows(name) else UNKNOWN for name in names], np.int32)
-            bounds = np.stack((self._starts[places], self._ends[places]), axis=-1).astype(np.int64)
-            columns, wanted = declared.columns, np.where(left, parts[rows], UNKNOWN)
-            found, faults = accelerator.objects(
-                self._batch.data,
-                bounds.tobytes(),
-                columns.parts,
-                columns.names,
-                columns.text,
-                wanted.astype(np.int32).tobytes(),
-            )
-            left &= np.frombuffer(found, np.uint8) & (FITS | MISFITS) == 0
-            for row, reason, start, end in np.frombuffer(faults, np.int64).reshape(-1, 4).tolist():
-                body = int(self._starts[places[row]])
+            flags, faults = self._objects[places], self._all_faults
+            if faults is None:
+                flags, faults = self._judged(accelerator, places, np.where(left, parts, UNKNOWN))
+            left &= flags & (FITS | MISFITS) == 0
+            for place, reason, start, end in faults[np.isin(faults[:, 0], places)].tolist():
+                body = int(self._starts[place])
                 fault = ArgumentFault(REASONS[reason], start - body, end - body)
-                self._faults.setdefault(int(places[row]), []).append(fault)
+                self._faults.setdefault(place, []).append(fault)
         for row in np.flatnonzero(left).tolist():
             place = int(places[row])
-            value, name = values.get(place), names[rows[row]]
+            value, name = values.get(place), self._checker.tool_of(int(self._keys[place]))
             if value is None:
                 value = plain_object(self._text(place))
             if value is None or not declared.accepts(name, value):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from operator import eq
 
 import numpy as np
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 
 from viewer.columns.api import Column
 from viewer.columns.numpy_backend import column_of
+from viewer.index.call_ids import short_hashes
 from viewer.index.calls import CallLedger
 from viewer.scan.blocks import Positions
 
@@ -88,32 +90,47 @@ def _pairs(rows: CallColumns, ledger: CallLedger) -> tuple[Positions, Positions]
     """Return the indices of calls and of their replies, in the order of the calls.
 
     The ID of a pair belongs to no other message here, plain or not, and to no earlier call."""
-    none = np.zeros(0, np.int64)
-    places = np.flatnonzero([call_id is not None for call_id in rows.ids])
-    if len(places) < LEAST:
-        return none, none
-    hashes = np.fromiter(map(hash, rows.ids), np.int64, len(rows.ids))[places]
-    by_hash = hashes.argsort(kind="stable")
-    is_next = np.diff(hashes[by_hash]) == 0
-    is_two = is_next.copy()
-    is_two[1:] &= ~is_next[:-1]
-    is_two[:-1] &= ~is_next[1:]
-    at = np.flatnonzero(is_two)
-    calls, replies = places[by_hash[at]], places[by_hash[at + 1]]
+    places, ids = np.arange(len(rows.ids)), [call_id for call_id in rows.ids if call_id is not None]
+    if len(ids) < len(places):
+        places = np.flatnonzero([call_id is not None for call_id in rows.ids])
+    if len(ids) < LEAST:
+        return places[:0], places[:0]
+    calls, replies = _twins(ids)
+    calls, replies = places[calls], places[replies]
     is_plain, is_call, turns = rows.is_plain, rows.is_call, rows.turns
     is_pair = (
         is_plain[calls] & is_plain[replies] & is_call[calls] & ~is_call[replies] & (turns[calls] == turns[replies])
     )
     calls, replies = calls[is_pair], replies[is_pair]
-    in_order = calls.argsort()
-    calls, replies = calls[in_order], replies[in_order]
-    texts = [rows.ids[place] for place in calls.tolist()]
-    is_same = np.fromiter(map(eq, texts, map(rows.ids.__getitem__, replies.tolist())), bool, len(texts))
-    short = column_of("I", hashes[by_hash[at[is_pair]]][in_order].astype(np.uint32))
-    is_old = np.frombuffer(ledger.may_know(short), bool)
+    texts = [rows.ids[place] or "" for place in calls.tolist()]
+    is_old = np.frombuffer(ledger.may_know(short_hashes(texts)), bool)
     if is_old.any():
-        is_old = np.array([old and ledger.knows(text or "") for old, text in zip(is_old, texts, strict=True)], bool)
-    return calls[is_same & ~is_old], replies[is_same & ~is_old]
+        is_old = np.array([old and ledger.knows(text) for old, text in zip(is_old, texts, strict=True)], bool)
+    return calls[~is_old], replies[~is_old]
+
+
+def _twins(ids: list[str]) -> tuple[Positions, Positions]:
+    """Return the places of both occurrences of the IDs that occur twice, in order."""
+    is_next = np.fromiter(map(eq, ids, islice(ids, 1, None)), bool, len(ids) - 1)
+    if len(set(ids)) == len(ids) - np.count_nonzero(is_next):  # equal IDs are neighbors
+        at = np.flatnonzero(_are_two(is_next))
+        return at, at + 1
+    hashes = np.fromiter(map(hash, ids), np.int64, len(ids))
+    by_hash = hashes.argsort(kind="stable")
+    at = np.flatnonzero(_are_two(np.diff(hashes[by_hash]) == 0))
+    one, two = by_hash[at], by_hash[at + 1]
+    in_order = one.argsort()
+    one, two = one[in_order], two[in_order]
+    is_same = np.fromiter(map(eq, map(ids.__getitem__, one.tolist()), map(ids.__getitem__, two.tolist())), bool)
+    return one[is_same], two[is_same]
+
+
+def _are_two(is_next: _Flags) -> _Flags:
+    """Return, for each of several values that equal the next one or do not, whether exactly two in a row are equal."""
+    are_two = is_next.copy()
+    are_two[1:] &= ~is_next[:-1]
+    are_two[:-1] &= ~is_next[1:]
+    return are_two
 
 
 def _calls_before_replies(rows: CallColumns) -> Positions:

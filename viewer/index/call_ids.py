@@ -119,12 +119,13 @@ class CallTable:
 
     def put_new(self, columns: Columns, call_ids: Sequence[str | None], row: int) -> None:
         """Map unknown IDs to consecutive rows. A row may have no ID."""
-        known = [(place, call_id) for place, call_id in enumerate(call_ids, row + 1) if call_id is not None]
+        known = [call_id for call_id in call_ids if call_id is not None]
+        rows = range(row + 1, row + 1 + len(call_ids))
+        places = array("I", rows if len(known) == len(rows) else compress(rows, (one is not None for one in call_ids)))
         while 3 * (self._count + len(known)) > 2 * self._mask:
             self._grow(columns)
         columns = columns if len(known) >= WORTH_A_BACKEND else _PLAIN
-        new_hashes = short_hashes([call_id for _, call_id in known])
-        columns.fill_table(self._entries, self._hashes, array("I", [place for place, _ in known]), new_hashes)
+        columns.fill_table(self._entries, self._hashes, places, short_hashes(known))
         self._count += len(known)
 
     def may_have(self, columns: Columns, short: Column) -> bytearray:

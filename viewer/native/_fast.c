@@ -18,7 +18,7 @@
 #endif
 
 /* Must equal the number in __init__.py, so that a module compiled from older source is not used. */
-#define EDITION 9
+#define EDITION 10
 
 /* ---- columns ---------------------------------------------------------------------------------------------- */
 
@@ -884,13 +884,30 @@ enum { PLAIN = 1, HAS_OK = 2, MAY_FAIL = 4, FITS = 8, MISFITS = 16 }; /* flags o
 #define LONGEST_OBJECT 65536
 
 typedef struct { const uint8_t *text; size_t length; } Key;
+
+/* Return the first quote, backslash, or control character, or the end. */
+static const uint8_t *skip_plain(const uint8_t *at, const uint8_t *end) {
+#if HAS_X86
+    for (; end - at >= 16; at += 16) {
+        __m128i bytes = load16(at), controls = _mm_set1_epi8(0x1F);
+        __m128i is_control = _mm_cmpeq_epi8(_mm_min_epu8(bytes, controls), bytes);
+        int found = _mm_movemask_epi8(_mm_or_si128(either16(bytes, '"', '\\'), is_control));
+        if (found) return at + __builtin_ctz((unsigned)found);
+    }
+#endif
+    while (at < end && *at >= 0x20 && *at != '"' && *at != '\\') at++;
+    return at;
+}
+
 /* Return the end of a string without \u, given its first character, or NULL. A backslash is noted. */
 static const uint8_t *skip_string(const uint8_t *at, const uint8_t *end, int *has_escape) {
-    for (; at < end && *at >= 0x20; at++) {
+    static const uint8_t ESCAPES[256] = {
+        ['"'] = 1, ['\\'] = 1, ['/'] = 1, ['b'] = 1, ['f'] = 1, ['n'] = 1, ['r'] = 1, ['t'] = 1};
+    while ((at = skip_plain(at, end)) < end && *at >= 0x20) {
         if (*at == '"') return at + 1;
-        if (*at != '\\') continue;
         *has_escape = 1;
-        if (++at == end || !memchr("\"\\/bfnrt", *at, 8)) return NULL;
+        if (++at == end || !ESCAPES[*at]) return NULL;
+        at++;
     }
     return NULL;
 }

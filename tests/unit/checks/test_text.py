@@ -49,11 +49,11 @@ def test_every_body_with_a_hidden_part_has_a_sign() -> None:
     chance = random.Random(5)
     marks = [mark for pair in MARK_PAIRS[1:] for mark in (*pair.opens, *pair.closes)]
     turn = "<|channel|>analysis<|message|>a<|end|><|start|>assistant<|channel|>final<|message|>b"
-    pieces = [*marks, turn, *ESCAPABLE_MARKS, "text", "\n", "<|im_start|>", "<|$x|>", "a <| b", "<|endoftext|>"]
+    escaped = (mark.decode() for mark in ESCAPABLE_MARKS)
+    pieces = [*marks, turn, *escaped, "text", "\n", "<|im_start|>", "<|$x|>", "a <| b", "<|endoftext|>"]
     found = 0
     for _ in range(3000):
-        parts = [str(part, "utf-8") if isinstance(part, bytes) else part for part in chance.choices(pieces, k=4)]
-        body = verbatim_body("".join(parts).encode(), 0)
+        body = verbatim_body("".join(chance.choices(pieces, k=4)).encode(), 0)
         has_sign = any(sign.lower() in body.data.lower() for sign in TEXT_SIGNS)
         is_hiding = any(hidden_blocks(body, role) for role in ("assistant", "user"))
         assert has_sign or not is_hiding, body.data

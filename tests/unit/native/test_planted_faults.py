@@ -60,7 +60,7 @@ FAULTS: dict[str, tuple[str, ...]] = {
     "a repeated key is accepted": ("firsts[depth]; number < count;", "firsts[depth]; number < count - 1;"),
     "a key with an escape is compared": ("&has_escape)) || has_escape) return 0", "&has_escape))) return 0"),
     "a comma may end an object": ("state = NEXT;", "state = FIRST;"),
-    "a control character is text": ("*at >= 0x20; at++", "*at; at++"),
+    "a control character is text": ("< end && *at >= 0x20) {", "< end && *at) {"),
     "a number may begin with zeros": ("(*first == '0' && last > first + 1)", "0"),
     "a point may end a number": ("== first) return NULL;\n    return last", "== NULL) return NULL;\n    return last"),
     "any bracket closes": ("*at == openers[depth] + 2)", "(*at == ']' || *at == '}'))"),

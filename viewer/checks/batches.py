@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -18,6 +18,7 @@ from viewer.checks.plain_calls import (
     FAILS,
     FITS,
     HAS_OK,
+    IS_OBJECT,
     MISFITS,
     KindCode,
     PlainRows,
@@ -281,15 +282,14 @@ class _Rows:
             for row in np.flatnonzero(is_plain & is_call).tolist():
                 is_plain[row] = DEADLINE not in self._text(places[row])
         must_be_object = self._are_json[places] | self._has_code(KindCode.JSON)[places]
-        values: dict[int, dict[str, object]] = {}
-        for row in np.flatnonzero(is_plain & must_be_object & (objects == 0)).tolist():
-            value = plain_object(self._text(places[row]))
-            if value is None:
-                is_plain[row] = False
-                continue
-            objects[row] = object_flags(value)
-            if is_call[row]:
-                values[int(places[row])] = value
+        unread = np.flatnonzero(is_plain & must_be_object & (objects == 0))
+        read = [*map(plain_object, self._texts(places[unread]))]
+        columns = (places[unread].tolist(), is_call[unread].tolist())
+        objects[unread] = [
+            IS_OBJECT if one and value else object_flags(value) for one, value in zip(columns[1], read, strict=True)
+        ]
+        is_plain[unread] = objects[unread] > 0
+        values = {place: value for place, one, value in zip(*columns, read, strict=True) if one and value is not None}
         self._objects[places] = objects
         is_plain &= is_call | (objects & FAILS == 0)
         if self._checker.tools.declarations:
@@ -332,9 +332,9 @@ class _Rows:
                 body = int(self._starts[place])
                 fault = ArgumentFault(REASONS[reason], start - body, end - body)
                 self._faults.setdefault(place, []).append(fault)
-        for row in np.flatnonzero(left).tolist():
-            place = int(places[row])
-            value, name = values.get(place), self._checker.tool_of(int(self._keys[place]))
+        unjudged = places[left]
+        for place, key in zip(unjudged.tolist(), self._keys[unjudged].tolist(), strict=True):
+            value, name = values.get(place), self._checker.tool_of(key)
             if value is None:
                 value = plain_object(self._text(place))
             if value is None or not declared.accepts(name, value):
@@ -342,6 +342,11 @@ class _Rows:
         self._faulty = np.array(sorted(self._faults), np.int64)
         may_be_plain: NDArray[np.bool_] = ~undeclared & (~known | are_objects)
         return may_be_plain
+
+    def _texts(self, places: Positions) -> Iterator[bytes]:
+        data = self._batch.data
+        bounds = zip(self._starts[places].tolist(), self._ends[places].tolist(), strict=True)
+        return (data[start:end] for start, end in bounds)
 
     def _text(self, place: int) -> bytes:
         return self._batch.data[self._starts[place] : self._ends[place]]

@@ -10,8 +10,6 @@ from itertools import accumulate, compress, islice
 from viewer.columns.api import Column, Columns
 from viewer.columns.plain import PlainColumns
 
-WORTH_A_BACKEND = 256
-"""The backend is slower for fewer IDs than this."""
 _PLAIN = PlainColumns()
 
 
@@ -124,7 +122,6 @@ class CallTable:
         places = array("I", rows if len(known) == len(rows) else compress(rows, (one is not None for one in call_ids)))
         while 3 * (self._count + len(known)) > 2 * self._mask:
             self._grow(columns)
-        columns = columns if len(known) >= WORTH_A_BACKEND else _PLAIN
         columns.fill_table(self._entries, self._hashes, places, short_hashes(known))
         self._count += len(known)
 
@@ -142,7 +139,6 @@ class CallTable:
     def _grow(self, columns: Columns) -> None:
         entries, hashes = self._entries, self._hashes
         self._begin(2 * len(entries))
-        columns = columns if len(entries) >= WORTH_A_BACKEND else _PLAIN
         known = array("I", filter(None, entries))
         columns.fill_table(self._entries, self._hashes, known, array("I", compress(hashes, entries)))
 

@@ -340,17 +340,9 @@ class CallLedger:
         """Add calls with their replies; no open call is involved. `place` returns where an ID is missing.
 
         `is_passed` is true if there are other messages between them."""
-        first = len(self)
-        if is_passed:
-            self._passed = first
-        self._calls.extend(pairs.calls)
-        self._replies.extend(pairs.replies)
-        self._tools.extend(map(self.tool_number, pairs.tools))
-        answered = _STATE_OF[CallState.OK]
-        self._states.extend(answered if call_id is not None else answered | _INFERRED for call_id in pairs.ids)
-        self._main.known.put_new(self._index.columns, pairs.ids, first)
-        if self._answered is not None:
-            self._answered.extend(first + pair for pair in pairs.order)
+        calls, replies = array("I", pairs.calls), array("I", pairs.replies)
+        tools = array("I", map(self.tool_number, pairs.tools))
+        self.add_answered(calls, replies, tools, pairs.ids, pairs.order, is_passed=is_passed)
         if pairs.are_noted:
             for reply in (pairs.replies[pair] for pair in pairs.order if pairs.ids[pair] is None):
                 self._report(I_CALL_INFERRED, None, *place(reply), reply)
@@ -365,7 +357,7 @@ class CallLedger:
         replies: Column,
         tools: Column,
         ids: Sequence[str | None],
-        order: Column,
+        order: Sequence[int],
         *,
         is_passed: bool,
     ) -> None:

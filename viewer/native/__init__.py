@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 from viewer.errors import ViewerError
 
 if TYPE_CHECKING:
+    from array import array
     from types import ModuleType
 
 SWITCH = "OCMLVIEW_NATIVE"
@@ -18,12 +19,13 @@ LEVEL = "OCMLVIEW_NATIVE_LEVEL"
 BACKEND = "OCMLVIEW_BACKEND"
 """The environment variable that forces a backend. Only one of them uses the accelerator."""
 LEVELS = ("scalar", "sse2", "avx2")
-EDITION = 10
+EDITION = 11
 """The number in `_fast.c`. It prevents the use of a module that was compiled from older source."""
 
 
 class Native(Protocol):
-    """Functions that take a contiguous buffer and return columns as bytes. They release the interpreter lock."""
+    """Functions that take a contiguous buffer and return columns as bytes. They release the interpreter lock, except
+    those of hash tables."""
 
     def find(self, data: bytes | memoryview, needle: bytes, fold: bytes, /) -> bytes:
         """Return the offsets (int64) of all matches, which may overlap. `fold` maps each byte to its other letter
@@ -36,6 +38,14 @@ class Native(Protocol):
 
     def counts(self, data: bytes | memoryview, byte: bytes, cuts: bytes, /) -> bytes:
         """Return how many times (int64) a byte occurs between each pair of adjacent cuts (int64)."""
+
+    def fill_table(
+        self, entries: array[int], hashes: array[int], values: array[int], new_hashes: array[int], /
+    ) -> None:
+        """Do what `Columns.fill_table` does."""
+
+    def find_hashes(self, entries: array[int], hashes: array[int], wanted: array[int], /) -> bytes:
+        """Return what `Columns.find_hashes` returns."""
 
     def signs(
         self,

@@ -1,6 +1,7 @@
 /* Native accelerator: search whole blocks for signs and frames, and check JSON. It returns columns and decides nothing.
 
-   Every function takes a buffer, holds no Python object, and releases the interpreter lock while it works.
+   Every function takes a buffer, holds no Python object, and releases the interpreter lock while it works. Those of
+   hash tables keep it, because they take no longer than that.
    All offsets are int64_t, every allocation is checked, and nothing recurses. */
 
 #define PY_SSIZE_T_CLEAN
@@ -18,7 +19,7 @@
 #endif
 
 /* Must equal the number in __init__.py, so that a module compiled from older source is not used. */
-#define EDITION 10
+#define EDITION 11
 
 /* ---- columns ---------------------------------------------------------------------------------------------- */
 
@@ -329,6 +330,84 @@ static PyObject *fast_counts(PyObject *module, PyObject *arguments) {
     }
     release_buffers(given, 3);
     return PyErr_Occurred() ? NULL : column_bytes(&counts);
+}
+
+/* ---- tables ----------------------------------------------------------------------------------------------- */
+
+/* A hash table with linear probing. The number of slots is a power of two, and an entry of 0 is free. */
+typedef struct {
+    uint32_t *entries, *hashes;
+    int64_t size;
+} Table;
+
+/* Take a table from two buffers. `writable` is a flag of `PyObject_GetBuffer`. */
+static int take_table(PyObject *arguments, Py_buffer *given, Table *table, int writable) {
+    for (int place = 0; place < 2 && !PyErr_Occurred(); place++)
+        PyObject_GetBuffer(PyTuple_GetItem(arguments, place), given + place, PyBUF_SIMPLE | writable);
+    if (PyErr_Occurred()) return 0;
+    *table = (Table){given[0].buf, given[1].buf, rows_in(given, sizeof(uint32_t))};
+    int is_aligned = !(((uintptr_t)given[0].buf | (uintptr_t)given[1].buf) % sizeof(uint32_t));
+    if (given[0].len != given[1].len || table->size < 1 || table->size & (table->size - 1) || !is_aligned)
+        PyErr_SetString(PyExc_ValueError, "not a table");
+    return !PyErr_Occurred();
+}
+
+/* Return the slot of a hash: the first one with it, or else the first free one; -1 if there is neither. */
+static int64_t slot_of(const Table *table, uint32_t hash, int stops_at_hash) {
+    for (int64_t probe = 0; probe < table->size; probe++) {
+        int64_t slot = (hash + probe) & (table->size - 1);
+        if (!table->entries[slot] || (stops_at_hash && table->hashes[slot] == hash)) return slot;
+    }
+    return -1;
+}
+
+static PyObject *fast_fill_table(PyObject *module, PyObject *arguments) {
+    Py_buffer given[4] = {{0}}, *values = given + 2, *hashes = given + 3;
+    Table table = {NULL, NULL, 0};
+    (void)module;
+    if (PyTuple_Size(arguments) != 4) PyErr_SetString(PyExc_TypeError, "wrong number of buffers");
+    if (!PyErr_Occurred() && take_table(arguments, given, &table, PyBUF_WRITABLE))
+        for (int place = 2; place < 4 && !PyErr_Occurred(); place++)
+            PyObject_GetBuffer(PyTuple_GetItem(arguments, place), given + place, PyBUF_SIMPLE);
+    if (!PyErr_Occurred() && values->len != hashes->len) PyErr_SetString(PyExc_ValueError, "not as many hashes");
+    if (!PyErr_Occurred()) {
+        for (int64_t row = 0; row < rows_in(values, sizeof(uint32_t)); row++) {
+            uint32_t value, hash;
+            memcpy(&value, (const uint32_t *)values->buf + row, sizeof value);
+            memcpy(&hash, (const uint32_t *)hashes->buf + row, sizeof hash);
+            int64_t slot = slot_of(&table, hash, 0);
+            if (slot < 0) {
+                PyErr_SetString(PyExc_ValueError, "the table is full");
+                break;
+            }
+            table.entries[slot] = value, table.hashes[slot] = hash;
+        }
+    }
+    release_buffers(given, 4);
+    if (PyErr_Occurred()) return NULL;
+    Py_RETURN_NONE;
+}
+
+static PyObject *fast_find_hashes(PyObject *module, PyObject *arguments) {
+    Py_buffer given[3] = {{0}}, *wanted = given + 2;
+    Table table = {NULL, NULL, 0};
+    Column found = {NULL, 1, 0, 0, 0};
+    (void)module;
+    if (PyTuple_Size(arguments) != 3) PyErr_SetString(PyExc_TypeError, "wrong number of buffers");
+    if (!PyErr_Occurred() && take_table(arguments, given, &table, 0))
+        PyObject_GetBuffer(PyTuple_GetItem(arguments, 2), wanted, PyBUF_SIMPLE);
+    if (!PyErr_Occurred()) {
+        for (int64_t row = 0; row < rows_in(wanted, sizeof(uint32_t)); row++) {
+            uint32_t hash;
+            memcpy(&hash, (const uint32_t *)wanted->buf + row, sizeof hash);
+            int64_t slot = slot_of(&table, hash, 1);
+            uint8_t *flag = column_add(&found);
+            if (!flag) break;
+            *flag = slot >= 0 && table.entries[slot];
+        }
+    }
+    release_buffers(given, 3);
+    return PyErr_Occurred() ? NULL : column_bytes(&found);
 }
 
 /* ---- signs ------------------------------------------------------------------------------------------------ */
@@ -1166,7 +1245,9 @@ static PyObject *fast_use_level(PyObject *module, PyObject *arguments) {
 
 static PyMethodDef METHODS[] = {
     {"counts", fast_counts, METH_VARARGS, NULL},
+    {"fill_table", fast_fill_table, METH_VARARGS, NULL},
     {"find", fast_find, METH_VARARGS, NULL},
+    {"find_hashes", fast_find_hashes, METH_VARARGS, NULL},
     {"frames", fast_frames, METH_VARARGS, NULL},
     {"objects", fast_objects, METH_VARARGS, NULL},
     {"signs", fast_signs, METH_VARARGS, NULL},

@@ -11,6 +11,7 @@ from types import ModuleType
 import pytest
 
 from hatch_build import compile_module
+from tests.laws.test_backends_agree import table
 from tests.laws.test_scan_equals_parse import TURNS
 from tests.support.native import LEVELS, needs_compiler, needs_native, using
 from tests.support.native_rows import (
@@ -30,6 +31,7 @@ from tests.unit.native.test_schemas import schema
 from tests.unit.native.test_signs import cut_characters, emoji
 from tests.unit.native.test_signs import text as signs_text
 from viewer import native
+from viewer.columns.numpy_backend import NumpyColumns
 
 pytestmark = [pytest.mark.lab, needs_native, needs_compiler]
 SOURCE = (ROOT / "viewer" / "native" / "_fast.c").read_text("utf-8")
@@ -67,6 +69,8 @@ FAULTS: dict[str, tuple[str, ...]] = {
     "something may follow an object": ("return at == end ? flags : 0;", "return flags;"),
     "a failure in a nested object counts": ('depth == 1 && is_word(&key, "error")', 'is_word(&key, "error")'),
     "a failure is any false member": ('*at == \'f\' && is_word(keys + count - 1, "ok")', "*at == 'f'"),
+    "a table has no first slot": ("for (int64_t probe = 0; probe <", "for (int64_t probe = 1; probe <"),
+    "a hash is in the first slot": ("(stops_at_hash && table->hashes[slot] == hash)", "stops_at_hash"),
     "a long count overflows": ("end - at < 255 ? end : at + 255", "end"),
     "the third byte of a mark is the second one": ("(signs->marks + 2, at + 2)", "(signs->marks + 2, at + 1)"),
     "a bucket has no upper case": ("if (literal->folds) add_bucket", "if (0) add_bucket"),
@@ -128,6 +132,8 @@ def try_everything() -> None:
     for _ in range(150):
         assert_faults(bodies_for(chance, 12), schema(chance))
     assert_counts(b"\n" * 1000, [0, 700, 1000], 10)
+    for size in (1, 20, 300):
+        table(NumpyColumns(), chance, size)
     for level in LEVELS:
         with using(level):
             assert_defined(b"".join(frame % (b" name=%08x" % chance.getrandbits(32)) for _ in range(1000)))

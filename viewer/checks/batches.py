@@ -97,7 +97,10 @@ def _verbatim(checker: CheckQueue, first: int, batch: Batch) -> NDArray[np.bool_
 def _answers(checker: CheckQueue, first: int, count: int) -> NDArray[np.int64]:
     """Return the results of the header predicates for each message."""
     kinds = np.frombuffer(checker.index.kinds[first : first + count], np.uint32)
-    return by_kind(kinds, lambda key: checker.answers.of(lambda: first + int((kinds == key).argmax()), key))
+    base = int(kinds.min())
+    examples = np.zeros(int(kinds.max()) - base + 1, np.int64)
+    examples[kinds - base] = np.arange(first, first + count)
+    return by_kind(kinds, lambda key: checker.answers.of(int(examples[key - base]), key))
 
 
 def by_kind(kinds: NDArray[np.uint32], value_of: Callable[[int], int]) -> NDArray[np.int64]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from operator import eq
+from typing import cast
 
 import numpy as np
 from msgspec import Struct
@@ -90,9 +91,10 @@ def _pairs(rows: CallColumns, ledger: CallLedger) -> tuple[Positions, Positions]
     """Return the indices of calls and of their replies, in the order of the calls.
 
     The ID of a pair belongs to no other message here, plain or not, and to no earlier call."""
-    places, ids = np.arange(len(rows.ids)), [call_id for call_id in rows.ids if call_id is not None]
-    if len(ids) < len(places):
+    places, ids = np.arange(len(rows.ids)), cast("list[str]", rows.ids)
+    if None in ids:
         places = np.flatnonzero([call_id is not None for call_id in rows.ids])
+        ids = [call_id for call_id in rows.ids if call_id is not None]
     if len(ids) < LEAST:
         return places[:0], places[:0]
     calls, replies = _twins(ids)

@@ -106,11 +106,11 @@ class HeaderAnswers:
         self._transcript = transcript
         self._known: dict[int, int] = {}
 
-    def of(self, number: int | Callable[[], int], key: int) -> int:
+    def of(self, number: int, key: int) -> int:
         """Return one bit for each predicate that is true for the message with this number and key."""
         known = self._known.get(key)
         if known is None:
-            message = self._index[number if isinstance(number, int) else number()]
+            message = self._index[number]
             true = (predicate(message, self._transcript) for predicate in self._predicates)
             known = self._known[key] = sum(1 << place for place, is_true in enumerate(true) if is_true)
         return known

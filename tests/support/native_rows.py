@@ -192,9 +192,9 @@ def spellings() -> bytes:
     return np.packbits(np.array(flags, bool), bitorder="little").tobytes()
 
 
-def assert_signs(data: bytes | memoryview, chance: random.Random) -> None:
-    """Check the signs of messages at random offsets."""
-    cuts = sorted(chance.randrange(len(data) + 1) for _ in range(3 * chance.randrange(1, 6)))
+def assert_signs(data: bytes | memoryview, chance: random.Random, cuts: Sequence[int] = ()) -> None:
+    """Check the signs of messages at these offsets, or at random ones."""
+    cuts = cuts or sorted(chance.randrange(len(data) + 1) for _ in range(3 * chance.randrange(1, 6)))
     messages = [(cuts[at], cuts[at + 1], cuts[at + 2]) for at in range(0, len(cuts), 3)]
     of_byte = np.zeros(256, np.uint32)
     for byte, bit in BYTES.items():

@@ -19,7 +19,7 @@ LEVEL = "OCMLVIEW_NATIVE_LEVEL"
 BACKEND = "OCMLVIEW_BACKEND"
 """The environment variable that forces a backend. Only one of them uses the accelerator."""
 LEVELS = ("scalar", "sse2", "avx2")
-EDITION = 11
+EDITION = 12
 """The number in `_fast.c`. It prevents the use of a module that was compiled from older source."""
 
 

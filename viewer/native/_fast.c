@@ -19,7 +19,7 @@
 #endif
 
 /* Must equal the number in __init__.py, so that a module compiled from older source is not used. */
-#define EDITION 11
+#define EDITION 12
 
 /* ---- columns ---------------------------------------------------------------------------------------------- */
 
@@ -506,13 +506,14 @@ static int character_length(const uint8_t *at, const uint8_t *end) {
 
 static inline int is_continuation(uint8_t byte) { return (byte & 0xC0) == 0x80; }
 
-/* Find what is not UTF-8 between two offsets, or in a character that was cut right before the first one. */
+/* Find what is not UTF-8 between two offsets, in a character that was cut right before the first one, and in the rest
+   of one that begins before the last one. */
 static void check_characters(Signs *signs, int64_t row, int64_t first, int64_t last) {
     const uint8_t *data = signs->data, *end = data + signs->size;
     int64_t cut = first > 3 ? first - 3 : 0, at = cut;
     while (at > 0 && cut - at < 3 && is_continuation(data[at])) at--;
     if (is_continuation(data[at])) at = cut; /* no character is that long */
-    while (at < last) {
+    while (at < last || (at < last + 3 && data + at < end && is_continuation(data[at]))) {
         int length = data[at] < 0x80 ? 1 : character_length(data + at, end);
         if (!length) signs->bits[row = message_at(signs, row, at)] |= ILL_FORMED;
         at += length ? length : 1;

@@ -28,7 +28,7 @@ from tests.support.program import ROOT
 from tests.unit.native.test_frames import soup
 from tests.unit.native.test_objects import bodies_for
 from tests.unit.native.test_schemas import schema
-from tests.unit.native.test_signs import cut_characters, emoji
+from tests.unit.native.test_signs import BORDER, cut_characters, emoji
 from tests.unit.native.test_signs import text as signs_text
 from viewer import native
 from viewer.columns.numpy_backend import NumpyColumns
@@ -83,6 +83,7 @@ FAULTS: dict[str, tuple[str, ...]] = {
     "the last byte with a bit is forgotten": ("byte < 128; byte++)", "byte < 127; byte++)"),
     "a cut character at a border is one": ("load32(at - 3), _mm256_set1", "load32(at - 2), _mm256_set1"),
     "a pair of bytes is no surrogate": ("BEYOND, BEYOND | SURROGATE, BEYOND", "BEYOND, BEYOND, BEYOND"),
+    "the rest of a character is whole": ("(at < last + 3 &&", "(0 &&"),
     "a cut character is left behind": ("first > 3 ? first - 3 : 0", "first"),
     "what was cut before a step is whole": ("load32(at - 3), load32(at)), load32", "load32(at), load32(at)), load32"),
     "a character begins at a border": ("while (at > 0 && cut - at < 3", "while (0"),
@@ -150,7 +151,7 @@ def try_everything() -> None:
                 assert_signs(signs_text(chance), chance)
                 assert_emoji(emoji(chance))
             for data in cut_characters():
-                assert_signs(data, chance)
+                assert_signs(data, chance, (0, 0, BORDER, BORDER, BORDER, len(data)))
 
 
 @pytest.mark.parametrize("name", FAULTS)

@@ -66,11 +66,23 @@ def test_the_signs_of_messages_are_those_found_character_by_character(level: str
             assert_signs(text(chance), chance)
 
 
+BORDER = 128
+CHARACTERS = (
+    "🙂".encode(),
+    b"\xf0\x80\x80\x80",
+    b"\xf4\x90\x80\x80",
+    b"\xe0\x80\x80",
+    b"\xed\xa0\x80",
+    b"\x80\x80\x80\x80\x80",
+)
+
+
 def cut_characters() -> Iterator[bytes]:
     """Yield ASCII around a character that is whole, or cut after any of its bytes, near the border of two steps."""
-    for at in range(124, 132):
-        for size in range(1, 5):
-            yield b"a" * at + "🙂".encode()[:size] + b"a" * 130
+    for at in range(BORDER - 5, BORDER + 4):
+        for character in CHARACTERS:
+            for size in range(1, len(character) + 1):
+                yield b"a" * at + character[:size] + b"a" * 130
 
 
 @needs_native
@@ -78,7 +90,8 @@ def cut_characters() -> Iterator[bytes]:
 def test_a_character_may_be_cut_between_two_steps(level: str) -> None:
     with using(level):
         for data in cut_characters():
-            assert_signs(data, random.Random(level))
+            for cut in range(BORDER - 2, BORDER + 3):  # a fault counts for the message that has the byte
+                assert_signs(data, random.Random(level), (0, 0, cut, cut, cut, len(data)))
 
 
 def emoji(chance: random.Random) -> bytes:

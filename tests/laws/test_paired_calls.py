@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from random import Random
 
 import pytest
@@ -22,6 +22,8 @@ from viewer.index.calls import CallLedger, CallState
 from viewer.reading.parser import Parser
 
 FORMATS = ("openchatml-2.2", "openchatml-2.0", "openchatml-1.x", "harmony")
+PAIRED = ("openchatml-2.2", "openchatml-2.0", "harmony")
+"""The formats in which calls and replies without problems are linked in bulk."""
 HEADS = {"openchatml-2.2": HEADER, "openchatml-2.0": b"version: 2.0\n", "openchatml-1.x": b"---\nversion: 1.0\n---\n"}
 WITHOUT_CONSTRAINT = FORMATS[1:3]
 THOUGHT = b"<|start|>assistant<|channel|>analysis<|message|>So.<|end|>\n"
@@ -113,8 +115,8 @@ def in_bulk(monkeypatch: pytest.MonkeyPatch) -> Counter[bool]:
     counts = Counter[bool]()
     link = ToolChecks.link_run
 
-    def counted(self: ToolChecks, run: LinkedRun, tools: Sequence[str]) -> bool:
-        is_linked = link(self, run, tools)
+    def counted(self: ToolChecks, run: LinkedRun, tools: Sequence[str], bare_tools: Iterable[str]) -> bool:
+        is_linked = link(self, run, tools, bare_tools)
         counts[is_linked] += run.end - run.first
         return is_linked
 
@@ -125,16 +127,18 @@ def in_bulk(monkeypatch: pytest.MonkeyPatch) -> Counter[bool]:
 
 
 @pytest.mark.slow
-def test_columns_of_calls_link_alike_in_bulk_and_row_by_row(in_bulk: Counter[bool]) -> None:
+@pytest.mark.parametrize("format", PAIRED)
+def test_columns_of_calls_link_alike_in_bulk_and_row_by_row(format: str, in_bulk: Counter[bool]) -> None:
     for number in range(200, 215):
-        compare(number, FORMATS[0])
+        compare(number, format)
     assert in_bulk[True] > 20
 
 
 @pytest.mark.lab
-def test_many_columns_of_calls_link_alike_in_bulk_and_row_by_row(in_bulk: Counter[bool]) -> None:
+@pytest.mark.parametrize("format", PAIRED)
+def test_many_columns_of_calls_link_alike_in_bulk_and_row_by_row(format: str, in_bulk: Counter[bool]) -> None:
     for number in range(215, 20_000):
-        compare(number, FORMATS[0])
+        compare(number, format)
     assert in_bulk[True] > 20_000 and in_bulk[False] > 0
 
 
@@ -178,9 +182,9 @@ def _paired(monkeypatch: pytest.MonkeyPatch, text: bytes, format: str) -> tuple[
 
     link_run = ToolChecks.link_run
 
-    def counted_run(self: ToolChecks, run: LinkedRun, tools: Sequence[str]) -> bool:
+    def counted_run(self: ToolChecks, run: LinkedRun, tools: Sequence[str], bare_tools: Iterable[str]) -> bool:
         numbers.extend((*run.calls, *run.replies))
-        return link_run(self, run, tools)
+        return link_run(self, run, tools, bare_tools)
 
     monkeypatch.setattr(ToolChecks, "link_pairs", counted)
     monkeypatch.setattr(ToolChecks, "link_run", counted_run)
@@ -188,7 +192,7 @@ def _paired(monkeypatch: pytest.MonkeyPatch, text: bytes, format: str) -> tuple[
     return len(numbers), reading
 
 
-@pytest.mark.parametrize("format", ["openchatml-2.2", "openchatml-2.0", "harmony"])
+@pytest.mark.parametrize("format", PAIRED)
 def test_usual_calls_and_replies_are_linked_together(format: str, monkeypatch: pytest.MonkeyPatch) -> None:
     parts = [HEADS.get(format, b"")]
     for number in range(20):
@@ -199,6 +203,30 @@ def test_usual_calls_and_replies_are_linked_together(format: str, monkeypatch: p
     linked, reading = _paired(monkeypatch, text, format)
     assert linked >= 38  # the first message belongs to the document header
     assert reading == read(text, format)
+
+
+@pytest.mark.parametrize("most", [0, 3, 20, 29, 100])
+def test_replies_without_an_id_are_counted_beyond_the_cap(most: int, in_bulk: Counter[bool]) -> None:
+    chance = Random("cap")
+    turns = [_call(chance, "harmony", b"functions.f", b"", 0) + _reply(chance, "harmony", b"functions.f", b"", 0)] * 10
+    unanswered = _call(chance, "harmony", b"g", b"", 0)
+    text = b"".join([USER, *turns, SHOWN, *turns, unanswered, USER, *turns, USER, unanswered])
+    found = []
+    for scans in (True, False):
+        analysis = Analysis(lambda start, end: text[start:end], TRAITS, defers=True)
+        analysis.index.use_columns(load_backend().columns)
+        analysis.findings.keep(most)
+        parser = Parser(TRAITS["harmony"])
+        if scans:
+            Scanner(parser, analysis).feed(text)
+        else:
+            analysis.apply(parser.feed(text))
+        analysis.apply(parser.close())
+        analysis.close()
+        analysis.check_all()
+        found.append(([*analysis.findings], analysis.findings.more, analysis.findings.total("info")))
+    assert found[0] == found[1]
+    assert found[0][2] == 30 and in_bulk[True] > 50
 
 
 def test_answered_calls_are_collected_for_a_follower() -> None:

@@ -225,6 +225,7 @@ def in_marks(made: Made) -> Iterator[object]:
             module.is_fold(found),
             [module.begun(text[:length].encode()) for length in range(len(text) + 1)],
         )
+    yield module.TEXT_SIGNS
     for endings in ((b"ab", b"abc"), (b"ab", b"ac"), (b"a",), (b"abc", b"abcd", b"ae")):
         pattern = re.compile(module.any_of(endings))
         yield [

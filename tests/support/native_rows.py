@@ -14,6 +14,7 @@ import numpy as np
 
 from tests.support.native import accelerator
 from viewer.checks.batches import REASONS
+from viewer.checks.hidden_numpy import find_unexplained, native_pictographs, native_spellings
 from viewer.checks.plain_calls import DEADLINE, FITS, MISFITS, object_flags
 from viewer.checks.prefilter_numpy import native_literal
 from viewer.formats.text.openchatml import GRAMMAR_2_2
@@ -191,9 +192,9 @@ def spellings() -> bytes:
     return np.packbits(np.array(flags, bool), bitorder="little").tobytes()
 
 
-def assert_signs(data: bytes | memoryview, chance: random.Random) -> None:
-    """Check the signs of messages at random offsets."""
-    cuts = sorted(chance.randrange(len(data) + 1) for _ in range(3 * chance.randrange(1, 6)))
+def assert_signs(data: bytes | memoryview, chance: random.Random, cuts: Sequence[int] = ()) -> None:
+    """Check the signs of messages at these offsets, or at random ones."""
+    cuts = cuts or sorted(chance.randrange(len(data) + 1) for _ in range(3 * chance.randrange(1, 6)))
     messages = [(cuts[at], cuts[at + 1], cuts[at + 2]) for at in range(0, len(cuts), 3)]
     of_byte = np.zeros(256, np.uint32)
     for byte, bit in BYTES.items():
@@ -204,6 +205,17 @@ def assert_signs(data: bytes | memoryview, chance: random.Random) -> None:
     )
     found = np.frombuffer(bits, np.uint32).tolist(), np.frombuffer(hiding, np.int64).tolist()
     assert found == signs_of(bytes(data), messages), (bytes(data), messages)
+
+
+def assert_emoji(data: bytes) -> None:
+    """Check that a character is left out if NumPy finds that it is in an emoji. Blanks precede and follow the data."""
+    data = data.center(len(data) + 16)
+    message = np.array([(0, 0, len(data))], np.int64).tobytes()
+    found = accelerator().signs(
+        exactly(data), message, bytes(1024), b"", HIDING_LEADS, native_spellings(), native_pictographs()
+    )
+    leads = np.array([at for at, byte in enumerate(data) if byte in HIDING_LEADS], np.int64)
+    assert np.frombuffer(found[1], np.int64).tolist() == find_unexplained(data, leads).tolist(), data
 
 
 def assert_counts(data: bytes | memoryview, cuts: list[int], byte: int) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -17,15 +18,18 @@ from viewer.checks.plain_calls import (
     FAILS,
     FITS,
     HAS_OK,
+    IS_OBJECT,
     MISFITS,
     KindCode,
     PlainRows,
+    id_place,
     object_flags,
 )
 from viewer.checks.prefilter_numpy import Batch, compile_numpy
 from viewer.index.calls import is_function
 from viewer.reading.bodies import read_body, verbatim_body
 from viewer.rules.errors import E_CALL_SCHEMA
+from viewer.rules.notes import I_CALL_INFERRED
 from viewer.scan.blocks import Positions
 from viewer.syntax.json_text import plain_object
 from viewer.tools.arguments import ArgumentFault
@@ -34,24 +38,33 @@ from viewer.tools.schema_columns import UNKNOWN
 if TYPE_CHECKING:
     from viewer.checks.context import CheckContext
     from viewer.checks.queue import CheckQueue, Messages
+    from viewer.native import Native
     from viewer.reading.grammar import TextGrammar
 
-MOST_BYTES = 1024 * 1024
-MOST_ROWS = 8192
+MOST_BYTES, MOST_ROWS = 1024 * 1024, 8192
+"""The largest batch. NumPy is slower if what it computes for each byte does not fit into the cache."""
+MOST_BYTES_NATIVE, MOST_ROWS_NATIVE = 4 * MOST_BYTES, 4 * MOST_ROWS
+"""The largest batch with the accelerator. Each operation of NumPy on the messages of a batch has a fixed cost."""
 REASONS = ("", "wrong-type", "not-in-enum", "missing-argument", "unknown-argument")
-"""The reasons of the faults that `Native.objects` returns, by number."""
+"""The reasons of the faults that `Native.objects` returns."""
+_MOST_SPACES = 8
+"""After more spaces than this at the start of a body, each body is searched on its own."""
 LEAST_TOGETHER = 32
 """If there are fewer messages than this between two instructions, it is faster to check them one by one."""
+_UNDECLARED, _FREE = -5, -4
+"""The parts of tools without a schema: functions, and others, which need no declaration."""
+assert _FREE < UNKNOWN
 _IS_SPACE = np.zeros(256, bool)
 _IS_SPACE[list(b" \t\r\n")] = True
 
 
 def check_run(checker: CheckQueue, work: Messages, size: int) -> int:
     """Check about `size` bytes of the first messages. Return the number of the last one checked."""
-    first = work.first
-    columns = checker.index.bounds(first, min(work.last, first + MOST_ROWS - 1))
+    first, is_native = work.first, native.load() is not None
+    most_bytes, most_rows = (MOST_BYTES_NATIVE, MOST_ROWS_NATIVE) if is_native else (MOST_BYTES, MOST_ROWS)
+    columns = checker.index.bounds(first, min(work.last, first + most_rows - 1))
     starts, ends = (np.frombuffer(column, np.int64) for column in columns)
-    count = max(1, int(starts.searchsorted(starts[0] + min(size, MOST_BYTES), "left")))
+    count = max(1, int(starts.searchsorted(starts[0] + min(size, most_bytes), "left")))
     starts, ends = starts[:count], ends[:count]
     base = int(starts[0])
     data = checker.read(base, int(ends[-1]))
@@ -84,10 +97,22 @@ def _verbatim(checker: CheckQueue, first: int, batch: Batch) -> NDArray[np.bool_
 def _answers(checker: CheckQueue, first: int, count: int) -> NDArray[np.int64]:
     """Return the results of the header predicates for each message."""
     kinds = np.frombuffer(checker.index.kinds[first : first + count], np.uint32)
-    distinct, examples, rows = np.unique(kinds, return_index=True, return_inverse=True)
-    pairs = zip(examples.tolist(), distinct.tolist(), strict=True)
-    answers: NDArray[np.int64] = np.array([checker.answers.of(first + row, key) for row, key in pairs], np.int64)[rows]
-    return answers
+    base = int(kinds.min())
+    examples = np.zeros(int(kinds.max()) - base + 1, np.int64)
+    examples[kinds - base] = np.arange(first, first + count)
+    return by_kind(kinds, lambda key: checker.answers.of(int(examples[key - base]), key))
+
+
+def by_kind(kinds: NDArray[np.uint32], value_of: Callable[[int], int]) -> NDArray[np.int64]:
+    """Return a value for each message that depends only on its kind."""
+    if not len(kinds):
+        return np.zeros(0, np.int64)
+    base = kinds.min()
+    distinct = np.flatnonzero(np.bincount(kinds - base))
+    values = np.zeros(int(distinct[-1]) + 1, np.int64)
+    values[distinct] = [*map(value_of, (distinct + int(base)).tolist())]
+    found: NDArray[np.int64] = values[kinds - base]
+    return found
 
 
 class _Rows:
@@ -111,18 +136,20 @@ class _Rows:
         self._starts, self._ends = batch.body_starts[rows], batch.body_ends[rows]
         self._turns = index.turns(first, last)
         ids = index.call_ids(first, last)
-        self._ids = [ids[row] for row in rows.tolist()]
+        self._ids = ids if len(rows) == len(ids) else [*map(ids.__getitem__, rows.tolist())]
         self._keys = np.frombuffer(index.kinds[first : last + 1], np.uint32)[rows]
-        self._codes = self._codes_of_kinds()
+        self._codes = by_kind(self._keys, checker.kind_code)
         self._is_plain = self._has_code(KindCode.PLAIN) & self._is_verbatim
         self._is_plain &= self._masks & ~checker.of_plain_calls == 0
         leads = batch.block[self._starts]
         self._is_brace = leads == ord("{")
-        self._are_json = self._is_brace.copy()
-        for place in np.flatnonzero(_IS_SPACE[leads]).tolist():
-            self._are_json[place] = BEGINS_OBJECT.match(batch.data, self._starts[place]) is not None
-        self._have_deadline = DEADLINE in batch.data
-        self._objects = self._native_objects()
+        self._are_json = self._is_brace | self._begin_objects_after_space(np.flatnonzero(_IS_SPACE[leads]))
+        accelerator = native.load()
+        if accelerator is not None:  # ten times as fast as Python, for these bytes
+            self._have_deadline = accelerator.find(batch.data, DEADLINE, DEADLINE) != b""
+        else:
+            self._have_deadline = DEADLINE in batch.data
+        self._objects, self._all_faults = self._native_objects()
         self._faults: dict[int, list[ArgumentFault]] = {}
         """For some calls, by index: the faults in their arguments, relative to the body."""
         self._faulty = np.zeros(0, np.int64)
@@ -130,23 +157,60 @@ class _Rows:
         self._before = -1
         """The last row that was checked or linked."""
 
-    def _codes_of_kinds(self) -> NDArray[np.int64]:
-        distinct, places = np.unique(self._keys, return_inverse=True)
-        codes: NDArray[np.int64] = np.array([*map(self._checker.kind_code, distinct.tolist())], np.int64)[places]
-        return codes
+    def _begin_objects_after_space(self, places: Positions) -> NDArray[np.bool_]:
+        """Return a flag for each body: true for those at these indices, which begin with a space, if an object comes
+        next."""
+        block, at = self._batch.block, self._starts[places]
+        for _ in range(_MOST_SPACES):
+            at = at + _IS_SPACE[block[at]]  # a stop token follows every body
+        flags = np.zeros(len(self._rows), bool)
+        flags[places] = block[at] == ord("{")
+        for place in places[_IS_SPACE[block[at]]].tolist():
+            flags[place] = BEGINS_OBJECT.match(self._batch.data, self._starts[place]) is not None
+        return flags
 
     def _has_code(self, code: KindCode) -> NDArray[np.bool_]:
         return self._codes & code.value > 0
 
-    def _native_objects(self) -> NDArray[np.uint8]:
-        """Return the flags of the bodies as JSON objects; all 0 without the accelerator."""
+    def _native_objects(self) -> tuple[NDArray[np.uint8], NDArray[np.int64] | None]:
+        """Return the flags of the bodies as JSON objects, all 0 without the accelerator, and the faults in arguments.
+        There are no faults but None if an instruction may declare other tools before a call."""
         flags = np.zeros(len(self._rows), np.uint8)
         accelerator = native.load()
-        if accelerator is not None:
-            places = np.flatnonzero(self._is_brace & self._is_plain)
-            bounds = np.stack((self._starts[places], self._ends[places]), axis=-1).astype(np.int64)
-            flags[places] = np.frombuffer(accelerator.objects(self._batch.data, bounds.tobytes())[0], np.uint8)
-        return flags
+        if accelerator is None:
+            return flags, None
+        places = np.flatnonzero(self._is_brace & self._is_plain)
+        parts, may_judge = np.zeros(0, np.int64), bool(self._checker.tools.declarations)
+        if may_judge and not self._has_code(KindCode.INSTRUCTION).any():
+            parts = np.where(self._has_code(KindCode.CALL)[places], self._parts(self._keys[places]), UNKNOWN)
+        flags[places], faults = self._judged(accelerator, places, parts)
+        return flags, faults if len(parts) == len(places) else None
+
+    def _parts(self, keys: NDArray[np.uint32]) -> NDArray[np.int64]:
+        """Return the part of the tool of each call in the columns of declared schemas."""
+        declared, tool_of = self._checker.tools.declarations, self._checker.tool_of
+        is_native = native.load() is not None
+
+        def part_of(key: int) -> int:
+            name = tool_of(key)
+            if not declared.knows(name):
+                return _UNDECLARED if is_function(name) else _FREE
+            return declared.part(name) if is_native else UNKNOWN
+
+        return by_kind(keys, part_of)
+
+    def _judged(
+        self, accelerator: Native, places: Positions, parts: NDArray[np.int64]
+    ) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+        """Return the flags of the bodies at these indices as JSON objects, and the faults of those with a part."""
+        bounds = np.stack((self._starts[places], self._ends[places]), axis=-1).astype(np.int64)
+        columns, wanted = self._checker.tools.declarations.columns, np.maximum(parts, UNKNOWN).astype(np.int32)
+        found, faults = accelerator.objects(
+            self._batch.data, bounds.tobytes(), columns.parts, columns.names, columns.text, wanted.tobytes()
+        )
+        table = np.frombuffer(faults, np.int64).reshape(-1, 4).copy()
+        table[:, 0] = places[table[:, 0]]
+        return np.frombuffer(found, np.uint8), table
 
     def check(self) -> None:
         """Check all messages, in order."""
@@ -173,18 +237,43 @@ class _Rows:
             at = run_first
             self._skip_to(int(self._rows[at]))
             keys = self._keys[places[run.places]].tolist()
-            if not tools.link_run(run, [*map(self._checker.tool_of, keys)]):
+            lacking = dict.fromkeys(self._keys[places[run.lacking]].tolist())
+            names = {key: self._checker.tool_of(key) for key in dict.fromkeys(keys)}
+            bare_tools = map(self._checker.bare_tool_of, lacking)
+            if not tools.link_run(run, [*map(names.__getitem__, keys)], bare_tools):
                 continue
-            others = np.setdiff1d(np.arange(run_first, run_last), places[run.first : run.end], assume_unique=True)
+            is_other = np.ones(run_last - run_first + 1, bool)
+            is_other[places[run.first : run.end] - run_first] = False
+            others = run_first + np.flatnonzero(is_other)
             faulty = self._faulty[self._faulty.searchsorted(run_first) : self._faulty.searchsorted(run_last)]
-            for place in sorted([*others.tolist(), *faulty.tolist()]):
-                if place in self._faults:
+            noted = set(self._noted(places[run.lacking + 1]))
+            for place in sorted([*others.tolist(), *faulty.tolist(), *noted]):
+                if place in noted:
+                    self._note(place)
+                elif place in self._faults:
                     self._report(place)
                 else:
                     self._checker.run_checks(int(self._masks[place]), self._case(place), is_linked=True)
             at = run_last + 1
             self._before = int(self._rows[run_last])
         self._check_each(at, end)
+
+    def _noted(self, places: Positions) -> list[int]:
+        """Return the indices of the replies whose missing ID must be reported, given all replies without an ID."""
+        noted = places[self._has_code(KindCode.NOTED)[places]]
+        findings = self._checker.findings
+        if len(noted) and findings.omits(I_CALL_INFERRED.code):
+            findings.count_omitted(I_CALL_INFERRED, None, len(noted))
+            return []
+        rows: list[int] = noted.tolist()
+        return rows
+
+    def _note(self, place: int) -> None:
+        """Report the missing ID of a linked reply."""
+        row = int(self._rows[place])
+        header, body = self._batch.starts[row], self._batch.body_starts[row]
+        at = self._base + id_place(self._batch.data, int(header), int(body))
+        self._checker.report(I_CALL_INFERRED, None, at, at, self._first + row)
 
     def _report(self, place: int) -> None:
         """Report the faults in the arguments of a call that has no other problem."""
@@ -205,22 +294,23 @@ class _Rows:
     def _columns(self, places: Positions) -> CallColumns:
         """Return the messages at these indices as columns."""
         is_call, objects = self._has_code(KindCode.CALL)[places], self._objects[places]
-        ids = [self._ids[place] for place in places.tolist()]
+        ids = [*map(self._ids.__getitem__, places.tolist())]
+        may_lack_id = self._has_code(KindCode.MAY_LACK_ID)[places]
         is_plain = self._is_plain[places] & self._has_code(KindCode.HAS_ID)[places]
-        is_plain &= np.fromiter((call_id is not None for call_id in ids), bool, len(ids))
+        if None in ids:
+            is_plain &= may_lack_id | np.array([call_id is not None for call_id in ids], bool)
         if self._have_deadline:
             for row in np.flatnonzero(is_plain & is_call).tolist():
                 is_plain[row] = DEADLINE not in self._text(places[row])
         must_be_object = self._are_json[places] | self._has_code(KindCode.JSON)[places]
-        values: dict[int, dict[str, object]] = {}
-        for row in np.flatnonzero(is_plain & must_be_object & (objects == 0)).tolist():
-            value = plain_object(self._text(places[row]))
-            if value is None:
-                is_plain[row] = False
-                continue
-            objects[row] = object_flags(value)
-            if is_call[row]:
-                values[int(places[row])] = value
+        unread = np.flatnonzero(is_plain & must_be_object & (objects == 0))
+        read = [*map(plain_object, self._texts(places[unread]))]
+        columns = (places[unread].tolist(), is_call[unread].tolist())
+        objects[unread] = [
+            IS_OBJECT if one and value else object_flags(value) for one, value in zip(columns[1], read, strict=True)
+        ]
+        is_plain[unread] = objects[unread] > 0
+        values = {place: value for place, one, value in zip(*columns, read, strict=True) if one and value is not None}
         self._objects[places] = objects
         is_plain &= is_call | (objects & FAILS == 0)
         if self._checker.tools.declarations:
@@ -235,40 +325,37 @@ class _Rows:
             is_call,
             ~is_call & (objects & HAS_OK > 0),
             is_call & self._has_code(KindCode.CALL_STOP)[places],
+            may_lack_id,
+            self._bare_tools()[places] if None in ids else np.zeros(len(ids), np.int64),
         )
+
+    def _bare_tools(self) -> Positions:
+        """Return a number for the tool of each call or reply."""
+        numbers: dict[str, int] = {}
+        return by_kind(self._keys, lambda key: numbers.setdefault(self._checker.bare_tool_of(key), len(numbers)))
 
     def _judge_arguments(
         self, places: Positions, are_objects: NDArray[np.bool_], values: dict[int, dict[str, object]]
     ) -> NDArray[np.bool_]:
-        """Find the faults in the arguments of the calls at these indices. `values` contains the bodies that are already
-        parsed. Return a flag for each call: true if it cannot have any other problem."""
-        keys, rows = np.unique(self._keys[places], return_inverse=True)
-        declared, names = self._checker.tools.declarations, [*map(self._checker.tool_of, keys.tolist())]
-        known = np.array([declared.knows(name) for name in names], bool)[rows]
-        undeclared = ~known & np.array([is_function(name) for name in names], bool)[rows]
+        """Find the faults in the arguments of the calls at these indices. Some of their values are known. Return a
+        flag for each call: true if it cannot have any other problem."""
+        declared, accelerator = self._checker.tools.declarations, native.load()
+        parts = self._parts(self._keys[places])
+        undeclared, known = parts == _UNDECLARED, parts > _FREE
         self._faults = {}
         left = known & are_objects
-        accelerator = native.load()
         if accelerator is not None and left.any():
-            parts = np.array([declared.part(name) if declared.knows(name) else UNKNOWN for name in names], np.int32)
-            bounds = np.stack((self._starts[places], self._ends[places]), axis=-1).astype(np.int64)
-            columns, wanted = declared.columns, np.where(left, parts[rows], UNKNOWN)
-            found, faults = accelerator.objects(
-                self._batch.data,
-                bounds.tobytes(),
-                columns.parts,
-                columns.names,
-                columns.text,
-                wanted.astype(np.int32).tobytes(),
-            )
-            left &= np.frombuffer(found, np.uint8) & (FITS | MISFITS) == 0
-            for row, reason, start, end in np.frombuffer(faults, np.int64).reshape(-1, 4).tolist():
-                body = int(self._starts[places[row]])
+            flags, faults = self._objects[places], self._all_faults
+            if faults is None:
+                flags, faults = self._judged(accelerator, places, np.where(left, parts, UNKNOWN))
+            left &= flags & (FITS | MISFITS) == 0
+            for place, reason, start, end in faults[np.isin(faults[:, 0], places)].tolist():
+                body = int(self._starts[place])
                 fault = ArgumentFault(REASONS[reason], start - body, end - body)
-                self._faults.setdefault(int(places[row]), []).append(fault)
-        for row in np.flatnonzero(left).tolist():
-            place = int(places[row])
-            value, name = values.get(place), names[rows[row]]
+                self._faults.setdefault(place, []).append(fault)
+        unjudged = places[left]
+        for place, key in zip(unjudged.tolist(), self._keys[unjudged].tolist(), strict=True):
+            value, name = values.get(place), self._checker.tool_of(key)
             if value is None:
                 value = plain_object(self._text(place))
             if value is None or not declared.accepts(name, value):
@@ -276,6 +363,11 @@ class _Rows:
         self._faulty = np.array(sorted(self._faults), np.int64)
         may_be_plain: NDArray[np.bool_] = ~undeclared & (~known | are_objects)
         return may_be_plain
+
+    def _texts(self, places: Positions) -> Iterator[bytes]:
+        data = self._batch.data
+        bounds = zip(self._starts[places].tolist(), self._ends[places].tolist(), strict=True)
+        return (data[start:end] for start, end in bounds)
 
     def _text(self, place: int) -> bytes:
         return self._batch.data[self._starts[place] : self._ends[place]]

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from operator import eq
+from typing import cast
 
 import numpy as np
 from msgspec import Struct
@@ -11,6 +13,7 @@ from numpy.typing import NDArray
 
 from viewer.columns.api import Column
 from viewer.columns.numpy_backend import column_of
+from viewer.index.call_ids import short_hashes
 from viewer.index.calls import CallLedger
 from viewer.scan.blocks import Positions
 
@@ -35,10 +38,15 @@ class CallColumns(Struct, frozen=True):
     has_ok: _Flags
     """True for a reply that is an object with `ok`."""
     has_call_stop: _Flags
+    may_lack_id: _Flags
+    """True for a call or reply that needs no ID."""
+    tools: Positions
+    """A number for each name that links a call and a reply without IDs."""
 
 
 class LinkedRun(Struct, frozen=True):
-    """Consecutive calls and replies that belong together: every call has a reply in its turn, and a new ID."""
+    """Consecutive calls and replies that belong together: every call has a reply in its turn. Its ID is new; without
+    one, the reply comes next."""
 
     first: int
     end: int
@@ -52,11 +60,13 @@ class LinkedRun(Struct, frozen=True):
     replies: Column
     places: Positions
     """The indices of the calls in the columns."""
-    ids: Sequence[str]
+    ids: Sequence[str | None]
     order: Column
     """The calls, in the order of their replies."""
     is_passed: bool
     """True if other messages come between these calls and replies."""
+    lacking: Positions
+    """The indices of the calls without an ID in the columns."""
 
 
 def linked_runs(rows: CallColumns, ledger: CallLedger) -> Iterator[LinkedRun]:
@@ -64,6 +74,8 @@ def linked_runs(rows: CallColumns, ledger: CallLedger) -> Iterator[LinkedRun]:
 
     A run is valid as long as the ledger has seen no message after it, because earlier ones share no call ID with it."""
     calls, replies = _pairs(rows, ledger)
+    if None in rows.ids:
+        calls, replies = _merged(calls, replies, _calls_before_replies(rows))
     calls, replies, is_in = _whole(calls, replies, len(rows.numbers))
     if not len(calls):
         return
@@ -79,32 +91,63 @@ def _pairs(rows: CallColumns, ledger: CallLedger) -> tuple[Positions, Positions]
     """Return the indices of calls and of their replies, in the order of the calls.
 
     The ID of a pair belongs to no other message here, plain or not, and to no earlier call."""
-    none = np.zeros(0, np.int64)
-    places = np.flatnonzero([call_id is not None for call_id in rows.ids])
-    if len(places) < LEAST:
-        return none, none
-    hashes = np.fromiter(map(hash, rows.ids), np.int64, len(rows.ids))[places]
-    by_hash = hashes.argsort(kind="stable")
-    is_next = np.diff(hashes[by_hash]) == 0
-    is_two = is_next.copy()
-    is_two[1:] &= ~is_next[:-1]
-    is_two[:-1] &= ~is_next[1:]
-    at = np.flatnonzero(is_two)
-    calls, replies = places[by_hash[at]], places[by_hash[at + 1]]
+    places, ids = np.arange(len(rows.ids)), cast("list[str]", rows.ids)
+    if None in ids:
+        places = np.flatnonzero([call_id is not None for call_id in rows.ids])
+        ids = [call_id for call_id in rows.ids if call_id is not None]
+    if len(ids) < LEAST:
+        return places[:0], places[:0]
+    calls, replies = _twins(ids)
+    calls, replies = places[calls], places[replies]
     is_plain, is_call, turns = rows.is_plain, rows.is_call, rows.turns
     is_pair = (
         is_plain[calls] & is_plain[replies] & is_call[calls] & ~is_call[replies] & (turns[calls] == turns[replies])
     )
     calls, replies = calls[is_pair], replies[is_pair]
-    in_order = calls.argsort()
-    calls, replies = calls[in_order], replies[in_order]
-    texts = [rows.ids[place] for place in calls.tolist()]
-    is_same = np.fromiter(map(eq, texts, map(rows.ids.__getitem__, replies.tolist())), bool, len(texts))
-    short = column_of("I", hashes[by_hash[at[is_pair]]][in_order].astype(np.uint32))
-    is_old = np.frombuffer(ledger.may_know(short), bool)
+    texts = [rows.ids[place] or "" for place in calls.tolist()]
+    is_old = np.frombuffer(ledger.may_know(short_hashes(texts)), bool)
     if is_old.any():
-        is_old = np.array([old and ledger.knows(text or "") for old, text in zip(is_old, texts, strict=True)], bool)
-    return calls[is_same & ~is_old], replies[is_same & ~is_old]
+        is_old = np.array([old and ledger.knows(text) for old, text in zip(is_old, texts, strict=True)], bool)
+    return calls[~is_old], replies[~is_old]
+
+
+def _twins(ids: list[str]) -> tuple[Positions, Positions]:
+    """Return the places of both occurrences of the IDs that occur twice, in order."""
+    is_next = np.fromiter(map(eq, ids, islice(ids, 1, None)), bool, len(ids) - 1)
+    if len(set(ids)) == len(ids) - np.count_nonzero(is_next):  # equal IDs are neighbors
+        at = np.flatnonzero(_are_two(is_next))
+        return at, at + 1
+    hashes = np.fromiter(map(hash, ids), np.int64, len(ids))
+    by_hash = hashes.argsort(kind="stable")
+    at = np.flatnonzero(_are_two(np.diff(hashes[by_hash]) == 0))
+    one, two = by_hash[at], by_hash[at + 1]
+    in_order = one.argsort()
+    one, two = one[in_order], two[in_order]
+    is_same = np.fromiter(map(eq, map(ids.__getitem__, one.tolist()), map(ids.__getitem__, two.tolist())), bool)
+    return one[is_same], two[is_same]
+
+
+def _are_two(is_next: _Flags) -> _Flags:
+    """Return, for each of several values that equal the next one or do not, whether exactly two in a row are equal."""
+    are_two = is_next.copy()
+    are_two[1:] &= ~is_next[:-1]
+    are_two[:-1] &= ~is_next[1:]
+    return are_two
+
+
+def _calls_before_replies(rows: CallColumns) -> Positions:
+    """Return the indices of the calls that directly precede a reply of the same tool, both without an ID."""
+    may_pair = np.array([call_id is None for call_id in rows.ids], bool) & rows.is_plain & rows.may_lack_id
+    is_call, tools, turns = rows.is_call, rows.tools, rows.turns
+    is_pair = may_pair[:-1] & may_pair[1:] & is_call[:-1] & ~is_call[1:]
+    return np.flatnonzero(is_pair & (tools[:-1] == tools[1:]) & (turns[:-1] == turns[1:]))
+
+
+def _merged(calls: Positions, replies: Positions, others: Positions) -> tuple[Positions, Positions]:
+    """Return all pairs in the order of the calls. The reply to each of the others comes next."""
+    all_calls, all_replies = np.concatenate((calls, others)), np.concatenate((replies, others + 1))
+    in_order = all_calls.argsort()
+    return all_calls[in_order], all_replies[in_order]
 
 
 def _whole(calls: Positions, replies: Positions, count: int) -> tuple[Positions, Positions, _Flags]:
@@ -124,6 +167,7 @@ def _whole(calls: Positions, replies: Positions, count: int) -> tuple[Positions,
 def _run(rows: CallColumns, first: int, end: int, calls: Positions, replies: Positions) -> LinkedRun:
     numbers, turns = rows.numbers, rows.turns[first:end]
     last_turn = first + int(turns.searchsorted(turns[-1]))
+    ids = [rows.ids[place] for place in calls.tolist()]
     return LinkedRun(
         first,
         end,
@@ -133,7 +177,8 @@ def _run(rows: CallColumns, first: int, end: int, calls: Positions, replies: Pos
         column_of("I", numbers[calls]),
         column_of("I", numbers[replies]),
         calls,
-        [rows.ids[place] or "" for place in calls.tolist()],
+        ids,
         column_of("I", replies.argsort()),
-        is_passed=int(numbers[end - 1] - numbers[first]) >= end - first,
+        int(numbers[end - 1] - numbers[first]) >= end - first,
+        calls[[call_id is None for call_id in ids]] if None in ids else calls[:0],
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from array import array
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
@@ -216,16 +216,24 @@ class ToolChecks:
 
         return self.is_plain_call(kind, arguments)
 
-    def link_run(self, run: LinkedRun, tools: Sequence[str]) -> bool:
-        """Link calls of these tools to their replies. If checks must decide, change nothing and return False."""
+    def link_run(self, run: LinkedRun, tools: Sequence[str], bare_tools: Iterable[str] = ()) -> bool:
+        """Link calls of these tools to their replies. If checks must decide, change nothing and return False.
+
+        `bare_tools` are the tools of the calls without an ID."""
         first, last = run.turns
         if first == self._turn and (self._notes.json_calls or self._notes.lacking):
             return False
+        if first == self._turn and len(run.lacking):
+            if first != last and not self._ledger.is_turn_whole:
+                return False  # what is unanswered at the end of the turn is reported after its replies
+            if any(map(self._ledger.awaits_reply, bare_tools)):
+                return False
         self._enter_turn(first)
         self._enter_turn(last)
         self._notes.has_ok |= run.has_ok
         self._notes.call_token |= run.has_call_stop
-        numbers = array("I", map(self._ledger.tool_number, tools))
+        number_of = {tool: self._ledger.tool_number(tool) for tool in dict.fromkeys(tools)}
+        numbers = array("I", map(number_of.__getitem__, tools))
         self._ledger.add_answered(run.calls, run.replies, numbers, run.ids, run.order, is_passed=run.is_passed)
         return True
 

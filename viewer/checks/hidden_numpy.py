@@ -47,6 +47,12 @@ def native_spellings() -> bytes:
 
 
 @lru_cache(1)  # independent of inputs, so `clear_caches` may keep it
+def native_pictographs() -> bytes:
+    """Return the flags of `_pictographs` as bits."""
+    return np.packbits(_pictographs(), bitorder="little").tobytes()
+
+
+@lru_cache(1)  # independent of inputs, so `clear_caches` may keep it
 def _spellings() -> _Flags:
     """Return a flag for each lead byte and the low bits of the next two bytes: true if they may begin a hidden
     character."""

@@ -10,6 +10,7 @@ from msgspec import Struct
 from viewer.checks.context import LONGEST_HEADER, TranscriptFacts, first_mark
 from viewer.index.calls import UNNAMED, bare_tool_name, is_function
 from viewer.model.messages import Ending, Header, Message, Outcome, Span
+from viewer.model.visibility import is_user_safe
 from viewer.reading.bodies import string_data
 from viewer.reading.format import FormatTraits
 from viewer.reading.header import full_tool_name, is_tool
@@ -36,6 +37,10 @@ class KindCode(IntFlag):
     """Calls or replies of this kind can be linked in bulk by their IDs."""
     INSTRUCTION = 32
     """Messages of this kind may declare tools."""
+    MAY_LACK_ID = 64
+    """Calls or replies of this kind need no ID, and name their tool."""
+    NOTED = 128
+    """Replies of this kind are reported if they lack an ID. No end user sees them."""
 
 
 class PlainKind(Struct, frozen=True):
@@ -94,10 +99,13 @@ class PlainRows(Struct, frozen=True):
     def id_place(self, number: int) -> Span:
         """Return the empty span where the call ID of one of these messages is missing."""
         place = bisect_left(self.numbers, number)
-        start = self.headers[place]
-        words = self.data[start : min(self.starts[place], start + LONGEST_HEADER)]
-        at = self.base + start + first_mark(words, *BEFORE_ID)
+        at = self.base + id_place(self.data, self.headers[place], self.starts[place])
         return at, at
+
+
+def id_place(data: bytes, header: int, body: int) -> int:
+    """Return the offset where a call ID belongs in a message that begins at `header`."""
+    return header + first_mark(data[header : min(body, header + LONGEST_HEADER)], *BEFORE_ID)
 
 
 def plain_kind(message: Message, transcript: TranscriptFacts) -> PlainKind | None:
@@ -127,16 +135,19 @@ def plain_kind(message: Message, transcript: TranscriptFacts) -> PlainKind | Non
     )
 
 
-def kind_code(kind: PlainKind | None, header: Header) -> KindCode:
-    """Return the data about messages with this kind and header."""
+def kind_code(kind: PlainKind | None, example: Message) -> KindCode:
+    """Return the data about messages of this kind."""
     if kind is None:
-        return KindCode.INSTRUCTION if header.role in ("system", "developer") else KindCode(0)
-    code = KindCode.PLAIN
+        return KindCode.INSTRUCTION if example.header.role in ("system", "developer") else KindCode(0)
+    code, is_noted = KindCode.PLAIN, kind.notes_inferred and not kind.is_call
+    may_lack_id = kind.may_lack_id and kind.bare_tool and not (is_noted and is_user_safe(example))
     for is_true, flag in (
         (kind.is_call, KindCode.CALL),
         (kind.is_json, KindCode.JSON),
         (kind.is_call and kind.has_call_stop, KindCode.CALL_STOP),
         (not kind.states_outcome, KindCode.HAS_ID),
+        (may_lack_id, KindCode.MAY_LACK_ID),
+        (is_noted, KindCode.NOTED),
     ):
         code |= flag if is_true else 0
     return code

@@ -29,7 +29,7 @@ from viewer.checks.check import (
     Predicate,
     Trigger,
 )
-from viewer.checks.hidden_numpy import native_spellings
+from viewer.checks.hidden_numpy import native_pictographs, native_spellings
 from viewer.checks.prefilter import leaves_of, predicates_of
 from viewer.scan.blocks import MESSAGE_LENGTH, Bytes, Positions, Words, words_view
 from viewer.syntax.characters import HIDING_LEADS
@@ -266,7 +266,13 @@ class NativeSigns:
         assert batch.accelerator is not None
         messages = np.stack((batch.starts, batch.body_starts, batch.body_ends), axis=-1).astype(np.int64)
         bits, places = batch.accelerator.signs(
-            batch.data, messages.tobytes(), self._of_byte, self._literals, HIDING_LEADS, native_spellings()
+            batch.data,
+            messages.tobytes(),
+            self._of_byte,
+            self._literals,
+            HIDING_LEADS,
+            native_spellings(),
+            native_pictographs(),
         )
         if not bits:
             return None
@@ -280,7 +286,7 @@ class FoundSigns(Struct, frozen=True):
     bits: NDArray[np.uint32]
     """The bits of each message."""
     places: Positions
-    """The offsets in bodies of all characters that may be hidden, in order."""
+    """The offsets in bodies of all characters that may be hidden, in order, except those that an emoji explains."""
 
     def rows(self, trigger: Trigger) -> Rows | None:
         """Return a flag for each message, or None for a trigger that has no bit."""
@@ -439,8 +445,7 @@ class _Pass:
         return batch.flags(batch.in_bodies(np.array(matched, np.int64))[1])
 
     def _hiding(self, trigger: Matches, found: Rows) -> Rows:
-        """Narrow the found messages to those that contain a hidden character. In most of the others, the character
-        belongs to an emoji."""
+        """Return the found messages that contain a hidden character."""
         signs = self._signs
         if signs is None or trigger.search is None or not len(signs.places):
             return found

@@ -530,11 +530,16 @@ class CheckQueue:
         kind = self.plain_kind(key)
         return kind.tool if kind is not None else ""
 
+    def bare_tool_of(self, key: int) -> str:
+        """Return the name that links plain calls and replies with this header key; empty if there is none."""
+        kind = self.plain_kind(key)
+        return kind.bare_tool if kind is not None else ""
+
     def kind_code(self, key: int) -> int:
         """Return the `KindCode` of the messages with this header key, as a number."""
         code = self._kind_codes.get(key)
         if code is None:
-            code = self._kind_codes[key] = int(kind_code(self.plain_kind(key), self.index.example(key).header))
+            code = self._kind_codes[key] = int(kind_code(self.plain_kind(key), self.index.example(key)))
         return code
 
     def is_instruction(self, number: int) -> bool:

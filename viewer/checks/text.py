@@ -25,8 +25,8 @@ from viewer.model.messages import Message, Span
 from viewer.model.visibility import is_user_safe
 from viewer.reading.embedded_turn import MAY_BE_STRIPPED, STRIPPED_SOURCE, first_token, first_word
 from viewer.reading.hidden_spans import BlockKind, Source, hidden_blocks
-from viewer.reading.template_marks import MARK_SIGNS
 from viewer.reading.template_marks import MAY_BE_MARK as MAY_BE_TOKEN
+from viewer.reading.template_marks import TEXT_SIGNS
 from viewer.reading.thoughts import MAY_BE_MARK, quoted_tags, thought_blocks
 from viewer.reading.thoughts import SIGNS as THOUGHT_SIGNS
 from viewer.rules.errors import E_PERM_VISIBILITY
@@ -190,7 +190,7 @@ TEMPLATE_MARKS = Check(
         AllOf(
             HeaderIs(_is_shown),
             AnyOf(
-                Contains(*MARK_SIGNS, ignore_case=True), BodyStarts(_STRIPPED_LEADS, MAY_BE_STRIPPED, STRIPPED_SOURCE)
+                Contains(*TEXT_SIGNS, ignore_case=True), BodyStarts(_STRIPPED_LEADS, MAY_BE_STRIPPED, STRIPPED_SOURCE)
             ),
         ),
         AllOf(HeaderIs(_is_shown_json_content), Matches(_TOKEN_LEADS, MAY_BE_TOKEN, in_source=True)),

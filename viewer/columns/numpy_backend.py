@@ -13,10 +13,14 @@ from numpy.typing import NDArray
 
 from viewer import native
 from viewer.columns.api import Borders, Column, Folded
+from viewer.columns.plain import PlainColumns
 
 Values: TypeAlias = NDArray[Any]
 Flags: TypeAlias = NDArray[np.bool_]
 
+_FEW = 256
+"""For fewer rows than this, filling a hash table in rounds is slower than in a loop."""
+_PLAIN = PlainColumns()
 _SPARSE = 4096
 """How many more entries a table of counts may have than the counted column has rows."""
 
@@ -153,6 +157,13 @@ class NumpyColumns:
         return [int(np.count_nonzero(found[start:end])) for start, end in pairwise(cuts)]
 
     def fill_table(self, entries: Column, hashes: Column, values: Column, new_hashes: Column) -> None:
+        accelerator = native.load()
+        if accelerator is not None:
+            accelerator.fill_table(entries, hashes, values, new_hashes)
+            return
+        if len(values) < _FEW:
+            _PLAIN.fill_table(entries, hashes, values, new_hashes)
+            return
         known, mask = values_of(entries), np.uint32(len(entries) - 1)
         left, new = values_of(values), values_of(new_hashes)
         slots, added = new & mask, values_of(hashes)
@@ -166,6 +177,9 @@ class NumpyColumns:
             left, new, slots = left[waits], new[waits], slots[waits] + np.uint32(1) & mask
 
     def find_hashes(self, entries: Column, hashes: Column, wanted: Column) -> bytearray:
+        accelerator = native.load()
+        if accelerator is not None:
+            return bytearray(accelerator.find_hashes(entries, hashes, wanted))
         known, mask = values_of(entries), np.uint32(len(entries) - 1)
         all_hashes, left = values_of(hashes), values_of(wanted)
         found, rows, slots = np.zeros(len(left), bool), np.arange(len(left)), left & mask

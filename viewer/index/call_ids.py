@@ -10,9 +10,8 @@ from itertools import accumulate, compress, islice
 from viewer.columns.api import Column, Columns
 from viewer.columns.plain import PlainColumns
 
-WORTH_A_BACKEND = 256
-"""The backend is slower for fewer IDs than this."""
 _PLAIN = PlainColumns()
+_LOW_HALVES = slice(array("H", [1]).tobytes() == b"\0\1", None, 2)
 
 
 class CallIds:
@@ -119,12 +118,12 @@ class CallTable:
 
     def put_new(self, columns: Columns, call_ids: Sequence[str | None], row: int) -> None:
         """Map unknown IDs to consecutive rows. A row may have no ID."""
-        known = [(place, call_id) for place, call_id in enumerate(call_ids, row + 1) if call_id is not None]
+        known = [call_id for call_id in call_ids if call_id is not None]
+        rows = range(row + 1, row + 1 + len(call_ids))
+        places = array("I", rows if len(known) == len(rows) else compress(rows, (one is not None for one in call_ids)))
         while 3 * (self._count + len(known)) > 2 * self._mask:
             self._grow(columns)
-        columns = columns if len(known) >= WORTH_A_BACKEND else _PLAIN
-        new_hashes = short_hashes([call_id for _, call_id in known])
-        columns.fill_table(self._entries, self._hashes, array("I", [place for place, _ in known]), new_hashes)
+        columns.fill_table(self._entries, self._hashes, places, short_hashes(known))
         self._count += len(known)
 
     def may_have(self, columns: Columns, short: Column) -> bytearray:
@@ -141,11 +140,10 @@ class CallTable:
     def _grow(self, columns: Columns) -> None:
         entries, hashes = self._entries, self._hashes
         self._begin(2 * len(entries))
-        columns = columns if len(entries) >= WORTH_A_BACKEND else _PLAIN
         known = array("I", filter(None, entries))
         columns.fill_table(self._entries, self._hashes, known, array("I", compress(hashes, entries)))
 
 
 def short_hashes(call_ids: Sequence[str]) -> Column:
     """Return the hashes of call IDs by which a table stores them."""
-    return array("I", [hash(call_id) & 0xFFFF_FFFF for call_id in call_ids])
+    return array("I", array("q", map(hash, call_ids)).tobytes())[_LOW_HALVES]  # half the time of a loop

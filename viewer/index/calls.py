@@ -331,21 +331,18 @@ class CallLedger:
             self._forget_answered(calls.without_id)
         return bool(calls and calls.without_id)
 
+    @property
+    def is_turn_whole(self) -> bool:
+        """True if no call of the current turn is pending."""
+        return _PENDING not in self._states[self._turn_first :].tobytes()
+
     def add_pairs(self, pairs: CallPairs, place: Callable[[int], Span], *, is_passed: bool) -> None:
         """Add calls with their replies; no open call is involved. `place` returns where an ID is missing.
 
         `is_passed` is true if there are other messages between them."""
-        first = len(self)
-        if is_passed:
-            self._passed = first
-        self._calls.extend(pairs.calls)
-        self._replies.extend(pairs.replies)
-        self._tools.extend(map(self.tool_number, pairs.tools))
-        answered = _STATE_OF[CallState.OK]
-        self._states.extend(answered if call_id is not None else answered | _INFERRED for call_id in pairs.ids)
-        self._main.known.put_new(self._index.columns, pairs.ids, first)
-        if self._answered is not None:
-            self._answered.extend(first + pair for pair in pairs.order)
+        calls, replies = array("I", pairs.calls), array("I", pairs.replies)
+        tools = array("I", map(self.tool_number, pairs.tools))
+        self.add_answered(calls, replies, tools, pairs.ids, pairs.order, is_passed=is_passed)
         if pairs.are_noted:
             for reply in (pairs.replies[pair] for pair in pairs.order if pairs.ids[pair] is None):
                 self._report(I_CALL_INFERRED, None, *place(reply), reply)
@@ -355,17 +352,28 @@ class CallLedger:
         return self._main.known.may_have(self._index.columns, short)
 
     def add_answered(
-        self, calls: Column, replies: Column, tools: Column, ids: Sequence[str], order: Column, *, is_passed: bool
+        self,
+        calls: Column,
+        replies: Column,
+        tools: Column,
+        ids: Sequence[str | None],
+        order: Sequence[int],
+        *,
+        is_passed: bool,
     ) -> None:
-        """Like `add_pairs`, for columns, and for calls that all have IDs. `tools` are results of `tool_number`, and
-        `order` lists the pairs in the order of their replies."""
+        """Like `add_pairs`, for columns, and without reports. `tools` are results of `tool_number`, and `order` lists
+        the pairs in the order of their replies."""
         first = len(self)
         if is_passed:
             self._passed = first
         self._calls.extend(calls)
         self._replies.extend(replies)
         self._tools.extend(tools)
-        self._states.frombytes(bytes((_STATE_OF[CallState.OK],)) * len(calls))
+        answered = _STATE_OF[CallState.OK]
+        if None in ids:
+            self._states.extend(answered if call_id is not None else answered | _INFERRED for call_id in ids)
+        else:
+            self._states.frombytes(bytes((answered,)) * len(calls))
         self._main.known.put_new(self._index.columns, ids, first)
         if self._answered is not None:
             self._answered.extend(first + call for call in order)
@@ -519,7 +527,7 @@ class CallLedger:
         return None if sent is None or answered is None else answered - sent
 
     def _end_turn(self) -> None:
-        if _PENDING in self._states[self._turn_first :].tobytes():
+        if not self.is_turn_whole:
             for row in range(self._turn_first, len(self)):
                 self._leave_unanswered(row)
 

@@ -102,6 +102,15 @@ class Findings:
         self._totals[RULES[code].severity.value] += count
         self.more[code] = self.more.get(code, 0) + count
 
+    def omits(self, code: str) -> bool:
+        """True if further diagnostics with this code are only counted, except for messages that the end user sees."""
+        return self._kept.get(code, 0) >= self.most_per_code > 0 and code in self.more
+
+    def count_omitted(self, rule: Rule, reason: str | None, count: int) -> None:
+        """Add this many diagnostics that `omits` is true for, of hidden messages that have none of this kind yet."""
+        self.add_more(rule.code, count)
+        self._newest.pop(_KIND_OF[rule.code, reason], None)
+
     def _is_wanted_as_spare(self, code: str, message: int) -> bool:
         """True if the end user sees this message and may see more diagnostics of this code."""
         if self._is_shown is None:

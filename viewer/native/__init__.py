@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 from viewer.errors import ViewerError
 
 if TYPE_CHECKING:
+    from array import array
     from types import ModuleType
 
 SWITCH = "OCMLVIEW_NATIVE"
@@ -18,12 +19,13 @@ LEVEL = "OCMLVIEW_NATIVE_LEVEL"
 BACKEND = "OCMLVIEW_BACKEND"
 """The environment variable that forces a backend. Only one of the backends uses the accelerator."""
 LEVELS = ("scalar", "sse2", "avx2")
-EDITION = 8
+EDITION = 12
 """The number in `_fast.c`. It prevents the use of a module that was compiled from older source."""
 
 
 class Native(Protocol):
-    """Functions that take a contiguous buffer and return columns as bytes. They release the interpreter lock."""
+    """Functions that take a contiguous buffer and return columns as bytes. They release the interpreter lock, except
+    those of hash tables."""
 
     def find(self, data: bytes | memoryview, needle: bytes, fold: bytes, /) -> bytes:
         """Return the offsets (int64) of all matches, which may overlap. `fold` maps each byte to its other letter
@@ -37,6 +39,14 @@ class Native(Protocol):
     def counts(self, data: bytes | memoryview, byte: bytes, cuts: bytes, /) -> bytes:
         """Return how many times (int64) a byte occurs between each pair of adjacent cuts (int64)."""
 
+    def fill_table(
+        self, entries: array[int], hashes: array[int], values: array[int], new_hashes: array[int], /
+    ) -> None:
+        """Do what `Columns.fill_table` does."""
+
+    def find_hashes(self, entries: array[int], hashes: array[int], wanted: array[int], /) -> bytes:
+        """Return what `Columns.find_hashes` returns."""
+
     def signs(
         self,
         data: bytes | memoryview,
@@ -45,6 +55,7 @@ class Native(Protocol):
         literals: bytes,
         leads: bytes,
         spellings: bytes,
+        pictographs: bytes = b"",
         /,
     ) -> tuple[bytes, bytes]:
         """Return the bits (uint32) of each message, and the offsets (int64) of all characters that may be hidden.
@@ -52,9 +63,10 @@ class Native(Protocol):
         A message is three offsets (int64): its start, and the bounds of its body. Bit 1 means that it is not UTF-8, and
         bit 2 that it has a carriage return without a line feed. Bit 4 means that its body has a character that may be
         hidden: one with a first byte in `leads` and a flag for the low bits of its second and third byte in the 512
-        bytes of `spellings` for this lead. `of_byte` has a bit (uint32) for each byte; bits beyond ASCII are ignored.
-        A literal is 32 bytes: its bit (uint32), whether it ignores case and is in lower case, its length, and up to 26
-        bytes to find in bodies."""
+        bytes of `spellings` for this lead. With `pictographs`, a flag for each code point below 0x20000, a selector or
+        joiner is left out if its neighbors prove that it is part of an emoji. `of_byte` has a bit (uint32) for each
+        byte; bits beyond ASCII are ignored. A literal is 32 bytes: its bit (uint32), whether it ignores case and is in
+        lower case, its length, and up to 26 bytes to find in bodies."""
 
     def objects(
         self,

@@ -1,6 +1,7 @@
 /* Native accelerator: search whole blocks for signs and frames, and check JSON. It returns columns and decides nothing.
 
-   Every function takes a buffer, holds no Python object, and releases the interpreter lock while it works.
+   Every function takes a buffer, holds no Python object, and releases the interpreter lock while it works. Those of
+   hash tables keep it, because they take no longer than that.
    All offsets are int64_t, every allocation is checked, and nothing recurses. */
 
 #define PY_SSIZE_T_CLEAN
@@ -18,7 +19,7 @@
 #endif
 
 /* Must equal the number in __init__.py, so that a module compiled from older source is not used. */
-#define EDITION 8
+#define EDITION 12
 
 /* ---- columns ---------------------------------------------------------------------------------------------- */
 
@@ -110,6 +111,12 @@ INLINE int is_wanted(const uint8_t *at, const Pair *pair) {
    for each match. Only whole blocks before `limit` are searched. */
 typedef int64_t (*Kernel)(const uint8_t *data, int64_t at, int64_t limit, const Pair *pair, uint64_t *found);
 
+struct Signs;
+
+/* Return a bit for each of 64 bytes that may begin a sign, and set `is_doubtful` if they may not be UTF-8. Three bytes
+   before them and two after them can be read. */
+typedef uint64_t (*Look)(const struct Signs *signs, const uint8_t *at, int *is_doubtful);
+
 /* Compilers turn the inner loop over pairs into vector instructions. */
 static int64_t next_scalar(const uint8_t *data, int64_t at, int64_t limit, const Pair *wanted, uint64_t *found) {
     const Pair pair = *wanted;
@@ -180,14 +187,20 @@ AVX2 static int64_t next_avx2(const uint8_t *data, int64_t at, int64_t limit, co
 }
 #endif
 
+static uint64_t look_scalar(const struct Signs *signs, const uint8_t *at, int *is_doubtful);
+#if HAS_X86
+AVX2 static uint64_t look_avx2(const struct Signs *signs, const uint8_t *at, int *is_doubtful);
+#endif
+
 static const struct {
     const char *name;
     Kernel next;
+    Look look;
 } LEVELS[] = {
-    {"scalar", next_scalar},
+    {"scalar", next_scalar, look_scalar},
 #if HAS_X86
-    {"sse2", next_sse2},
-    {"avx2", next_avx2},
+    {"sse2", next_sse2, look_scalar},
+    {"avx2", next_avx2, look_avx2},
 #endif
 };
 
@@ -319,6 +332,84 @@ static PyObject *fast_counts(PyObject *module, PyObject *arguments) {
     return PyErr_Occurred() ? NULL : column_bytes(&counts);
 }
 
+/* ---- tables ----------------------------------------------------------------------------------------------- */
+
+/* A hash table with linear probing. The number of slots is a power of two, and an entry of 0 is free. */
+typedef struct {
+    uint32_t *entries, *hashes;
+    int64_t size;
+} Table;
+
+/* Take a table from two buffers. `writable` is a flag of `PyObject_GetBuffer`. */
+static int take_table(PyObject *arguments, Py_buffer *given, Table *table, int writable) {
+    for (int place = 0; place < 2 && !PyErr_Occurred(); place++)
+        PyObject_GetBuffer(PyTuple_GetItem(arguments, place), given + place, PyBUF_SIMPLE | writable);
+    if (PyErr_Occurred()) return 0;
+    *table = (Table){given[0].buf, given[1].buf, rows_in(given, sizeof(uint32_t))};
+    int is_aligned = !(((uintptr_t)given[0].buf | (uintptr_t)given[1].buf) % sizeof(uint32_t));
+    if (given[0].len != given[1].len || table->size < 1 || table->size & (table->size - 1) || !is_aligned)
+        PyErr_SetString(PyExc_ValueError, "not a table");
+    return !PyErr_Occurred();
+}
+
+/* Return the slot of a hash: the first one with it, or else the first free one; -1 if there is neither. */
+static int64_t slot_of(const Table *table, uint32_t hash, int stops_at_hash) {
+    for (int64_t probe = 0; probe < table->size; probe++) {
+        int64_t slot = (hash + probe) & (table->size - 1);
+        if (!table->entries[slot] || (stops_at_hash && table->hashes[slot] == hash)) return slot;
+    }
+    return -1;
+}
+
+static PyObject *fast_fill_table(PyObject *module, PyObject *arguments) {
+    Py_buffer given[4] = {{0}}, *values = given + 2, *hashes = given + 3;
+    Table table = {NULL, NULL, 0};
+    (void)module;
+    if (PyTuple_Size(arguments) != 4) PyErr_SetString(PyExc_TypeError, "wrong number of buffers");
+    if (!PyErr_Occurred() && take_table(arguments, given, &table, PyBUF_WRITABLE))
+        for (int place = 2; place < 4 && !PyErr_Occurred(); place++)
+            PyObject_GetBuffer(PyTuple_GetItem(arguments, place), given + place, PyBUF_SIMPLE);
+    if (!PyErr_Occurred() && values->len != hashes->len) PyErr_SetString(PyExc_ValueError, "not as many hashes");
+    if (!PyErr_Occurred()) {
+        for (int64_t row = 0; row < rows_in(values, sizeof(uint32_t)); row++) {
+            uint32_t value, hash;
+            memcpy(&value, (const uint32_t *)values->buf + row, sizeof value);
+            memcpy(&hash, (const uint32_t *)hashes->buf + row, sizeof hash);
+            int64_t slot = slot_of(&table, hash, 0);
+            if (slot < 0) {
+                PyErr_SetString(PyExc_ValueError, "the table is full");
+                break;
+            }
+            table.entries[slot] = value, table.hashes[slot] = hash;
+        }
+    }
+    release_buffers(given, 4);
+    if (PyErr_Occurred()) return NULL;
+    Py_RETURN_NONE;
+}
+
+static PyObject *fast_find_hashes(PyObject *module, PyObject *arguments) {
+    Py_buffer given[3] = {{0}}, *wanted = given + 2;
+    Table table = {NULL, NULL, 0};
+    Column found = {NULL, 1, 0, 0, 0};
+    (void)module;
+    if (PyTuple_Size(arguments) != 3) PyErr_SetString(PyExc_TypeError, "wrong number of buffers");
+    if (!PyErr_Occurred() && take_table(arguments, given, &table, 0))
+        PyObject_GetBuffer(PyTuple_GetItem(arguments, 2), wanted, PyBUF_SIMPLE);
+    if (!PyErr_Occurred()) {
+        for (int64_t row = 0; row < rows_in(wanted, sizeof(uint32_t)); row++) {
+            uint32_t hash;
+            memcpy(&hash, (const uint32_t *)wanted->buf + row, sizeof hash);
+            int64_t slot = slot_of(&table, hash, 1);
+            uint8_t *flag = column_add(&found);
+            if (!flag) break;
+            *flag = slot >= 0 && table.entries[slot];
+        }
+    }
+    release_buffers(given, 3);
+    return PyErr_Occurred() ? NULL : column_bytes(&found);
+}
+
 /* ---- signs ------------------------------------------------------------------------------------------------ */
 
 enum { ILL_FORMED = 1, LONE_RETURN = 2, MAY_HIDE = 4 }; /* bits of a message; the others belong to bytes and literals */
@@ -335,26 +426,39 @@ typedef struct { int64_t start, body, end; } Message; /* where a message and its
 
 #define SPELLINGS 512 /* bytes of flags for the low bits of the second and third byte of a character */
 
-/* What to find, and where. */
+/* Which bytes may begin a sign, and which bytes may follow them. A bit stands for a bucket of signs. */
 typedef struct {
+    uint8_t of[256];          /* the buckets of each byte */
+    uint8_t low[16], high[16]; /* the same for each half of a byte, which may find more */
+} Buckets;
+
+#define MARKS 3 /* the number of bytes of a literal that are compared at once */
+#define MOST_CHAINS 1024
+
+/* What to find, and where. */
+typedef struct Signs {
     const uint8_t *data;
     int64_t size, count, literal_count, lead_count;
     const Message *messages;
     const Literal *literals;
     const uint8_t *leads, *spellings; /* first bytes of characters that may be hidden, and the flags of each */
-    uint32_t of_byte[256];   /* the bit of each byte */
-    uint32_t by_two[256][4]; /* for the first byte of literals: their bits by two bits of the second byte */
-    int64_t first[256], last[256]; /* for the same byte: the first literal, and the end of its literals */
+    const uint8_t *pictographs;       /* a flag for each code point below 0x20000, or NULL */
+    uint32_t of_byte[256];            /* the bit of each byte */
+    Buckets bytes;                    /* for bytes with a bit, and carriage returns */
+    Buckets marks[MARKS];             /* for the first bytes of literals */
+    Buckets hidden[2];                /* for the first bytes of characters that may be hidden */
+    int32_t chains[MOST_CHAINS + 1], *next; /* the literals by their first bytes, as linked lists; -1 ends a list */
+    uint8_t lead_of[256];                   /* the index of each lead, plus 1 */
     uint32_t *bits;
     Column hiding;
 } Signs;
 
 static inline uint8_t lower(uint8_t byte) { return byte >= 'A' && byte <= 'Z' ? byte + 32 : byte; }
 static inline uint8_t upper(uint8_t byte) { return byte >= 'a' && byte <= 'z' ? byte - 32 : byte; }
-static inline int two_bits(uint8_t byte) { return lower(byte) >> 2 & 3; }
 
-/* Return the message that contains a byte, or whose end precedes it, given an earlier one. */
+/* Return the message that contains a byte, or whose end precedes it, given a message near it. */
 static inline int64_t message_at(const Signs *signs, int64_t row, int64_t at) {
+    while (row && signs->messages[row].start > at) row--;
     while (row + 1 < signs->count && signs->messages[row + 1].start <= at) row++;
     return row;
 }
@@ -367,19 +471,22 @@ static int is_literal(const Literal *literal, const uint8_t *at, const uint8_t *
     return 1;
 }
 
-/* Set the bits of all literals at a byte that may begin one. */
+/* Return the list of the literals that begin with these bytes, ignoring case. Short literals are in the last list. */
+static int chain_of(const uint8_t *text) {
+    uint32_t word = lower(text[0]) | (uint32_t)lower(text[1]) << 8 | (uint32_t)lower(text[2]) << 16;
+    return (int)(word * 0x9E3779B1u >> 22);
+}
+
+/* Set the bits of all literals that begin at a byte. */
 static void note_literals(Signs *signs, int64_t row, int64_t at) {
     const Message *message = signs->messages + row;
-    const uint8_t *data = signs->data;
-    if (at < message->body || at >= message->end) return;
-    const uint32_t *by_two = signs->by_two[lower(data[at])];
-    uint32_t wanted = at + 1 < message->end ? by_two[two_bits(data[at + 1])] : UINT32_MAX;
-    if (!(wanted & ~signs->bits[row])) return;
-    for (int64_t number = signs->first[lower(data[at])]; number < signs->last[lower(data[at])]; number++) {
-        const Literal *literal = signs->literals + number;
-        if (lower(literal->text[0]) == lower(data[at]) && is_literal(literal, data + at, data + message->end))
-            signs->bits[row] |= literal->bit;
-    }
+    const uint8_t *first = signs->data + at, *end = signs->data + message->end;
+    int lists[] = {MOST_CHAINS, end - first < MARKS ? MOST_CHAINS : chain_of(first)};
+    for (int list = 0; list < 2; list++)
+        for (int32_t number = signs->chains[lists[list]]; number >= 0; number = signs->next[number]) {
+            const Literal *literal = signs->literals + number;
+            if (literal->bit & ~signs->bits[row] && is_literal(literal, first, end)) signs->bits[row] |= literal->bit;
+        }
 }
 
 /* Return the length of a well-formed character beyond ASCII, or 0. */
@@ -397,6 +504,22 @@ static int character_length(const uint8_t *at, const uint8_t *end) {
     return length;
 }
 
+static inline int is_continuation(uint8_t byte) { return (byte & 0xC0) == 0x80; }
+
+/* Find what is not UTF-8 between two offsets, in a character that was cut right before the first one, and in the rest
+   of one that begins before the last one. */
+static void check_characters(Signs *signs, int64_t row, int64_t first, int64_t last) {
+    const uint8_t *data = signs->data, *end = data + signs->size;
+    int64_t cut = first > 3 ? first - 3 : 0, at = cut;
+    while (at > 0 && cut - at < 3 && is_continuation(data[at])) at--;
+    if (is_continuation(data[at])) at = cut; /* no character is that long */
+    while (at < last || (at < last + 3 && data + at < end && is_continuation(data[at]))) {
+        int length = data[at] < 0x80 ? 1 : character_length(data + at, end);
+        if (!length) signs->bits[row = message_at(signs, row, at)] |= ILL_FORMED;
+        at += length ? length : 1;
+    }
+}
+
 /* True if the next two bytes of a character have a flag. Its first byte is at index `lead` in `leads`. */
 static int may_hide(const Signs *signs, int lead, const uint8_t *at, const uint8_t *end) {
     if (end - at < 3) return 1;
@@ -404,23 +527,137 @@ static int may_hide(const Signs *signs, int lead, const uint8_t *at, const uint8
     return signs->spellings[lead * SPELLINGS + (place >> 3)] >> (place & 7) & 1;
 }
 
-/* Find a literal whose first byte is too frequent to stop at each one. */
-static void find_literal(Signs *signs, const Literal *literal) {
-    uint8_t other[LONGEST_LITERAL];
-    if (literal->length > signs->size) return;
-    for (int place = 0; place < literal->length; place++)
-        other[place] = literal->folds ? upper(literal->text[place]) : literal->text[place];
-    Pair pair = rarest_pair(signs->data, signs->size, literal->text, other, literal->length);
-    Walk walk = walk_over(signs->data, signs->size - literal->length + 1, &pair);
-    int64_t row = 0;
-    for (int64_t at; (at = next_place(&walk)) >= 0;) {
-        row = message_at(signs, row, at);
-        const Message *message = signs->messages + row;
-        if (at >= message->body && at < message->end &&
-            is_literal(literal, signs->data + at, signs->data + message->end))
-            signs->bits[row] |= literal->bit;
-    }
+#define FIRST_CODES 0x20000u /* the code points with flags */
+
+/* Return the code point of a character of three or four bytes, or 0. */
+static uint32_t code_at(const uint8_t *at) {
+    if (!is_continuation(at[1]) || !is_continuation(at[2])) return 0;
+    uint32_t code = (at[0] & 0xFu) << 12 | (at[1] & 0x3Fu) << 6 | (at[2] & 0x3Fu);
+    if ((at[0] & 0xF0) == 0xE0) return code >= 0x800 ? code : 0;
+    if ((at[0] & 0xF8) != 0xF0 || !is_continuation(at[3])) return 0;
+    code = (at[0] & 0x7u) << 18 | (at[1] & 0x3Fu) << 12 | (at[2] & 0x3Fu) << 6 | (at[3] & 0x3Fu);
+    return code >= 0x10000 && code < FIRST_CODES ? code : 0;
 }
+
+/* Return the code point of the character before a byte, if it has three or four bytes, or 0. */
+static uint32_t code_before(const uint8_t *at) {
+    uint32_t code = code_at(at - 3);
+    if (code && code < 0x10000) return code;
+    code = code_at(at - 4);
+    return code >= 0x10000 ? code : 0;
+}
+
+static int is_pictograph(const Signs *signs, uint32_t code) { return signs->pictographs[code >> 3] >> (code & 7) & 1; }
+static int is_selector(uint32_t code) { return code == 0xFE0E || code == 0xFE0F; }
+
+/* True if a character is part of an emoji: a selector after a pictograph or in a keycap, or a joiner between two. */
+static int is_in_emoji(const Signs *signs, int64_t place) {
+    const uint8_t *at = signs->data + place;
+    if (!signs->pictographs || place < 8 || signs->size - place < 8) return 0;
+    uint32_t code = code_at(at), before = code_before(at);
+    if (is_selector(code)) {
+        int is_key = (at[-1] >= '0' && at[-1] <= '9') || at[-1] == '#' || at[-1] == '*';
+        return is_pictograph(signs, before) || (is_key && code == 0xFE0F && !memcmp(at + 3, "\xE2\x83\xA3", 3));
+    }
+    if (code != 0x200D || !is_pictograph(signs, code_at(at + 3))) return 0;
+    if (is_selector(before)) return is_pictograph(signs, code_before(at - 3));
+    int is_color = before >= 0x1F3FB && before <= 0x1F3FF;
+    return is_pictograph(signs, is_color ? code_before(at - 4) : before);
+}
+
+/* Note what begins at a byte. */
+static int note_signs(Signs *signs, int64_t row, int64_t at) {
+    const uint8_t *data = signs->data, byte = data[at];
+    const Message *message = signs->messages + row;
+    if (byte < 0x80) signs->bits[row] |= signs->of_byte[byte];
+    if (byte == '\r' && (at + 1 == signs->size || data[at + 1] != '\n')) signs->bits[row] |= LONE_RETURN;
+    if (at < message->body || at >= message->end) return 1;
+    note_literals(signs, row, at);
+    int lead = signs->lead_of[byte];
+    if (!lead || !may_hide(signs, lead - 1, data + at, data + signs->size) || is_in_emoji(signs, at)) return 1;
+    signs->bits[row] |= MAY_HIDE;
+    return column_add_offset(&signs->hiding, at);
+}
+
+static uint64_t look_scalar(const Signs *signs, const uint8_t *at, int *is_doubtful) {
+    const Buckets *marks = signs->marks, *hidden = signs->hidden;
+    uint64_t found = 0;
+    uint8_t all = at[-3] | at[-2] | at[-1];
+    for (int place = 0; place < 64; place++, at++) {
+        uint8_t mark = marks[0].of[at[0]] & marks[1].of[at[1]];
+        uint8_t other = signs->bytes.of[at[0]] | (hidden[0].of[at[0]] & hidden[1].of[at[1]]);
+        all |= at[0];
+        if (mark | other) found |= (uint64_t)((mark & marks[2].of[at[2]]) || other) << place;
+    }
+    *is_doubtful = all >= 0x80;
+    return found;
+}
+
+#if HAS_X86
+AVX2 INLINE __m256i both_halves(const uint8_t *halves) {
+    return _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(const void *)halves));
+}
+
+/* Look up the halves of 32 bytes. */
+AVX2 INLINE __m256i low_halves(const uint8_t *table, __m256i bytes) {
+    return _mm256_shuffle_epi8(both_halves(table), _mm256_and_si256(bytes, _mm256_set1_epi8(15)));
+}
+
+AVX2 INLINE __m256i high_halves(const uint8_t *table, __m256i bytes) {
+    return low_halves(table, _mm256_srli_epi16(bytes, 4));
+}
+
+AVX2 INLINE __m256i buckets32(const Buckets *buckets, const uint8_t *at) {
+    __m256i bytes = load32(at);
+    return _mm256_and_si256(low_halves(buckets->low, bytes), high_halves(buckets->high, bytes));
+}
+
+AVX2 INLINE uint32_t look32(const Signs *signs, const uint8_t *at) {
+    __m256i mark = _mm256_and_si256(buckets32(signs->marks, at), buckets32(signs->marks + 1, at + 1));
+    __m256i hidden = _mm256_and_si256(buckets32(signs->hidden, at), buckets32(signs->hidden + 1, at + 1));
+    __m256i any = _mm256_or_si256(_mm256_and_si256(mark, buckets32(signs->marks + 2, at + 2)), hidden);
+    any = _mm256_or_si256(any, buckets32(&signs->bytes, at));
+    return ~(uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(any, _mm256_setzero_si256()));
+}
+
+/* What two bytes in a row may be wrong about, by Keiser and Lemire, "Validating UTF-8 In Less Than One Instruction Per
+   Byte" (2020): each table has the faults that a half of the first byte, or the high half of the second one, allows. */
+enum { SHORT = 1, LONG = 2, OVERLONG_3 = 4, LARGE = 8, SURROGATE = 16, OVERLONG_2 = 32, LARGE_4 = 64, TWO = 128 };
+#define ANY_FIRST (SHORT | LONG | TWO)
+#define BEYOND (ANY_FIRST | LARGE | LARGE_4)
+#define AFTER_ANY (LONG | OVERLONG_2 | TWO)
+static const uint8_t FIRST_HIGH[16] = {LONG, LONG, LONG, LONG, LONG, LONG, LONG, LONG, TWO, TWO, TWO, TWO,
+                                       SHORT | OVERLONG_2, SHORT, SHORT | OVERLONG_3 | SURROGATE,
+                                       SHORT | LARGE | LARGE_4};
+static const uint8_t FIRST_LOW[16] = {ANY_FIRST | OVERLONG_3 | OVERLONG_2 | LARGE_4, ANY_FIRST | OVERLONG_2, ANY_FIRST,
+                                      ANY_FIRST, ANY_FIRST | LARGE, BEYOND, BEYOND, BEYOND, BEYOND, BEYOND, BEYOND,
+                                      BEYOND, BEYOND, BEYOND | SURROGATE, BEYOND, BEYOND};
+static const uint8_t SECOND_HIGH[16] = {SHORT, SHORT, SHORT, SHORT, SHORT, SHORT, SHORT, SHORT,
+                                        AFTER_ANY | OVERLONG_3 | LARGE_4, AFTER_ANY | OVERLONG_3 | LARGE,
+                                        AFTER_ANY | SURROGATE | LARGE, AFTER_ANY | SURROGATE | LARGE,
+                                        SHORT, SHORT, SHORT, SHORT};
+
+/* Return nonzero bytes if 32 bytes are not UTF-8, given the three bytes before them. */
+AVX2 INLINE __m256i faults32(const uint8_t *at) {
+    __m256i before = load32(at - 1), here = load32(at);
+    __m256i faults = _mm256_and_si256(_mm256_and_si256(high_halves(FIRST_HIGH, before), low_halves(FIRST_LOW, before)),
+                                      high_halves(SECOND_HIGH, here));
+    __m256i third = _mm256_subs_epu8(load32(at - 2), _mm256_set1_epi8(0x60));
+    __m256i fourth = _mm256_subs_epu8(load32(at - 3), _mm256_set1_epi8(0x70));
+    __m256i wanted = _mm256_and_si256(_mm256_or_si256(third, fourth), _mm256_set1_epi8((char)0x80));
+    return _mm256_xor_si256(wanted, faults);
+}
+
+AVX2 static uint64_t look_avx2(const Signs *signs, const uint8_t *at, int *is_doubtful) {
+    __m256i all = _mm256_or_si256(_mm256_or_si256(load32(at - 3), load32(at)), load32(at + 32));
+    *is_doubtful = 0;
+    if (_mm256_movemask_epi8(all)) {
+        __m256i faults = _mm256_or_si256(faults32(at), faults32(at + 32));
+        *is_doubtful = !_mm256_testz_si256(faults, faults);
+    }
+    return look32(signs, at) | (uint64_t)look32(signs, at + 32) << 32;
+}
+#endif
 
 /* True if the messages are in order, and each is inside the data. */
 static int are_ordered(const Signs *signs) {
@@ -433,73 +670,102 @@ static int are_ordered(const Signs *signs) {
     return before <= signs->size;
 }
 
+static void add_bucket(Buckets *buckets, int byte, int bucket) {
+    buckets->of[byte] |= (uint8_t)(1 << bucket);
+    buckets->low[byte & 15] |= (uint8_t)(1 << bucket);
+    buckets->high[byte >> 4] |= (uint8_t)(1 << bucket);
+}
+
+/* Return a bucket for a literal. The bytes of a bucket should share halves, because it finds all their combinations.
+   Most literals begin with `<`. */
+static int bucket_of(const Literal *literal) {
+    uint8_t first = literal->text[0], second = literal->length > 1 ? lower(literal->text[1]) : 0;
+    if (first == '<') return second == '/' ? 0 : second > 'z' ? 1 : second < 'a' ? 1 : second <= 'm' ? 2 : 3;
+    return first == '[' ? 4 : first >> 4 == 2 ? 5 : first >> 4 == 3 ? 6 : 7;
+}
+
+static void add_literal(Signs *signs, int32_t number) {
+    const Literal *literal = signs->literals + number;
+    int bucket = bucket_of(literal), chain = literal->length < MARKS ? MOST_CHAINS : chain_of(literal->text);
+    for (int place = 0; place < MARKS; place++) {
+        if (place < literal->length) {
+            add_bucket(signs->marks + place, literal->text[place], bucket);
+            if (literal->folds) add_bucket(signs->marks + place, upper(literal->text[place]), bucket);
+        } else {
+            for (int byte = 0; byte < 256; byte++) add_bucket(signs->marks + place, byte, bucket);
+        }
+    }
+    signs->next[number] = signs->chains[chain];
+    signs->chains[chain] = number;
+}
+
+/* Fill the tables. */
+static void prepare(Signs *signs) {
+    memset(signs->chains, -1, sizeof signs->chains);
+    for (int64_t number = 0; number < signs->literal_count; number++) add_literal(signs, (int32_t)number);
+    for (int byte = 0; byte < 128; byte++)
+        if (byte == '\r' || signs->of_byte[byte]) add_bucket(&signs->bytes, byte, byte >> 4);
+    for (int lead = 0; lead < signs->lead_count; lead++) {
+        const uint8_t *spellings = signs->spellings + lead * SPELLINGS;
+        int bucket = lead % 7;
+        signs->lead_of[signs->leads[lead]] = (uint8_t)(lead + 1);
+        add_bucket(signs->hidden, signs->leads[lead], bucket);
+        for (int second = 0; second < 256; second++) {
+            const uint64_t none = 0;
+            if (memcmp(spellings + (second & 0x3F) * 8, &none, 8)) add_bucket(signs->hidden + 1, second, bucket);
+        }
+    }
+}
+
 /* Scan for bytes with a bit, carriage returns, beginnings of literals, and characters beyond ASCII. */
 static void find_signs(Signs *signs) {
-    const uint8_t *data = signs->data, *end = data + signs->size;
-    uint8_t stops[256] = {['\r'] = 1}, begins[256] = {0}, lead_of[256] = {0};
-    for (int64_t lead = 0; lead < signs->lead_count; lead++) lead_of[signs->leads[lead]] = (uint8_t)(lead + 1);
-    for (int64_t number = 0; number < signs->literal_count; number++) {
-        const Literal *literal = signs->literals + number;
-        uint8_t first = lower(literal->text[0]);
-        if (first == '"' || (literal->length > 2 && literal->text[1] == first)) { /* `:` is frequent, `::` is not */
-            find_literal(signs, literal);
-            continue;
-        }
-        begins[literal->text[0]] = 1;
-        if (!signs->last[first]) signs->first[first] = number;
-        signs->last[first] = number + 1;
-        if (literal->folds) begins[upper(first)] = 1;
-        for (int part = 0; part < 4; part++)
-            if (literal->length == 1 || two_bits(literal->text[1]) == part) signs->by_two[first][part] |= literal->bit;
-    }
-    for (int byte = 0; byte < 256; byte++) stops[byte] |= byte >= 0x80 || begins[byte] || signs->of_byte[byte];
+    Look look = LEVELS[level].look;
     int64_t row = 0;
-    for (const uint8_t *at = data; at < end;) {
-        if (!stops[*at]) {
-            while (end - at >= 8 && !(stops[at[0]] | stops[at[1]] | stops[at[2]] | stops[at[3]] | stops[at[4]] |
-                                      stops[at[5]] | stops[at[6]] | stops[at[7]]))
-                at += 8;
-            while (at < end && !stops[*at]) at++;
-            if (at == end) return;
+    for (int64_t at = 0; at < signs->size; at += 64) {
+        int64_t end = at + 64 < signs->size ? at + 64 : signs->size;
+        int is_doubtful = 1;
+        uint64_t found = UINT64_MAX >> (64 - (end - at)); /* at both ends, look at each byte */
+        if (at >= 3 && at + 64 + MARKS - 1 <= signs->size) found = look(signs, signs->data + at, &is_doubtful);
+        if (is_doubtful) check_characters(signs, row, at, end);
+        for (; found; found &= found - 1) {
+            int64_t place = at + __builtin_ctzll(found);
+            row = message_at(signs, row, place);
+            if (!note_signs(signs, row, place)) return;
         }
-        row = message_at(signs, row, at - data);
-        const Message *message = signs->messages + row;
-        int length = *at < 0x80 ? 1 : character_length(at, end), lead = lead_of[*at];
-        signs->bits[row] |= signs->of_byte[*at] | (length ? 0 : ILL_FORMED);
-        if (*at == '\r' && (at + 1 == end || at[1] != '\n')) signs->bits[row] |= LONE_RETURN;
-        if (begins[*at]) note_literals(signs, row, at - data);
-        if (lead && at - data >= message->body && at - data < message->end && may_hide(signs, lead - 1, at, end)) {
-            signs->bits[row] |= MAY_HIDE;
-            if (!column_add_offset(&signs->hiding, at - data)) return;
-        }
-        at += length ? length : 1;
     }
 }
 
 static PyObject *fast_signs(PyObject *module, PyObject *arguments) {
-    Py_buffer given[6], *data = given, *messages = given + 1, *of_byte = given + 2, *literals = given + 3;
-    Py_buffer *leads = given + 4, *spellings = given + 5;
+    Py_buffer given[7], *data = given, *messages = given + 1, *of_byte = given + 2, *literals = given + 3;
+    Py_buffer *leads = given + 4, *spellings = given + 5, *pictographs = given + 6;
     Column bits = {NULL, sizeof(uint32_t), 0, 0, 0};
     Signs signs = {.hiding = {NULL, sizeof(int64_t), 0, 0, 0}};
     (void)module;
-    int is_valid = take_buffers(arguments, given, 6, 6);
+    int is_valid = take_buffers(arguments, given, 6, 7);
     signs.data = data->buf, signs.size = data->len, signs.leads = leads->buf, signs.lead_count = leads->len;
     signs.messages = messages->buf, signs.count = rows_in(messages, sizeof(Message));
     signs.literals = literals->buf, signs.literal_count = rows_in(literals, sizeof(Literal));
-    signs.spellings = spellings->buf;
+    signs.spellings = spellings->buf, signs.pictographs = pictographs->len ? pictographs->buf : NULL;
     is_valid &= of_byte->len == sizeof signs.of_byte && spellings->len == leads->len * SPELLINGS && leads->len < 128;
     is_valid &= !((uintptr_t)messages->buf % sizeof(int64_t)) && !((uintptr_t)literals->buf % sizeof(uint32_t));
+    is_valid &= signs.literal_count < INT32_MAX && (!pictographs->len || pictographs->len == FIRST_CODES / 8);
     for (int64_t number = 0; is_valid && number < signs.literal_count; number++)
         is_valid = signs.literals[number].length - 1u < LONGEST_LITERAL;
     if (is_valid && are_ordered(&signs)) {
         memcpy(signs.of_byte, of_byte->buf, sizeof signs.of_byte);
+        signs.next = malloc((size_t)signs.literal_count * sizeof *signs.next + 1);
+        bits.failed = !signs.next;
         Py_BEGIN_ALLOW_THREADS
         for (int64_t row = 0; row < signs.count && column_add(&bits); row++) ((uint32_t *)(void *)bits.data)[row] = 0;
         signs.bits = (uint32_t *)(void *)bits.data;
-        if (signs.count && !bits.failed) find_signs(&signs);
+        if (signs.count && !bits.failed) {
+            prepare(&signs);
+            find_signs(&signs);
+        }
         Py_END_ALLOW_THREADS
+        free(signs.next);
     }
-    release_buffers(given, 6);
+    release_buffers(given, 7);
     return PyErr_Occurred() ? NULL : both_columns(&bits, &signs.hiding);
 }
 
@@ -698,13 +964,30 @@ enum { PLAIN = 1, HAS_OK = 2, MAY_FAIL = 4, FITS = 8, MISFITS = 16 }; /* flags o
 #define LONGEST_OBJECT 65536
 
 typedef struct { const uint8_t *text; size_t length; } Key;
+
+/* Return the first quote, backslash, or control character, or the end. */
+static const uint8_t *skip_plain(const uint8_t *at, const uint8_t *end) {
+#if HAS_X86
+    for (; end - at >= 16; at += 16) {
+        __m128i bytes = load16(at), controls = _mm_set1_epi8(0x1F);
+        __m128i is_control = _mm_cmpeq_epi8(_mm_min_epu8(bytes, controls), bytes);
+        int found = _mm_movemask_epi8(_mm_or_si128(either16(bytes, '"', '\\'), is_control));
+        if (found) return at + __builtin_ctz((unsigned)found);
+    }
+#endif
+    while (at < end && *at >= 0x20 && *at != '"' && *at != '\\') at++;
+    return at;
+}
+
 /* Return the end of a string without \u, given its first character, or NULL. A backslash is noted. */
 static const uint8_t *skip_string(const uint8_t *at, const uint8_t *end, int *has_escape) {
-    for (; at < end && *at >= 0x20; at++) {
+    static const uint8_t ESCAPES[256] = {
+        ['"'] = 1, ['\\'] = 1, ['/'] = 1, ['b'] = 1, ['f'] = 1, ['n'] = 1, ['r'] = 1, ['t'] = 1};
+    while ((at = skip_plain(at, end)) < end && *at >= 0x20) {
         if (*at == '"') return at + 1;
-        if (*at != '\\') continue;
         *has_escape = 1;
-        if (++at == end || !memchr("\"\\/bfnrt", *at, 8)) return NULL;
+        if (++at == end || !ESCAPES[*at]) return NULL;
+        at++;
     }
     return NULL;
 }
@@ -963,7 +1246,9 @@ static PyObject *fast_use_level(PyObject *module, PyObject *arguments) {
 
 static PyMethodDef METHODS[] = {
     {"counts", fast_counts, METH_VARARGS, NULL},
+    {"fill_table", fast_fill_table, METH_VARARGS, NULL},
     {"find", fast_find, METH_VARARGS, NULL},
+    {"find_hashes", fast_find_hashes, METH_VARARGS, NULL},
     {"frames", fast_frames, METH_VARARGS, NULL},
     {"objects", fast_objects, METH_VARARGS, NULL},
     {"signs", fast_signs, METH_VARARGS, NULL},

@@ -325,6 +325,13 @@ MARK_SIGNS = (
     *("<｜".encode(), "</｜".encode(), b"<channel", b"[TOOL_", b"[/TOOL_"),
 )
 """Every mark contains one of these, ignoring case."""
+_BAR, _LONGEST_SIGN = b"<|", 6
+TEXT_SIGNS = (
+    *(sign for sign in MARK_SIGNS if sign != _BAR),
+    *sorted({one[:_LONGEST_SIGN].lower() for one in (*_SPELLINGS, b"<|channel|>") if one.startswith(_BAR)}),
+)
+"""Like `MARK_SIGNS`, and every embedded turn outside JSON also contains one of these. Code has `<|` in many other
+tokens."""
 TOKEN_SIGNS = (
     b"<turn",
     b"<s>",

@@ -60,6 +60,8 @@ class Reader:
         self.position = position
         self.braces = 0
         self._depth = 0
+        self._trivia = (-1, -1)
+        """The bounds of the trivia that was last skipped."""
 
     def function(self) -> Schema:
         """Read `(_: {...}) => any` and return the schema of its arguments."""
@@ -103,8 +105,9 @@ class Reader:
 
     def _postfix(self) -> Type:
         """Read a type and the `[]` after it."""
-        self._skip()
-        self._match(_READONLY)
+        self.position = self._next()
+        if self._at("r"):
+            self._match(_READONLY)
         bare = not self._at("(")
         inner = self._primary()
         lists = 0
@@ -132,6 +135,8 @@ class Reader:
         return self._literal() or self._reference()
 
     def _literal(self) -> Type | None:
+        if self._at_word():
+            return None
         if found := _STRING.match(self.text, self.position):
             self.position = found.end()
             return Type({"enum": _readings(found)})
@@ -231,22 +236,27 @@ class Reader:
             raise UnreadableError
         self.position = found.end()
 
-    def _skip(self) -> None:
-        if found := _TRIVIA.match(self.text, self.position):
-            self.position = found.end()
+    def _next(self) -> int:
+        """Return the position after any trivia. Several marks in turn are compared with what is there."""
+        if self.position not in self._trivia:
+            found = _TRIVIA.match(self.text, self.position)
+            self._trivia = self.position, found.end() if found else self.position
+        return self._trivia[1]
+
+    def _at_word(self) -> bool:
+        return self.text[self.position : self.position + 1].isalpha()
 
     def _at(self, mark: str) -> bool:
         return self.text.startswith(mark, self.position)
 
     def _take(self, mark: str) -> bool:
         """Consume the mark and return True if it is next. Otherwise, skip trivia only before an end or a separator."""
-        start = self.position
-        self._skip()
-        if self._at(mark):
-            self.position += len(mark)
+        end = self._next()
+        if self.text.startswith(mark, end):
+            self.position = end + len(mark)
             return True
-        if mark not in _CLOSING:
-            self.position = start
+        if mark in _CLOSING:
+            self.position = end
         return False
 
     def _expect(self, mark: str) -> None:

@@ -6,17 +6,13 @@ than reading it."""
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from viewer.syntax.json_tree import JsonKind, JsonNode, number_value
-from viewer.tools.plain_schemas import Judge, is_fit, judge_of
+from viewer.tools.plain_schemas import Judge, is_plain, judge_of
 from viewer.tools.schema import Written, write_out
-from viewer.tools.validate import Schema, compiled, is_kind, is_usable
-
-if TYPE_CHECKING:
-    from jsonschema_rs import Validator
+from viewer.tools.validate import Schema, is_kind, is_usable
 
 ALWAYS_ALLOWED = "deadline_ms"
 MOST_FAULTS = 1_000
@@ -74,12 +70,10 @@ class Schematic:
             self._whole = judge_of(self._written.schema)
         if self._whole is None:
             self._written = Written({}, 1)
+        self._is_plain = is_plain(self._written.schema)
         self._may_drop: bool | None = None
         """True if the schema does not mention the argument that is always allowed; None if this has not been checked
         yet."""
-        self._is_compiled = False
-        self._validator: Validator | None = None
-        """The validator for a plain schema. It loads slowly, but then checks ten times as fast."""
         self._judges: dict[tuple[int, tuple[str, ...]], Judge | None] = {}
         self._patterns: dict[str, Schema] = {}
         """Each pattern as a separate schema, cached so that it is compiled only once."""
@@ -111,24 +105,14 @@ class Schematic:
         found = found or [ArgumentFault("wrong-type", node.start, node.end)]
         return sorted(found, key=lambda fault: (fault.start, fault.end))
 
-    def accepts(self, value: dict[str, object], *, is_one_of_many: bool) -> bool:
+    def accepts(self, value: dict[str, object]) -> bool:
         """True if arguments with this value have no fault. This avoids building nodes, but may remove members from the
-        value.
-
-        `is_one_of_many` is True if there are enough calls for compiling a plain schema to pay off."""
+        value."""
         if self._whole is None or not self._written.schema:
             return True
         if self._may_drop is not False:
             self._drop_allowed(value)
-        if is_one_of_many and not self._is_compiled:
-            self._is_compiled = True
-            self._validator = compiled(self._written.schema) if is_fit(self._whole) else None
-        if self._validator is None:
-            return self._whole(value)
-        try:
-            return self._validator.is_valid(value)
-        except ValueError:
-            return False
+        return self._whole(value)
 
     @property
     def plain_schema(self) -> Schema | bool | None:
@@ -137,7 +121,7 @@ class Schematic:
         if self._whole is None or not self._written.schema:
             return True
         is_small = self._written.weight * LARGEST_ARGUMENTS <= MOST_WORK
-        return self._written.schema if is_small and is_fit(self._whole) else None
+        return self._written.schema if is_small and self._is_plain else None
 
     def _drop_allowed(self, value: dict[str, object]) -> None:
         if self._may_drop is None:
@@ -167,11 +151,13 @@ class Schematic:
         if schema is False or not is_kind(schema, value):
             yield here
             return
-        if not self._fits(schema, _CHOICE, value):
+        if "enum" in schema and not self._fits(schema, _CHOICE, value):
             yield ArgumentFault("not-in-enum", node.start, node.end)
             return
-        if not self._fits(schema, tuple(name for name in schema if name not in _WALKED), value):
-            yield here
+        if not schema.keys() <= _WALKED:
+            others = tuple(name for name in schema if name not in _WALKED)
+            if not self._fits(schema, others, value):
+                yield here
         if isinstance(value, dict):
             yield from self._members(schema, node, value)
         elif isinstance(value, list):

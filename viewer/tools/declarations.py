@@ -16,10 +16,6 @@ if TYPE_CHECKING:  # imported lazily: most messages declare no tools
     from viewer.tools.arguments import ArgumentFault, Schematic
 
 PREFIX = "functions."
-MANY_CALLS = 256
-"""The number of calls above which compiling plain schemas pays off."""
-
-
 MOST_KNOWN = 16
 """The maximum number of strings whose declarations are kept for later transcripts."""
 MOST_SCHEMATICS = 256
@@ -83,8 +79,6 @@ class Declarations:
         self._declared: dict[str, _Declared] = {}
         self.columns = SchemaColumns()
         """The flat schemas of the tools for which `part` was called."""
-        self._calls = 0
-        """The number of calls whose arguments were checked without nodes."""
 
     def read(self, text: str) -> bool:
         """Read the body of a system or developer message. Return True if it declares tools."""
@@ -126,13 +120,12 @@ class Declarations:
 
     def accepts(self, tool: str, value: dict[str, object]) -> bool:
         """True if arguments with this value have no fault. May remove members from the value."""
-        self._calls += 1
         name = tool.removeprefix(PREFIX)
         declared = self._declared.get(name)
         if declared is None:
             return True
         schematic = declared.schematic or self._schematic(name)
-        return schematic.accepts(value, is_one_of_many=self._calls > MANY_CALLS)
+        return schematic.accepts(value)
 
     def _schematic(self, name: str) -> Schematic:
         declared = self._declared[name]

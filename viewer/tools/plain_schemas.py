@@ -1,4 +1,5 @@
-"""Fast path for the simple JSON Schemas that most tools declare, because the validator loads slowly."""
+"""Fast path for the simple JSON Schemas that most tools declare, because the validator loads slowly and converts
+each value."""
 
 from __future__ import annotations
 
@@ -6,7 +7,7 @@ from collections.abc import Callable
 from functools import partial
 
 from viewer.tools.schema_keywords import TYPES
-from viewer.tools.validate import Schema, compiled, is_kind, is_valid
+from viewer.tools.validate import Schema, compiled, is_valid
 
 Judge = Callable[[object], bool]
 """A function that returns True if a value fits a schema."""
@@ -16,19 +17,24 @@ MOST_WORDS = 64
 
 _SAID = frozenset({"type", "enum", "properties", "required", "additionalProperties", "items"})
 _KINDS = frozenset(TYPES.values())
+_PYTHON_TYPES: dict[str, tuple[type, ...]] = {
+    "null": (type(None),),
+    "boolean": (bool,),
+    "integer": (int,),
+    "number": (int, float),
+    "string": (str,),
+    "array": (list,),
+    "object": (dict,),
+}
+"""The types of values in Python. A float without a fraction is also an integer."""
 
 
 def judge_of(schema: Schema | bool) -> Judge | None:
     """Return a function that checks values against an expanded schema, or None if the schema is unusable."""
     if is_plain(schema):
-        return partial(fits, schema)
+        return plain_judge(schema) or _accept
     validator = compiled(schema)
     return partial(is_valid, validator) if validator is not None else None
-
-
-def is_fit(judge: Judge) -> bool:
-    """True if `judge_of` returned this function for a plain schema."""
-    return isinstance(judge, partial) and judge.func is fits
 
 
 def is_plain(schema: object) -> bool:
@@ -46,20 +52,48 @@ def is_plain(schema: object) -> bool:
     )
 
 
-def fits(schema: Schema | bool, value: object) -> bool:
-    """True if a value fits a plain schema."""
+def plain_judge(schema: Schema | bool) -> Judge | None:
+    """Return a function that checks values against a plain schema, or None if every value fits."""
     if isinstance(schema, bool):
-        return schema
-    if not is_kind(schema, value) or ("enum" in schema and not _is_among(schema["enum"], value)):
-        return False
-    if isinstance(value, list):
-        return all(fits(schema.get("items", True), item) for item in value)
-    if not isinstance(value, dict):
+        return None if schema else _refuse
+    kinds, words = schema.get("type"), schema.get("enum")
+    members = {name: plain_judge(part) for name, part in schema.get("properties", {}).items()}
+    others, items = (plain_judge(schema.get(name, True)) for name in ("additionalProperties", "items"))
+    required = tuple(schema.get("required", ()))
+    if words is not None:
+        is_string = kinds is None or "string" in kinds
+        return partial(_is_among, frozenset(words)) if is_string else _refuse
+    is_checked = required or others or items or any(members.values())
+    if kinds is None and not is_checked:
+        return None
+    types = frozenset(one for kind in (_PYTHON_TYPES if kinds is None else kinds) for one in _PYTHON_TYPES[kind])
+    accepts_whole = kinds is not None and "integer" in kinds and float not in types
+
+    def judge(value: object) -> bool:
+        kind = type(value)
+        if kind not in types:
+            return accepts_whole and isinstance(value, float) and value.is_integer()
+        if isinstance(value, dict):
+            for name in required:
+                if name not in value:
+                    return False
+            for name, member in value.items():
+                part = members.get(name, others)
+                if part is not None and not part(member):
+                    return False
+        elif items is not None and isinstance(value, list):
+            return all(map(items, value))
         return True
-    properties, others = schema.get("properties", {}), schema.get("additionalProperties", True)
-    return all(name in value for name in schema.get("required", ())) and all(
-        fits(properties.get(name, others), member) for name, member in value.items()
-    )
+
+    return judge
+
+
+def _accept(_: object) -> bool:
+    return True
+
+
+def _refuse(_: object) -> bool:
+    return False
 
 
 def _are_words(names: list[object]) -> bool:
@@ -71,5 +105,5 @@ def _is_word(name: object) -> bool:
     return isinstance(name, str) and name.isascii()
 
 
-def _is_among(words: list[str], value: object) -> bool:
+def _is_among(words: frozenset[str], value: object) -> bool:
     return isinstance(value, str) and value in words

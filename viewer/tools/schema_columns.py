@@ -31,13 +31,19 @@ class SchemaColumns:
     def __init__(self) -> None:
         self.parts, self.names, self.text = bytearray(), bytearray(), bytearray()
         self._numbers: dict[str, int] = {}
+        self._added: dict[int, tuple[Schema, int]] = {}
+        """The schemas with parts by identity, and their parts. Tools with equal declarations share a schema."""
 
     def number(self, tool: str) -> int | None:
         """Return the part of a tool, or None for a tool that was not added."""
         return self._numbers.get(tool)
 
     def add(self, tool: str, schema: Schema | bool | None) -> int:
-        """Add the plain schema of a tool, or None if it has none. Return the part of the tool."""
+        """Add the plain schema of a tool, or None for any other one. Return its part."""
+        known = self._added.get(id(schema))
+        if known is not None:
+            self._numbers[tool] = known[1]
+            return known[1]
         draft = _Draft(len(self.parts) // 32, len(self.names) // 16, len(self.text))
         part = UNKNOWN
         if schema is not None:
@@ -50,6 +56,8 @@ class SchemaColumns:
         self.names += draft.names.tobytes()
         self.text += draft.text
         self._numbers[tool] = part
+        if isinstance(schema, dict) and part >= 0:
+            self._added[id(schema)] = schema, part
         return part
 
     def forget(self, tool: str) -> None:

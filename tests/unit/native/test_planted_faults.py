@@ -11,12 +11,14 @@ from types import ModuleType
 import pytest
 
 from hatch_build import compile_module
+from tests.laws.test_backends_agree import table
 from tests.laws.test_scan_equals_parse import TURNS
 from tests.support.native import LEVELS, needs_compiler, needs_native, using
 from tests.support.native_rows import (
     assert_as_numpy,
     assert_counts,
     assert_defined,
+    assert_emoji,
     assert_faults,
     assert_matches,
     assert_objects,
@@ -26,8 +28,10 @@ from tests.support.program import ROOT
 from tests.unit.native.test_frames import soup
 from tests.unit.native.test_objects import bodies_for
 from tests.unit.native.test_schemas import schema
+from tests.unit.native.test_signs import BORDER, cut_characters, emoji
 from tests.unit.native.test_signs import text as signs_text
 from viewer import native
+from viewer.columns.numpy_backend import NumpyColumns
 
 pytestmark = [pytest.mark.lab, needs_native, needs_compiler]
 SOURCE = (ROOT / "viewer" / "native" / "_fast.c").read_text("utf-8")
@@ -58,26 +62,42 @@ FAULTS: dict[str, tuple[str, ...]] = {
     "a repeated key is accepted": ("firsts[depth]; number < count;", "firsts[depth]; number < count - 1;"),
     "a key with an escape is compared": ("&has_escape)) || has_escape) return 0", "&has_escape))) return 0"),
     "a comma may end an object": ("state = NEXT;", "state = FIRST;"),
-    "a control character is text": ("*at >= 0x20; at++", "*at; at++"),
+    "a control character is text": (
+        *("*at >= 0x20 && *at != '\"'", "*at && *at != '\"'"),
+        *("controls = _mm_set1_epi8(0x1F)", "controls = _mm_set1_epi8(0)"),
+    ),
     "a number may begin with zeros": ("(*first == '0' && last > first + 1)", "0"),
     "a point may end a number": ("== first) return NULL;\n    return last", "== NULL) return NULL;\n    return last"),
     "any bracket closes": ("*at == openers[depth] + 2)", "(*at == ']' || *at == '}'))"),
     "something may follow an object": ("return at == end ? flags : 0;", "return flags;"),
     "a failure in a nested object counts": ('depth == 1 && is_word(&key, "error")', 'is_word(&key, "error")'),
     "a failure is any false member": ('*at == \'f\' && is_word(keys + count - 1, "ok")', "*at == 'f'"),
+    "a hash is in the first slot": ("(stops_at_hash && table->hashes[slot] == hash)", "stops_at_hash"),
     "a long count overflows": ("end - at < 255 ? end : at + 255", "end"),
-    "one byte in eight is not seen": ("stops[at[5]] | stops[at[6]] | stops[at[7]]", "stops[at[5]] | stops[at[6]]"),
-    "a lone return needs a byte after it": ("(at + 1 == end || at[1]", "(at + 1 < end && at[1]"),
-    "a literal may leave its body": ("(literal, data + at, data + message->end", "(literal, data + at, data + at + 26"),
+    "the third byte of a mark is the second one": ("(signs->marks + 2, at + 2)", "(signs->marks + 2, at + 1)"),
+    "a bucket has no upper case": ("if (literal->folds) add_bucket", "if (0) add_bucket"),
+    "a lone return needs a byte after it": ("(at + 1 == signs->size || data", "(at + 1 < signs->size && data"),
+    "a literal may leave its body": ("*end = signs->data + message->end;", "*end = signs->data + signs->size;"),
     "a literal always ignores case": ("if (!literal->folds) return", "if (0) return"),
-    "a searched literal never ignores case": ("literal->folds ? upper(literal->text[place])", "0 ? 0"),
-    "a searched literal is found in headers": ("if (at >= message->body && at < message->end &&", "if ("),
-    "one literal is enough": ("if (!(wanted & ~signs->bits[row])) return;", "if (wanted & signs->bits[row]) return;"),
+    "a sign is found in headers": ("if (at < message->body || at >= message->end)", "if (at >= message->end)"),
+    "one literal is enough": ("if (literal->bit & ~signs->bits[row] &&", "if (!signs->bits[row] &&"),
+    "short literals are forgotten": ("list = 0; list < 2", "list = 1; list < 2"),
+    "the last byte with a bit is forgotten": ("byte < 128; byte++)", "byte < 127; byte++)"),
+    "a cut character at a border is one": ("load32(at - 3), _mm256_set1", "load32(at - 2), _mm256_set1"),
+    "a pair of bytes is no surrogate": ("BEYOND, BEYOND | SURROGATE, BEYOND", "BEYOND, BEYOND, BEYOND"),
+    "the rest of a character is whole": ("(at < last + 3 &&", "(0 &&"),
+    "a cut character is left behind": ("first > 3 ? first - 3 : 0", "first"),
+    "what was cut before a step is whole": ("load32(at - 3), load32(at)), load32", "load32(at), load32(at)), load32"),
+    "a character begins at a border": ("while (at > 0 && cut - at < 3", "while (0"),
+    "any digit makes a key": ("(is_key && code == 0xFE0F && ", "(is_key && "),
+    "a joiner may follow anything": ("(at - 4) : before);", "(at - 4) : 0x1F600);"),
+    "a joiner may precede anything": ("|| !is_pictograph(signs, code_at(at + 3))) return 0;", ") return 0;"),
+    "an overlong character is an emoji": ("return code >= 0x800 ? code : 0;", "return code;"),
     "a surrogate is a character": ("if (lead == 0xED) high = 0x9F;", ""),
     "an overlong character is one": ("if (lead == 0xE0) low = 0xA0;", ""),
     "a character beyond the last one": ("if (lead == 0xF4) high = 0x8F;", ""),
     "a cut character is one": ("lead > 0xF4 || end - at < length", "lead > 0xF4"),
-    "the third byte does not count": ("(at[1] & 0x3Fu) << 6 | (at[2] & 0x3Fu)", "(at[1] & 0x3Fu) << 6"),
+    "the third byte does not count": ("place = (at[1] & 0x3Fu) << 6 | (at[2] & 0x3Fu)", "place = (at[1] & 0x3Fu) << 6"),
     "a message ends at its body": ("signs->messages[row + 1].start <= at", "signs->messages[row].end <= at"),
     "a point makes no integer": ("if (kind == NUMBER && part->kinds & INTEGER) fitting->is_doubtful = 1;", ""),
     "an escape in a word is compared": ("if (has_escape) fitting->is_doubtful = 1;", ""),
@@ -115,6 +135,8 @@ def try_everything() -> None:
     for _ in range(150):
         assert_faults(bodies_for(chance, 12), schema(chance))
     assert_counts(b"\n" * 1000, [0, 700, 1000], 10)
+    for size in (1, 20, 300):
+        table(NumpyColumns(), chance, size)
     for level in LEVELS:
         with using(level):
             assert_defined(b"".join(frame % (b" name=%08x" % chance.getrandbits(32)) for _ in range(1000)))
@@ -129,6 +151,9 @@ def try_everything() -> None:
                 needle = data[at : at + chance.choice((1, 2, 7))]
                 assert_matches(data, needle, needle.swapcase())
                 assert_signs(signs_text(chance), chance)
+                assert_emoji(emoji(chance))
+            for data in cut_characters():
+                assert_signs(data, chance, (0, 0, BORDER, BORDER, BORDER, len(data)))
 
 
 @pytest.mark.parametrize("name", FAULTS)

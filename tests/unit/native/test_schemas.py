@@ -108,3 +108,9 @@ def test_what_the_columns_can_hold(written: Schema | bool | None, part: int) -> 
     columns.forget("tool")
     assert columns.number("tool") is None
     assert json.dumps(written)
+
+
+def test_tools_with_the_same_schema_share_its_part() -> None:
+    columns, shared = SchemaColumns(), {"type": ["object"]}
+    parts = [columns.add(name, schema) for name, schema in (("a", shared), ("b", shared), ("c", dict(shared)))]
+    assert parts == [0, 0, 1] and columns.number("b") == 0

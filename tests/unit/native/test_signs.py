@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Iterator
 
 import numpy as np
 import pytest
 
 from tests.support.native import LEVELS, WAYS, accelerator, needs_native, using
-from tests.support.native_rows import assert_counts, assert_signs
+from tests.support.native_rows import assert_counts, assert_emoji, assert_signs
 from viewer.checks.prefilter_numpy import Batch
 
 CONTROLS = bytes([*range(9), 11, 12, *range(14, 32), 127])
@@ -26,11 +27,31 @@ PARTS = (
     ),
     *(b"\xe0\x80\x80", b"\xf0\x80\x80\x80", b"\xf5\x80\x80\x80", b"\xff", b"\xc2", b"\xf0\x9f\x98"),
 )
+BORDERS = bytes.fromhex("007f80818f909fa0afbfc0c1c2dfe0e1ecedeeeff0f1f3f4f5f8ff41")
+"""The first and last bytes of each kind of UTF-8."""
+EMOJI = (
+    *(
+        char.encode()
+        for char in "👩💻🏽🏿🏴❤☺1#*\u20e3\u200d\ufe0f\ufe0e\U000e0067\U000e007fx日©\u200b\u3164\U0001f1e6é"
+    ),
+    *(
+        b"\xf0\x9f\x98\x41",
+        b"\xf0\x9f\x98",
+        b"\xe2\x9d",
+        b"\x98\x80",
+        b"\xf0\x82\x9d\xa4",
+        b"\xe0\x82\xa9",
+        b"\xff",
+        b"\xef\xb8",
+    ),
+)
 
 
 def text(chance: random.Random) -> bytes:
     """Return text with signs, some of them damaged."""
     data = b"".join(chance.choices(PARTS, k=chance.randrange(40)))
+    if chance.random() < 0.3:
+        data += bytes(chance.choices(BORDERS, k=chance.randrange(200)))
     at = chance.randrange(len(data) + 1)
     return data[:at] + data[at + chance.randrange(3) :]
 
@@ -43,6 +64,48 @@ def test_the_signs_of_messages_are_those_found_character_by_character(level: str
     with using(level):
         for _ in range(150):
             assert_signs(text(chance), chance)
+
+
+BORDER = 128
+CHARACTERS = (
+    "🙂".encode(),
+    b"\xf0\x80\x80\x80",
+    b"\xf4\x90\x80\x80",
+    b"\xe0\x80\x80",
+    b"\xed\xa0\x80",
+    b"\x80\x80\x80\x80\x80",
+)
+
+
+def cut_characters() -> Iterator[bytes]:
+    """Yield ASCII around a character that is whole, or cut after any of its bytes, near the border of two steps."""
+    for at in range(BORDER - 5, BORDER + 4):
+        for character in CHARACTERS:
+            for size in range(1, len(character) + 1):
+                yield b"a" * at + character[:size] + b"a" * 130
+
+
+@needs_native
+@pytest.mark.parametrize("level", LEVELS)
+def test_a_character_may_be_cut_between_two_steps(level: str) -> None:
+    with using(level):
+        for data in cut_characters():
+            for cut in range(BORDER - 2, BORDER + 3):  # a fault counts for the message that has the byte
+                assert_signs(data, random.Random(level), (0, 0, cut, cut, cut, len(data)))
+
+
+def emoji(chance: random.Random) -> bytes:
+    """Return emoji that are cut, doubled, or unfinished, among whole ones."""
+    return b"".join(chance.choices(EMOJI, [6] * 14 + [1] * (len(EMOJI) - 14), k=chance.randrange(60)))
+
+
+@needs_native
+@pytest.mark.parametrize("level", LEVELS)
+def test_a_character_that_is_left_out_is_in_an_emoji(level: str) -> None:
+    chance = random.Random(level)
+    with using(level):
+        for _ in range(200):
+            assert_emoji(emoji(chance))
 
 
 @needs_native
@@ -67,6 +130,7 @@ def test_messages_that_are_not_in_order_have_no_signs() -> None:
         (bytes(9), b"", b"", b""),
         (bytes(1024), bytes(32), b"", b""),
         (bytes(1024), b"", b"\xe2", bytes(9)),
+        (*rest, bytes(9)),
     ):
         assert accelerator().signs(b"abc", good, *damaged) == (b"", b"")
 

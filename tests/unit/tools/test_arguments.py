@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 import socket
 import time
@@ -16,7 +15,7 @@ from tests.support.cases import each
 from tests.support.declaring import declared, faults, tool
 from viewer.syntax.json_text import exact_value, read_json
 from viewer.tools.arguments import python_value
-from viewer.tools.declarations import MANY_CALLS, Declarations
+from viewer.tools.declarations import Declarations
 
 
 @each(
@@ -260,21 +259,18 @@ ARGUMENTS = [
 
 def test_a_verdict_on_the_value_alone_accepts_nothing_that_has_a_fault() -> None:
     accepted = 0
-    for schema, calls in itertools.product(JUDGED, (0, MANY_CALLS)):
+    for schema in JUDGED:
         declarations = declared(tool(schema))
-        declarations._calls = calls
         for data in [text.encode() for text in ARGUMENTS] + [b'{"a": "\xff\xff\xff\xff"}']:
             value = exact_value(data)
             if isinstance(value, dict) and declarations.accepts("f", value):
                 accepted += 1
                 assert declarations.check("f", data, 0) == [], (data, schema)
-    assert accepted > 100
+    assert accepted > 50
 
 
-@pytest.mark.parametrize("calls", [0, MANY_CALLS])
-def test_a_verdict_on_the_value_alone_accepts_what_has_no_fault(calls: int) -> None:
+def test_a_verdict_on_the_value_alone_accepts_what_has_no_fault() -> None:
     declarations = declared(tool({**JUDGED[0], "additionalProperties": False}))
-    declarations._calls = calls
     assert declarations.accepts("f", {"a": "x", "deadline_ms": 5})
     assert not declarations.accepts("f", {"b": "x"})
     assert declarations.accepts("other", {})

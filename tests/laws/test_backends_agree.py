@@ -170,7 +170,8 @@ def borders(columns: Columns, chance: Random, size: int) -> None:
 
 
 def count_byte(columns: Columns, chance: Random, size: int) -> None:
-    data = bytes(chance.choice(b"a\nb\n") for _ in range(size))
+    letters = b"a\nb\n" + b"a" * chance.choice((0, 400))
+    data = bytes(chance.choice(letters) for _ in range(size))
     cuts = [0, *sorted(chance.randint(0, size) for _ in range(3)), size]
     assert columns.count_byte(data, 10, cuts) == [data[first:last].count(b"\n") for first, last in pairwise(cuts)]
 

@@ -11,9 +11,10 @@ from tests.laws.test_message_batches import TEXTS as CHECKED_TEXTS
 from tests.support.reading import read, read_batched
 from tests.support.samples import samples
 from viewer.formats import FORMATS
+from viewer.formats.containers.documents import JsonDocuments
 from viewer.formats.json import chatml, chatml_frames
 from viewer.formats.json.chatml import ChatMLJsonReader
-from viewer.formats.json.chatml_frames import RegularFrames, regular_frames
+from viewer.formats.json.chatml_frames import RegularArray, RegularFrames
 from viewer.model.events import ClosedBatch, Event
 from viewer.reading import recorder
 from viewer.reading.parser import Parser
@@ -87,7 +88,17 @@ def test_random_arrays_read_as_on_the_slow_path(part: int) -> None:
 def is_regular(data: bytes) -> bool:
     """True if an array is read in place."""
     bare = data.strip(b" \t\r\n")
-    return regular_frames(bare, 0, len(bare), 0) is not None
+    array = RegularArray(0)
+    return array.end(bare, 0) == len(bare) and array.is_whole
+
+
+def test_an_array_is_read_in_place_wherever_it_is_cut(monkeypatch: pytest.MonkeyPatch) -> None:
+    items = '{"token": "<|start|>"}, "user", {"token": "<|message|>"}, "a\\nb", {"token": "<|end_message|>"}'
+    data = f" [{', '.join([items] * 4)} ]\n".encode()
+    wanted = careful(data, [])
+    monkeypatch.setattr(JsonDocuments, "read_value", None)
+    for cut in range(len(data) + 1):
+        assert events_of(data, [cut, min(cut + len(data) // 2, len(data))]) == wanted, cut
 
 
 def test_mutated_samples_read_as_on_the_slow_path() -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from viewer.checks.context import BEGINS_OBJECT
-from viewer.checks.plain_calls import PlainRows
+from viewer.checks.plain_calls import PlainKind, PlainRows
 from viewer.checks.prefilter_block import Block, compile_block
 from viewer.model.events import Found
 from viewer.model.messages import Coding, Piece, Transcript
@@ -168,16 +168,16 @@ class _Rows:
         checker, data, rows = self._checker, self._data, self._rows
         kind_of = {kind: checker.plain_kind(kind) for kind in set(kinds)}
         may_be_plain = [mask & ~checker.of_plain_calls == 0 for mask in self._masks]
-        is_spelled = b"\\u" in data or b"\\/" in data
         signed = self._signed
         if any(signed):  # a constraint begins with a sign
             signs = [signed[row] for row in rows]
             places = zip(rows, may_be_plain, signs, strict=True)
             may_be_plain = [may and not (sign and self._may_have_constraint(row)) for row, may, sign in places]
         ids = checker.index.call_ids(self._first, self._first + len(kinds) - 1)
+        plain = [kind_of[kinds[row]] if may_be else None for row, may_be in zip(rows, may_be_plain, strict=True)]
         return PlainRows(
             [self._first + row for row in rows],
-            [kind_of[kinds[row]] if may_be else None for row, may_be in zip(rows, may_be_plain, strict=True)],
+            plain,
             [self._turns[row] for row in rows],
             [ids[row] for row in rows],
             self._are_objects(firsts),
@@ -186,13 +186,24 @@ class _Rows:
             [self._stops[row] for row in rows],
             data,
             self._base,
-            is_spelled or _DEADLINE in data,
+            _DEADLINE in data or self._may_spell_any(plain),
             [self._strings[row] for row in rows],
         )
 
     def _may_have_constraint(self, row: int) -> bool:
         raw = self._data[self._starts[row] : self._stops[row]]
         return _CONSTRAINT in raw or b"\\u" in raw or b"\\/" in raw
+
+    def _may_spell_any(self, kinds: list[PlainKind | None]) -> bool:
+        """True if a call has an escape that may spell any character. `kinds` are those of the messages that need a
+        check."""
+        data = self._data
+        for row, kind in zip(self._rows, kinds, strict=True):
+            if kind is not None and kind.is_call:
+                start, stop = self._starts[row], self._stops[row]
+                if data.find(b"\\u", start, stop) >= 0 or data.find(b"\\/", start, stop) >= 0:
+                    return True
+        return False
 
     def _are_objects(self, firsts: list[int]) -> list[bool]:
         """Return, for each message that needs a check, whether its body begins like an object."""

@@ -27,6 +27,9 @@ from viewer.checks.prefilter import Bodies, Places, Test, compile_plain, in_sour
 from viewer.scan.text_signs import SIGNS
 from viewer.syntax.characters import MAY_HIDE, MAY_HIDE_BY_LEAD
 
+MOST_LEADS = 64
+"""After this many bytes that begin no match, the search for a pattern replaces the search for its first byte."""
+
 
 class Block:
     """The bytes of consecutive messages, whose bodies are JSON strings with their quotes, or text without escapes."""
@@ -78,9 +81,9 @@ class BlockPrefilter:
     def __init__(self, checks: Sequence[Check]) -> None:
         self._plain = compile_plain(checks)
         leaves = [*leaves_of(checks)]
-        assert all(any(known in sign.lower() for known in SIGNS) for leaf in leaves for sign in _signs(leaf))
-        texts = dict.fromkeys(text for leaf in leaves for text in _texts(leaf))
-        self._finders = [_places_with(pattern.search) for pattern in map(re.compile, map(re.escape, texts))]
+        assert SIGNS.issuperset(sign.lower() for leaf in leaves for sign in _signs(leaf))
+        texts = dict.fromkeys(text for leaf in leaves for text in _texts(leaf) if not _has_sign(text))
+        self._finders = [_places_of(text) for text in texts]
         others = [leaf for leaf in leaves if not (_signs(leaf) or _texts(leaf))]
         self._finders += [find for leaf in others if (find := _finder(leaf)) is not None]
 
@@ -127,6 +130,14 @@ def _texts(leaf: Trigger) -> list[bytes]:
     return [encode(literal.decode())[1:-1] for literal in leaf.literals]
 
 
+def _has_sign(text: bytes) -> bool:
+    return any(sign in text.lower() for sign in SIGNS)
+
+
+def _places_of(text: bytes) -> Places:
+    return lambda bodies: bodies.places_with(lambda data, at: data.find(text, at))
+
+
 def _places_with(search: Callable[[bytes, int], re.Match[bytes] | None]) -> Places:
     def find(data: bytes, at: int) -> int:
         found = search(data, at)
@@ -142,8 +153,10 @@ def _finder(leaf: Trigger) -> Places | None:
         case HeaderIs() | Noted() | IllFormed() | HasByte(b"\0"):
             return None
         case HasByte(wanted) if set(b"\t\n\r").isdisjoint(wanted) and max(wanted) < 0x80:
-            raw = bytes(byte for byte in wanted if byte >= 0x20)  # the escapes of the others count as signs
-            return _places_with(re.compile(b"[" + re.escape(raw) + b"]").search) if raw else None
+            raw = bytes(byte for byte in wanted if byte >= 0x20)  # an escape that counts as a sign spells the others
+            if len(raw) <= 1:
+                return _places_of(raw) if raw else None
+            return _places_with(re.compile(b"[" + re.escape(raw) + b"]").search)
         case LoneByte(b"\r", b"\n"):
             return None  # its escape counts as a sign
         case Matches(pattern=pattern) if pattern is MAY_HIDE:
@@ -159,8 +172,23 @@ def _places_that_may_hide(bodies: Bodies) -> set[int]:
     data, places = bodies.data, set[int]()
     for lead, pattern in MAY_HIDE_BY_LEAD if not bodies.is_ascii else ():
         if lead in data:
-            places |= _places_with(pattern.search)(bodies)
+            places |= bodies.places_with(_search_led(lead, pattern))
     return places
+
+
+def _search_led(lead: bytes, pattern: re.Pattern[bytes]) -> Callable[[bytes, int], int]:
+    """Return a search for a pattern whose matches begin with a byte. Searching for the byte is faster if it is rare."""
+
+    def find(data: bytes, at: int) -> int:
+        for _ in range(MOST_LEADS):
+            at = data.find(lead, at)
+            if at < 0 or pattern.match(data, at) is not None:
+                return at
+            at += 1
+        found = pattern.search(data, at)
+        return -1 if found is None else found.start()
+
+    return find
 
 
 def _beginning(leads: frozenset[int], pattern: re.Pattern[bytes] | None) -> Places:

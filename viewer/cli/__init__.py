@@ -9,8 +9,9 @@ from collections.abc import Iterator
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NoReturn
 
-_COLLECTOR = (20_000, 10, 10)
-"""Garbage collector thresholds, high enough that it rarely runs: imports create many objects but little garbage."""
+_COLLECTOR = (100_000, 10, 10)
+"""Garbage collector thresholds, high enough that it does not run in a short command: imports create many objects but
+little garbage."""
 gc.set_threshold(*_COLLECTOR)  # set before click is imported, which takes a third of a short command's time
 
 import click  # noqa: E402

@@ -146,13 +146,11 @@ def string_data(raw: bytes) -> bytes | None:
     if b"\\" not in raw:
         is_string = len(raw) > 1 and raw.startswith(b'"') and raw.find(b'"', 1) == len(raw) - 1
         return raw[1:-1] if is_string and (raw.isascii() or is_utf8(raw)) else None
-    if b"\\u" in raw:
-        return None
     try:
         text, end = scanstring(raw.decode(), 1, False)
-    except ValueError:
+        return text.encode() if end == len(raw) and raw.startswith(b'"') else None
+    except ValueError:  # also for half of a surrogate pair
         return None
-    return text.encode() if end == len(raw) and raw.startswith(b'"') else None
 
 
 def string_read(data: bytes, raw: bytes, start: int) -> Body:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 
 from viewer.reading.template_marks import MARK_SIGNS, TOKEN_SIGNS, searches
 from viewer.reading.thoughts import SIGNS as THOUGHT_SIGNS
@@ -24,17 +24,21 @@ _MANY = 1024
 """A search for one byte is faster than a pattern if at most one in this many bytes equals it."""
 
 
-def places_with_signs(block: bytes, starts: Sequence[int], ends: Sequence[int]) -> set[int]:
+def places_with_signs(
+    block: bytes, starts: Sequence[int], ends: Sequence[int], spelled: Set[int] | None = None
+) -> set[int]:
     """Return the indices of the strings that contain a sign, or an escape that may spell one. `starts` and `ends` give
-    the bounds of the strings in the block, in order."""
-    places: set[int] = set()
+    the bounds of the strings in the block, in order. `spelled` has the strings with such an escape, if they are
+    known."""
+    places: set[int] = set(spelled or ())
     if not starts:
         return places
     for first, pattern in _SEARCHES.items():
         known = _few(block, first, starts[0], ends[-1])
         found = _matches(block, pattern, starts) if known is None else [at for at in known if pattern.match(block, at)]
         _add_places(places, found, starts, ends)
-    _add_places(places, _matches(block, _ESCAPE, starts), starts, ends)
+    if spelled is None:
+        _add_places(places, _matches(block, _ESCAPE, starts), starts, ends)
     return places
 
 

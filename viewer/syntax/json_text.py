@@ -159,7 +159,7 @@ def _finite(text: str) -> float:
 _HALF = re.compile(rb"\\u[dD]")
 """Half of a surrogate pair. Without the other half, it becomes U+FFFD in a node."""
 _SPACED_COLON = lazy_regex(rb'"[ \t\r\n]+:')
-_CONTAINERS = (dict, list)
+_CONTAINERS = frozenset({dict, list})
 _DECODER = msgspec.json.Decoder()
 """A decoder that accepts nothing but RFC 8259."""
 _EXACT = json.JSONDecoder(parse_float=_finite, parse_constant=_refuse)
@@ -200,8 +200,6 @@ def _quick_object(data: bytes) -> dict[str, object] | None:
     repeats."""
     if b"\\u" in data or len(data) > LONGEST_GLANCED:
         return None
-    if len(data) > MAX_DEPTH and data.count(b"[") + data.count(b"{") > MAX_DEPTH:
-        return None
     try:
         value = _DECODER.decode(data)
     except (msgspec.MsgspecError, ValueError, RecursionError):
@@ -209,16 +207,18 @@ def _quick_object(data: bytes) -> dict[str, object] | None:
     if not isinstance(value, dict):
         return None
     colons = data.count(b":")
-    if colons == len(value):
+    if colons == len(value) and _CONTAINERS.isdisjoint(map(type, value.values())):
         return value
-    members = _count_members(value)
+    members, containers = _count_members(value)
+    if containers > MAX_DEPTH and is_too_deep(data):
+        return None
     if colons == members or (data.count(b'":') == members and not _SPACED_COLON.search(data)):
         return value
     return None
 
 
-def _count_members(value: dict[str, Any] | list[Any]) -> int:
-    """Return the number of members of all objects in a value."""
+def _count_members(value: dict[str, Any] | list[Any]) -> tuple[int, int]:
+    """Return the number of members of all objects in a value, and the number of its objects and arrays."""
     containers: list[dict[str, Any] | list[Any]] = [value]
     count = 0
     for container in containers:  # the list grows during the loop
@@ -226,7 +226,7 @@ def _count_members(value: dict[str, Any] | list[Any]) -> int:
         if type(container) is dict:
             count, parts = count + len(container), container.values()
         containers += [part for part in parts if type(part) in _CONTAINERS]
-    return count
+    return count, len(containers)
 
 
 def _exact(data: bytes, decoder: json.JSONDecoder) -> object:

@@ -19,8 +19,28 @@ _BEGUN = (
 _NOT_ASCII = lazy_regex(rb"(?>" + _WELL_FORMED + rb")++|(" + _BEGUN + rb"|[\x80-\xFF])")
 
 
+LONGEST_DECODED = 4096
+"""The maximum length in bytes. Longer text is decoded in parts, because most parts of most text are ASCII."""
+
+
 def is_utf8(data: bytes) -> bool:
     """True if all of these bytes are well-formed."""
+    if len(data) <= LONGEST_DECODED:
+        return _is_decodable(data)
+    at, size = 0, len(data)
+    while at < size:
+        end = at + LONGEST_DECODED
+        if not data[at:end].isascii():
+            rest = 3  # no character has more bytes after its first one
+            while rest and end < size and data[end] & 0xC0 == 0x80:
+                end, rest = end + 1, rest - 1
+            if not _is_decodable(data[at:end]):
+                return False
+        at = end
+    return True
+
+
+def _is_decodable(data: bytes) -> bool:
     try:
         data.decode()
     except UnicodeDecodeError:

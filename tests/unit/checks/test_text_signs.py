@@ -36,6 +36,10 @@ def test_strings_with_signs_are_found_in_a_block(seed: int) -> None:
             ends.append(len(block))
         wanted = {place for place, span in enumerate(zip(starts, ends, strict=True)) if has_sign(block[slice(*span)])}
         found = places_with_signs(block, starts, ends)
+        spelled = {
+            place for place, span in enumerate(zip(starts, ends, strict=True)) if _ESCAPE.search(block[slice(*span)])
+        }
+        assert places_with_signs(block, starts, ends, spelled) == found
         texts = {place: block[slice(*span)].lower() for place, span in enumerate(zip(starts, ends, strict=True))}
         assert all(b"~" in texts[place] for place in found - wanted), "the beginning of a sign is not compared"
         missed = {place: texts[place] for place in wanted - found}

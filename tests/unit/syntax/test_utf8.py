@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from viewer.syntax.utf8 import ill_formed
+from viewer.syntax import utf8
+from viewer.syntax.utf8 import ill_formed, is_utf8
 
 EDGES = [0x00, 0x41, 0x7F, 0x80, 0x8F, 0x90, 0x9F, 0xA0, 0xBF, 0xC0, 0xC1, 0xC2, 0xDF]
 LEADS = [0xE0, 0xE1, 0xEC, 0xED, 0xEE, 0xEF, 0xF0, 0xF1, 0xF3, 0xF4, 0xF5, 0xFF]
@@ -50,3 +51,11 @@ def test_hostile_bytes_take_linear_time(unit: bytes) -> None:
     for _ in ill_formed(unit * (1_000_000 // len(unit))):
         pass
     assert time.process_time() - begun < 3
+
+
+@pytest.mark.parametrize("longest", [1, 2, 3, 4, 5])
+def test_long_text_is_well_formed_if_python_decodes_it(longest: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(utf8, "LONGEST_DECODED", longest)
+    for values in itertools.product([0x41, 0x80, 0x90, 0xBF, *LEADS], repeat=4):
+        for data in (bytes(values), b"ab" + bytes(values) + b"c", "a\u00e9\u6f22\N{CAT}".encode() + bytes(values)):
+            assert is_utf8(data) is (data.decode("utf-8", "ignore").encode() == data), data

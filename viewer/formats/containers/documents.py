@@ -88,7 +88,7 @@ class JsonDocuments:
         while not self._spoiled:
             if self._count is None and (not self._begin() or self.begin_parts()):
                 return
-            end = self._count.end(self.data, self.at) if self._count else None
+            end = self.find_end()
             if end is None:
                 return
             if self.read_in_place(self.at, end):
@@ -102,6 +102,10 @@ class JsonDocuments:
             self.read_document(reading, data, self.base + self.at)
             self.at = self._looked = end
             self._count = None
+
+    def find_end(self) -> int | None:
+        """Return the end of the document that has begun, or None if more bytes are needed."""
+        return self._count.end(self.data, self.at) if self._count else None
 
     @property
     def waits(self) -> bool:

@@ -33,7 +33,7 @@ class LayoutJudge:
         self._looked = 0
         self._first: bytes | None = None
 
-    def judge(self, data: bytearray, *, ended: bool) -> Layout | None:
+    def judge(self, data: bytes | bytearray, *, ended: bool) -> Layout | None:
         """Return the layout, or None if more bytes are needed. `data` is the whole input so far."""
         while (line := self._next_line(data, ended)) is not None:
             if self._first is not None:
@@ -44,7 +44,7 @@ class LayoutJudge:
         is_array = self._first is None and data.startswith(b"[", self._start)
         return Layout.DOCUMENTS if ended or is_array else None
 
-    def _next_line(self, data: bytearray, ended: bool) -> bytes | None:
+    def _next_line(self, data: bytes | bytearray, ended: bool) -> bytes | None:
         space = _SPACE.match(data, self._start)
         self._start = space.end() if space else self._start
         if self._first is None and data.startswith(b"[", self._start):
@@ -69,26 +69,29 @@ class AnyLayout:
         self._reader: Reader | None = None
 
     def feed(self, data: bytes) -> None:
-        if self._reader is None:
-            self._head += data
-            self._choose(ended=False)
-        else:
+        if self._reader is not None:
             self._reader.feed(data)
+        elif self._head:
+            self._head += data
+            self._choose(self._head, ended=False)
+        else:
+            self._choose(data, ended=False)
+            if self._reader is None:
+                self._head += data
 
     def close(self) -> None:
         if self._reader is None:
-            self._choose(ended=True)
+            self._choose(self._head, ended=True)
         assert self._reader is not None
         self._reader.close()
 
-    def _choose(self, *, ended: bool) -> None:
-        layout = self._judge.judge(self._head, ended=ended)
-        if layout is None:
-            return
-        self._reader = self._readers[layout]()
-        head = bytes(self._head)
-        self._head.clear()
-        self._reader.feed(head)
+    def _choose(self, head: bytes | bytearray, *, ended: bool) -> None:
+        """Choose the reader if possible, and let it read the head, which is the whole input so far."""
+        layout = self._judge.judge(head, ended=ended)
+        if layout is not None:
+            self._reader = self._readers[layout]()
+            self._reader.feed(bytes(head))
+            self._head.clear()
 
 
 def _is_object(line: bytes) -> bool:

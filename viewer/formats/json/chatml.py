@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from viewer.formats.containers.documents import JsonDocuments
-from viewer.formats.json.chatml_frames import ChatMLFrames, regular_frames
+from viewer.formats.json.chatml_frames import ChatMLFrames, RegularArray
 from viewer.reading.format import Channels, FormatTraits, ReadOptions
 from viewer.reading.recorder import SMALLEST_BATCH, Recorder
 from viewer.rules.errors import E_PARSE_HEADER
@@ -15,12 +15,19 @@ class ChatMLJsonReader(JsonDocuments):
 
     def __init__(self, record: Recorder, options: ReadOptions) -> None:
         super().__init__(record)
+        self._array = RegularArray(-1)
+        """The document that was read last, as far as it is regular."""
+
+    def find_end(self) -> int | None:
+        if self._array.start != self.base + self.at:
+            self._array = RegularArray(self.base + self.at)
+        return self._array.end(self.data, self.at)
 
     def read_in_place(self, at: int, end: int) -> bool:
         """Read a regular array without a tree of its values."""
-        frames = regular_frames(self.data, at, end, self.base)
-        if frames is None:
+        if not self._array.is_whole:
             return False
+        frames, self._array = self._array.frames, RegularArray(-1)
         self.record.start(self.base + at)
         if self.record.has_batches and len(frames.roles) >= SMALLEST_BATCH:
             batch = self.record.batch()

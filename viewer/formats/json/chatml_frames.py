@@ -6,10 +6,12 @@ import re
 from array import array
 from bisect import bisect_right
 from collections.abc import Callable
+from itertools import accumulate
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from viewer.formats.containers.documents import BracketCount
 from viewer.formats.json.fields import piece_of
 from viewer.model.diagnostic import Rule
 from viewer.model.events import ClosedBatch
@@ -63,13 +65,15 @@ _FRAME = re.compile(
     )
 )
 """A message with one piece of text, and what follows it in the array."""
-_BEGIN = re.compile(rb"\[" + _SPACE)
+_SPACES = re.compile(_SPACE)
 _LIST_END = ord("]")
 _HEADERS = {
     role.encode(): Header("assistant" if role == "Assistant" else role, channel=Channel.FINAL)
     for role in sorted(_SPEAKERS)
 }
 _NUMBERS = {role: number for number, role in enumerate(_HEADERS)}
+_BETWEEN = b"\n"
+"""A byte that no JSON string has, between the bodies that are searched together."""
 MOST_SIGNED_TOGETHER = 1024
 """The number of messages that are searched together for signs of marks."""
 
@@ -112,38 +116,75 @@ class RegularFrames(Struct):
     def _signed(self, data: bytes | bytearray, base: int) -> bytearray:
         """Return a mask of the messages whose text may have marks."""
         signed = bytearray(len(self.roles))
+        view = memoryview(data)
+        bounds = zip(self.body_starts, self.body_ends, strict=True)
+        bodies = [view[start - base : end - base] for start, end in bounds]
         for first in range(0, len(signed), MOST_SIGNED_TOGETHER):
-            starts = self.body_starts[first : first + MOST_SIGNED_TOGETHER]
-            ends = self.body_ends[first : first + MOST_SIGNED_TOGETHER]
-            block = bytes(memoryview(data)[starts[0] - base : ends[-1] - base])
-            found = places_with_signs(block, [at - starts[0] for at in starts], [at - starts[0] for at in ends])
-            for place in found:
+            some = bodies[first : first + MOST_SIGNED_TOGETHER]
+            ends = [end - 1 for end in accumulate(len(body) + 1 for body in some)]
+            starts = [0, *(end + 1 for end in ends[:-1])]
+            for place in places_with_signs(_BETWEEN.join(some), starts, ends):
                 signed[first + place] = 1
         return signed
 
 
-def regular_frames(data: bytes | bytearray, start: int, end: int, base: int) -> RegularFrames | None:
-    """Return the messages of a complete array, or None if it contains anything that needs the careful reader. `base` is
-    the offset of the data."""
-    begin = _BEGIN.match(data, start, end)
-    at, found = begin.end() if begin else end, RegularFrames()
-    match, find = _FRAME.match, data.find
-    roles, starts, ends, body_starts = found.roles, found.starts, found.ends, found.body_starts
-    body_ends, escaped, stops = found.body_ends, found.escaped, found.stops
-    while frame := match(data, at, end):
-        at = frame.end()
-        (first, last), role, (body, body_end), (stop, _), (after, _) = frame.regs[1:]
-        is_escaped = find(b"\\", body, body_end) >= 0
-        roles.append(bytes(data[role[0] : role[1]]))
-        starts.append(base + first)
-        ends.append(base + last)
-        body_starts.append(base + body - is_escaped)
-        body_ends.append(base + body_end + is_escaped)
-        escaped.append(is_escaped)
-        stops.append(base + stop)
-        if data[after] == _LIST_END:
-            return found if at >= end else None
-    return None
+class RegularArray:
+    """Reads the messages of an array while its bytes arrive, as long as it is regular."""
+
+    def __init__(self, start: int) -> None:
+        self.start = start
+        """The offset of the array."""
+        self.frames = RegularFrames()
+        """The messages so far."""
+        self.is_whole = False
+        """True if the whole array was read."""
+        self._size = 0
+        """The length of what was read."""
+        self._rest: BracketCount | None = None
+        """The search for the end of the array in the bytes after that."""
+        self._is_irregular = False
+
+    def end(self, data: bytes | bytearray, start: int) -> int | None:
+        """Return the end of the array, which begins at an index, or None if more bytes are needed."""
+        if not self._is_irregular:
+            self._read(data, start)
+        return start + self._size if self._rest is None else self._rest.end(data, start + self._size)
+
+    def _read(self, data: bytes | bytearray, start: int) -> None:
+        """Read as many messages as possible. After bytes that are no message even with the ones that arrived later, the
+        array is irregular."""
+        size = self._size
+        at = self._read_frames(data, start) if size or data.startswith(b"[", start) else start
+        if self.is_whole:
+            self._rest = None
+        elif self._rest is None or at > start + size:
+            self._rest = BracketCount(int(at > start))
+        else:
+            self._is_irregular = True
+        self._size = at - start
+
+    def _read_frames(self, data: bytes | bytearray, start: int) -> int:
+        """Read messages and return the index after the last one, or the end of the array."""
+        at = _SPACES.match(data, start + (self._size or 1)).end()  # type: ignore[union-attr]
+        base = self.start - start
+        match, find, found = _FRAME.match, data.find, self.frames
+        roles, starts, ends, body_starts = found.roles, found.starts, found.ends, found.body_starts
+        body_ends, escaped, stops = found.body_ends, found.escaped, found.stops
+        while frame := match(data, at):
+            at = frame.end()
+            (first, last), role, (body, body_end), (stop, _), (after, end) = frame.regs[1:]
+            is_escaped = find(b"\\", body, body_end) >= 0
+            roles.append(bytes(data[role[0] : role[1]]))
+            starts.append(base + first)
+            ends.append(base + last)
+            body_starts.append(base + body - is_escaped)
+            body_ends.append(base + body_end + is_escaped)
+            escaped.append(is_escaped)
+            stops.append(base + stop)
+            if data[after] == _LIST_END:
+                self.is_whole = True
+                return end
+        return at
 
 
 class ChatMLFrames:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from viewer.cache import lazy_regex
 from viewer.model.messages import Kind
 from viewer.reading.template_marks import FOLDED
 
@@ -17,9 +18,9 @@ _INJECTED_TAGS = (
     *("channel", "channel-message", "tick", "persisted-output", "fork-boilerplate", "new-diagnostics"),
 )
 _ANY_TAG = "|".join(re.sub("[-_]", "[-_]", tag) for tag in _INJECTED_TAGS)
-_ELEMENT = re.compile(rf"<({_ANY_TAG})(?=[\s>/])[^>]*(?:>|\Z)", re.IGNORECASE)
-_PI_ELEMENT = re.compile(r"<(skill|file)(?=[\s>/])[^>]*(?:>|\Z)")
-_FIRST_ELEMENT = re.compile(r"\s*<([A-Za-z][\w:-]*[-_:][\w:-]*)(?:\s[^>]*)?>")
+_ELEMENT = lazy_regex(rf"<({_ANY_TAG})(?=[\s>/])[^>]*(?:>|\Z)", re.IGNORECASE)
+_PI_ELEMENT = lazy_regex(r"<(skill|file)(?=[\s>/])[^>]*(?:>|\Z)")
+_FIRST_ELEMENT = lazy_regex(r"\s*<([A-Za-z][\w:-]*[-_:][\w:-]*)(?:\s[^>]*)?>")
 _WHOLE = {
     "Caveat: ": Kind.INJECTED,
     "<command-name>": Kind.INJECTED,
@@ -29,8 +30,8 @@ _WHOLE = {
     "[Request interrupted by user": Kind.NOTICE,
 }
 """Prefixes of text that a program wrote completely. In early versions, a command's text follows its name."""
-_REFERENCED = re.compile(r"--- Content from referenced files ---|^Content from @[^\n]*:\s*$", re.MULTILINE)
-_END_OF_REFERENCED = re.compile(r"^--- End of content ---$", re.MULTILINE)
+_REFERENCED = lazy_regex(r"--- Content from referenced files ---|^Content from @[^\n]*:\s*$", re.MULTILINE)
+_END_OF_REFERENCED = lazy_regex(r"^--- End of content ---$", re.MULTILINE)
 _TYPED = ("task", "feedback", "user_message", "answer")
 _ANSWER_ELEMENTS = (
     *("thinking", "execute_command", "read_file", "write_to_file", "replace_in_file", "apply_diff", "insert_content"),
@@ -39,14 +40,14 @@ _ANSWER_ELEMENTS = (
     *("attempt_completion", "plan_mode_respond", "web_fetch", "switch_mode", "fetch_instructions", "codebase_search"),
     *("update_todo_list", "new_rule", "report_bug", "edit_file", "task_progress", "generate_explanation"),
 )
-_ANSWER_ELEMENT = re.compile(rf"<({'|'.join(_ANSWER_ELEMENTS)})>")
+_ANSWER_ELEMENT = lazy_regex(rf"<({'|'.join(_ANSWER_ELEMENTS)})>")
 _CHANGED = "HAS_CHANGES"
-_DETAILS = re.compile("<details" + FOLDED.decode(), re.IGNORECASE)
-_DETAILS_TYPE = re.compile(r"""<details[^<>]{0,4096}?[\s"'/]type\s{0,8}=\s{0,8}["']?([\w-]*)""", re.IGNORECASE)
-_DETAILS_TAG = re.compile(r"<(/?)details(?=[\s>])>?", re.IGNORECASE)
-_FENCED_THOUGHT = re.compile(r"^:::thinking\b", re.MULTILINE)
-_FENCE_END = re.compile(r"^:::[ \t]*$", re.MULTILINE)
-_TAG = re.compile(r"<([A-Za-z][\w:-]*)(?:\s[^<>]*)?>")
+_DETAILS = lazy_regex("<details" + FOLDED.decode(), re.IGNORECASE)
+_DETAILS_TYPE = lazy_regex(r"""<details[^<>]{0,4096}?[\s"'/]type\s{0,8}=\s{0,8}["']?([\w-]*)""", re.IGNORECASE)
+_DETAILS_TAG = lazy_regex(r"<(/?)details(?=[\s>])>?", re.IGNORECASE)
+_FENCED_THOUGHT = lazy_regex(r"^:::thinking\b", re.MULTILINE)
+_FENCE_END = lazy_regex(r"^:::[ \t]*$", re.MULTILINE)
+_TAG = lazy_regex(r"<([A-Za-z][\w:-]*)(?:\s[^<>]*)?>")
 
 
 def claude_tags(text: str) -> Runs:

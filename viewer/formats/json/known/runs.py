@@ -214,25 +214,27 @@ def _append(batch: ClosedBatch, run: list[Matched], base: int, tools: dict[str, 
     decide what it is. `signs` holds the indexes of the bodies that may have marks."""
     data, numbers, codes, escaped = run[0][1].string, batch.numbers, batch.codes, batch.escaped
     starts, ends, body_starts, body_ends = batch.starts, batch.ends, batch.body_starts, batch.body_ends
-    signed = batch.signed
+    signed, find = batch.signed, data.find
     for count, (shape, found) in enumerate(run):
+        regs = found.regs
         for said in shape.split:
             if said.more:
                 if are_divided(data, 0, parts_of(said, found, 0)):
                     return count
                 continue
-            start, end = found.span(said.body)
+            start, end = regs[said.body]
             may_be = start in signs or (data[start + 1] in TURN_LEADS and begins_turn(data, start))
             if may_be and _is_divided(data, start, end, said):
                 return count
-        own_start, own_end = found.span()
-        time_ms = stated_ms(shape, found)
+        time_ms = stated_ms(shape, found) if shape.time else None
         if shape.time and time_ms is None:
             return count
+        own_start, own_end = regs[0]
         for said in shape.messages:
             names = ""
             if said.id:
-                call_id = found[said.id][1:-1].decode()
+                start, end = regs[said.id]
+                call_id = data[start + 1 : end - 1].decode()
                 if said.is_named_by_call:
                     if call_id not in tools:
                         return count
@@ -258,20 +260,28 @@ def _append(batch: ClosedBatch, run: list[Matched], base: int, tools: dict[str, 
                 batch.times.append(time_ms)
                 batch.time_starts.append(base + start)
                 batch.time_ends.append(base + end)
-            start, end = found.span(said.body)
-            is_escaped = data.find(b"\\", start, end) >= 0
+            start, end = regs[said.body]
             if said.more:
                 batch.pieces[len(codes)] = parts_of(said, found, base)
-                start, end, is_escaped = own_start - 1, own_end + 1, False
+                body_starts.append(base + own_start)
+                body_ends.append(base + own_end)
+                escaped.append(False)
+                signed.append(False)
+            elif find(b"\\", start, end) < 0:
+                body_starts.append(base + start + 1)
+                body_ends.append(base + end - 1)
+                escaped.append(False)
+                signed.append(start in signs)
+            else:
+                body_starts.append(base + start)
+                body_ends.append(base + end)
+                escaped.append(True)
+                signed.append(start in signs)
             codes.append(code)
             starts.append(base + own_start)
             ends.append(base + own_end)
-            body_starts.append(base + start + 1 - is_escaped)
-            body_ends.append(base + end - 1 + is_escaped)
-            escaped.append(is_escaped)
-            signed.append(not said.more and start in signs)
             if said.reports:
-                first, last = found.span(shape.reports_at)
+                first, last = regs[shape.reports_at]
                 number = batch.first + len(batch) - 1
                 for rule, reason in said.reports:
                     batch.found.append((len(batch) - 1, Found(rule, reason, base + first, base + last, number)))
@@ -314,6 +324,13 @@ def _with_signs(data: bytes | bytearray, run: list[Matched]) -> set[int] | None:
     block = bytes(memoryview(data)[first:last])
     if not block.isascii() and not is_utf8(block):
         return None
-    spans = sorted({found.span(said.body) for shape, found in run for said in shape.messages if not said.more})
-    starts, ends = [start - first for start, _ in spans], [end - first for _, end in spans]
-    return {spans[place][0] for place in places_with_signs(block, starts, ends)}
+    starts, ends, spelled = list[int](), list[int](), set[int]()
+    for shape, found in run:
+        regs = found.regs
+        for hole in shape.bodies:
+            start, end = regs[hole]
+            if regs[hole + 1][0] >= 0:
+                spelled.add(len(starts))
+            starts.append(start - first)
+            ends.append(end - first)
+    return {first + starts[place] for place in places_with_signs(block, starts, ends, spelled)}

@@ -10,7 +10,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from enum import Enum
-from itertools import count
+from itertools import accumulate, count
 from types import NoneType
 
 from msgspec import Struct
@@ -20,7 +20,7 @@ from viewer.cache import lazy_regex
 from viewer.formats.hiding import CONTENTS, DECIDING, HELD, HOLDERS, is_flagged
 from viewer.formats.json.content_parts import may_be_split, split_content
 from viewer.formats.json.fields import CALL_ID_KEYS, TIME_KEYS, is_known_key, piece_of
-from viewer.formats.json.known.values import NUMBER, PLAIN_LIST, STRING, WORDS, nested_pattern
+from viewer.formats.json.known.values import MARKED_STRING, NUMBER, PLAIN_LIST, WORDS, nested_pattern
 from viewer.model.diagnostic import Problem, Rule
 from viewer.model.messages import Coding, Ending, Header, Piece, Span
 from viewer.model.time_order import TimePlace
@@ -72,7 +72,7 @@ _CALL_KEYS = frozenset({"id", "type", "function", "index"})
 _FUNCTION_KEYS = frozenset({"name", "arguments"})
 _REPLY_ROLES = ("tool", "function")
 """Roles of replies, which get their name from the call if they do not name the tool themselves."""
-_STRING = rb'(?!"")' + STRING
+_TEXT = rb'(?!"")' + MARKED_STRING
 """A valid nonempty string in which every surrogate belongs to a pair."""
 _ID = rb'"[^"\\\x00-\x1f\x7f-\xff]++"'
 """An ASCII ID without escapes."""
@@ -113,10 +113,10 @@ class _Hole(Struct, frozen=True):
     @property
     def pattern(self) -> bytes:
         """The pattern of the values that may be here. The subpattern of a name, and that of a string that decides
-        nothing, exclude the quotes."""
+        nothing, exclude the quotes. In a text, the next group is an escape that may spell a mark, if there is one."""
         match self.use:
             case _Use.TEXT:
-                return b"(" + _STRING + b")"
+                return b"(" + _TEXT + b")"
             case _Use.ID:
                 return b"(" + _ID + b")"
             case _Use.NAME:
@@ -211,6 +211,8 @@ class Shape:
         self.messages = messages
         self._guards = guards
         self.split = [said for said in messages if said.is_split]
+        self.bodies = sorted({said.body for said in messages if not said.more})
+        """The numbers of the holes that are the whole body of a message. The group after each of them is an escape."""
         self.reports_at = reports_at
         """The number of the hole with the content."""
         self.time = time
@@ -511,9 +513,9 @@ def _is_open(key: str, value: object, node: LazyNode) -> bool:
     return key not in TIME_KEYS and _nested(node) is not None
 
 
-def _guards(node: LazyNode, holes: list[_Hole]) -> Iterator[Guard]:
+def _guards(node: LazyNode, holes: dict[int, _Hole]) -> Iterator[Guard]:
     """Yield a guard for each hole whose value may hide the message."""
-    for number, hole in enumerate(holes, 1):
+    for number, hole in holes.items():
         if hole.key in _GUARDED_KEYS and not _is_plain_holder(hole):
             yield Guard(number, hole, node.value["role"])
 
@@ -585,19 +587,19 @@ def _made(
     reports: list[Report],
     time_at: JsonNode | None,
 ) -> Shape | None:
-    pattern = _pattern(node, holes)
-    bodies = {piece_of(hole.node): number for number, hole in enumerate(holes, 1) if hole.use is _Use.TEXT}
-    others = {hole.key: number for number, hole in enumerate(holes, 1) if hole.use is _Use.OTHER}
+    pattern, by_number = _pattern(node, holes), _numbered(holes)
+    bodies = {piece_of(hole.node): number for number, hole in by_number.items() if hole.use is _Use.TEXT}
+    others = {hole.key: number for number, hole in by_number.items() if hole.use is _Use.OTHER}
     time = next((others.pop(key) for key in TIME_KEYS if key in others), 0)
-    if (time_at.start if time_at is not None else None) != (holes[time - 1].node.start if time else None):
+    if (time_at.start if time_at is not None else None) != (by_number[time].node.start if time else None):
         return None
     ids: dict[str, int] = {}
-    for number, hole in enumerate(holes, 1):
+    for number, hole in by_number.items():
         if hole.use is _Use.ID:
             if hole.node.text in ids:
                 return None
             ids[hole.node.text] = number
-    names = {hole.call: number for number, hole in enumerate(holes, 1) if hole.use is _Use.NAME}
+    names = {hole.call: number for number, hole in by_number.items() if hole.use is _Use.NAME}
     content = _texts_of(node)
     places = [bodies[piece_of(text)] for text in content if piece_of(text) in bodies]
     place = places[0] if len(places) == 1 else 0
@@ -617,10 +619,10 @@ def _made(
         is_call = ending is Ending.CALL and body not in places
         if is_named and (not number or len(messages) > 1):
             return None
-        name, tool = names.get(-1, 0) if header.name is not None else 0, names.get(holes[body - 1].call, 0)
+        name, tool = names.get(-1, 0) if header.name is not None else 0, names.get(by_number[body].call, 0)
         tool = tool if is_call else 0
-        if (name and header.name != holes[name - 1].node.text) or (
-            tool and header.recipient != full_tool_name(holes[tool - 1].node.text)
+        if (name and header.name != by_number[name].node.text) or (
+            tool and header.recipient != full_tool_name(by_number[tool].node.text)
         ):
             return None
         bare = header.with_call_id(None)
@@ -656,8 +658,14 @@ def _made(
     has_all_names = {each.name for each in said} | {each.tool for each in said} == {0, *names.values()}
     if pattern is None or not (is_whole and has_all_values and has_all_names):
         return None
-    quotes = int(time > 0 and holes[time - 1].node.kind is JsonKind.STRING)
-    return Shape(pattern, said, [*_guards(node, holes)], place, time, quotes)
+    quotes = int(time > 0 and by_number[time].node.kind is JsonKind.STRING)
+    return Shape(pattern, said, [*_guards(node, by_number)], place, time, quotes)
+
+
+def _numbered(holes: list[_Hole]) -> dict[int, _Hole]:
+    """Return the holes by number, which is the number of the group in the pattern."""
+    numbers = accumulate((1 + (hole.use is _Use.TEXT) for hole in holes), initial=1)
+    return dict(zip(numbers, holes, strict=False))
 
 
 def _begins_divided(texts: list[LazyNode], role: str) -> bool:

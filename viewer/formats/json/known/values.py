@@ -41,11 +41,19 @@ def nested_pattern(source: bytes) -> bytes | None:
     return b"".join(parts) if count <= MOST_NESTED else None
 
 
-STRING = (
-    rb'"[^"\\\x00-\x1f]*+(?>\\(?:["\\/bfnrt]|u(?:[0-9a-ce-fA-CE-F][0-9a-fA-F]{3}|[dD][0-7][0-9a-fA-F]{2}'
-    rb'|[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}))[^"\\\x00-\x1f]*+)*+"'
+_VERBATIM = rb'[^"\\\x00-\x1f]*+'
+_LONG = (
+    rb"u(?:[0-9a-ce-fA-CE-F][0-9a-fA-F]{3}|[dD][0-7][0-9a-fA-F]{2}"
+    rb"|[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2})"
 )
+STRING = rb'"' + _VERBATIM + rb'(?>\\(?:["\\/bfnrt]|' + _LONG + rb")" + _VERBATIM + rb')*+"'
 """A valid string in which every surrogate belongs to a pair."""
+_USUAL = rb'(?>\\["\\nt]' + _VERBATIM + rb")*+"
+_UNUSUAL = rb"(?:\\r(?=\\n)|(\\(?:[/bfr]|" + _LONG + rb")))"
+MARKED_STRING = rb'"' + _VERBATIM + _USUAL + rb"(?>" + _UNUSUAL + _VERBATIM + _USUAL + rb')*+"'
+"""The same string. Its group matches the last escape that may spell any character, or that spells a control character
+or a lone carriage return; these are the ones that `places_with_signs` searches for. Usual escapes have a loop of their
+own, which takes less time than alternatives but longer to compile."""
 SCALAR = rb"(?:" + STRING + rb"|" + _ANY_NUMBER + rb"|true|false|null)"
 """Any scalar value."""
 LIST = rb"\[(?>" + SCALAR + rb"(?>, ?+" + SCALAR + rb")*+)?+\]"

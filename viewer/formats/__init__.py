@@ -37,6 +37,7 @@ RECORD_FORMATS = (
     Entry("tap", "tables.tap", "TAP", "Log of ocmlview tap"),
     Entry("completions", "tables.completions", "COMPLETIONS", "Text completions"),
     Entry("rows", "tables.rows", "ROWS", "Training rows"),
+    Entry("oasst", "tables.oasst", "OASST", "OpenAssistant messages"),
     Entry("gemini-cli", "tables.gemini_cli", "GEMINI_CLI", "Gemini CLI session"),
     Entry("adk", "tables.adk", "ADK", "ADK session"),
     Entry("gemini", "tables.gemini", "GEMINI", "Gemini API"),

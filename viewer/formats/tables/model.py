@@ -7,7 +7,7 @@ paths that resolves, and `a&b`, for a body, is both. The empty path is the value
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
 
 from msgspec import Struct, field
@@ -359,6 +359,8 @@ class RecordRule(Struct, frozen=True):
     label: bool = False
     opaque: bool = False
     text: bool = False
+    html: bool = False
+    """True if the text contains HTML character references."""
     split: bool = False
     """True if the hook `split` splits the text."""
     rewind: str = ""
@@ -404,7 +406,9 @@ class Threads(Struct, frozen=True):
     """The tools that start another agent."""
 
 
-Split = Callable[[str], list[tuple[Kind, int, int]] | None]
+Run = tuple[Kind, int, int] | tuple[Kind, int, int, str]
+"""A run of text: its kind, its offsets and, if one text has several speakers, its role."""
+Split = Callable[[str], Sequence[Run] | None]
 Classify = Callable[[str], Kind | None]
 """A function that returns the kind of the text, or None if the hook failed. In that case, the record is unknown."""
 

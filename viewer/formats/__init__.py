@@ -57,7 +57,9 @@ RECORD_FORMATS = (
     Entry("amazon-q", "tables.amazon_q", "AMAZON_Q", "Amazon Q and Kiro conversation"),
     Entry("antigravity", "tables.antigravity", "ANTIGRAVITY", "Antigravity transcript"),
     Entry("agents-state", "tables.agents_state", "AGENTS_STATE", "OpenAI Agents run state"),
+    Entry("agents-trace", "tables.agents_trace", "AGENTS_TRACE", "OpenAI Agents trace"),
     Entry("agent-framework", "tables.agent_framework", "AGENT_FRAMEWORK", "Microsoft Agent Framework messages"),
+    Entry("agno", "tables.agno", "AGNO", "Agno session"),
     Entry("langfuse", "tables.langfuse", "LANGFUSE", "Langfuse traces"),
     Entry("langsmith", "tables.langsmith", "LANGSMITH", "LangSmith runs"),
     Entry("mlflow", "tables.mlflow", "MLFLOW", "MLflow traces"),
@@ -84,6 +86,7 @@ RECORD_FORMATS = (
     Entry("chat-history", "tables.chat_history", "CHAT_HISTORY", "Chat history"),
     Entry("chat-apps", "tables.chat_apps", "CHAT_APPS", "Chat app"),
     Entry("call-log", "tables.call_log", "CALL_LOG", "Log of model calls"),
+    Entry("garak", "tables.garak", "GARAK", "garak report"),
     Entry("promptfoo", "tables.promptfoo", "PROMPTFOO", "promptfoo results"),
 )
 """The formats that are defined by tables, in the order of detection."""

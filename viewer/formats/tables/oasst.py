@@ -22,7 +22,7 @@ from viewer.syntax.json_text import JsonKind
 
 _TIME: dict[str, Any] = {"time": "created_date"}
 _ROLES = frozenset({"prompter", "assistant"})
-_IS_SPAM = When("review_result", kind=JsonKind.FALSE)
+_NOT_ACCEPTED = (JsonKind.FALSE, JsonKind.STRING, JsonKind.NUMBER, JsonKind.ARRAY, JsonKind.OBJECT)
 _IS_GENERATED = (
     is_("role", "assistant"),
     When("synthetic", kind=JsonKind.TRUE),
@@ -34,7 +34,10 @@ _IS_GENERATED = (
 )
 """The condition that a model wrote an answer. In other formats, the flag would hide it."""
 _MESSAGE = (
-    RecordRule((_IS_SPAM, has("text")), Kind.UNKNOWN, "@role", "text", **_TIME),
+    *(
+        RecordRule((When("review_result", kind=kind), has("text")), Kind.UNKNOWN, "@role", "text", **_TIME)
+        for kind in _NOT_ACCEPTED
+    ),
     *(
         rule
         for is_kept in (lacks("deleted"), When("deleted", kind=JsonKind.FALSE))

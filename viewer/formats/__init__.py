@@ -63,6 +63,8 @@ RECORD_FORMATS = (
     Entry("langfuse", "tables.langfuse", "LANGFUSE", "Langfuse traces"),
     Entry("langsmith", "tables.langsmith", "LANGSMITH", "LangSmith runs"),
     Entry("mlflow", "tables.mlflow", "MLFLOW", "MLflow traces"),
+    Entry("braintrust", "tables.braintrust", "BRAINTRUST", "Braintrust logs"),
+    Entry("opik", "tables.opik", "OPIK", "Opik traces"),
     Entry("pydantic-ai", "tables.pydantic_ai", "PYDANTIC_AI", "Pydantic AI messages"),
     Entry("ai-sdk", "tables.ai_sdk", "AI_SDK", "Vercel AI SDK messages"),
     Entry("ag-ui", "tables.ag_ui", "AG_UI", "AG-UI events"),

@@ -28,7 +28,7 @@ def _rules(said: Kind) -> Iterator[RecordRule]:
     around = said if said is Kind.REPLAYED else Kind.UNKNOWN
     yield RecordRule((has(f"{_TURNS}[0]"),), around, each=f"{_TURNS}[]", rules=_TURN)
     yield RecordRule((has("conversations[1]"),), around, each="conversations[1:].turns[]", rules=_TURN, unused=True)
-    alone = (lacks(f"{_TURNS}[0]"),)
+    alone: tuple[When, ...] = (lacks(f"{_TURNS}[0]"),)
     yield RecordRule((*alone, has(f"{_HISTORY}[0].role")), around, each=f"{_HISTORY}[]", rules=_TURN)
     alone = (*alone, lacks(f"{_HISTORY}[0].role"))
     yield RecordRule((*alone, has("prompt.turns")), around, each="prompt.turns[]", rules=_TURN)

@@ -439,7 +439,7 @@ class Inner(Struct, frozen=True):
     always: bool = False
     """True if the string may contain JSON other than an object or an array."""
     events: bool = False
-    """True if the string may contain server-sent events, which become an array of their data."""
+    """True if the string may contain server-sent events or lines with objects, which become an array."""
 
 
 class Family(Enum):
@@ -662,6 +662,8 @@ class RecordFormat(Struct, frozen=True, eq=False):
     """How records report token usage."""
     alternates: bool = False
     """True if answers should alternate with other messages, and the last message should be an answer."""
+    batches: bool = False
+    """True if a list may contain lists of records."""
     keeps_fields: bool = False
     """True if members that no rule reads describe the transcript that the record starts."""
     model: str = ""

@@ -46,6 +46,7 @@ RECORD_FORMATS = (
     Entry("openhands", "tables.openhands", "OPENHANDS", "OpenHands conversation"),
     Entry("cursor", "tables.cursor", "CURSOR", "Cursor agent transcript"),
     Entry("copilot-cli", "tables.copilot_cli", "COPILOT_CLI", "Copilot CLI session"),
+    Entry("chat-replay", "tables.chat_replay", "CHAT_REPLAY", "VS Code chat replay"),
     Entry("kimi", "tables.kimi", "KIMI", "Kimi session"),
     Entry("swe-agent", "tables.swe_agent", "SWE_AGENT", "SWE-agent trajectory"),
     Entry("cline", "tables.cline", "CLINE", "Cline task"),

@@ -24,7 +24,7 @@ from viewer.formats.tables.model import (
     starts,
 )
 from viewer.formats.tables.prompts import prompt_kind
-from viewer.formats.tables.speakers import LABELS, speaker_runs
+from viewer.formats.tables.speakers import LABELS, dialogue_runs, prompt_runs
 from viewer.model.messages import Kind
 from viewer.rules.errors import E_STREAM_TRUNCATED
 from viewer.rules.structure import W_RECORD_UNKNOWN
@@ -81,9 +81,14 @@ _ANSWERS_WITHOUT_LIST = (*_WHOLE, "completion", "response", "output", "answer")
 _REJECTED = ("rejected", "rejected_messages", "rejected_response", "non_preferred_output", "dispreferred_output")
 
 
+_DIALOGUES = ("chat", "sample", "text")
+"""Members with a whole conversation in one string, as in the data sets of Glaive and Guanaco."""
+
+
 def _dialogue(name: str, *when: When) -> RecordRule:
     """Return the rule for a whole conversation in one string, in which labels name the speakers."""
-    return RecordRule((*when, starts(name, *LABELS)), Kind.SAID, "user", name, split=True)
+    role = "assistant" if name in _DIALOGUES else "user"
+    return RecordRule((*when, starts(name, *LABELS)), Kind.SAID, role, name, split=True)
 
 
 def _answer(names: tuple[str, ...], conditions: tuple[When, ...], *, unused: bool = False) -> tuple[RecordRule, ...]:
@@ -144,8 +149,6 @@ _CHOICES = (RecordRule((has("turns"),), Kind.UNKNOWN, "assistant", "turns"),)
 """A model's alternative answers to the turns of an MT-Bench question. The questions are in another file."""
 
 _IS_ULTRA = (When("data[0]", kind=JsonKind.STRING), *_NO_LIST, only("id", "data"))
-_DIALOGUES = ("chat", "sample", "text")
-"""Members with a whole conversation in one string, as in the data sets of Glaive and Guanaco."""
 _MOST_ALTERNATING = 64
 _ALTERNATING = (
     *(
@@ -398,5 +401,5 @@ ROWS = RecordFormat(
     ),
     alternates=True,
     keeps_fields=True,
-    hooks=Hooks(classify=prompt_kind, split=speaker_runs),
+    hooks=Hooks(classify=prompt_kind, split=prompt_runs, split_answer=dialogue_runs),
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from collections.abc import Sequence
 from itertools import accumulate, pairwise
 
 from viewer.cache import lazy_regex
@@ -14,6 +15,7 @@ from viewer.reading.hidden_spans import hidden_blocks
 from viewer.reading.template_marks import MAY_BE_MARK
 from viewer.reading.thoughts import thought_spans
 
+_Turn = tuple[Kind, int, int, str]
 _USERS = ("human", "user", "prompter")
 _ASSISTANTS = ("assistant", "gpt", "ai", "bot")
 _SPOKEN = "|".join((*_USERS, *_ASSISTANTS))
@@ -78,13 +80,26 @@ LABELS = tuple(
 """The beginnings of such a text."""
 
 
-def speaker_runs(text: str) -> list[Run]:
-    """Split the text into turns. Only what the user and the assistant spoke is said; everything else keeps hidden, even
+def prompt_runs(text: str) -> Sequence[Run]:
+    """Split the text of a prompt or an answer into turns. With only one label, that label is part of it."""
+    runs = _turns(text)
+    is_one = len(runs) == 1 and runs[0][0] is Kind.SAID
+    return [(Kind.SAID, 0, len(text), runs[0][3])] if is_one else runs
+
+
+def dialogue_runs(text: str) -> Sequence[Run]:
+    """Split a text that is a whole conversation into turns. With only one label, it may be anything."""
+    runs = _turns(text)
+    return runs if len(runs) > 1 else [(Kind.UNKNOWN, 0, len(text), "")]
+
+
+def _turns(text: str) -> list[_Turn]:
+    """Split the text into turns. Only what the user and the assistant spoke is said; everything else stays hidden, even
     a turn that begins inside a thought."""
     labels = _labels(text) if _BEGINS.match(text) else []
     if not labels:
         return [(Kind.UNKNOWN, 0, len(text), "")]
-    runs: list[Run] = []
+    runs: list[_Turn] = []
     if text[: labels[0].start()].strip():
         runs.append((Kind.UNKNOWN, 0, labels[0].start(), ""))
     for label, end in zip(labels, [*(each.start() for each in labels[1:]), len(text)], strict=True):
@@ -150,7 +165,7 @@ def _speaker(label: str) -> tuple[Kind, str]:
     return kind or Kind.UNKNOWN, _ROLES[kind or Kind.UNKNOWN]
 
 
-def _turn(text: str, start: int, end: int, role: str) -> list[Run]:
+def _turn(text: str, start: int, end: int, role: str) -> list[_Turn]:
     """Return the runs of one turn: the spoken text, the call in it, and what follows the end of the answer."""
     last = text.find(_END, start, end)
     rest = end if last < 0 else last + len(_END)
@@ -163,7 +178,7 @@ def _turn(text: str, start: int, end: int, role: str) -> list[Run]:
     return [*runs, *_trimmed(text, Kind.UNKNOWN, rest, end, role)]
 
 
-def _trimmed(text: str, kind: Kind, start: int, end: int, role: str) -> list[Run]:
+def _trimmed(text: str, kind: Kind, start: int, end: int, role: str) -> list[_Turn]:
     """Return the run without the whitespace around it, if there is any text."""
     inside = text[start:end]
     if not inside.strip():

@@ -765,9 +765,11 @@ class _PartReader:
             self._found.append(self._part(rule.reply, part))
 
     def _add_said(self, rule: PartRule, part: JsonNode) -> None:
-        if is_flagged(part) or is_on_other_channel(part) or is_in_hidden_phase(part):
-            self._add_unknown(part)
-            return
+        for at in _holder_paths(rule.body):
+            for holder in path(at).all(part) if at else (part,):
+                if is_flagged(holder) or is_on_other_channel(holder) or is_in_hidden_phase(holder):
+                    self._add_unknown(part)
+                    return
         if rule.label:
             self._put(Piece(part.start, part.end, Coding.LABEL), own_line=True)
             return

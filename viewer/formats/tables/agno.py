@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from viewer.cache import lazy_regex
 from viewer.formats.tables.chat_messages import CALL, CHAT, PARTS
 from viewer.formats.tables.model import (
     Container,
@@ -11,6 +12,7 @@ from viewer.formats.tables.model import (
     Outcomes,
     RecordFormat,
     RecordRule,
+    Run,
     Signature,
     When,
     has,
@@ -18,8 +20,25 @@ from viewer.formats.tables.model import (
     lacks,
 )
 from viewer.formats.tables.prompts import prompt_kind
+from viewer.formats.tables.streamed_answers import with_split_prompts
 from viewer.model.messages import Kind
 from viewer.syntax.json_text import JsonKind
+
+_ADDED = lazy_regex(
+    r"(?mi:^)[ \t]*(?:Use the following references\b"
+    r"|<(?:references|(?:additional[ _])?context|knowledge|memor|session_state)\w*)"
+)
+"""A pattern for the start of what Agno adds to the prompt of the user: references from a knowledge base and context."""
+
+
+def _split_prompt(text: str) -> list[Run]:
+    """Split a prompt into what the user typed and what Agno added after it."""
+    added = _ADDED.search(text)
+    if added is None:
+        return [(Kind.SAID, 0, len(text))]
+    typed: list[Run] = [(Kind.SAID, 0, len(text[: added.start()].rstrip()))]
+    return [*(typed if text[: added.start()].strip() else []), (Kind.INJECTED, added.start(), len(text))]
+
 
 _TIME: dict[str, Any] = {"time": "created_at"}
 _INPUT = "input.input_content"
@@ -54,15 +73,15 @@ _ALL = (
         **_TIME,
     ),
 )
-_MESSAGE = (*_ALL, *CHAT)
+_MESSAGE = with_split_prompts((*_ALL, *CHAT))
 _MESSAGE_OF_MODEL = (*_ALL, RecordRule((is_("role", "user"),), Kind.INJECTED, "user", "content", **_TIME), *CHAT)
 """A message of a run whose input is known. The message for the model may contain more than the user typed."""
 _RUN = (
     RecordRule(
         (When(_INPUT, kind=JsonKind.STRING),), Kind.SAID, "user", _INPUT, classify=True, goes_on=True, place=-1, **_TIME
     ),
-    RecordRule((has(_INPUT), has("messages[0]")), each="messages[]", rules=_MESSAGE_OF_MODEL),
-    RecordRule((lacks(_INPUT), has("messages[0]")), each="messages[]", rules=_MESSAGE),
+    RecordRule((has("input"), has("messages[0]")), each="messages[]", rules=_MESSAGE_OF_MODEL),
+    RecordRule((lacks("input"), has("messages[0]")), each="messages[]", rules=_MESSAGE),
     RecordRule((has("messages[0]"),), None),
     RecordRule((has("reasoning_content"),), Kind.THOUGHT, "assistant", "reasoning_content", goes_on=True),
     RecordRule((When("content", kind=JsonKind.STRING),), Kind.SAID, "assistant", "content", **_TIME),
@@ -107,5 +126,5 @@ AGNO = RecordFormat(
     ),
     inner=("runs", "memory", "summary"),
     model="runs[0].model|runs[0].run.model|model",
-    hooks=Hooks(classify=prompt_kind),
+    hooks=Hooks(classify=prompt_kind, split=_split_prompt),
 )

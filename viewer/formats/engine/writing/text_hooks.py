@@ -93,7 +93,7 @@ def _run(draft: Draft, body: Body, kind: Kind, start: int, end: int, role: str =
     first = len(text[:start].encode("utf-8", "replace"))
     last = first + len(text[start:end].encode("utf-8", "replace"))
     run = Draft(kind, role or draft.role, body.pieces(first, last), draft.span, draft.rule, draft.channel)
-    run.is_text = kind is Kind.CALL
+    run.is_text = kind is Kind.CALL and bool(role)
     run.text, run.time_ms, run.time_at, run.thread = text[start:end], draft.time_ms, draft.time_at, draft.thread
     run.channel_word, run.has_unknown_channel = draft.channel_word, draft.has_unknown_channel
     return run

@@ -153,6 +153,11 @@ _WEBUI = tuple(
             RecordRule((), each=f"{shown}[]", rules=_pair(Kind.SAID, html=True)),
             RecordRule((), each=f"{sent}[]", rules=_pair(Kind.REPLAYED), place=1),
             RecordRule((), each="metadata.*", rules=_OF_MESSAGE, place=1),
+            *(
+                RecordRule((When(at, kind=kind),), Kind.UNKNOWN, "", at, place=1)
+                for at in (sent, shown)
+                for kind in (JsonKind.STRING, JsonKind.OBJECT)
+            ),
         ),
     )
     for sent, shown in _OOBABOOGA
@@ -161,7 +166,7 @@ _WEBUI = tuple(
 # big-AGI: each message has fragments.
 
 _FRAGMENT = (
-    PartRule((is_("ft", "content"), is_("part.pt", "text")), Kind.SAID, "part.text"),
+    PartRule((is_("ft", "content"), is_("part.pt", "text")), Kind.SAID, "part.text", refusal=True),
     PartRule((is_("ft", "content", "attachment"), is_("part.pt", "image_ref")), Kind.SAID, label=True),
     PartRule(
         (is_("part.pt", "tool_invocation"),),

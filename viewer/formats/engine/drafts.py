@@ -765,11 +765,9 @@ class _PartReader:
             self._found.append(self._part(rule.reply, part))
 
     def _add_said(self, rule: PartRule, part: JsonNode) -> None:
-        for at in _holder_paths(rule.body):
-            for holder in path(at).all(part) if at else (part,):
-                if is_flagged(holder) or is_on_other_channel(holder) or is_in_hidden_phase(holder):
-                    self._add_unknown(part)
-                    return
+        if _hides(part) or ("." in rule.body and any(map(_hides, path(_holder_paths(rule.body)[-1]).all(part)))):
+            self._add_unknown(part)
+            return
         if rule.label:
             self._put(Piece(part.start, part.end, Coding.LABEL), own_line=True)
             return
@@ -829,6 +827,11 @@ class _PartReader:
         if part.closed:
             draft.problems.append(Problem(W_PART_UNKNOWN, None, part.start, part.end))
         self._found.append(draft)
+
+
+def _hides(part: JsonNode) -> bool:
+    """True if a flag, a channel, or a phase hides the text of a part."""
+    return is_flagged(part) or is_on_other_channel(part) or is_in_hidden_phase(part)
 
 
 def _copy_of(base: Draft, kind: Kind) -> Draft:

@@ -24,7 +24,7 @@ from viewer.formats.tables.model import (
     starts,
 )
 from viewer.formats.tables.prompts import prompt_kind
-from viewer.formats.tables.speakers import LABELS, dialogue_runs, prompt_runs
+from viewer.formats.tables.speakers import LABELS, answer_runs, prompt_runs
 from viewer.model.messages import Kind
 from viewer.rules.errors import E_STREAM_TRUNCATED
 from viewer.rules.structure import W_RECORD_UNKNOWN
@@ -85,12 +85,6 @@ _DIALOGUES = ("chat", "sample", "text")
 """Members with a whole conversation in one string, as in the data sets of Glaive and Guanaco."""
 
 
-def _dialogue(name: str, *when: When) -> RecordRule:
-    """Return the rule for a whole conversation in one string, in which labels name the speakers."""
-    role = "assistant" if name in _DIALOGUES else "user"
-    return RecordRule((*when, starts(name, *LABELS)), Kind.SAID, role, name, split=True)
-
-
 def _answer(names: tuple[str, ...], conditions: tuple[When, ...], *, unused: bool = False) -> tuple[RecordRule, ...]:
     """Return the rules for an answer in the first of these members: a string, a message, or a list of messages."""
     rules: list[RecordRule] = []
@@ -98,12 +92,20 @@ def _answer(names: tuple[str, ...], conditions: tuple[When, ...], *, unused: boo
     for index, name in enumerate(names):
         first = (*conditions, *(lacks(other) for other in names[:index]))
         is_object, is_list = ((*first, When(name, kind=kind)) for kind in (JsonKind.OBJECT, JsonKind.ARRAY))
-        is_text = (*first, When(name, kind=JsonKind.STRING, not_starts=LABELS if name in _WHOLE else ()))
+        is_text = (*first, When(name, kind=JsonKind.STRING))
         in_lists = () if unused else _IN_LISTS
         asked = (_ASKED,) if conditions == _NO_LIST and name not in _WHOLE else ()
         rules += [
-            *([_dialogue(name, *first)] if name in _WHOLE else []),
-            RecordRule((*is_text, *asked), Kind.SAID, "assistant", name, PARTS, repeats=in_lists, unused=unused),
+            RecordRule(
+                (*is_text, *asked),
+                Kind.SAID,
+                "assistant",
+                name,
+                PARTS,
+                repeats=in_lists,
+                unused=unused,
+                split=name in _WHOLE,
+            ),
             RecordRule((*is_object, *asked), each=name, rules=_TURNS, repeats=in_lists, unused=unused),
             RecordRule((*is_list, *asked), each=f"{name}[]", rules=_TURNS, repeats=before, unused=unused),
         ]
@@ -189,15 +191,14 @@ _ROW = (
             *_TURNS,
         ),
     ),
-    _dialogue("prompt", _ANSWERED, *_NO_LIST),
     RecordRule(
-        (When("prompt", kind=JsonKind.STRING, not_starts=LABELS), _ANSWERED),
+        (When("prompt", kind=JsonKind.STRING), _ANSWERED),
         Kind.SAID,
         "user",
         "prompt",
         PARTS,
         repeats=_IN_LISTS,
-        classify=True,
+        split=True,
     ),
     *(
         RecordRule(
@@ -235,7 +236,16 @@ _ROW = (
         for more, then in ((lacks(_CONTEXT), ("input",)), (has(_CONTEXT), (_CONTEXT,)))
     ),
     RecordRule((has("response1"),), each="context[]", rules=CHAT),
-    *(_dialogue(name, *_NO_LIST, lacks(f"{_ASKED.path}|{_ANSWERED.path}")) for name in _DIALOGUES),
+    *(
+        RecordRule(
+            (*_NO_LIST, lacks(f"{_ASKED.path}|{_ANSWERED.path}"), starts(name, *LABELS)),
+            Kind.SAID,
+            "assistant",
+            name,
+            split=True,
+        )
+        for name in _DIALOGUES
+    ),
     *_ALTERNATING,
     *(RecordRule((has(name),), each=f"{name}[]", rules=_TURNS, repeats=_PROMPT_LISTS) for name in _LISTS),
     RecordRule((*_NO_LIST, has("instance_id"), lacks(_ANSWERED.path)), each="trajectory[]", rules=_TURNS),
@@ -401,5 +411,5 @@ ROWS = RecordFormat(
     ),
     alternates=True,
     keeps_fields=True,
-    hooks=Hooks(classify=prompt_kind, split=prompt_runs, split_answer=dialogue_runs),
+    hooks=Hooks(classify=prompt_kind, split=prompt_runs, split_answer=answer_runs),
 )

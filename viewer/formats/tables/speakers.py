@@ -9,6 +9,7 @@ from itertools import accumulate, pairwise
 
 from viewer.cache import lazy_regex
 from viewer.formats.tables.model import Run
+from viewer.formats.tables.prompts import prompt_kind
 from viewer.model.messages import Coding, Kind, Piece, Span
 from viewer.reading.bodies import read_body
 from viewer.reading.hidden_spans import hidden_blocks
@@ -81,22 +82,29 @@ LABELS = tuple(
 
 
 def prompt_runs(text: str) -> Sequence[Run]:
-    """Split the text of a prompt or an answer into turns. With only one label, that label is part of it."""
+    """Split a prompt into turns. Without labels, or with only one, the user typed it, unless a template made it."""
     runs = _turns(text)
-    is_one = len(runs) == 1 and runs[0][0] is Kind.SAID
-    return [(Kind.SAID, 0, len(text), runs[0][3])] if is_one else runs
+    if runs and (len(runs) > 1 or runs[0][0] is not Kind.SAID):
+        return runs
+    return [(prompt_kind(text), 0, len(text))]
 
 
-def dialogue_runs(text: str) -> Sequence[Run]:
-    """Split a text that is a whole conversation into turns. With only one label, it may be anything."""
+def answer_runs(text: str) -> Sequence[Run]:
+    """Split an answer that begins with its conversation into turns. If the only label is not that of the assistant, the
+    text may be anything."""
     runs = _turns(text)
-    return runs if len(runs) > 1 else [(Kind.UNKNOWN, 0, len(text), "")]
+    if len(runs) > 1:
+        return runs
+    is_answer = not runs or (runs[0][0] is Kind.SAID and runs[0][3] == "assistant")
+    return [(Kind.SAID if is_answer else Kind.UNKNOWN, 0, len(text))]
 
 
 def _turns(text: str) -> list[_Turn]:
-    """Split the text into turns. Only what the user and the assistant spoke is said; everything else stays hidden, even
-    a turn that begins inside a thought."""
-    labels = _labels(text) if _BEGINS.match(text) else []
+    """Split the text into turns; none without a label at the beginning. Only what the user and the assistant spoke is
+    said; everything else stays hidden, even a turn that begins inside a thought."""
+    if not _BEGINS.match(text):
+        return []
+    labels = _labels(text)
     if not labels:
         return [(Kind.UNKNOWN, 0, len(text), "")]
     runs: list[_Turn] = []

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pytest
+
 from tests.support.agent_records import as_document, assert_others_are_hidden, shown
 from tests.support.cases import each
 from tests.support.record_samples import assert_cuts_show_nothing_hidden, assert_read_as_expected
@@ -15,19 +17,16 @@ UNREADABLE: tuple[Any, ...] = (1, "no", [])
 SAMPLES = [sample for name in NAMES for sample in samples(f"valid/{name}")]
 
 
-@each("sample", SAMPLES, ids=lambda sample: sample.name, quick=45, test=4)
-def test_a_sample_shows_what_its_expectation_says(sample: Sample) -> None:
+@each("sample", SAMPLES, ids=lambda sample: sample.name, quick=8, batch=32)
+def test_a_sample_shows_what_its_expectation_says_and_no_cut_shows_more(sample: Sample) -> None:
     assert_read_as_expected(sample)
-
-
-@each("sample", SAMPLES, ids=lambda sample: sample.name, quick=60, test=4)
-def test_an_input_that_is_cut_anywhere_shows_nothing_hidden(sample: Sample) -> None:
     assert_cuts_show_nothing_hidden(sample)
 
 
-@each("name", NAMES, quick=8)
-def test_other_formats_show_nothing_that_is_hidden(name: str) -> None:
-    assert_others_are_hidden(name)
+@pytest.mark.slow
+def test_other_formats_show_nothing_that_is_hidden() -> None:
+    for name in NAMES:
+        assert_others_are_hidden(name)
 
 
 def test_a_message_that_reviewers_did_not_accept_is_hidden() -> None:

@@ -389,7 +389,7 @@ ROWS = RecordFormat(
         ),
         *(Signature(88, (name,), {name: _TEMPLATES}, ("type", "role")) for name in ("text", "prompt")),
         *(Signature(88, (name,), {name: _LABELED}, ("type", "role")) for name in _DIALOGUES),
-        Signature(88, ("id", "data[0]"), none_of=("type", "role", "data[0].*", "model", "object")),
+        Signature(88, ("id", "data[1]"), none_of=("type", "role", "data[0].*", "model", "object")),
         Signature(88, (), {"messages": frozenset({"[*"}), "conversations": frozenset({"[*"})}),
         Signature(88, (), {"messages": frozenset({"[*"})}),
         Signature(88, (), {"conversations": frozenset({"[*"})}),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
 from itertools import product
 
 from viewer.syntax.json_lines import LazyNode
@@ -232,11 +233,16 @@ FACTS_OF_CONVERSATIONS = (_OF_CONVERSATIONS - HOLDERS) | {"flags"}
 """Members that hide a whole conversation by their own value, not by a member of it."""
 
 
-def is_flagged(node: JsonNode) -> bool:
-    """True if a flag hides the text of an object."""
+def is_flagged(node: JsonNode, lists: Container[str] = ()) -> bool:
+    """True if a flag hides the text of an object. Members in `lists` are no flags if they are lists."""
     if type(node) is LazyNode and (type(node.value) is not dict or DECIDING.isdisjoint(node.value)):
         return False
-    return any(member.key in DECIDING and _hides(member.key, member.value) for member in node.members)
+    return any(
+        member.key in DECIDING
+        and not (member.key in lists and member.value.kind is JsonKind.ARRAY)
+        and _hides(member.key, member.value)
+        for member in node.members
+    )
 
 
 def hides_messages(node: JsonNode) -> bool:

@@ -90,6 +90,8 @@ class Coding(Fixed):
     """Part of a Python string, without the quotes."""
     NESTED_PYTHON = "nested-python"
     """Part of a Python string inside a JSON string, without the quotes."""
+    HTML_TEXT = "html-text"
+    """Part of a JSON string, without the quotes, that contains HTML character references."""
     TOKEN_IDS = "token-ids"
     """Token IDs of an o200k_harmony vocabulary."""
     BREAK = "break"

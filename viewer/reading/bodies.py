@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Container, Mapping, Sequence
+from html import unescape
 from json.decoder import scanstring  # type: ignore[attr-defined]
 from operator import attrgetter
 
@@ -31,6 +32,7 @@ _EVENT_BREAK = lazy_regex(
     rb"(?:\r\n|\r|\n)(?:[ \t]*(?::|(?:id|event|retry)(?=[:\r\n]))[^\r\n]*(?:\r\n|\r|\n))*[ \t]*data(?:: ?)?"
 )
 """The bytes between the contents of two `data:` lines of a server-sent event."""
+_REFERENCE = lazy_regex(rb"&(?:lt|gt|amp|quot|#\d{1,7}|#[xX][0-9a-fA-F]{1,6});", signs=(b"&",))
 _LITERAL = b"<|literal|>"
 _END_LITERAL = b"<|endliteral|>"
 
@@ -290,6 +292,20 @@ def _add_nested_python(joined: _Joined, piece: Piece, read: Callable[[int, int],
     joined.add(text, piece.start, piece.end - piece.start, whole=piece.coding)
 
 
+def _add_html(joined: _Joined, piece: Piece, read: Callable[[int, int], bytes], ids: Decoder | None) -> None:
+    """Add part of a JSON string, and undo the character references in it."""
+    raw = read(piece.start, piece.end)
+    at = 0
+    for found in _REFERENCE.finditer(raw):
+        if at < found.start():
+            joined.add_string(b'"' + raw[at : found.start()], piece.start + at - 1)
+        text = unescape(found[0].decode()).encode("utf-8", "replace")
+        joined.add(text, piece.start + found.start(), found.end() - found.start(), whole=piece.coding)
+        at = found.end()
+    if at < len(raw) or not raw:
+        joined.add_string(b'"' + raw[at:], piece.start + at - 1)
+
+
 def _add_ids(joined: _Joined, piece: Piece, read: Callable[[int, int], bytes], ids: Decoder | None) -> None:
     data = read(piece.start, piece.end)
     text = ids(data) if ids else data.decode("utf-8", "replace")
@@ -357,6 +373,7 @@ _ADD: Mapping[Coding, Callable[[_Joined, Piece, Callable[[int, int], bytes], Dec
     Coding.SPLIT_STRING: _add_split_string,
     Coding.PYTHON_STRING: _add_python,
     Coding.NESTED_PYTHON: _add_nested_python,
+    Coding.HTML_TEXT: _add_html,
     Coding.TOKEN_IDS: _add_ids,
     Coding.BREAK: _add_break,
     Coding.JSON_VALUE: _add_plain,

@@ -72,6 +72,25 @@ def read_inner_events(node: JsonNode, raw: bytes) -> JsonNode | None:
     return found
 
 
+def read_inner_lines(node: JsonNode, raw: bytes) -> JsonNode | None:
+    """Return an array of the objects in a string that contains several, each on its own line, or None for any other
+    string. `raw` is the string with its quotes."""
+    data = inner_text(raw)
+    map = StringMap(raw)
+    found = InnerNode(JsonKind.ARRAY, node.start, node.end, "")
+    found.items = []
+    for line in _LINE.finditer(data):
+        if not line[0].strip():
+            continue
+        quick = read_whole(line[0], JsonNode)
+        reading = read_json(line[0]) if quick is None else JsonReading(quick, quick.end, None, [])
+        value = reading.node
+        if value is None or value.kind is not JsonKind.OBJECT or reading.faults or line[0][reading.end :].strip():
+            return None
+        found.items.append(_Places(map, node.start, line.start()).moved(value))
+    return found if len(found.items) > 1 else None
+
+
 class _Places:
     """Maps offsets in a part of the decoded text to offsets in the outer source."""
 

@@ -167,7 +167,9 @@ def test_events_in_a_string_are_read_exactly_or_hidden() -> None:
         (f"data: {second}\n\nnothing\n\n", []),
         (f"data: {second} {second}\n\n", []),
         (f"data: {second}\n\ndata: {second[:-9]}", []),
-        (f"{second}\n{second}\n", []),
+        (f"{second}\n\n{second}\r\n", ["bb"]),
+        (f"{second}\n{second[:-9]}", []),
+        (f"{second}\n7\n", []),
         ("data: 7\n\n", []),
     ):
         assert shown(recorded(answer), "har") == ["a", *texts], answer

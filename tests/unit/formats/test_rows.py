@@ -216,13 +216,42 @@ def test_a_prompt_that_a_template_made_is_unknown() -> None:
         "<|begin_of_text|><|start_header_id|>system<|end_header_id|>SECRET_1",
         "<start_of_turn>user\nSECRET_1<end_of_turn>",
         "### Instruction:\nSECRET_1\n\n### Response:",
-        "SYSTEM: SECRET_1\nUSER: hi\nASSISTANT:",
     ):
         for fields in ({"prompt": text, "completion": "b"}, {"instruction": "a", "input": text, "output": "b"}):
             shown, hidden, codes = row(**fields)
             assert (shown, [kind for kind, _ in hidden], codes) == (["b"], ["unknown"], []), text
     for text in ("[INST is a mark?", "What is <b>?", "{not json", "## Notes", "User: me"):
         assert row(prompt=text, completion="b") == ([text, "b"], [], [])
+
+
+def test_labels_in_a_string_name_its_speakers() -> None:
+    for text, said in (
+        ("SYSTEM: SECRET_1\nUSER: hi\nASSISTANT:", ["hi"]),
+        ("\n\nHuman: a\n\nAssistant: Two:\nHuman: c\n\nHuman: d\n\nAssistant:", ["a", "Two:\nHuman: c", "d"]),
+        ("Human: a\nSystem note: SECRET_1\nAssistant: <think>SECRET_2\nHuman: SECRET_3</think>c", ["a", "c"]),
+        ("Human: a\nAssistant: SECRET_1\nHuman: SECRET_2</think>c\nHuman: d", ["d"]),
+        (
+            "USER: a\nASSISTANT: c <functioncall> SECRET_1 <|endoftext|> SECRET_2\nNEWS: SECRET_3\nUSER: d",
+            ["a", "c", "d"],
+        ),
+        ("### Human: a### Thoughts: SECRET_1### Assistant: c\n### Step:\nd", ["a", "c\n### Step:\nd"]),
+        ("system: SECRET_1\nInstruction: SECRET_2", []),
+    ):
+        assert row(prompt=text, completion="b")[0] == [*said, "b"], text
+        assert row(text=text)[0] == said, text
+        assert row(chosen=text, rejected="SECRET_4")[0] == said, text
+
+
+def test_text_with_one_label_is_no_conversation() -> None:
+    assert row(text="### Human: SECRET_1")[:2] == ([], [("unknown", "### Human: SECRET_1")])
+    assert row(chosen="Assistant: a", rejected="SECRET_1")[0] == ["Assistant: a"]
+
+
+def test_turns_that_alternate_are_of_the_user_and_the_assistant() -> None:
+    assert row(id="1", data=["a", "b"])[0] == ["a", "b"]
+    assert row(id="1", data=["a", "b", {"text": "SECRET_1"}])[0] == ["a", "b"]
+    shown, hidden, codes = row(id="1", data=["a"] * 65)
+    assert (len(shown), len(hidden), codes) == (64, 1, ["W-RECORD-UNKNOWN"])
 
 
 def test_each_row_is_a_transcript_and_a_bad_one_is_reported() -> None:
@@ -238,9 +267,9 @@ def test_each_row_is_a_transcript_and_a_bad_one_is_reported() -> None:
 
 
 def test_rows_of_text_only_are_unknown() -> None:
-    shown, hidden, codes = row(text="### Human: SECRET_1")
+    shown, hidden, codes = row(text="SECRET_1")
     assert (shown, codes) == ([], ["W-RECORD-UNKNOWN"])
-    assert hidden == [("unknown", '{"text": "### Human: SECRET_1"}')]
+    assert hidden == [("unknown", '{"text": "SECRET_1"}')]
 
 
 def test_a_flag_that_cannot_be_read_hides_the_message() -> None:

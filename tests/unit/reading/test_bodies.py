@@ -48,6 +48,15 @@ def test_pieces_are_joined() -> None:
     assert body.text == "ab\n\nc\nd"
 
 
+def test_character_references_are_undone_once() -> None:
+    data = rb"a &amp; b&#x27;s\n&amp;lt; &nbsp; &#128512;\ud83d\ude00 &#0;&"
+    body = read_body((Piece(0, len(data), Coding.HTML_TEXT),), lambda start, end: data[start:end])
+    assert body.text == "a & b's\n&lt; &nbsp; \U0001f600\U0001f600 \ufffd&"
+    for start, end in itertools.combinations(range(len(body.data) + 1), 2):
+        part = read_body(tuple(body.pieces(start, end)), lambda first, last: data[first:last]).data
+        assert body.data[start:end] in part, (start, end)
+
+
 def test_ill_formed_bytes_are_replaced_one_by_one() -> None:
     data = b"a\xff\xfe\xe2\x82z"
     body = read_body((Piece(0, len(data), Coding.PLAIN),), lambda start, end: data[start:end])

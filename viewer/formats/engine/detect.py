@@ -27,8 +27,11 @@ class Match(Struct, frozen=True):
 def rank(formats: Iterable[RecordFormat], values: Sequence[JsonNode]) -> list[Match]:
     """Return the formats that fit, best first. If two fit equally well, the order of the table decides."""
     formats = tuple(formats)
-    signatures = _signatures(formats)
     records = _records(values)
+    if not records:
+        formats = tuple(format for format in formats if format.batches)
+        records = _records([item for value in values for item in value.items if item.kind is JsonKind.ARRAY])
+    signatures = _signatures(formats)
     possible = {names: signatures.that_may_fit(names) for names in {record.names for record in records}}
     found: list[Match] = []
     for place in sorted({place for places in possible.values() for place in places}):

@@ -399,7 +399,7 @@ CONVERSATIONS = frozenset(
 
 def hides_items(rule: RecordRule, node: JsonNode) -> bool:
     """True if a record hides the items of its list: the parts of a message, or the messages of a conversation."""
-    if not is_flagged(node):
+    if not is_flagged(node, {at.partition("[")[0] for at in rule.each.split("|")}):
         return False
     is_conversation = all(at.rpartition(".")[2] in CONVERSATIONS for at in rule.each.split("|"))
     return not is_conversation or hides_messages(node)
@@ -521,6 +521,8 @@ def _messages(rule: RecordRule, node: JsonNode) -> list[Draft]:
     if rule.kind is Kind.SAID and not rule.label and any(body.kind is not JsonKind.STRING for body in bodies):
         return [_unknown(node)]
     base.pieces = _pieces(bodies, base.kind, label=rule.label, opaque=rule.opaque)
+    if rule.html:
+        base.pieces = [*map(_html_piece, base.pieces)]
     if len(bodies) == 1:
         base.text = bodies[0].text
         base.texts = [base.text]
@@ -763,7 +765,7 @@ class _PartReader:
             self._found.append(self._part(rule.reply, part))
 
     def _add_said(self, rule: PartRule, part: JsonNode) -> None:
-        if is_flagged(part) or is_on_other_channel(part) or is_in_hidden_phase(part):
+        if _hides(part) or ("." in rule.body and any(map(_hides, path(_holder_paths(rule.body)[-1]).all(part)))):
             self._add_unknown(part)
             return
         if rule.label:
@@ -827,6 +829,11 @@ class _PartReader:
         self._found.append(draft)
 
 
+def _hides(part: JsonNode) -> bool:
+    """True if a flag, a channel, or a phase hides the text of a part."""
+    return is_flagged(part) or is_on_other_channel(part) or is_in_hidden_phase(part)
+
+
 def _copy_of(base: Draft, kind: Kind) -> Draft:
     """Return a new draft of this kind with the same data from the record."""
     narrowed = base.kind if kind is Kind.SAID and base.kind is not Kind.SAID else kind
@@ -879,6 +886,12 @@ def _piece(value: JsonNode) -> Piece:
         return piece_of(value)
     start, end, plain = value.string_place()
     return Piece(start + 1, end - 1, Coding.PLAIN) if plain else Piece(start, end, Coding.JSON_STRING)
+
+
+def _html_piece(piece: Piece) -> Piece:
+    if piece.coding is Coding.PLAIN:
+        return Piece(piece.start, piece.end, Coding.HTML_TEXT)
+    return Piece(piece.start + 1, piece.end - 1, Coding.HTML_TEXT) if piece.coding is Coding.JSON_STRING else piece
 
 
 def _text_or_label(item: JsonNode) -> Piece | None:

@@ -14,7 +14,7 @@ from viewer.formats.json.fields import Source
 from viewer.formats.tables.model import Inner
 from viewer.model.diagnostic import Problem
 from viewer.rules.errors import E_BODY_CONSTRAINT_VIOLATION, E_STREAM_TRUNCATED
-from viewer.syntax.json_in_string import InnerNode, inner_text, read_inner, read_inner_events
+from viewer.syntax.json_in_string import InnerNode, inner_text, read_inner, read_inner_events, read_inner_lines
 from viewer.syntax.json_lines import LazyNode, note_decoded
 from viewer.syntax.json_text import JsonKind, JsonNode, JsonReading
 
@@ -134,10 +134,13 @@ class _InnerReader:
         return self.read_events if inner.events else self.read_any if inner.always else self.read
 
     def read_events(self, value: JsonNode) -> JsonNode | None:
-        """Return the data of the server-sent events in a string, or the JSON in it, or None if there is neither."""
+        """Return the data of the server-sent events in a string, the objects on its lines, or the JSON in it, or None
+        if there is none of them."""
         if value.kind is not JsonKind.STRING or not value.closed or isinstance(value, InnerNode):
             return None
-        if _begins_json(value) or not value.text.lstrip().startswith(_EVENT_FIELDS):
+        if _begins_json(value):
+            return read_inner_lines(value, self._raw(value)) or self.read(value)
+        if not value.text.lstrip().startswith(_EVENT_FIELDS):
             return self.read(value)
         found = read_inner_events(value, self._raw(value))
         if found is None:

@@ -84,6 +84,11 @@ class Records:
         self._step: StreamStep | None = None
         """The stream step of the last record, if it did nothing else."""
 
+    @property
+    def batches(self) -> bool:
+        """True if a list may contain lists of records."""
+        return self._format.batches
+
     def knows(self, node: JsonNode, name: str | None) -> bool:
         """True for any object. An object that no rule covers becomes a hidden message."""
         return node.kind is JsonKind.OBJECT
@@ -390,10 +395,12 @@ class DocumentReader(ArrayDocuments):
         source = Source(data, base)
         is_list = node.kind is JsonKind.ARRAY
         for item in node.items if is_list else [node]:
-            if item.kind is JsonKind.OBJECT:
-                self._records.apply(item, None, [], source)
-            elif is_list:
-                self._not_a_record(item)
+            inner = item.items if is_list and self._records.batches else []
+            for record in inner if inner and all(each.kind is JsonKind.OBJECT for each in inner) else [item]:
+                if record.kind is JsonKind.OBJECT:
+                    self._records.apply(record, None, [], source)
+                elif is_list:
+                    self._not_a_record(record)
         for span in reading.lenient:
             self.record.report(I_JSON_LENIENT, None, *span)
         for fault in reading.faults if node.closed else reading.faults[:-1]:

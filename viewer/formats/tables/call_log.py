@@ -180,7 +180,11 @@ _EVALS = (
 
 _PIPELINE = (
     RecordRule((When("generated_text", kind=JsonKind.ARRAY),), each="generated_text[]", rules=CHAT, starts=True),
-    RecordRule((has("generated_text"),), Kind.UNKNOWN, "assistant", "generated_text", starts=True),
+    *(
+        RecordRule((When("generated_text", kind=kind),), Kind.UNKNOWN, "assistant", "generated_text", starts=True)
+        for kind in (JsonKind.STRING, JsonKind.OBJECT)
+    ),
+    RecordRule((has("generated_text"),), None),
 )
 """Without messages, the text may begin with the prompt."""
 _OPEN = RecordRule(
@@ -203,11 +207,13 @@ CALL_LOG = RecordFormat(
         Signature(94, ("run_id", "event_id", "sample_id", "data"), decides=True),
         Signature(90, ("spec.completion_fns",)),
         Signature(93, ("generated_text[].role",), none_of=_GENERATED),
+        Signature(88, ("generated_text",), none_of=(*_GENERATED, "prompt", "text", "instruction")),
     ),
     records=(_OPEN, *(_proxied(*bodies) for bodies in _BODIES), *_EVALS, *_PIPELINE, _DSPY),
     inner=tuple(Inner("", body, events=True) for bodies in _BODIES for body in bodies),
     history=History("response_body.id|responseBody.id|uuid|event_id", "request_body.previous_response_id"),
     usage=(openai("response_body.usage|responseBody.usage|usage"),),
     model="|".join((*(f"{asked}.model" for asked, _ in _BODIES), "model", "spec.completion_fns[0]")),
+    batches=True,
     hooks=Hooks(split=_split_prompt, split_answer=_split_answer, classify=traced_prompt_kind),
 )

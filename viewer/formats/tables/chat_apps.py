@@ -1,21 +1,29 @@
-"""Chat apps: chats that LM Studio, DeepSeek, LobeChat, TypingMind, Chatbox, and the `llm` command save or export."""
+"""Chat apps: the chats that LM Studio, DeepSeek, LobeChat, TypingMind, Chatbox, text-generation-webui, big-AGI,
+Chainlit, and the command `llm` save or export."""
 
 from __future__ import annotations
+
+from msgspec.structs import replace
 
 from viewer.formats.tables.chat_messages import CHAT, PARTS, chat_rules
 from viewer.formats.tables.model import (
     Branches,
     Container,
+    Fault,
+    Outcomes,
     PartRule,
     RecordFormat,
     RecordRule,
     Signature,
+    When,
     has,
     is_,
     is_not,
     lacks,
 )
 from viewer.model.messages import Kind
+from viewer.rules.structure import W_RECORD_UNKNOWN
+from viewer.syntax.json_text import JsonKind
 
 # LM Studio: each message has versions, and an answer has steps.
 
@@ -114,6 +122,134 @@ _LOGGED = (
     RecordRule((), Kind.SAID, "assistant", "response"),
 )
 
+# text-generation-webui: the chat as the user saw it, in HTML, and as the model got it.
+
+_OOBABOOGA = (("internal", "visible"), ("data", "data_visible"))
+_TEXT = JsonKind.STRING
+_PAIRS = (
+    (When("[0]", kind=_TEXT), When("[1]", kind=_TEXT), lacks("[2]")),
+    (When("[0]", kind=_TEXT), lacks("[1]"), lacks("[2]")),
+    (lacks("[0]"), When("[1]", kind=_TEXT), lacks("[2]")),
+)
+
+
+def _pair(kind: Kind, *, html: bool = False) -> tuple[RecordRule, ...]:
+    """Return the rules for a message of the user with its answer, either of which may be missing."""
+    also = tuple(
+        RecordRule((has(at),), kind, role, at, html=html) for at, role in (("[0]", "user"), ("[1]", "assistant"))
+    )
+    unknown = RecordRule((), Kind.UNKNOWN, faults=(Fault("", default=(W_RECORD_UNKNOWN, None)),))
+    return (*(RecordRule(pair, None, also=also) for pair in _PAIRS), unknown)
+
+
+_OF_MESSAGE = (RecordRule((has("versions|attachments|tool_sequence"),), Kind.UNKNOWN), RecordRule((), None))
+"""Earlier versions of an answer, files and search results that the program added, and calls with their results."""
+_WEBUI = tuple(
+    RecordRule(
+        (has(sent), has(shown)),
+        None,
+        starts=True,
+        also=(
+            RecordRule((), each=f"{shown}[]", rules=_pair(Kind.SAID, html=True)),
+            RecordRule((), each=f"{sent}[]", rules=_pair(Kind.REPLAYED), place=1),
+            RecordRule((), each="metadata.*", rules=_OF_MESSAGE, place=1),
+            *(
+                RecordRule((When(at, kind=kind),), Kind.UNKNOWN, "", at, place=1)
+                for at in (sent, shown)
+                for kind in (JsonKind.STRING, JsonKind.OBJECT)
+            ),
+        ),
+    )
+    for sent, shown in _OOBABOOGA
+)
+
+# big-AGI: each message has fragments.
+
+_FRAGMENT = (
+    PartRule((is_("ft", "content"), is_("part.pt", "text")), Kind.SAID, "part.text", refusal=True),
+    PartRule((is_("ft", "content", "attachment"), is_("part.pt", "image_ref")), Kind.SAID, label=True),
+    PartRule(
+        (is_("part.pt", "tool_invocation"),),
+        Kind.CALL,
+        "part.invocation.args|part.invocation.code",
+        "part.id",
+        "part.invocation.name",
+    ),
+    PartRule(
+        (is_("part.pt", "tool_response"),),
+        Kind.REPLY,
+        "part.response.result",
+        "part.id",
+        "part.response.name",
+        outcome=Outcomes(failed=("part.error",)),
+    ),
+    PartRule((is_("part.pt", "error"),), Kind.NOTICE, "part.error"),
+    PartRule((is_("part.pt", "doc"),), Kind.INJECTED, "part.data.text"),
+    PartRule((is_("part.pt", "ma"),), Kind.THOUGHT, "part.aText"),
+)
+_AGI_MESSAGE = (
+    *(
+        RecordRule((is_("role", role), has("fragments")), Kind.SAID, role, "fragments", _FRAGMENT, time="created")
+        for role in ("user", "assistant")
+    ),
+    RecordRule((is_("role", "system"), has("fragments")), Kind.INSTRUCTION, "system", "fragments", _FRAGMENT),
+    RecordRule((is_("role", "user"), lacks("fragments")), Kind.SAID, "user", "text", time="created"),
+    RecordRule((is_("role", "assistant"), lacks("fragments")), Kind.SAID, "assistant", "text", time="created"),
+    RecordRule((is_("role", "system"),), Kind.INSTRUCTION, "system", "text", time="created"),
+    RecordRule((), Kind.UNKNOWN, "", "fragments|text"),
+)
+_AGI_CHAT = RecordRule(
+    (has("messages[0].sender|messages[0].fragments"),), each="messages[]", rules=_AGI_MESSAGE, starts=True, session="id"
+)
+
+# Chainlit: each thread has steps. Messages are steps, too.
+
+_STEP_TEXT = "output.content|output"
+_SPOKEN_STEPS = (
+    (When("output", kind=JsonKind.STRING),),
+    (When("output.content", kind=JsonKind.STRING), When("output", only=frozenset({"content"}))),
+)
+_CHAINLIT_STEP = (
+    RecordRule((When("isError", kind=JsonKind.TRUE),), Kind.NOTICE, "assistant", _STEP_TEXT, time="createdAt"),
+    *(
+        RecordRule(
+            (is_("type", f"{role}_message"), is_fine, *is_text),
+            Kind.SAID,
+            role,
+            _STEP_TEXT,
+            time="createdAt",
+        )
+        for role in ("user", "assistant")
+        for is_text in _SPOKEN_STEPS
+        for is_fine in (lacks("isError"), When("isError", kind=JsonKind.FALSE))
+    ),
+    RecordRule((is_("type", "system_message"),), Kind.NOTICE, "system", _STEP_TEXT, time="createdAt"),
+    RecordRule(
+        (is_("type", "tool", "retrieval"),),
+        Kind.CALL,
+        "assistant",
+        "input",
+        call_id="id",
+        name="name",
+        time="createdAt",
+        also=(RecordRule((has("output"),), Kind.REPLY, "tool", "output", call_id="id", name="name", time="end"),),
+    ),
+    *(
+        RecordRule((has(at),), Kind.UNKNOWN, "assistant", at, time="createdAt", goes_on=True)
+        for at in ("input", "output")
+    ),
+    RecordRule((), None),
+)
+_CHAINLIT = (
+    RecordRule((has("steps[0].type"),), None, starts=True, session="id", goes_on=True),
+    RecordRule((has("steps[0].type"),), each="steps[]", rules=_CHAINLIT_STEP),
+    RecordRule((has("steps[0].type"), has("elements[0]")), each="elements[]", rules=(RecordRule((), Kind.UNKNOWN),)),
+    RecordRule((has("steps[0].type"),), None),
+)
+
+_ROLES = frozenset({"user", "assistant"})
+_STEP_TYPES = frozenset({"user_message", "assistant_message"})
+
 CHAT_APPS = RecordFormat(
     name="chat-apps",
     title="Chat app",
@@ -125,8 +261,23 @@ CHAT_APPS = RecordFormat(
         Signature(92, ("data.chats[].messages[].role",)),
         Signature(92, (), members=("session:",)),
         Signature(92, ("prompt", "response", "conversation_id", "datetime_utc")),
+        *(Signature(93, pair, none_of=("role", "type", "messages")) for pair in _OOBABOOGA),
+        Signature(93, ("messages[].fragments[].part.pt",)),
+        Signature(93, ("messages[].sender", "messages[].text"), {"messages[].role": _ROLES}, ("messages[].content",)),
+        Signature(93, ("conversations[].messages[].fragments[].part.pt",)),
+        Signature(93, ("conversations[].messages[].sender", "conversations[].messages[].text"), none_of=("uuid",)),
+        Signature(93, ("steps[].output", "steps[].id"), {"steps[].type": _STEP_TYPES}),
+        Signature(93, ("data[].steps[].output",), {"data[].steps[].type": _STEP_TYPES}),
     ),
     records=(
+        *_WEBUI,
+        RecordRule(
+            (has("conversations[0].messages"),), each="conversations[]", rules=(_AGI_CHAT, RecordRule((), None))
+        ),
+        replace(_AGI_CHAT, when=(*_AGI_CHAT.when, lacks("messages[0].versions"))),
+        RecordRule((has("messages[0].sender|messages[0].fragments"),), None),
+        *_CHAINLIT,
+        RecordRule((has("data[0].steps"),), each="data[]", rules=(*_CHAINLIT, RecordRule((), None))),
         *_LM_STUDIO,
         _DEEPSEEK,
         RecordRule(

@@ -7,7 +7,7 @@ paths that resolves, and `a&b`, for a body, is both. The empty path is the value
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
 
 from msgspec import Struct, field
@@ -359,6 +359,8 @@ class RecordRule(Struct, frozen=True):
     label: bool = False
     opaque: bool = False
     text: bool = False
+    html: bool = False
+    """True if the text contains HTML character references."""
     split: bool = False
     """True if the hook `split` splits the text."""
     rewind: str = ""
@@ -404,7 +406,9 @@ class Threads(Struct, frozen=True):
     """The tools that start another agent."""
 
 
-Split = Callable[[str], list[tuple[Kind, int, int]] | None]
+Run = tuple[Kind, int, int] | tuple[Kind, int, int, str]
+"""A run of text: its kind, its offsets and, if one text has several speakers, its role."""
+Split = Callable[[str], Sequence[Run] | None]
 Classify = Callable[[str], Kind | None]
 """A function that returns the kind of the text, or None if the hook failed. In that case, the record is unknown."""
 
@@ -435,7 +439,7 @@ class Inner(Struct, frozen=True):
     always: bool = False
     """True if the string may contain JSON other than an object or an array."""
     events: bool = False
-    """True if the string may contain server-sent events, which become an array of their data."""
+    """True if the string may contain server-sent events or lines with objects, which become an array."""
 
 
 class Family(Enum):
@@ -658,6 +662,8 @@ class RecordFormat(Struct, frozen=True, eq=False):
     """How records report token usage."""
     alternates: bool = False
     """True if answers should alternate with other messages, and the last message should be an answer."""
+    batches: bool = False
+    """True if a list may contain lists of records."""
     keeps_fields: bool = False
     """True if members that no rule reads describe the transcript that the record starts."""
     model: str = ""

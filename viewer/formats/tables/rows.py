@@ -21,8 +21,10 @@ from viewer.formats.tables.model import (
     is_not,
     lacks,
     only,
+    starts,
 )
 from viewer.formats.tables.prompts import prompt_kind
+from viewer.formats.tables.speakers import LABELS, answer_runs, prompt_runs
 from viewer.model.messages import Kind
 from viewer.rules.errors import E_STREAM_TRUNCATED
 from viewer.rules.structure import W_RECORD_UNKNOWN
@@ -79,19 +81,31 @@ _ANSWERS_WITHOUT_LIST = (*_WHOLE, "completion", "response", "output", "answer")
 _REJECTED = ("rejected", "rejected_messages", "rejected_response", "non_preferred_output", "dispreferred_output")
 
 
+_DIALOGUES = ("chat", "sample", "text")
+"""Members with a whole conversation in one string, as in the data sets of Glaive and Guanaco."""
+
+
 def _answer(names: tuple[str, ...], conditions: tuple[When, ...], *, unused: bool = False) -> tuple[RecordRule, ...]:
     """Return the rules for an answer in the first of these members: a string, a message, or a list of messages."""
     rules: list[RecordRule] = []
     before = (*_IN_LISTS, *_PROMPT, *(("chosen[]", "chosen_messages[]") if unused else ()))
     for index, name in enumerate(names):
         first = (*conditions, *(lacks(other) for other in names[:index]))
-        is_text, is_object, is_list = (
-            (*first, When(name, kind=kind)) for kind in (JsonKind.STRING, JsonKind.OBJECT, JsonKind.ARRAY)
-        )
+        is_object, is_list = ((*first, When(name, kind=kind)) for kind in (JsonKind.OBJECT, JsonKind.ARRAY))
+        is_text = (*first, When(name, kind=JsonKind.STRING))
         in_lists = () if unused else _IN_LISTS
         asked = (_ASKED,) if conditions == _NO_LIST and name not in _WHOLE else ()
         rules += [
-            RecordRule((*is_text, *asked), Kind.SAID, "assistant", name, PARTS, repeats=in_lists, unused=unused),
+            RecordRule(
+                (*is_text, *asked),
+                Kind.SAID,
+                "assistant",
+                name,
+                PARTS,
+                repeats=in_lists,
+                unused=unused,
+                split=name in _WHOLE,
+            ),
             RecordRule((*is_object, *asked), each=name, rules=_TURNS, repeats=in_lists, unused=unused),
             RecordRule((*is_list, *asked), each=f"{name}[]", rules=_TURNS, repeats=before, unused=unused),
         ]
@@ -136,6 +150,28 @@ _ARENA = (RecordRule((has("[0].role"),), None, also=(RecordRule((), each="[]", r
 _CHOICES = (RecordRule((has("turns"),), Kind.UNKNOWN, "assistant", "turns"),)
 """A model's alternative answers to the turns of an MT-Bench question. The questions are in another file."""
 
+_IS_ULTRA = (When("data[0]", kind=JsonKind.STRING), *_NO_LIST, only("id", "data"))
+_MOST_ALTERNATING = 64
+_ALTERNATING = (
+    *(
+        RecordRule(
+            (*_IS_ULTRA, has(f"data[{turn}]")),
+            Kind.SAID,
+            ("user", "assistant")[turn % 2],
+            f"data[{turn}]",
+        )
+        for turn in range(_MOST_ALTERNATING)
+    ),
+    RecordRule(
+        (*_IS_ULTRA, has(f"data[{_MOST_ALTERNATING}]")),
+        Kind.UNKNOWN,
+        "",
+        "data",
+        faults=(Fault("data", default=(W_RECORD_UNKNOWN, None)),),
+    ),
+)
+"""The turns of UltraChat: the user and the assistant take turns."""
+
 _ROW = (
     RecordRule((has("system|system_prompt"),), Kind.INSTRUCTION, "system", "system|system_prompt"),
     RecordRule((has("tools"),), Kind.INSTRUCTION, "system", "tools"),
@@ -162,7 +198,7 @@ _ROW = (
         "prompt",
         PARTS,
         repeats=_IN_LISTS,
-        classify=True,
+        split=True,
     ),
     *(
         RecordRule(
@@ -200,6 +236,17 @@ _ROW = (
         for more, then in ((lacks(_CONTEXT), ("input",)), (has(_CONTEXT), (_CONTEXT,)))
     ),
     RecordRule((has("response1"),), each="context[]", rules=CHAT),
+    *(
+        RecordRule(
+            (*_NO_LIST, lacks(f"{_ASKED.path}|{_ANSWERED.path}"), starts(name, *LABELS)),
+            Kind.SAID,
+            "assistant",
+            name,
+            split=True,
+        )
+        for name in _DIALOGUES
+    ),
+    *_ALTERNATING,
     *(RecordRule((has(name),), each=f"{name}[]", rules=_TURNS, repeats=_PROMPT_LISTS) for name in _LISTS),
     RecordRule((*_NO_LIST, has("instance_id"), lacks(_ANSWERED.path)), each="trajectory[]", rules=_TURNS),
     *(
@@ -262,6 +309,7 @@ _TEMPLATES = frozenset(
     }
 )
 """How the text begins if a single member contains a whole conversation in a chat template."""
+_LABELED = frozenset(f"{space}{label}*" for label in LABELS for space in ("", " ", "\n", "\n\n"))
 _MESSAGES = (*_LISTS, "prompt", *_WHOLE, "completion", *_REJECTED)
 _SHAPES = (
     *((has(name),) for name in (*_LISTS, *_WHOLE, "input.messages")),
@@ -273,6 +321,8 @@ _SHAPES = (
     *((has(asked), has(answer)) for asked, answer in _OTHER_PAIRS),
     *((has(name),) for name in ("conversation_a", "response1")),
     (has("trajectory[0].role"), has("instance_id")),
+    *((starts(name, *LABELS),) for name in _DIALOGUES),
+    _IS_ULTRA,
 )
 
 _ROWS = (
@@ -338,6 +388,8 @@ ROWS = RecordFormat(
             for name in ("tools", "functions", "label", "weight", "prompt")
         ),
         *(Signature(88, (name,), {name: _TEMPLATES}, ("type", "role")) for name in ("text", "prompt")),
+        *(Signature(88, (name,), {name: _LABELED}, ("type", "role")) for name in _DIALOGUES),
+        Signature(88, ("id", "data[1]"), none_of=("type", "role", "data[0].*", "model", "object")),
         Signature(88, (), {"messages": frozenset({"[*"}), "conversations": frozenset({"[*"})}),
         Signature(88, (), {"messages": frozenset({"[*"})}),
         Signature(88, (), {"conversations": frozenset({"[*"})}),
@@ -359,5 +411,5 @@ ROWS = RecordFormat(
     ),
     alternates=True,
     keeps_fields=True,
-    hooks=Hooks(classify=prompt_kind),
+    hooks=Hooks(classify=prompt_kind, split=prompt_runs, split_answer=answer_runs),
 )

@@ -91,6 +91,20 @@ _GEMINI = (
     ),
     RecordRule((has("usageMetadata"), lacks("candidates[0].content")), None),
 )
+_OLLAMA_CALL = RecordRule((), Kind.CALL, "assistant", "function.arguments", call_id="id", name="function.name")
+_OLLAMA = (
+    RecordRule(
+        (has("model"), has("done"), is_("message.role", "assistant")),
+        None,
+        faults=(Fault("done_reason", {"length": (W_RUN_INCOMPLETE, "max-tokens")}),),
+        also=(
+            *_pieces((has("message.thinking"),), Kind.THOUGHT, "message.thinking"),
+            *_pieces((When("message.content", kind=JsonKind.STRING),), Kind.SAID, "message.content"),
+            RecordRule((has("message.tool_calls"),), each="message.tool_calls[]", rules=(_OLLAMA_CALL,)),
+        ),
+    ),
+)
+"""The lines of Ollama, which have no ID."""
 _ERROR = RecordRule(
     (has("error"),),
     Kind.NOTICE,
@@ -98,7 +112,7 @@ _ERROR = RecordRule(
     "error.message|error",
     faults=(Fault("error", default=(W_RUN_ERROR, "api")),),
 )
-EVENTS = (_ERROR, *_CHUNK, *stream_rules(), *_RESPONSE_EVENTS, *_GEMINI, RecordRule(()))
+EVENTS = (_ERROR, *_CHUNK, *stream_rules(), *_RESPONSE_EVENTS, *_GEMINI, *_OLLAMA, RecordRule(()))
 """The rules for one event. Any other event is unknown and therefore hidden."""
 
 

@@ -21,7 +21,7 @@ _OF_LINES = frozenset({"server-log", "harmony-tokens"})
 """Formats that are read line by line although their bodies are not JSON content."""
 _TEXTS = frozenset(VERBATIM) | {
     *(Coding.ESCAPED, Coding.JSON_STRING, Coding.JSON_TEXT, Coding.NESTED_TEXT, Coding.SPLIT_STRING),
-    *(Coding.PYTHON_STRING, Coding.NESTED_PYTHON, Coding.TOKEN_IDS),
+    *(Coding.PYTHON_STRING, Coding.NESTED_PYTHON, Coding.HTML_TEXT, Coding.TOKEN_IDS),
 }
 """The codings of text. Any other piece has no size, because the span of a label covers the data and fields of an
 attachment."""

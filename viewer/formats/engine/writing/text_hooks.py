@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 from viewer.formats.engine.drafts import Draft
-from viewer.formats.tables.model import RecordFormat, Split
+from viewer.formats.tables.model import RecordFormat, Run, Split
 from viewer.model.diagnostic import Problem
 from viewer.model.messages import Coding, Kind
 from viewer.reading.bodies import Body, read_body
@@ -46,7 +46,7 @@ class TextHooks:
         """True if text that was said is not split and keeps its kind."""
         split = self._split_of(role)
         runs = split(text) if split is not None else None
-        return split is None or (runs is not None and _are_whole(text, runs))
+        return split is None or (runs is not None and _are_whole(text, runs, role))
 
     def _split_of(self, role: str) -> Split | None:
         answers = self._hooks.split_answer if role == "assistant" else None
@@ -65,7 +65,7 @@ class TextHooks:
             draft.kind = Kind.UNKNOWN
             self._report_failure(draft)
             return [draft]
-        if _are_whole(text, runs):
+        if _are_whole(text, runs, draft.role):
             return [draft]
         body = body or read_body(tuple(draft.pieces), read)
         return [_run(draft, body, *run) for run in runs]
@@ -89,19 +89,22 @@ def is_one_text(draft: Draft) -> bool:
     return draft.texts == [draft.text] and "\ufffd" not in draft.text
 
 
-def _run(draft: Draft, body: Body, kind: Kind, start: int, end: int) -> Draft:
+def _run(draft: Draft, body: Body, kind: Kind, start: int, end: int, role: str = "") -> Draft:
     text = body.text
     first = len(text[:start].encode("utf-8", "replace"))
     last = first + len(text[start:end].encode("utf-8", "replace"))
-    run = Draft(kind, draft.role, body.pieces(first, last), draft.span, draft.rule, draft.channel)
+    run = Draft(kind, role or draft.role, body.pieces(first, last), draft.span, draft.rule, draft.channel)
+    run.is_text = kind is Kind.CALL and bool(role)
     run.text, run.time_ms, run.time_at, run.thread = text[start:end], draft.time_ms, draft.time_at, draft.thread
     run.channel_word, run.has_unknown_channel = draft.channel_word, draft.has_unknown_channel
     return run
 
 
-def _are_whole(text: str, runs: list[tuple[Kind, int, int]]) -> bool:
-    """True if the text is one run that was said."""
-    return len(runs) == 1 and runs[0][0] is Kind.SAID and _is_all(text, runs[0][1], runs[0][2])
+def _are_whole(text: str, runs: Sequence[Run], role: str) -> bool:
+    """True if the text is one run that this role said."""
+    if len(runs) != 1 or runs[0][0] is not Kind.SAID or runs[0][3:] not in ((), (role,)):
+        return False
+    return _is_all(text, runs[0][1], runs[0][2])
 
 
 def _is_all(text: str, start: int, end: int) -> bool:

@@ -1,0 +1,95 @@
+"""Exports of data sets, scanners, agents, and traces: samples, cuts, other values."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from tests.support.agent_records import as_document, assert_others_are_hidden, shown
+from tests.support.cases import each
+from tests.support.record_samples import assert_cuts_show_nothing_hidden, assert_read_as_expected
+from tests.support.samples import Sample, samples
+
+NAMES = ("oasst", "garak", "agno", "agents-trace", "braintrust", "opik", "chat-replay")
+UNREADABLE: tuple[Any, ...] = (1, "no", [])
+SAMPLES = [sample for name in NAMES for sample in samples(f"valid/{name}")]
+
+
+@each("sample", SAMPLES, ids=lambda sample: sample.name, quick=8, batch=32)
+def test_a_sample_shows_what_its_expectation_says_and_no_cut_shows_more(sample: Sample) -> None:
+    assert_read_as_expected(sample)
+    assert_cuts_show_nothing_hidden(sample)
+
+
+@pytest.mark.slow
+def test_other_formats_show_nothing_that_is_hidden() -> None:
+    for name in NAMES:
+        assert_others_are_hidden(name)
+
+
+def test_a_message_that_reviewers_did_not_accept_is_hidden() -> None:
+    message = {"message_id": "1", "role": "assistant", "text": "a", "lang": "en"}
+    cases: list[tuple[dict[str, Any], list[str]]] = [
+        ({}, ["a"]),
+        ({"deleted": False, "review_result": True, "synthetic": True, "model_name": "m"}, ["a"]),
+        *(({"deleted": value}, []) for value in UNREADABLE),
+        *(({"review_result": value}, []) for value in UNREADABLE),
+        ({"deleted": True}, []),
+        ({"review_result": False}, []),
+        ({"synthetic": True, "note": "x"}, []),
+        ({"synthetic": True, "hidden": True}, []),
+    ]
+    for fields, texts in cases:
+        assert shown(as_document({**message, **fields}), "oasst") == texts, fields
+
+
+def test_only_the_last_record_of_an_attempt_is_shown() -> None:
+    attempt = {"entry_type": "attempt", "uuid": "u", "prompt": "a", "outputs": ["b", "SECRET"]}
+    for status, texts in ((2, ["a", "b"]), (None, ["a", "b"]), (1, []), (3, []), ("x", [])):
+        assert shown(as_document({**attempt, "status": status}), "garak") == texts, status
+
+
+def test_what_was_added_to_a_prompt_is_hidden() -> None:
+    for content, given, texts in (
+        ("a", None, ["a"]),
+        ("a\n\nUse the following references from the knowledge base:\nSECRET", None, ["a"]),
+        ("<context>SECRET", None, []),
+        ("a SECRET", {"input_content": "a"}, ["a"]),
+        ("a SECRET", {"input_content": ["a"]}, []),
+        ("a SECRET", {}, []),
+    ):
+        run = {"run_id": "r", "agent_id": "a", "input": given, "messages": [{"role": "user", "content": content}]}
+        assert shown(as_document(run), "agno") == texts, content
+
+
+def test_only_answers_of_the_panel_are_shown() -> None:
+    for name, kind, answer, texts in (
+        ("panel/editAgent", "success", ["b"], ["a", "b"]),
+        ("panel/editAgent", "success", "b", ["a", "b"]),
+        ("panel/editAgent", "other", "b", ["a"]),
+        ("panel/editAgent", "success", {"text": "b"}, ["a"]),
+        ("title", "success", "b", []),
+        ("tool/runSubagent", "success", "b", []),
+    ):
+        log = {"kind": "request", "type": "ChatMLSuccess", "name": name, "response": {"type": kind, "message": answer}}
+        export = {"exportedAt": "", "prompts": [{"prompt": "a", "logs": [log]}]}
+        assert shown(as_document(export), "chat-replay") == texts, name
+
+
+def test_text_of_a_web_page_is_shown_without_its_references() -> None:
+    chat = {"internal": [], "visible": [["a &amp; b", "&lt;think&gt;SECRET&lt;/think&gt;&#x27;c&#39; &nbsp; &amp;lt;"]]}
+    assert shown(as_document(chat), "chat-apps") == ["a & b", "'c' &nbsp; &lt;"]
+    assert shown(json.dumps({**chat, "hidden": True}).encode(), "chat-apps") == []
+
+
+def test_lists_in_a_list_are_batches() -> None:
+    one = {"generated_text": [{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}]}
+    for batch, texts in (
+        ([[one], [one, one]], ["a", "b"] * 3),
+        ([[one, 7]], []),
+        ([[[one]]], []),
+        ([[], [one]], ["a", "b"]),
+    ):
+        assert shown(as_document(batch), "call-log") == texts, batch

@@ -1,0 +1,130 @@
+"""Agno: sessions of agents and teams with their runs, and single runs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from viewer.cache import lazy_regex
+from viewer.formats.tables.chat_messages import CALL, CHAT, PARTS
+from viewer.formats.tables.model import (
+    Container,
+    Hooks,
+    Outcomes,
+    RecordFormat,
+    RecordRule,
+    Run,
+    Signature,
+    When,
+    has,
+    is_,
+    lacks,
+)
+from viewer.formats.tables.prompts import prompt_kind
+from viewer.formats.tables.streamed_answers import with_split_prompts
+from viewer.model.messages import Kind
+from viewer.syntax.json_text import JsonKind
+
+_ADDED = lazy_regex(
+    r"(?mi:^)[ \t]*(?:Use the following references\b"
+    r"|<(?:references|(?:additional[ _])?context|knowledge|memor|session_state)\w*)"
+)
+"""A pattern for the start of what Agno adds to the prompt of the user: references from a knowledge base and context."""
+
+
+def _split_prompt(text: str) -> list[Run]:
+    """Split a prompt into what the user typed and what Agno added after it."""
+    added = _ADDED.search(text)
+    if added is None:
+        return [(Kind.SAID, 0, len(text))]
+    typed: list[Run] = [(Kind.SAID, 0, len(text[: added.start()].rstrip()))]
+    return [*(typed if text[: added.start()].strip() else []), (Kind.INJECTED, added.start(), len(text))]
+
+
+_TIME: dict[str, Any] = {"time": "created_at"}
+_INPUT = "input.input_content"
+_UNREADABLE = (JsonKind.STRING, JsonKind.NUMBER, JsonKind.ARRAY, JsonKind.OBJECT)
+_ALL = (
+    RecordRule((When("from_history", kind=JsonKind.TRUE),), Kind.REPLAYED, "@role", "content", **_TIME),
+    *(
+        RecordRule((When("from_history", kind=kind),), Kind.UNKNOWN, "@role", "content", **_TIME)
+        for kind in _UNREADABLE
+    ),
+    RecordRule((is_("role", "user"), has("references")), Kind.INJECTED, "user", "content", **_TIME),
+    RecordRule(
+        (is_("role", "assistant", "model"), has("redacted_reasoning_content")),
+        Kind.THOUGHT,
+        "assistant",
+        "redacted_reasoning_content",
+        goes_on=True,
+    ),
+    RecordRule(
+        (is_("role", "model"), has("reasoning_content")), Kind.THOUGHT, "assistant", "reasoning_content", goes_on=True
+    ),
+    RecordRule((is_("role", "model"),), each="tool_calls[]", rules=CALL, whole=True),
+    RecordRule((is_("role", "model"),), Kind.SAID, "assistant", "content", PARTS, **_TIME),
+    RecordRule(
+        (is_("role", "tool"),),
+        Kind.REPLY,
+        "tool",
+        "content",
+        call_id="tool_call_id",
+        name="tool_name",
+        outcome=Outcomes(failed=("tool_call_error",)),
+        **_TIME,
+    ),
+)
+_MESSAGE = with_split_prompts((*_ALL, *CHAT))
+_MESSAGE_OF_MODEL = (*_ALL, RecordRule((is_("role", "user"),), Kind.INJECTED, "user", "content", **_TIME), *CHAT)
+"""A message of a run whose input is known. The message for the model may contain more than the user typed."""
+_RUN = (
+    RecordRule(
+        (When(_INPUT, kind=JsonKind.STRING),), Kind.SAID, "user", _INPUT, classify=True, goes_on=True, place=-1, **_TIME
+    ),
+    RecordRule((has("input"), has("messages[0]")), each="messages[]", rules=_MESSAGE_OF_MODEL),
+    RecordRule((lacks("input"), has("messages[0]")), each="messages[]", rules=_MESSAGE),
+    RecordRule((has("messages[0]"),), None),
+    RecordRule((has("reasoning_content"),), Kind.THOUGHT, "assistant", "reasoning_content", goes_on=True),
+    RecordRule((When("content", kind=JsonKind.STRING),), Kind.SAID, "assistant", "content", **_TIME),
+    RecordRule((has("content"),), Kind.UNKNOWN, "assistant", "content", **_TIME),
+)
+_AT = ("run.run_id", "response.run_id", "run_id")
+_IS_MEMBER = "parent_run_id"
+_RUNS = (
+    RecordRule((has("run.run_id"),), each="run", rules=_RUN),
+    RecordRule((has("run"),), None),
+    RecordRule((has("response.messages|response.content"),), each="response", rules=_RUN),
+    RecordRule((has("response"),), None),
+    RecordRule((has(_IS_MEMBER),), Kind.SUBAGENT, each="messages[]", rules=_MESSAGE, thread="run_id"),
+    RecordRule((has(_IS_MEMBER),), None),
+    *_RUN,
+)
+"""A run of a session. A run of a team's member belongs to a run of the team."""
+_LISTS = ("runs", "memory.runs")
+
+AGNO = RecordFormat(
+    name="agno",
+    title="Agno session",
+    container=Container.JSON,
+    signatures=(
+        *(Signature(94, ("session_id", "|".join(f"{runs}[].{at}" for at in _AT))) for runs in _LISTS),
+        Signature(94, ("session_id", "session_data|agent_data|team_data"), {"runs": frozenset({"[{*"})}),
+        Signature(94, ("run_id", "messages[].role", "agent_id|team_id"), none_of=("runs", "type")),
+    ),
+    records=(
+        *(
+            rule
+            for runs in _LISTS
+            for rule in (
+                RecordRule((has(f"{runs}[0]"),), None, starts=True, session="session_id", goes_on=True),
+                RecordRule((has(f"{runs}[0]"),), each=f"{runs}[]", rules=_RUNS),
+            )
+        ),
+        RecordRule((has("summary.summary"),), Kind.REPLAYED, "system", "summary.summary", goes_on=True, place=1),
+        RecordRule((has("runs|memory"),), None),
+        RecordRule((has("run_id"),), None, starts=True, session="session_id", goes_on=True),
+        *_RUN,
+    ),
+    inner=("runs", "memory", "summary"),
+    model="runs[0].model|runs[0].run.model|model",
+    hooks=Hooks(classify=prompt_kind, split=_split_prompt),
+)

@@ -1,0 +1,80 @@
+"""OpenAssistant: messages, threads, and trees of messages, as its data sets store them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from viewer.formats.tables.model import (
+    Branches,
+    Container,
+    RecordFormat,
+    RecordRule,
+    Signature,
+    Threads,
+    When,
+    has,
+    is_,
+    lacks,
+    only,
+)
+from viewer.model.messages import Kind
+from viewer.syntax.json_text import JsonKind
+
+_TIME: dict[str, Any] = {"time": "created_date"}
+_ROLES = frozenset({"prompter", "assistant"})
+_NOT_ACCEPTED = (JsonKind.FALSE, JsonKind.STRING, JsonKind.NUMBER, JsonKind.ARRAY, JsonKind.OBJECT)
+_IS_GENERATED = (
+    is_("role", "assistant"),
+    When("synthetic", kind=JsonKind.TRUE),
+    only(
+        *("message_id", "parent_id", "message_tree_id", "user_id", "created_date", "text", "role", "lang"),
+        *("review_count", "review_result", "deleted", "rank", "synthetic", "model_name", "emojis", "replies"),
+        *("labels", "events", "tree_state", "detoxify"),
+    ),
+)
+"""The condition that a model wrote an answer. In other formats, the flag would hide it."""
+_MESSAGE = (
+    *(
+        RecordRule((When("review_result", kind=kind), has("text")), Kind.UNKNOWN, "@role", "text", **_TIME)
+        for kind in _NOT_ACCEPTED
+    ),
+    *(
+        rule
+        for is_kept in (lacks("deleted"), When("deleted", kind=JsonKind.FALSE))
+        for rule in (
+            RecordRule((*_IS_GENERATED, is_kept), Kind.SAID, "assistant", "text", of_conversation=True, **_TIME),
+            RecordRule((is_("role", "prompter"), is_kept), Kind.SAID, "user", "text", **_TIME),
+            RecordRule((is_("role", "assistant"), is_kept), Kind.SAID, "assistant", "text", **_TIME),
+        )
+    ),
+    RecordRule((has("text"),), Kind.UNKNOWN, "@role", "text", **_TIME),
+)
+"""A message. Reviewers removed the deleted ones, and those that they rejected are spam."""
+
+OASST = RecordFormat(
+    name="oasst",
+    title="OpenAssistant messages",
+    container=Container.LINES,
+    signatures=(
+        Signature(94, ("message_tree_id", "prompt.message_id", "prompt.text")),
+        Signature(94, ("thread_id", "thread[].message_id", "thread[].text")),
+        Signature(94, ("message_id", "text"), {"role": _ROLES}, ("type", "content")),
+    ),
+    records=(
+        RecordRule(
+            (has("prompt.message_id"),),
+            each="prompt.+replies",
+            rules=_MESSAGE,
+            branches=Branches("message_id", "parent_id", "newest_id"),
+            starts=True,
+            session="message_tree_id",
+        ),
+        RecordRule((has("thread[0].message_id"),), each="thread[]", rules=_MESSAGE, starts=True, session="thread_id"),
+        RecordRule(
+            (has("message_id"), has("message_tree_id")), None, starts=True, session="message_tree_id", goes_on=True
+        ),
+        *_MESSAGE,
+    ),
+    threads=Threads("message_id", "parent_id"),
+)
+"""A message that answers an earlier one starts another branch."""

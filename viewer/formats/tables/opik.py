@@ -1,0 +1,76 @@
+"""Opik: exported traces with their spans, and spans, one per line or as a list."""
+
+from __future__ import annotations
+
+from viewer.formats.tables.exchanges import exchange, unknown_values
+from viewer.formats.tables.model import (
+    Container,
+    Fault,
+    Hooks,
+    RecordFormat,
+    RecordRule,
+    Signature,
+    Spans,
+    has,
+    is_,
+    is_not,
+)
+from viewer.formats.tables.prompts import traced_prompt_kind
+from viewer.formats.tables.usage import openai
+from viewer.model.messages import Kind
+from viewer.rules.run import W_RUN_ERROR
+
+_TOOLS = ("tool", "guardrail")
+_TYPES = frozenset({"llm", "general", *_TOOLS})
+_PARENT = "parent_span_id"
+_START, _END = "start_time", "end_time|start_time"
+
+OPIK = RecordFormat(
+    name="opik",
+    title="Opik traces",
+    container=Container.JSON,
+    signatures=(
+        Signature(95, ("trace.id", "spans[].trace_id", "spans[].start_time"), {"spans[].type": _TYPES}),
+        Signature(95, ("trace.id", "trace.start_time", "spans"), none_of=("spans[0]",)),
+        Signature(
+            93, ("id", "trace_id", "start_time", "input"), {"type": _TYPES}, ("attributes", "run_type", "object")
+        ),
+        Signature(93, ("content[].trace_id", "content[].start_time"), {"content[].type": _TYPES}),
+    ),
+    records=(
+        RecordRule(
+            (has("type"), has("trace_id")),
+            None,
+            also=(
+                *exchange("input", "output", (is_("type", "llm"),), (_START, _END)),
+                *unknown_values("input", "output", (is_not("type", "llm", *_TOOLS),), (_START, _END), _PARENT),
+                RecordRule((is_("type", *_TOOLS),), Kind.UNKNOWN, "assistant", "input", time=_START),
+                RecordRule((is_("type", *_TOOLS),), Kind.UNKNOWN, "assistant", "output", time=_END),
+                RecordRule(
+                    (has("error_info"),),
+                    Kind.NOTICE,
+                    "system",
+                    "error_info.message|error_info.exception_type|error_info",
+                    faults=(Fault("error_info", default=(W_RUN_ERROR, "unknown")),),
+                    time=_END,
+                ),
+            ),
+        ),
+        RecordRule((has("trace.input"),), Kind.UNKNOWN, "user", "trace.input", goes_on=True),
+        RecordRule((has("trace"),), Kind.UNKNOWN, "assistant", "trace.output"),
+    ),
+    inner=("input", "output"),
+    usage=(openai("usage"),),
+    model="model",
+    spans=Spans(
+        each="spans[]|content[]",
+        trace="trace_id",
+        id="id",
+        parent=_PARENT,
+        start=_START,
+        group="metadata.thread_id|thread_id",
+        attributes="",
+        tools=(is_("type", *_TOOLS),),
+    ),
+    hooks=Hooks(classify=traced_prompt_kind),
+)

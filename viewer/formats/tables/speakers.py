@@ -1,0 +1,194 @@
+"""Split a text with several speakers, each named by a label such as `Human:`, into the turns of a conversation."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Sequence
+from itertools import accumulate, pairwise
+
+from viewer.cache import lazy_regex
+from viewer.formats.tables.model import Run
+from viewer.formats.tables.prompts import prompt_kind
+from viewer.model.messages import Coding, Kind, Piece, Span
+from viewer.reading.bodies import read_body
+from viewer.reading.hidden_spans import hidden_blocks
+from viewer.reading.template_marks import MAY_BE_MARK
+from viewer.reading.thoughts import thought_spans
+
+_Turn = tuple[Kind, int, int, str]
+_USERS = ("human", "user", "prompter")
+_ASSISTANTS = ("assistant", "gpt", "ai", "bot")
+_SPOKEN = "|".join((*_USERS, *_ASSISTANTS))
+_MORE = r"(?:[ _-]\w{1,20}){0,2}"
+_OTHERS = {
+    Kind.INSTRUCTION: (rf"(?:system|developer){_MORE}", "instructions?"),
+    Kind.CALL: (r"(?:function|tool)[ _-]?(?:calls?|use|inputs?|requests?)", r"actions?(?:[ _-]inputs?)?"),
+    Kind.REPLY: (
+        rf"(?:functions?|tools?|api){_MORE}",
+        r"(?:function|tool)(?:re\w+|outputs?)",
+        "observations?",
+        "ipython",
+    ),
+    Kind.THOUGHT: (
+        *(r"(?:inner[ _-]|internal[ _-])?(?:thoughts?|thinking|monologue)", "think", "reason(?:ing)?", "analysis"),
+        *("scratch[ _-]?pad", "chain[ _-]of[ _-]thoughts?", "cot", "plan(?:ning)?", "reflections?", "critique"),
+    ),
+    Kind.UNKNOWN: (
+        *(rf"(?:internal|hidden|private|environment){_MORE}", "context", "memory", "rejected", r"notes? to self"),
+        *("inputs?", "outputs?", "results?", "responses?"),
+    ),
+}
+"""The labels of text that nobody spoke, as patterns."""
+_ROLES = {
+    Kind.INSTRUCTION: "system",
+    Kind.CALL: "assistant",
+    Kind.REPLY: "tool",
+    Kind.THOUGHT: "assistant",
+    Kind.UNKNOWN: "",
+}
+_OTHER = "|".join(pattern for patterns in _OTHERS.values() for pattern in patterns)
+_SUFFIX = r"(?:[ _-](?:message|prompt|text|response|output|result)s?)?"
+_UNSPOKEN = (
+    "(?:"
+    + "|".join(pattern for kind, each in _OTHERS.items() if kind is not Kind.UNKNOWN for pattern in each)
+    + f"|{_OTHERS[Kind.UNKNOWN][0]})"
+    + _SUFFIX
+)
+"""Labels that hide text in any case and wherever they begin a line."""
+_START = r"(?:\A|(?<=\n))[ \t]*"
+_BEGINS = lazy_regex(rf"\s*(?:\#\#\# ?)?(?i:{_SPOKEN}|system):")
+_FORMS = (
+    ("###", rf"\#\#\#[ \t]?(?P<label>(?i:{_SPOKEN}|(?:{_OTHER}){_SUFFIX})):", rf"{_START}(?P<label>(?i:{_UNSPOKEN})):"),
+    ("upper", rf"{_START}(?P<label>[A-Z][A-Z _-]{{1,40}}):", rf"{_START}(?P<label>(?i:{_UNSPOKEN})):"),
+    ("title", rf"{_START}(?P<label>(?i:{_SPOKEN})):", rf"{_START}(?P<label>(?i:{_UNSPOKEN})):"),
+)
+"""For each way of writing labels, a pattern for all of them, and one for those that hide text in any case."""
+_LABELS = {name: lazy_regex(f"{first}|{second.replace('label', 'other')}") for name, first, second in _FORMS}
+_PARAGRAPH = lazy_regex(rf"\n[ \t]*\n[ \t]*(?i:{'|'.join(_ASSISTANTS)}):")
+_AFTER_PARAGRAPH = lazy_regex(r"\n[ \t]*\n[ \t]*\Z")
+_LONGEST_GAP = 64
+_END = "<|endoftext|>"
+_CALL = lazy_regex(r"(?i)<[ /]?function[ _-]?call\b[^>\n]{0,40}>?")
+_KINDS = {kind: lazy_regex("|".join(patterns)) for kind, patterns in _OTHERS.items()}
+
+LABELS = tuple(
+    f"{before}{label}:"
+    for before in ("", "### ", "###")
+    for word in ("human", "user", "system", "assistant")
+    for label in (word, word.capitalize(), word.upper())
+)
+"""The beginnings of such a text."""
+
+
+def prompt_runs(text: str) -> Sequence[Run]:
+    """Split a prompt into turns. Without labels, or with only one, the user typed it, unless a template made it."""
+    runs = _turns(text)
+    if runs and (len(runs) > 1 or runs[0][0] is not Kind.SAID):
+        return runs
+    return [(prompt_kind(text), 0, len(text))]
+
+
+def answer_runs(text: str) -> Sequence[Run]:
+    """Split an answer that begins with its conversation into turns. If the only label is not that of the assistant, the
+    text may be anything."""
+    runs = _turns(text)
+    if len(runs) > 1:
+        return runs
+    is_answer = not runs or (runs[0][0] is Kind.SAID and runs[0][3] == "assistant")
+    return [(Kind.SAID if is_answer else Kind.UNKNOWN, 0, len(text))]
+
+
+def _turns(text: str) -> list[_Turn]:
+    """Split the text into turns; none without a label at the beginning. Only what the user and the assistant spoke is
+    said; everything else stays hidden, even a turn that begins inside a thought."""
+    if not _BEGINS.match(text):
+        return []
+    labels = _labels(text)
+    if not labels:
+        return [(Kind.UNKNOWN, 0, len(text), "")]
+    runs: list[_Turn] = []
+    if text[: labels[0].start()].strip():
+        runs.append((Kind.UNKNOWN, 0, labels[0].start(), ""))
+    for label, end in zip(labels, [*(each.start() for each in labels[1:]), len(text)], strict=True):
+        kind, role = _speaker(label["label"] or label["other"])
+        if kind is Kind.SAID:
+            runs += _turn(text, label.end(), end, role)
+        else:
+            runs += _trimmed(text, kind, label.end(), end, role)
+    return runs
+
+
+def _labels(text: str) -> list[re.Match[str]]:
+    """Return the labels at which a turn begins."""
+    first = text.lstrip()
+    name = "###" if first.startswith("###") else "upper" if first[:2].isupper() else "title"
+    inside = _hidden(_LABELS[name].sub(_lines, text))
+    has_paragraphs = name == "title" and _PARAGRAPH.search(text) is not None
+    found: list[re.Match[str]] = []
+    for label in _LABELS[name].finditer(text):
+        place = bisect_right(inside, (label.start(), len(text))) - 1
+        is_inside = place >= 0 and label.start() < inside[place][1]
+        is_turn = not has_paragraphs or label["label"] is None or not found
+        if not is_inside and (is_turn or _begins_paragraph(text, label.start())):
+            found.append(label)
+    return found
+
+
+def _begins_paragraph(text: str, at: int) -> bool:
+    return _AFTER_PARAGRAPH.search(text[max(0, at - _LONGEST_GAP) : at]) is not None
+
+
+def _lines(label: re.Match[str]) -> str:
+    """Return line breaks in place of a label, because what follows it begins a line."""
+    return "\n" * len(label[0])
+
+
+def _hidden(text: str) -> list[Span]:
+    """Return the spans of a text without labels that are between marks which hide them, in order."""
+    data = text.replace(_END, " " * len(_END)).encode("utf-8", "replace")
+    if not MAY_BE_MARK.search(data):
+        return []
+    body = read_body((Piece(0, len(data), Coding.PLAIN),), lambda start, end: data[start:end])
+    blocks = [(block.start, block.end) for block in hidden_blocks(body, "assistant", in_json=True)]
+    spans: list[Span] = []
+    for start, end in sorted({*blocks, *thought_spans(body)}):
+        if spans and start < spans[-1][1]:
+            spans[-1] = spans[-1][0], max(end, spans[-1][1])
+        else:
+            spans.append((start, end))
+    offsets = [0, *(at for span in spans for at in span)]
+    places = [*accumulate(len(data[one:two].decode("utf-8", "replace")) for one, two in pairwise(offsets))]
+    return [*zip(places[::2], places[1::2], strict=True)]
+
+
+def _speaker(label: str) -> tuple[Kind, str]:
+    word = label.strip().lower()
+    if word in _USERS:
+        return Kind.SAID, "user"
+    if word in _ASSISTANTS:
+        return Kind.SAID, "assistant"
+    bare = re.sub(rf"{_SUFFIX}\Z", "", word)
+    kind = next((kind for kind, names in _KINDS.items() if names.fullmatch(word) or names.fullmatch(bare)), None)
+    return kind or Kind.UNKNOWN, _ROLES[kind or Kind.UNKNOWN]
+
+
+def _turn(text: str, start: int, end: int, role: str) -> list[_Turn]:
+    """Return the runs of one turn: the spoken text, the call in it, and what follows the end of the answer."""
+    last = text.find(_END, start, end)
+    rest = end if last < 0 else last + len(_END)
+    last = end if last < 0 else last
+    call = _CALL.search(text, start, last)
+    said = call.start() if call else last
+    runs = _trimmed(text, Kind.SAID, start, said, role)
+    if call:
+        runs += _trimmed(text, Kind.CALL if role == "assistant" else Kind.UNKNOWN, call.end(), last, role)
+    return [*runs, *_trimmed(text, Kind.UNKNOWN, rest, end, role)]
+
+
+def _trimmed(text: str, kind: Kind, start: int, end: int, role: str) -> list[_Turn]:
+    """Return the run without the whitespace around it, if there is any text."""
+    inside = text[start:end]
+    if not inside.strip():
+        return []
+    return [(kind, start + len(inside) - len(inside.lstrip()), start + len(inside.rstrip()), role)]

@@ -14,7 +14,6 @@ from viewer.cli.exits import FINDINGS, FINE, complain, say
 from viewer.cli.inputs import Inputs, retried
 from viewer.cli.output import Output, long_table_lines
 from viewer.document.document import Document
-from viewer.document.values import ShownMessage
 from viewer.errors import ViewerError
 from viewer.insight.lens.readings import LIMIT, READERS, READS, Reading, agreed, readings
 from viewer.insight.lens.rows import Cell, Rank, Row, RowTable, first_difference, row_table
@@ -164,14 +163,26 @@ def command(
     return inputs.code or (FINDINGS if exit_code and differs else FINE)
 
 
-def _shown_messages(comparison: Comparison) -> Iterator[ShownMessage]:
+class _Shown(Struct, frozen=True, gc=False):
+    """A message for an end user."""
+
+    number: int
+    role: str
+    body: str
+
+
+def _shown_messages(comparison: Comparison) -> Iterator[_Shown]:
     """Yield the messages for an end user, up to the last one that was compared."""
-    last = comparison.last
-    for item in comparison.document.project(END_USER, withholds=False).items():
-        if isinstance(item, ShownMessage):
-            if item.number > last:
-                return
-            yield item
+    last, roles = comparison.last, dict[int, str]()
+    shown = comparison.document.project(END_USER, withholds=False)
+    rows = shown.rows()
+    for text in shown.texts(rows):
+        if text.number > last:
+            return
+        role = roles.get(text.kind)
+        if role is None:
+            role = roles[text.kind] = shown.unread(rows, text.row).role
+        yield _Shown(text.number, role, text.body)
 
 
 def _safe_text(comparison: Comparison, same: bytes, name: str | None, output: Output) -> Iterator[Line]:

@@ -20,8 +20,9 @@ _PLACES = np.uint64(MOST_WORDS)
 """The bits for the position of a sequence. The others contain its hash; the required density of a passage rules out
 chance matches."""
 _GROWTH = 4
-"""A block is merged with the one before it unless that one is at least this many times as long, so each hash is sorted
-only a few times."""
+"""A block is joined with the one before it unless that one is at least this many times as long."""
+_RUN_GROWTH = 16
+"""The same for sorted runs, so each hash is merged a limited number of times."""
 
 Borders = Sequence[int]
 """The first positions of the blocks at some moment, and the position after the last one."""
@@ -73,8 +74,8 @@ class SequenceIndex:
         if self._unsorted:
             run = np.sort(np.concatenate(self._unsorted))
             self._unsorted.clear()
-            while self._runs and len(self._runs[-1]) < _GROWTH * len(run):
-                run = np.sort(np.concatenate((self._runs.pop(), run)))
+            while self._runs and len(self._runs[-1]) < _RUN_GROWTH * len(run):
+                run = np.sort(np.concatenate((self._runs.pop(), run)), kind="stable")  # merges sorted runs
                 self._run_ends.pop()
             self._runs.append(run)
             self._run_ends.append(self._end)
@@ -85,38 +86,30 @@ class SequenceIndex:
         to the search with this number, which has these borders."""
         runs = self.runs()
         hashes = hashes & ~_PLACES
-        limits = np.array([(each[0], each[-1]) for each in borders], np.uint64)[searches]
-        lowest, highest = hashes | limits[:, 0], hashes | limits[:, 1]
+        order = hashes.argsort()  # searches near each other are faster
+        hashes, table = hashes[order], _table(borders)[searches[order]]
+        lowest, highest = hashes | table[:, 0], hashes | table[:, -1]
         lows = np.stack([run.searchsorted(lowest) for run in runs])
         counts = np.stack([run.searchsorted(highest) for run in runs]) - lows
-        totals = counts.sum(axis=0)
-        few = ((totals > 0) & (totals <= MOST_PLACES)).nonzero()[0]
-        rows, ranks = np.repeat(few, totals[few]), _ranges(np.zeros(len(few), np.int64), totals[few])
-        many = (totals > MOST_PLACES).nonzero()[0]
+        starts, used = np.zeros((2, len(hashes), table.shape[1] - 1), np.int64)
+        used[:, 0] = counts.sum(axis=0)
+        many = (used[:, 0] > MOST_PLACES).nonzero()[0]
         if len(many):
-            at, some = self._ranks(hashes[many], _table(borders)[searches[many]], lows[:, many], counts[:, many])
-            rows, ranks = np.concatenate((rows, many[at])), np.concatenate((ranks, some))
-            if len(few):
-                order = rows.argsort(kind="stable")
-                rows, ranks = rows[order], ranks[order]
-        return rows, self._places(rows, ranks, lows, counts)
-
-    def _places(self, rows: Positions, ranks: Positions, lows: Positions, counts: Positions) -> Positions:
-        """Return the positions of sequences, given their ranks among the entries of their rows. For each run, `lows`
-        has where the entries of a row begin, and `counts` how many there are."""
-        entries: Hashes = np.empty(len(rows), np.uint64)
-        for run, low, count in zip(self._runs, lows, counts, strict=True):
-            is_here = (ranks >= 0) & (ranks < count[rows])
-            entries[is_here] = run[low[rows[is_here]] + ranks[is_here]]
-            ranks = ranks - count[rows]
-        found: Positions = (entries & _PLACES).view(np.int64)
-        return found
+            starts[many], used[many] = self._ranks(hashes[many], table[many], lows[:, many], counts[:, many])
+        for each in (starts, used):
+            each[order] = each.copy()
+        lows[:, order], counts[:, order] = lows.copy(), counts.copy()
+        rows = np.repeat(np.arange(len(hashes)), used.sum(axis=1))
+        return rows, self._places(rows, _ranges(starts.ravel(), used.ravel()), lows, counts)
 
     def _ranks(
         self, hashes: Hashes, borders: Hashes, lows: Positions, counts: Positions
     ) -> tuple[Positions, Positions]:
-        """Return which entries of frequent sequences to use, numbered in order of their positions, each with the index
-        of its sequence: the first ones of each block, and of these the last ones."""
+        """Return which entries of frequent sequences to use, numbered in order of their positions: the first ones of
+        each block, and of these the last ones. For each run, `lows` has where the entries of a sequence begin, and
+        `counts` how many there are.
+
+        The result has a row for each sequence, and for each block the first number, and how many follow."""
         ranks = np.zeros(borders.shape, np.int64)
         ranks[:, -1] = counts.sum(axis=0)
         inner, inner_ranks = borders[:, 1:-1], ranks[:, 1:-1]
@@ -129,9 +122,18 @@ class SequenceIndex:
         used = np.minimum(np.diff(ranks, axis=1), MOST_PLACES)
         later = used[:, ::-1].cumsum(axis=1)[:, ::-1] - used
         dropped = np.maximum(0, used - np.maximum(0, _MOST_FOUND - later))
-        taken = (used - dropped).ravel()
-        rows = np.repeat(np.arange(len(hashes)), taken.reshape(used.shape).sum(axis=1))
-        return rows, _ranges((ranks[:, :-1] + dropped).ravel(), taken)
+        return ranks[:, :-1] + dropped, used - dropped
+
+    def _places(self, rows: Positions, ranks: Positions, lows: Positions, counts: Positions) -> Positions:
+        """Return the positions of sequences, given their numbers among the entries of their rows."""
+        entries: Hashes = np.empty(len(rows), np.uint64)
+        for run, low, count in zip(self._runs, lows, counts, strict=True):
+            most = count[rows]
+            is_here = (ranks >= 0) & (ranks < most)
+            entries[is_here] = run[(low[rows] + ranks)[is_here]]
+            ranks = ranks - most
+        found: Positions = (entries & _PLACES).view(np.int64)
+        return found
 
 
 def _ranges(starts: Positions, lengths: Positions) -> Positions:

@@ -260,22 +260,28 @@ def _table(
     spelled = cache(style.name)
     signs = {None: trusted(""), Rank.VISIBILITY: style.words(style.signs.severity("error"))}
 
-    def first_columns(row: Row) -> list[SafeText]:
-        place = trusted(f"{row.span[0]:,}-{row.span[1]:,}")
-        return [signs.get(row.rank, signs[None]), place, *(spelled(cell_words(cell)) for cell in row.cells)]
+    def words(row: Row) -> list[SafeText]:
+        return [signs.get(row.rank, signs[None]), *(spelled(cell_words(cell)) for cell in row.cells)]
 
-    verdicts = [trusted(""), trusted("verdict"), *(trusted(each.verdict) for each in readings)]
-    widths = [*map(cells, verdicts)]
+    def place(row: Row) -> SafeText:
+        return trusted(f"{row.span[0]:,}-{row.span[1]:,}")
+
+    verdicts = [trusted(""), *(trusted(each.verdict) for each in readings)]
+    different, longest = [{each} for each in verdicts], len("verdict")
     for row in found.up_to(rank):  # the rows are read twice, because those of a large file need much memory
-        widths = [*map(max, widths, map(cells, first_columns(row)))]
+        longest = max(longest, len(place(row)))
+        for column, text in zip(different, words(row), strict=True):
+            column.add(text)
+    first, *rest = (max(map(cells, column)) for column in different)
 
     def table() -> Iterator[list[SafeText]]:
         for row in found.up_to(rank):
             source = style.spell(sanitize_line(document.quotes.excerpt(*row.span), _SOURCE_WIDTH))
-            yield [*first_columns(row), source]
-        yield [*verdicts, trusted("")]
+            sign, *others = words(row)
+            yield [sign, place(row), *others, source]
+        yield [verdicts[0], trusted("verdict"), *verdicts[1:], trusted("")]
 
-    yield from long_table_lines(heads, table(), [*widths, 0], output.width, style)
+    yield from long_table_lines(heads, table(), [first, longest, *rest, 0], output.width, style)
     for row in found.up_to(Rank.VISIBILITY):
         yield ()
         yield (Part(style.name(f"{row.span[0]:,}: {sentence(row, readings)}")),)

@@ -310,7 +310,19 @@ LONG = {
     "short transcripts": "".join("version: 2.2\n" + CHAT.format(turn) for turn in range(50)),
     "chats": lines_of(60, of_chats),
 }
-FORMATS = {"chunks": "events", "long transcripts": "openchatml-2.2", "short transcripts": "openchatml-2.2"}
+SLIPS = (
+    "<|start|>user<|message|>Question {0}: où?<|end|>"
+    "<|start|>assistant<|channel|>analysis<|message|>Thought {0}: là.<|end|>"
+    "<|start|>assistant<|channel|>finale<|message|>Slip {0}.<|end|>"
+    "<|start|>assistant<|channel|>final<|message|>Answer {0}.{1}<|end|>"
+)
+LONG["one line"] = TOOLS + "".join(SLIPS.format(turn, "\n\né" * (turn % 7 == 3)) for turn in range(40))
+FORMATS = {
+    "one line": "harmony",
+    "chunks": "events",
+    "long transcripts": "openchatml-2.2",
+    "short transcripts": "openchatml-2.2",
+}
 FORMATS["chats"] = "json"
 
 

@@ -12,10 +12,8 @@ from msgspec import Struct
 from viewer.cli import completion, options
 from viewer.cli.exits import FINDINGS, FINE, complain, say
 from viewer.cli.inputs import Inputs, retried
-from viewer.cli.output import Cell as Text
-from viewer.cli.output import Output, table_lines
+from viewer.cli.output import Output, long_table_lines
 from viewer.document.document import Document
-from viewer.document.values import ShownMessage
 from viewer.errors import ViewerError
 from viewer.insight.lens.readings import LIMIT, READERS, READS, Reading, agreed, readings
 from viewer.insight.lens.rows import Cell, Rank, Row, RowTable, first_difference, row_table
@@ -23,10 +21,10 @@ from viewer.insight.lens.words import SHORT_NAMES, cell_words, sentence
 from viewer.model.visibility import END_USER, Audience, Reveal
 from viewer.render.json_lines import encode
 from viewer.render.number_format import counted
-from viewer.render.sanitize import sanitize_line
+from viewer.render.sanitize import SafeText, sanitize_line
 from viewer.render.style import Line, Part, Printable, StyleRole, trusted
 from viewer.render.title import rule
-from viewer.render.width import lines_of
+from viewer.render.width import cells, lines_of
 from viewer.rules.structure import W_FORMAT_DIFFERS
 from viewer.sources.limits import size_text
 
@@ -150,12 +148,11 @@ def command(
         name = document.name if inputs.several else None
         if is_debug:
             found = row_table(comparison.only(names))
-            shown = found.up_to(_RANKS[only])
             differs = differs or bool(found.apart)
             if as_json:
-                output.write(_json(comparison, comparison.only(names), found, shown, name))
+                output.write(_json(comparison, comparison.only(names), found, _RANKS[only], name))
             else:
-                output.write_styled(_table(comparison, comparison.only(names), found, shown, output))
+                output.write_styled(_table(comparison, comparison.only(names), found, _RANKS[only], output))
         else:
             same, others = agreed(comparison.readings, comparison.chosen)
             differs = differs or others > 0
@@ -166,14 +163,26 @@ def command(
     return inputs.code or (FINDINGS if exit_code and differs else FINE)
 
 
-def _shown_messages(comparison: Comparison) -> Iterator[ShownMessage]:
+class _Shown(Struct, frozen=True, gc=False):
+    """A message for an end user."""
+
+    number: int
+    role: str
+    body: str
+
+
+def _shown_messages(comparison: Comparison) -> Iterator[_Shown]:
     """Yield the messages for an end user, up to the last one that was compared."""
-    last = comparison.last
-    for item in comparison.document.project(END_USER, withholds=False).items():
-        if isinstance(item, ShownMessage):
-            if item.number > last:
-                return
-            yield item
+    last, roles = comparison.last, dict[int, str]()
+    shown = comparison.document.project(END_USER, withholds=False)
+    rows = shown.rows()
+    for text in shown.texts(rows):
+        if text.number > last:
+            return
+        role = roles.get(text.kind)
+        if role is None:
+            role = roles[text.kind] = shown.unread(rows, text.row).role
+        yield _Shown(text.number, role, text.body)
 
 
 def _safe_text(comparison: Comparison, same: bytes, name: str | None, output: Output) -> Iterator[Line]:
@@ -212,12 +221,12 @@ def _summary(
 
 
 def _json(
-    comparison: Comparison, readings: Sequence[Reading], found: RowTable, shown: Iterator[Row], name: str | None
+    comparison: Comparison, readings: Sequence[Reading], found: RowTable, rank: Rank | None, name: str | None
 ) -> Iterator[Printable]:
-    for row in shown:
-        cells = {each.format: _cell_object(cell) for each, cell in zip(readings, row.cells, strict=True)}
+    for row in found.up_to(rank):
+        each_cell = {each.format: _cell_object(cell) for each, cell in zip(readings, row.cells, strict=True)}
         yield encode(
-            {"kind": "lens", "span": row.span, "rank": row.rank.word if row.rank else None, "readings": cells}, name
+            {"kind": "lens", "span": row.span, "rank": row.rank.word if row.rank else None, "readings": each_cell}, name
         )
     verdicts = {each.format: each.verdict for each in readings}
     yield encode(_summary(comparison, verdicts, {**found.counts()}), name)
@@ -237,7 +246,7 @@ def _cell_object(cell: Cell | None) -> dict[str, object] | None:
 
 
 def _table(
-    comparison: Comparison, readings: Sequence[Reading], found: RowTable, shown: Iterator[Row], output: Output
+    comparison: Comparison, readings: Sequence[Reading], found: RowTable, rank: Rank | None, output: Output
 ) -> Iterator[Line]:
     style, document = output.style, comparison.document
     number = len(found.apart)
@@ -250,17 +259,29 @@ def _table(
     heads = ("", "bytes", *(SHORT_NAMES[each.format] for each in readings), "source")
     spelled = cache(style.name)
     signs = {None: trusted(""), Rank.VISIBILITY: style.words(style.signs.severity("error"))}
-    table: list[list[Text]] = [
-        [
-            signs.get(row.rank, signs[None]),
-            trusted(f"{row.span[0]:,}-{row.span[1]:,}"),
-            *(spelled(cell_words(cell)) for cell in row.cells),
-            style.spell(sanitize_line(document.quotes.excerpt(*row.span), _SOURCE_WIDTH)),
-        ]
-        for row in shown
-    ]
-    table.append([trusted(""), trusted("verdict"), *(trusted(each.verdict) for each in readings), trusted("")])
-    yield from table_lines(heads, table, output.width, style)
-    for row in (found[place] for place in found.apart):
+
+    def words(row: Row) -> list[SafeText]:
+        return [signs.get(row.rank, signs[None]), *(spelled(cell_words(cell)) for cell in row.cells)]
+
+    def place(row: Row) -> SafeText:
+        return trusted(f"{row.span[0]:,}-{row.span[1]:,}")
+
+    verdicts = [trusted(""), *(trusted(each.verdict) for each in readings)]
+    different, longest = [{each} for each in verdicts], len("verdict")
+    for row in found.up_to(rank):  # the rows are read twice, because those of a large file need much memory
+        longest = max(longest, len(place(row)))
+        for column, text in zip(different, words(row), strict=True):
+            column.add(text)
+    first, *rest = (max(map(cells, column)) for column in different)
+
+    def table() -> Iterator[list[SafeText]]:
+        for row in found.up_to(rank):
+            source = style.spell(sanitize_line(document.quotes.excerpt(*row.span), _SOURCE_WIDTH))
+            sign, *others = words(row)
+            yield [sign, place(row), *others, source]
+        yield [verdicts[0], trusted("verdict"), *verdicts[1:], trusted("")]
+
+    yield from long_table_lines(heads, table(), [first, longest, *rest, 0], output.width, style)
+    for row in found.up_to(Rank.VISIBILITY):
         yield ()
         yield (Part(style.name(f"{row.span[0]:,}: {sentence(row, readings)}")),)

@@ -145,6 +145,25 @@ def table_lines(heads: Sequence[str], rows: Sequence[Sequence[Cell]], width: int
     texts = [[_text(cell) for cell in row] for row in rows]
     widths = [max([len(head), *(cells(row[column]) for row in texts)]) for column, head in enumerate(heads)]
     numeric = [any(isinstance(row[column], int) for row in rows) for column in range(len(heads))]
+    yield from _laid_out(heads, texts, widths, numeric, width, style)
+
+
+def long_table_lines(
+    heads: Sequence[str], rows: Iterable[Sequence[SafeText]], widths: Sequence[int], width: int, style: Style
+) -> Iterator[Line]:
+    """Lay out a table of texts whose rows are not kept. `widths` are those of the columns."""
+    widest = [max(len(head), column) for head, column in zip(heads, widths, strict=True)]
+    yield from _laid_out(heads, rows, widest, [False] * len(heads), width, style)
+
+
+def _laid_out(
+    heads: Sequence[str],
+    texts: Iterable[Sequence[SafeText]],
+    widths: Sequence[int],
+    numeric: Sequence[bool],
+    width: int,
+    style: Style,
+) -> Iterator[Line]:
     yield (Part(_aligned([trusted(head) for head in heads], widths, numeric), StyleRole.STRONG),)
     indent = sum(widths[:-1]) + _GAP * (len(heads) - 1)
     for row in texts:

@@ -54,6 +54,19 @@ class StoredInput:
         """True if a line begins at an offset."""
         return offset == 0 or self._source.read(offset - 1, offset) == b"\n"
 
+    def columns_before(self, offset: int, base: int = 0) -> int | None:
+        """Return the number of code points between the start of a line, or `base`, and an offset in it. None if the
+        line is too long to count them quickly, or not valid UTF-8."""
+        first = max(base, offset - BLOCK)
+        data = self._source.read(first, offset)
+        newest = data.rfind(b"\n")
+        if newest < 0 and first > base:
+            return None
+        try:
+            return len(data[newest + 1 :].decode())
+        except UnicodeDecodeError:
+            return None
+
     def line_start(self, offset: int) -> int:
         """Return where the line of an offset begins."""
         while offset:

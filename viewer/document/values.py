@@ -273,6 +273,10 @@ class Skipped(Struct, frozen=True):
     """The codes whose diagnostics are no longer kept, because there are too many."""
     transcripts: int = 0
     """The number of transcripts before the one in which that part begins, in the audience's numbering."""
+    columns: int = 0
+    """The number of columns before that part in its first line."""
+    line: int = 0
+    """The number of that line, not counting `lines`."""
 
 
 NOTHING_SKIPPED = Skipped()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cached_property
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -14,7 +15,7 @@ from viewer.document.projection import Projection
 from viewer.document.values import MessageText, ShownMessage
 from viewer.insight.hidden.rare_strings import Rare, rare_strings_of
 from viewer.insight.hidden.word_keys import WordKeys
-from viewer.insight.hidden.word_sequences import Words, words_of
+from viewer.insight.hidden.word_sequences import SEED, Words, words_of
 from viewer.insight.json_changes import json_container
 from viewer.insight.leak_sources import Grams, Passage, Source
 from viewer.insight.words import word_spans
@@ -28,15 +29,16 @@ LEAST_WORDS = 8
 WARNING, NOTE = 60, 20
 """The minimum scores of W-LEAK and I-LEAK."""
 _LONGEST_FOR_WARNING = 12
-"""The minimum length in words of one passage for W-LEAK, unless the answer contains a secret or reasoning-like
-wording."""
-_BLOCK = 1 << 15
+"""The minimum length in words of one passage for W-LEAK, unless the answer contains a secret or wording of
+reasoning."""
+_BLOCK = 1 << 17
 """The number of characters to split into words at once."""
 _FULL = 40
 """The number of copied words that suffice for the full score."""
 _OFTEN = 3
 """A passage that this many answers share is boilerplate."""
 _WEIGHTS = {"system": 1.0, "developer": 1.0, "analysis": 0.8, "arguments": 0.5, "tool": 1.0}
+_INSTRUCTIONS = ("system", "developer")
 _META_SCORE = 0.6
 
 META = lazy_regex(
@@ -60,6 +62,9 @@ _META_SIGNS = (
 """All reasoning-like wording contains one of these strings. Few answers do, so this avoids the full search, which is
 slow."""
 _ASCII_META_SIGNS = tuple(sign for sign in _META_SIGNS if sign.isascii())
+
+_LONGEST_META = 40
+"""The maximum length of such wording in ASCII, except at the start of a text, where other characters may precede it."""
 
 Work = Callable[[], None]
 
@@ -149,28 +154,29 @@ def find_leaks(
 ) -> Answers:
     """Compare each answer with the hidden text before it.
 
-    `shown` is the same input as the end user sees it. Boilerplate is not yet known at this point; see
-    `mark_boilerplate`."""
-    state = _State(0, 0, sources)
+    `shown` is the same input for the end user. Boilerplate is not yet known at this point; see `mark_boilerplate`."""
+    state, hidden = _State(0, 0, sources), _Hidden(sources)
     leaks: list[Leak] = []
     searched = 0
     keys = WordKeys()
     for texts in _in_blocks(_read(everything, shown, sources, work)):
         bodies = [text.body for text in texts]
-        for text, words, rare in zip(texts, words_of(bodies, keys), rare_strings_of(bodies), strict=True):
+        split = [*zip(texts, words_of(bodies, keys), rare_strings_of(bodies), strict=True)]
+        hidden.prepare((text, words) for text, words, _ in split)
+        for text, words, rare in split:
             state = state.at(text.message)
             if text.kind:
-                state.hide(text.message.number, text.kind, text.body, words, rare)
+                state.hide(text, words, rare)
             elif text.kind is None:
                 if text.role == "assistant":
                     searched += 1
-                    leak = Leak(text.message.number, len(words), state.search(text.body, words, rare), least_words)
-                    leaks += [leak] if leak.spans else []
+                    spans = state.search(text.body, words, rare, hidden.of_answer(words))
+                    leaks += [Leak(text.message.number, len(words), spans, least_words)] if spans else []
                 state.show(text.role, text.body, words, rare)
     return Answers(searched, leaks)
 
 
-class _Text(Struct, frozen=True):
+class _Text(Struct, frozen=True, dict=True):
     """Text to compare."""
 
     message: MessageText
@@ -178,6 +184,11 @@ class _Text(Struct, frozen=True):
     kind: str | None
     """The kind of the text as a source: None for shown text, and empty for text that is not compared."""
     body: str
+
+    @cached_property
+    def source(self) -> Source:
+        """The text as a source."""
+        return Source(self.message.number, self.kind or "", self.body)
 
 
 def _read(everything: Projection, shown: Projection, sources: frozenset[str], work: Work) -> Iterator[_Text]:
@@ -288,12 +299,60 @@ def _strings(value: object) -> Iterator[str]:
         yield value
 
 
+class _Hidden:
+    """The word sequences of hidden text: the instructions of a transcript, and the thoughts and replies of a turn.
+
+    Texts that are read together are indexed together, and their answers are searched together, because each call to
+    NumPy costs more than comparing a few words."""
+
+    def __init__(self, sources: frozenset[str]) -> None:
+        self._sources = sources
+        self._transcript = self._turn = -1
+        self._instructions, self._thoughts, self._replies = Grams(), Grams(), Grams()
+        self._of_answers: dict[Words, tuple[Grams, Grams, Grams]] = {}
+
+    def prepare(self, texts: Iterable[tuple[_Text, Words]]) -> None:
+        """Index the hidden texts among the next ones, and announce the answers among them."""
+        newest = self._instructions, self._thoughts, self._replies
+        for text, words in texts:
+            if text.message.transcript != self._transcript:
+                self._transcript, self._turn = text.message.transcript, -1
+                self._instructions = _begun(self._instructions, newest[0])
+            if text.message.turn != self._turn:
+                self._turn = text.message.turn
+                self._thoughts = _begun(self._thoughts, newest[1])
+                self._replies = _begun(self._replies, newest[2])
+            if text.kind:
+                self._grams(text.kind).add(text.source, words)
+            elif text.kind is None and text.role == "assistant":
+                self._of_answers[words] = self._replies, self._instructions, self._thoughts
+                for grams in self._of_answers[words]:
+                    grams.expect(words)
+
+    def _grams(self, kind: str) -> Grams:
+        if kind == "tool" and kind not in self._sources:
+            return self._replies
+        return self._instructions if kind in _INSTRUCTIONS else self._thoughts
+
+    def of_answer(self, words: Words) -> tuple[Grams, Grams, Grams]:
+        """Return the indexes of replies, instructions, and thoughts before an answer."""
+        return self._of_answers.pop(words)
+
+
+def _begun(grams: Grams, before: Grams) -> Grams:
+    """Return an index for new hidden text. Only an index of the texts that are read now is used again, so the text of
+    earlier turns is not kept."""
+    if grams is before:
+        return Grams()
+    grams.begin()
+    return grams
+
+
 class _State:
-    """The state before a message: the hidden text of its turn, the instructions, and the text that may be repeated."""
+    """The state before a message: the rare strings of hidden text, and the text that may be repeated."""
 
     def __init__(self, transcript: int, turn: int, sources: frozenset[str]) -> None:
         self._transcript, self._turn, self._sources = transcript, turn, sources
-        self._instructions = Grams()
         self._instruction_secrets: dict[str, list[tuple[Source, Span]]] = {}
         self._allowed = set[int]()
         """Word sequences that the user or a tool wrote."""
@@ -305,7 +364,6 @@ class _State:
 
     def _begin_turn(self, turn: int) -> None:
         self._turn = turn
-        self._thoughts, self._replies = Grams(), Grams()
         self._secrets: dict[str, list[tuple[Source, Span]]] = {}
 
     def at(self, message: MessageText) -> _State:
@@ -326,30 +384,30 @@ class _State:
         known.update(words.origins)
         self._allowed_texts.update(text for text, _ in rare)
 
-    def hide(self, number: int, kind: str, text: str, words: Words, rare: Sequence[Rare]) -> None:
-        """Add hidden text with its words and rare strings."""
-        source = Source(number, kind, text)
-        if kind == "tool" and kind not in self._sources:
-            self._replies.add(source, words)
+    def hide(self, text: _Text, words: Words, rare: Sequence[Rare]) -> None:
+        """Note the words and rare strings of a hidden text."""
+        if text.kind == "tool" and text.kind not in self._sources:
             self._allow(words, rare, self._allowed)
             return
-        is_instruction = kind in ("system", "developer")
-        (self._instructions if is_instruction else self._thoughts).add(source, words)
-        secrets = self._instruction_secrets if is_instruction else self._secrets
+        secrets = self._instruction_secrets if text.kind in _INSTRUCTIONS else self._secrets
         for found, span in rare:
-            if kind != "analysis" or not found.isdigit():  # a number that the model computed
-                secrets.setdefault(found, []).append((source, span))
+            if text.kind != "analysis" or not found.isdigit():  # a number that the model computed
+                secrets.setdefault(found, []).append((text.source, span))
 
-    def search(self, text: str, words: Words, rare: Sequence[Rare]) -> list[LeakSpan]:
-        """Return the passages of an answer that come from hidden text, in order. `rare` are its rare strings."""
+    def search(
+        self, text: str, words: Words, rare: Sequence[Rare], hidden: tuple[Grams, Grams, Grams]
+    ) -> list[LeakSpan]:
+        """Return the passages of an answer that come from hidden text, in order. `rare` are its rare strings, and
+        `hidden` are the replies, instructions, and thoughts."""
+        replies, instructions, thoughts = hidden
         spans = [*self._find_secrets(rare), *self._find_meta(text)]
         covered = bytearray(len(words))
-        for passage in self._replies.passages(words, covered):
+        for passage in replies.passages(words, covered):
             spans.append(_span("relayed", passage, words))
             covered[passage.first : passage.end] = b"\1" * (passage.end - passage.first)
         words.cover(self._allowed, covered)
         answered: bytearray | None = None
-        for grams in (self._instructions, self._thoughts):
+        for grams in (instructions, thoughts):
             for passage in grams.passages(words, covered):
                 if answered is None:
                     answered = bytearray(len(words))
@@ -378,11 +436,38 @@ class _State:
 
 def _span(kind: str, passage: Passage, words: Words) -> LeakSpan:
     places, hashes = words.seeds
-    grams = frozenset(hashes[(places >= passage.first) & (places < passage.end - 2)].tolist())
+    first, end = places.searchsorted((passage.first, passage.end - SEED + 1)).tolist()
+    grams = frozenset(hashes[first:end].tolist())
     return LeakSpan(kind, passage.shown, passage.source, passage.source_span, passage.words, grams)
 
 
 def _meta_wording(text: str) -> Iterator[re.Match[str]]:
+    """Yield the wording of reasoning. The slow search runs only near its signs."""
     lowered = text.lower()
-    signs = _ASCII_META_SIGNS if lowered.isascii() else _META_SIGNS
-    return META.finditer(text) if any(map(lowered.__contains__, signs)) else iter(())
+    if not lowered.isascii():
+        return META.finditer(text) if any(map(lowered.__contains__, _META_SIGNS)) else iter(())
+    signs = sorted(_places_of(lowered, _ASCII_META_SIGNS))
+    return _meta_wording_near(text, signs) if signs else iter(())
+
+
+def _places_of(text: str, strings: Iterable[str]) -> Iterator[int]:
+    for each in strings:
+        at = text.find(each)
+        while at >= 0:
+            yield at
+            at = text.find(each, at + 1)
+
+
+def _meta_wording_near(text: str, signs: Sequence[int]) -> Iterator[re.Match[str]]:
+    """Yield the wording that contains one of the signs at these places."""
+    at_start = META.match(text)
+    if at_start:
+        yield at_start
+    start = at_start.end() if at_start else 0
+    for place, sign in enumerate(signs):
+        if not place or sign > signs[place - 1] + 2 * _LONGEST_META:
+            first = max(start, sign - _LONGEST_META)
+        if place + 1 == len(signs) or signs[place + 1] > sign + 2 * _LONGEST_META:
+            for found in META.finditer(text, first, sign + 2 * _LONGEST_META):
+                yield found
+                start = found.end()

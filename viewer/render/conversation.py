@@ -455,11 +455,14 @@ class _Page:
         skipped = self._skipped
         for diagnostic in diagnostics:
             if skipped.messages:
-                number, line = diagnostic.message, diagnostic.line
+                number, line, column = diagnostic.message, diagnostic.line, diagnostic.column
+                if column is not None and line == skipped.line:
+                    column += skipped.columns
                 diagnostic = replace(
                     diagnostic,
                     message=None if number is None else number + skipped.messages,
                     line=None if line is None else line + skipped.lines,
+                    column=column,
                 )
             yield from note(diagnostic, self._width, self._style)
 

@@ -303,7 +303,7 @@ def test_long_hidden_text_keeps_a_sequence_in_every_six_words(monkeypatch: pytes
         monkeypatch.setattr(leak_sources, "_MOST_INDEXED", most)
         grams = Grams()
         grams.add(Source(1, "analysis", text), words)
-        (kept,) = grams._blocks()
+        (kept,) = grams._index.runs()
         sizes.append(len(kept))
     places = np.sort(kept & np.uint64((1 << 28) - 1)).astype(int)
     seeds = words.seeds[0]
@@ -322,7 +322,7 @@ def test_text_that_is_repeated_often_costs_no_more() -> None:
     found = []
     for number in range(1, 100):
         grams.add(Source(number, "analysis", text), words)
-        found.append(sum(length for *_, length in grams._find(words, covered)))
+        found.append(sum(length for _, _, length, _ in grams._sequences(words, covered)))
     assert max(found) <= 18 * len(words)
     assert len(grams.passages(words, covered)) == 1
 

@@ -71,6 +71,11 @@ class Words:
         """Mark the words in sequences of known origin."""
         if known.isdisjoint(self.origins):
             return
+        if not self.is_unspaced:
+            is_known = int.from_bytes(bytes(map(known.__contains__, self.origins)), "little")
+            marks = is_known | is_known << 8 | is_known << 16 | is_known << 24
+            covered[:] = (marks | int.from_bytes(covered, "little")).to_bytes(len(covered), "little")
+            return
         for place in [place for place, gram in enumerate(self.origins) if gram in known and gram]:
             length = 2 * _ORIGIN if self.keys[place] & UNSPACED_WORD else _ORIGIN
             covered[place : place + length] = b"\1" * length

@@ -6,6 +6,7 @@ from array import array
 from collections.abc import Generator, Iterable, Sequence
 from functools import cached_property
 from hashlib import blake2b
+from itertools import pairwise
 from typing import SupportsIndex, overload
 
 import numpy as np
@@ -24,8 +25,10 @@ READERS = ("openchatml-0.1", "openchatml-1.x", "openchatml-2.0", "openchatml-2.2
 """The text formats to compare, in the order of their columns."""
 LIMIT = 64 * 1024 * 1024
 """The number of bytes to compare by default."""
-_COMPARED_AT_ONCE = 1 << 16
-"""The number of messages of two readings to compare at once."""
+_COMPARED_AT_ONCE = 1 << 14
+"""The number of messages of each reading to compare at once."""
+_FURTHEST = 1 << 62
+"""An offset beyond any input."""
 _FIRST_STEP = 64 * 1024
 """The number of bytes to read first if a reader may stop early because it refuses the text."""
 _FIRST_CHECK = 4 * 1024
@@ -233,64 +236,84 @@ def _number_texts(found: Sequence[_Read]) -> Generator[None, None, None]:
     """Number the text of shown messages.
 
     Messages with the same header and the same body bytes have the same text. Text is read and compared only where
-    readers disagree about the header or the bytes."""
+    readers disagree about these. Some messages are compared at a time, because the columns of all are large."""
     roles: dict[str, int] = {}
-    borders: Offsets = np.zeros(0, np.int64)
-    for each in found:
-        borders = np.sort(np.concatenate((borders, _ShownBodies(each.messages, roles).starts)), kind="stable")
-        borders = borders[np.flatnonzero(np.diff(borders, prepend=-1))]
+    numbers: dict[bytes, int] = {}
+    shown = [_ShownBodies(each.messages, roles) for each in found]
+    for start, end in pairwise(_steps([each.messages for each in found])):
+        parts = [each.between(start, end) for each in shown]
+        borders = np.unique(np.concatenate([each.starts for each in parts]))
+        is_same = _have_same_text(parts, borders)
         yield
+        for each, part in zip(found, parts, strict=True):
+            each.messages.texts[part.places] = 1
+            for place in part.places[~is_same[borders.searchsorted(part.starts)]].tolist():
+                checksum = _checksum(each.shown, place + 1)
+                each.messages.texts[place] = numbers.setdefault(checksum, len(numbers) + 2)
+                yield
+
+
+def _steps(messages: Sequence[Messages]) -> list[int]:
+    """Return the offsets that divide the messages into groups: a single group if any messages are not in order."""
+    starts = [each.starts for each in messages]
+    if not all((each[1:] >= each[:-1]).all() for each in starts):
+        return [0, _FURTHEST]
+    return [0, *max(starts, key=len)[_COMPARED_AT_ONCE::_COMPARED_AT_ONCE].tolist(), _FURTHEST]
+
+
+def _have_same_text(parts: Sequence[_ShownPart], borders: Offsets) -> NDArray[np.bool_]:
+    """Return at which of these offsets all readings that show a message there show the same text."""
     first, is_same = np.zeros((3, len(borders)), np.int64), np.ones(len(borders), np.bool_)
     is_known = np.zeros(len(borders), np.bool_)
-    for each in found:
-        bodies = _ShownBodies(each.messages, roles)
-        at = borders.searchsorted(bodies.starts)
-        is_same[at[~bodies.are_whole]] = False
+    for part in parts:
+        at = borders.searchsorted(part.starts)
+        is_same[at[~part.are_whole]] = False
         is_same &= np.bincount(at, minlength=len(borders)) < 2
-        keys = bodies.keys()
-        is_same[at[is_known[at] & (first[:, at] != keys).any(axis=0)]] = False
-        first[:, at[~is_known[at]]] = keys[:, ~is_known[at]]
+        is_same[at[is_known[at] & (first[:, at] != part.keys).any(axis=0)]] = False
+        first[:, at[~is_known[at]]] = part.keys[:, ~is_known[at]]
         is_known[at] = True
-        yield
-    numbers: dict[bytes, int] = {}
-    for each in found:
-        bodies = _ShownBodies(each.messages, roles)
-        places = bodies.places
-        each.messages.texts[places] = 1
-        for place in places[~is_same[borders.searchsorted(bodies.starts)]].tolist():
-            checksum = _checksum(each.shown, place + 1)
-            each.messages.texts[place] = numbers.setdefault(checksum, len(numbers) + 2)
-            yield
+    return is_same
+
+
+class _ShownPart(Struct, frozen=True):
+    """Some of the shown messages of a reading."""
+
+    places: NDArray[np.intp]
+    starts: Offsets
+    are_whole: NDArray[np.bool_]
+    """True for text that is read from one run of bytes."""
+    keys: NDArray[np.int64]
+    """What determines the texts, in columns."""
 
 
 class _ShownBodies:
-    """The shown messages of a reading: where they begin, and what determines their text. They are not kept, because
-    those of all readings would take much memory."""
+    """The shown messages of a reading: where they begin, and what determines their text."""
 
     def __init__(self, messages: Messages, roles: dict[str, int]) -> None:
         """`roles` numbers the roles."""
-        layout = self._layout = messages.layout
+        layout = messages.layout
         self._messages = messages
         of_kind = np.zeros((4, max(layout.examples, default=0) + 1), np.int64)
         for kind in layout.shown:
             role = layout.examples[kind].role
             of_kind[:, kind] = True, kind in layout.whole, roles.setdefault(role, len(roles)), kind in layout.escaped
-        is_shown, is_whole, self._role_of, self._is_escaped = of_kind
-        self.places = np.flatnonzero(is_shown[messages.kinds])
-        kinds = messages.kinds[self.places]
-        self.starts = messages.starts[self.places]
-        self.are_whole = is_whole[kinds] > 0
-        """True for text that is read from one run of bytes."""
+        self._is_shown, self._is_whole, self._role_of, self._is_escaped = of_kind
 
-    def keys(self) -> NDArray[np.int64]:
-        """Return what determines the texts, in columns."""
-        kinds = self._messages.kinds[self.places]
-        has_escapes = self._is_escaped[kinds] & ~np.frombuffer(self._layout.verbatim, np.bool_)[self.places]
-        found = np.zeros((3, len(kinds)), np.int64)
-        found[2] = 2 * self._role_of[kinds] + has_escapes
-        for row, column in zip(found, self._messages.bodies(0, len(self._messages)), strict=False):
-            row[:] = column[self.places]
-        return found
+    def between(self, start: int, end: int) -> _ShownPart:
+        """Return the messages that begin between two offsets. The messages are in order, or these include all."""
+        messages = self._messages
+        first, after = 0, len(messages)
+        if end < _FURTHEST or start:
+            first, after = messages.starts.searchsorted((start, end)).tolist()
+        rows = np.flatnonzero(self._is_shown[messages.kinds[first:after]])
+        places = rows + first
+        kinds = messages.kinds[places]
+        has_escapes = self._is_escaped[kinds] & ~np.frombuffer(messages.layout.verbatim, np.bool_)[places]
+        keys = np.zeros((3, len(kinds)), np.int64)
+        keys[2] = 2 * self._role_of[kinds] + has_escapes
+        for key, column in zip(keys, messages.bodies(first, after), strict=False):
+            key[:] = column[rows]
+        return _ShownPart(places, messages.starts[places], self._is_whole[kinds] > 0, keys)
 
 
 def _checksum(shown: Projection, number: int) -> bytes:

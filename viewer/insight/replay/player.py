@@ -140,7 +140,11 @@ class Player:
         """Facts about the input before the messages that were read."""
         omitted = self._read_window.omitted if self._read_window is not None else frozenset[str]()
         window = self._window
-        return Skipped(window.label - 1, window.turn - 1, window.lines, omitted, window.transcript - 1)
+        return Skipped(
+            *(window.label - 1, window.turn - 1, window.lines, omitted, window.transcript - 1),
+            columns=window.columns,
+            line=window.line,
+        )
 
     def shows(self, number: int, end: int) -> bool:
         """True if this message is on the screen with all of its text before an offset."""

@@ -64,6 +64,10 @@ class Window(Struct, frozen=True, gc=False):
     """The offset at which the transcript of the window begins."""
     transcript: int = 1
     """The number of the window's transcript in the audience's numbering."""
+    columns: int = 0
+    """The number of columns before the window in its first line that are not read, for an audience that may know it."""
+    line: int = 0
+    """The number of this line among those that are read."""
 
 
 WHOLE = Window()
@@ -184,6 +188,9 @@ class Windows:
         row = self._next_message(first)
         if part.number == 1 or row is None or not self._is_open_to(first):
             return WHOLE
+        shows_columns = self.has_frames and not self._view.audience.is_safe
+        if shows_columns and not self._final.stored.begins_line(self._starts[first - 1]):
+            return WHOLE  # the columns of diagnostics on this line would be wrong
         label = rows.label(row) if self._view.audience.strict else first
         lines = self._skipped_lines(first, self._final.stored.count_lines(base, self._starts[first - 1]))
         number = rows.transcript_label(part.number)
@@ -222,19 +229,33 @@ class Windows:
             return None
         head, base, stored = part.head, part.base, self._final.stored
         length = self._starts[head] - base
-        lines = self._skipped_lines(first, stored.count_lines(base, base + length))
+        read = stored.count_lines(base, base + length)
+        lines, columns = self._skipped_lines(first, read), self._skipped_columns(first, base, length)
+        if columns is None:
+            return None
         in_head = head + 1 - part.first
         label = self._rows.label(row) if self._view.audience.strict else first - in_head
         return Window(
             *(first, self._rows.turn(row), self._starts[first - 1], length, in_head, lines, label),
             base=base,
             transcript=self._rows.transcript_label(part.number),
+            columns=columns,
+            line=read + 1,
         )
 
     def _skipped_lines(self, first: int, read: int) -> int:
         """Return the number of unread lines before a message, for an audience that may know it. `read` is the number of
         lines that were read."""
         return 0 if self._view.audience.is_safe else self._line(first) - 1 - read
+
+    def _skipped_columns(self, first: int, base: int, read: int) -> int | None:
+        """Return the number of unread columns before a message in its line, for an audience that may know it. `read` is
+        the number of bytes from `base` on that were read. None if the columns cannot be counted quickly."""
+        if self._view.audience.is_safe:
+            return 0
+        stored = self._final.stored
+        before, near = stored.columns_before(self._starts[first - 1]), stored.columns_before(base + read, base)
+        return None if before is None or near is None else before - near
 
     def _window_of_records(self, part: _Part, first: int, row: int) -> Window | None:
         stored, rows = self._final.stored, self._rows
@@ -330,9 +351,6 @@ class Windows:
             return False
         if self.has_frames and index[first - 1].ending is Ending.OPEN:
             return False
-        shows_columns = self.has_frames and not self._view.audience.is_safe
-        if shows_columns and not self._final.stored.begins_line(self._starts[first - 1]):
-            return False  # the columns of diagnostics on this line would be wrong
         calls, replies = self._answered
         before = bisect_left(calls, first)
         return not before or replies[before - 1] < first

@@ -1,0 +1,188 @@
+"""Growth of passages: how far equal words continue around a word sequence that is in hidden text, past edited ones."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from msgspec import Struct
+from numpy.typing import NDArray
+
+from viewer.insight.hidden.word_keys import CONTENT, UNSPACED_WORD, Keys, Positions
+
+EQUAL, EDITED = 2, 3
+"""The weights of equal and edited words where a passage is extended, so that it stays equally dense."""
+MOST_SPARE = 2 * EDITED
+"""The credit with which an extension may skip edited words before equal words make up for them. More would stretch the
+passage over text of another origin."""
+GAP = 4
+"""The maximum number of words between two sequences of a passage."""
+SLIP = 3
+"""The maximum difference in words between a passage and its source."""
+APART = 16
+"""The number of words left between two texts, so that no passage spans both."""
+NO_WORD = -1
+"""The key between shown texts. Between hidden texts it is 0, so these keys are never equal."""
+
+
+class Sides(Struct, frozen=True):
+    """The words of a shown text and of a source."""
+
+    shown: memoryview
+    source: memoryview
+    base: int
+    """The position of the first word of the source."""
+    covered: bytearray
+    """The words of the shown text that have a known origin."""
+
+    def grow(self, at: int, place: int, step: int, spare: int) -> tuple[list[int], int, int, int]:
+        """Follow equal words in one direction, past edited ones, as long as the passage stays dense. `spare` is the
+        weight of its equal words minus the weight of its edited words.
+
+        Return the equal words of the shown text, where the passage ends on both sides, and its remaining spare
+        weight."""
+        found: list[int] = []
+        shown, source, covered = self.shown, self.source, self.covered
+        dense = 0, at, place, spare
+        while True:
+            before = len(found)
+            while 0 <= at < len(shown) and 0 <= place < len(source) and not covered[at] and shown[at] == source[place]:
+                found.append(at)
+                at, place = at + step, place + step
+            spare += EQUAL * (len(found) - before)
+            if spare >= 0:
+                dense = len(found), at, place, spare
+            skipped, left = self._detour(at, place, step)
+            spare -= EDITED * skipped
+            if spare < -EDITED * GAP or (not skipped and not left):
+                return found[: dense[0]], *dense[1:]
+            at, place = at + step * skipped, place + step * left
+
+    def _detour(self, at: int, place: int, step: int) -> tuple[int, int]:
+        """Return how many edited words precede the next equal words on each side: two in a row, or one at the same
+        distance."""
+        near = near_of(self.shown[at]) if 0 <= at < len(self.shown) else 0
+        ahead, before = _ahead(self.shown, at, step, near), _ahead(self.source, place, step, near)
+        if not any(key & CONTENT for key in {*ahead}.intersection(before)):
+            return 0, 0  # the usual case
+        for skipped, left in _WIDE_DETOURS if ahead[0] & UNSPACED_WORD else _DETOURS:
+            if skipped + 1 >= len(ahead) or left + 1 >= len(before):
+                continue
+            key = ahead[skipped]
+            if key == before[left] and not self.covered[at + step * skipped]:
+                after = ahead[skipped + 1]
+                if (skipped == left and key & CONTENT) or (after == before[left + 1] and (key | after) & CONTENT):
+                    return skipped, left
+        return 0, 0
+
+
+def near_of(key: int) -> int:
+    """Return how many words to look ahead from the end of a passage: past the edited words, to two equal ones."""
+    return (2 * GAP if key & UNSPACED_WORD else GAP) + 2
+
+
+def _ahead(keys: memoryview, at: int, step: int, near: int) -> list[int]:
+    """Return the next words in one direction."""
+    if step > 0:
+        return keys[at : at + near].tolist()
+    return keys[max(0, at + 1 - near) : at + 1].tolist()[::-1] if at >= 0 else []
+
+
+def _detours(gap: int) -> Sequence[tuple[int, int]]:
+    """Return the numbers of words to skip on both sides, nearest first."""
+    both = [(skipped, left) for skipped in range(gap + 1) for left in range(gap + 1)]
+    found = [(skipped, left) for skipped, left in both if skipped + left and abs(skipped - left) <= SLIP]
+    return sorted(found, key=lambda detour: (sum(detour), abs(detour[0] - detour[1])))
+
+
+_DETOURS, _WIDE_DETOURS = _detours(GAP), _detours(2 * GAP)
+
+
+class _Ahead(Struct, frozen=True):
+    """The detours for words of some scripts, as columns."""
+
+    near: Positions
+    """The words to look ahead to."""
+    skipped: Positions
+    left: Positions
+    is_straight: NDArray[np.bool_]
+    """True if a detour skips equally many words on both sides."""
+
+
+def _columns(detours: Sequence[tuple[int, int]], near: int) -> _Ahead:
+    skipped, left = np.array(detours).T
+    return _Ahead(np.arange(near), skipped, left, skipped == left)
+
+
+_NARROW, _WIDE = _columns(_DETOURS, near_of(0)), _columns(_WIDE_DETOURS, near_of(UNSPACED_WORD))
+_SIGN_BITS = 63
+"""The bits of a key that select a bit of `_signs_near`."""
+
+
+class Texts(Struct, frozen=True):
+    """The words of several shown texts, and of their sources, each with `APART` other keys before, between, and
+    after them."""
+
+    shown: Keys
+    free: Keys
+    """The same words, except those that have a known origin."""
+    hidden: Keys
+    has_unspaced: bool
+    """True if a shown text has a character of a script without spaces."""
+
+    def most_gained(self, at: Positions, places: Positions, step: int, most: int) -> Positions:
+        """Return how many words `Sides.grow` finds at most from these positions, counted up to a number. Whether the
+        passage stays dense is not considered."""
+        gained = np.zeros(len(at), np.int64)
+        active = np.arange(len(at))
+        while len(active):
+            is_equal = self.free.take(at) == self.hidden.take(places)
+            gained[active[is_equal]] += 1
+            skipped, left = is_equal.astype(np.int64), is_equal.astype(np.int64)
+            apart = (~is_equal).nonzero()[0]
+            skipped[apart], left[apart] = self._detours(at[apart], places[apart], step)
+            goes_on = (skipped + left > 0) & (gained[active] < most)
+            at, places = (at + step * skipped)[goes_on], (places + step * left)[goes_on]
+            active = active[goes_on]
+        return gained
+
+    def _detours(self, at: Positions, places: Positions, step: int) -> tuple[Positions, Positions]:
+        """Return the detours that `Sides` takes from these positions, or zeros."""
+        skipped, left = np.zeros((2, len(at)), np.int64)
+        if not self.has_unspaced:
+            groups = [(np.arange(len(at)), _NARROW)]
+        else:
+            keys = self.shown.take(at)
+            is_wide = (keys != NO_WORD) & (keys & UNSPACED_WORD > 0)
+            groups = [((~is_wide).nonzero()[0], _NARROW), (is_wide.nonzero()[0], _WIDE)]
+        for rows, ahead in groups:
+            near = step * ahead.near
+            rows = rows[_have_common(self.shown, at[rows], self.hidden, places[rows], near)]
+            around, sources = at[rows, None] + near, places[rows, None] + near
+            shown, free, hidden = self.shown.take(around), self.free.take(around), self.hidden.take(sources)
+            has_content = shown & CONTENT > 0
+            key, after = ahead.skipped, ahead.skipped + 1
+            source, next_source = hidden[:, ahead.left], hidden[:, ahead.left + 1]
+            follows = (shown[:, after] == next_source) & (has_content[:, key] | has_content[:, after])
+            is_found = follows | ahead.is_straight & has_content[:, key] & (next_source != 0)
+            is_found &= (free[:, key] == source) & (shown[:, after] != NO_WORD)
+            is_found &= shown[:, :1] != NO_WORD
+            first = is_found.argmax(axis=1)
+            has_any = is_found.any(axis=1).nonzero()[0]
+            skipped[rows[has_any]], left[rows[has_any]] = key[first[has_any]], ahead.left[first[has_any]]
+        return skipped, left
+
+
+def _have_common(shown: Keys, at: Positions, hidden: Keys, places: Positions, near: Positions) -> NDArray[np.bool_]:
+    """Return false if no content word near a position is also near its counterpart. This is quick, and few are."""
+    have: NDArray[np.bool_] = _signs_near(shown, at, near) & _signs_near(hidden, places, near) != 0
+    return have
+
+
+def _signs_near(keys: Keys, at: Positions, near: Positions) -> Keys:
+    """Return a number with a bit for each content word near a position."""
+    signs = np.zeros(len(at), np.int64)
+    for each in near.tolist():
+        key = keys.take(at + each)
+        signs |= (key & CONTENT) << (key >> 2 & _SIGN_BITS)
+    return signs

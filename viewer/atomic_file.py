@@ -17,7 +17,7 @@ class OutputExistsError(ViewerError):
 
 
 class AtomicFile:
-    """Context manager: the file appears on a normal exit; after an exception, nothing remains.
+    """Context manager that writes a file atomically: it appears on a normal exit, and not at all after an exception.
 
     Devices and pipes are written directly. Only the owner can read a `private` file."""
 
@@ -30,7 +30,7 @@ class AtomicFile:
         self._overwrite = overwrite
         self._private = private
         self._never = never
-        """The input. It is never replaced, even with `overwrite`."""
+        """The path of the input, which is never replaced, even with `overwrite`."""
         self._temporary: Path | None = None
         self._file: IO[bytes] | None = None
 
@@ -42,7 +42,7 @@ class AtomicFile:
         except OSError as error:
             raise self._refusal(error) from None
         finally:
-            if not is_open:  # a signal can cause this
+            if not is_open:  # after an error or a signal
                 self._discard()
         return self
 
@@ -101,7 +101,7 @@ class AtomicFile:
             os.fchmod(descriptor, 0o666 & ~_umask())
 
     def _settle(self) -> None:
-        """Sync the written text to disk and rename the file."""
+        """Sync the written text to disk and rename the temporary file. A device or pipe is only flushed."""
         assert self._file is not None
         self._file.flush()
         if self._temporary is None:
@@ -114,7 +114,7 @@ class AtomicFile:
         _sync_folder(self.path.parent)
 
     def _take_name(self, temporary: Path) -> None:
-        """Rename the file, unless its name was taken in the meantime."""
+        """Rename the temporary file. Raises OutputExistsError if the name was taken in the meantime."""
         try:
             self.path.hardlink_to(temporary)
         except FileExistsError:
@@ -125,7 +125,7 @@ class AtomicFile:
             temporary.replace(self.path)
 
     def _discard(self) -> None:
-        """Close the file and remove the temporary one."""
+        """Close the file, and remove the temporary file if it still exists."""
         if self._temporary is not None:
             with suppress(OSError):  # the file or folder is missing, or the folder is read-only
                 self._temporary.unlink()

@@ -41,7 +41,7 @@ def keep_caches() -> None:
 
 
 def clear_caches() -> None:
-    """Clear all caches. The index already contains the results that still matter."""
+    """Clear all caches, unless `keep_caches` was called. The index already contains the results that still matter."""
     if not _KEEPING:
         for clear in _CLEARING:
             clear()
@@ -70,7 +70,7 @@ def lazy_regex(
 
 
 class LazyRegex:
-    """Placeholder for a compiled pattern that copies its methods on first access."""
+    """Placeholder for a pattern: compiles it on first use, and caches each method of the compiled pattern."""
 
     def __init__(self, pattern: str | bytes | Callable[[], str | bytes], flags: int, signs: tuple[bytes, ...]) -> None:
         self._given = pattern, flags

@@ -1,4 +1,4 @@
-"""Wrap lines whose characters take one cell each: break after a space, or inside a word that is too long.
+"""Wrap lines whose characters take one cell each: break at a space, or inside a word that is too long.
 
 This module imports little, because the first page is painted before anything else is imported."""
 
@@ -12,12 +12,12 @@ _ONE_CELL_EACH = (
     "[ -~\u00a0-\u00ac\u00ae-\u02ff\u0370-\u0377\u037a-\u037f\u0384-\u038a\u038c\u038e-\u03a1\u03a3-\u0482\u048a-\u052f"
     "\u2010-\u2027\u2030-\u205e\u20a0-\u20bf\u2100-\u218b\u2190-\u2319\u2400-\u2426\u2460-\u25fc\u2768-\u2794\u27a1-\u27af]*"
 )
-"""The characters of most Western texts: one cell each, and never joined with a neighbor."""
+"""The characters of most Western text. Each takes one cell and is never combined with a neighbor."""
 _matchers: list[Callable[[str], object]] = []
 
 
 def has_one_cell_each(text: str) -> bool:
-    """True if each character takes exactly one cell: no tab, no mark, nothing wide."""
+    """True if each character takes exactly one cell: there is no tab, combining mark, or wide character."""
     if text.isascii():
         return text.isprintable()
     if not _matchers:

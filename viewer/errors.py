@@ -9,7 +9,7 @@ class Excerpt:
     def __init__(self, source: str, column: int, length: int) -> None:
         self.source = source
         self.column = column
-        """Counted from 0."""
+        """The column of the fault, counted from 0."""
         self.length = length
 
 

@@ -51,7 +51,7 @@ _NAMES = {USER: "User", ASSISTANT: "Assistant", PLAN: "Assistant"}
 
 
 def show_first(path: str) -> None:
-    """Paint the page of a file if everything that determines its look is known. Otherwise do nothing."""
+    """Paint the page of a file if everything that determines its appearance is known. Otherwise, do nothing."""
     name = path.rpartition("/")[2]
     if not (name.isascii() and name.isprintable() and 0 < len(name) <= _LONGEST_NAME):
         return
@@ -75,7 +75,7 @@ class Beginning:
         """True if the page is the whole first page."""
 
     def painted(self, size: tuple[int, int], look: tuple[str, bool]) -> str:
-        """Return the codes of the page in a theme."""
+        """Return the terminal output that paints the page in a theme."""
         from viewer.first_looks import LOOKS
 
         page, title, codes = LOOKS[look]
@@ -183,7 +183,7 @@ def _body_lines(text: str, margin: tuple[str, str], column: int) -> Iterator[Lin
 
 
 def _rows(line: str, column: int) -> list[Line]:
-    """Return the rows of a line of a paragraph."""
+    """Wrap a line of a paragraph, and return the parts of each row."""
     shown, runs = line.replace("\t", " "), [(len(line), "said")]
     if has_marks(line):
         from viewer.render.blocks.inline_marks import InlineText, read_inline
@@ -209,7 +209,8 @@ def _parts(shown: str, runs: list[tuple[int, str]], start: int, end: int) -> Lin
 
 
 def _size_of_terminal() -> tuple[int, int] | None:
-    """Return the size of the terminal, if all standard streams are that terminal."""
+    """Return the size of the terminal; None if the standard streams are not all this terminal, if its size is
+    uncertain, or if the page does not fit it."""
     if os.environ.get("COLUMNS") or os.environ.get("LINES"):
         return None
     try:
@@ -256,7 +257,7 @@ def _has_own_files(path: str) -> bool:
 
 def _head(path: str) -> tuple[bytes, bool] | None:
     """Read the beginning of a file in one step. Return it, and whether it is the whole file; None if the file cannot be
-    read, or changes while it is read."""
+    read, or changes while it is being read."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except (OSError, ValueError):

@@ -1,4 +1,4 @@
-"""Colors and footers of the first page, made from themes and keys by a test: do not edit."""
+"""Colors and footers of the first page. Generated from the themes and keys by a test; do not edit."""
 
 from __future__ import annotations
 

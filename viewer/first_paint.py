@@ -7,7 +7,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 NARROWEST, LOWEST = 60, 20
-"""The smallest screen for a first page: on a smaller one, the app omits parts."""
+"""The width and height of the smallest screen for a first page. On smaller screens, the app omits parts."""
 LARGEST = 400
 """The maximum width and height in cells."""
 
@@ -18,7 +18,8 @@ def is_sane(columns: int, lines: int) -> bool:
 
 
 def painted(lines: Sequence[Iterable[tuple[str, str]]], size: tuple[int, int], page: str, title: str) -> str:
-    """Return the codes of a screen. `page` and `title` are the codes of the screen and of its first line.
+    """Return the terminal output that paints a screen. `page` and `title` are the codes of the screen and of its first
+    line.
 
     A line consists of pairs: the codes of a part, each with a leading semicolon, and its text."""
     rows = [f"\x1b[0;{page}m\x1b[2J"]

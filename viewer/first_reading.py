@@ -1,8 +1,9 @@
 """Read the beginning of a transcript with a whitelist, for the page that is painted before anything else is imported.
 
-It accepts only the few spellings of message headers that most transcripts use, and only bodies in which nothing can be
-hidden, reported, or drawn in a special way. It stops at anything else: the page ends there, and the app draws the rest.
-It never guesses. It uses no regular expressions, and nothing else that takes milliseconds to import."""
+The reader accepts only the few spellings of message headers that most transcripts use, and only bodies in which nothing
+can be hidden, reported, or drawn in a special way. It stops at anything else: the page ends there, and the app draws
+the rest. It never guesses. This module uses no regular expressions, and nothing else that takes milliseconds to
+import."""
 
 from __future__ import annotations
 
@@ -13,8 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 USER, ASSISTANT, PLAN, HIDDEN, UNKNOWN = "user", "assistant", "commentary", "hidden", ""
-"""The kinds of messages: shown ones, by the style role of the speaker's name; hidden ones; and unknown ones, which may
-be either."""
+"""The kinds of messages. The kind of a shown message is the style role of its speaker's name. An unknown message may be
+shown or hidden."""
 
 _HEADERS = {
     b"user": USER,
@@ -93,7 +94,7 @@ _STRIPPED = ("analysis", "commentary", "final", "assistant")
 
 
 class Found:
-    """The result of reading: the kind and the body of each message up to the first unknown one."""
+    """The result of reading: the kind and the body of each message, up to the first message that cannot be read."""
 
     def __init__(self, format: str) -> None:
         self.format = format
@@ -141,7 +142,7 @@ def _is_harmony(data: bytes) -> bool:
 
 
 def _header_end(data: bytes) -> int | None:
-    """Return the end of the document header, which is 0 if there is none; None if it is unknown."""
+    """Return the end of the document header: 0 if there is no header, or None if the end is unknown."""
     if data.startswith(_START):
         return 0
     is_fenced = data.startswith(_FENCE)
@@ -164,7 +165,7 @@ def _header_end(data: bytes) -> int | None:
 
 
 def _is_mapping(lines: list[bytes]) -> bool:
-    """True if the lines are faultless YAML: keys with words or lists of words, and no duplicate keys."""
+    """True if the lines are simple, valid YAML: keys with words or lists of words, and no duplicate keys."""
     keys: set[tuple[int, bytes]] = set()
     last, is_open = 0, False
     for line in lines:
@@ -202,7 +203,7 @@ def _after_blank(data: bytes, at: int) -> int:
 
 
 def _message(data: bytes, at: int, headers: dict[bytes, str], messages: list[tuple[str, bytes]]) -> int:
-    """Add the message that begins here, and return its end; -1 if it is unknown or unfinished."""
+    """Add the message that begins here, and return its end; -1 if it cannot be read or is unfinished."""
     if not data.startswith(_START, at):
         return -1
     body = data.find(_MESSAGE, at)
@@ -248,7 +249,7 @@ def hides_nothing(body: bytes) -> bool:
 
 
 def shown_text(body: bytes) -> str | None:
-    """Return the text of a shown message if all of it is shown, without a problem; None if that is not known."""
+    """Return the text of a shown message if all of it is shown, without a problem; None if that is uncertain."""
     text = _text(body)
     if text is None:
         return None
@@ -271,8 +272,8 @@ def _text(body: bytes) -> str | None:
 
 
 def plain_lines(text: str) -> Iterator[str | None]:
-    """Yield the lines of text that are paragraphs. A final None means that the next line may be part of another
-    block."""
+    """Yield the lines of the paragraphs at the beginning of the text. A final None means that the next line may be part
+    of another block."""
     lines = text.split("\n")
     if len(lines) > 1 and not lines[-1]:
         lines.pop()
@@ -289,7 +290,8 @@ def plain_lines(text: str) -> Iterator[str | None]:
 
 
 def _paragraphs(lines: list[str]) -> Iterator[str | None]:
-    """Yield the lines of the paragraphs before any other block. The last one may belong to that block."""
+    """Yield the lines of the paragraphs before any other block. A paragraph directly before such a block is omitted,
+    because it may belong to the block."""
     paragraph: list[str] = []
     has_any = False
     for line in [*lines, ""]:
@@ -305,7 +307,7 @@ def _paragraphs(lines: list[str]) -> Iterator[str | None]:
 
 
 def _is_line(line: str) -> bool:
-    """True if each character of a line takes one cell, apart from tabs, and is shown as it is."""
+    """True if each character of a line, apart from tabs, takes one cell and is shown unchanged."""
     shown = line.replace("\t", " ")
     return has_one_cell_each(shown) and shown.isprintable()
 

@@ -1,7 +1,7 @@
 """`HeldScreen`: the terminal between the first page and the app. Every exit restores it.
 
-It imports little: the first page is painted before anything else is imported, so it avoids `signal`, which needs
-`enum`, and similar modules."""
+This module imports little, because the first page is painted before anything else is imported. It avoids `signal`,
+which needs `enum`, and similar modules."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def handled_signals() -> list[int]:
 
 
 class HeldScreen:
-    """Owns the terminal until the app takes over. Before `show`, every method does nothing."""
+    """Owns the terminal until the app takes over. Before `show` is called, every other method does nothing."""
 
     def __init__(self) -> None:
         self.is_complete = False
@@ -58,7 +58,7 @@ class HeldScreen:
         return self._is_held
 
     def show(self, page: str, *, is_complete: bool) -> None:
-        """Write a page. Before the first one, enter the alternate screen.
+        """Write a page. Before the first page, enter the alternate screen.
 
         Keep typed keys for the app, including Ctrl-Z, and do not echo them. Restore the terminal on fatal signals."""
         lead = "" if self._is_held else ENTER
@@ -87,7 +87,7 @@ class HeldScreen:
         self._restore_attributes()
 
     def release(self) -> None:
-        """Restore the terminal, unless the app has taken it over, and the signals."""
+        """Restore the signal handlers and, unless the app has taken it over, the terminal."""
         if not self._is_held:
             return
         self._give_back()

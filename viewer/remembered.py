@@ -13,7 +13,7 @@ _MOST_BYTES = 2 * 1024 * 1024
 
 
 def key_of(name: str, secret: str) -> str:
-    """Return the key of a file in the state file. It depends only on the path, and does not disclose the path."""
+    """Return the key of a file in the state file: a keyed hash of the real path, which does not disclose the path."""
     from _blake2 import blake2b  # the function in `hashlib`, without the 1 ms that its import takes
 
     real = os.path.realpath(name)  # a name may end with an item, `FILE:ITEM`
@@ -21,7 +21,8 @@ def key_of(name: str, secret: str) -> str:
 
 
 def may_remember(state: str, name: str) -> bool:
-    """True if the state file may have an entry for a file. A state file in an unusual form may have any entry."""
+    """True if the state file may have an entry for a file. If the state file has an unusual form, always
+    True."""
     try:
         descriptor = os.open(state, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:  # an unreadable state file has no entries

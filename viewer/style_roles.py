@@ -1,4 +1,4 @@
-"""Roles of styles: the names of colors in a theme."""
+"""Style roles: the names under which a theme defines its styles."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class StyleRole(Enum):
     THIS_MATCH = "this-match"
     BOOKMARK = "bookmark"
     THUMB = "thumb"
-    """The visible part, on the scroll bar."""
+    """The part of the scroll bar that represents the visible rows."""
     TITLE = "title"
     SAFE_BADGE = "safe-badge"
     BRIEF_BADGE = "brief-badge"

@@ -17,7 +17,7 @@ ROLES = (
     *("plain", "said", "user", "assistant", "commentary", "rule", "quiet", "strong", "emphasis", "link", "strike"),
     *("code", "title", "safe-badge", "footer-key", "footer-text"),
 )
-_HEAD = '''"""Colors and footers of the first page, made from themes and keys by a test: do not edit."""
+_HEAD = '''"""Colors and footers of the first page. Generated from the themes and keys by a test; do not edit."""
 
 from __future__ import annotations
 

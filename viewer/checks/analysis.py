@@ -61,26 +61,25 @@ class Analysis:
         self._formats = formats
         self._ids = ids
         self._queue = CheckQueue(self.index, read, formats, ids)
-        """The checks, which run behind the index."""
+        """The queue of checks, which may lag behind the index."""
         self.findings = self._queue.findings
         self.calls = self._queue.calls
         self._defers = defers
         """True if checks run on request only."""
 
     def last_declaring(self, first: int, last: int) -> int:
-        """Return the last of these messages that declares tools, or 0 if none does."""
+        """Return the number of the last message in this range that declares tools, or 0 if there is none."""
         declaring = self._queue.declaring
         place = bisect_right(declaring, last, key=lambda each: each.message)
         return declaring[place - 1].message if place and declaring[place - 1].message >= first else 0
 
     def note_whole(self) -> None:
-        """Treat open messages as final from now on, because the whole input was read, or because it is being
-        followed."""
+        """Treat open messages as final from now on: the whole input has been read, or it is being followed."""
         self.is_partial = False
 
     @property
     def unknown(self) -> str | None:
-        """A description of the input if its format was not recognized. It may still contain messages."""
+        """A description of the input if its format was not recognized. Such an input may still contain messages."""
         return self._queue.unknown
 
     @unknown.setter
@@ -178,11 +177,12 @@ class Analysis:
         self._queue.run(size)
 
     def ahead(self, number: int) -> list[Diagnostic]:
-        """Return the diagnostics of one queued message ahead of its turn. They are not cached."""
+        """Return the diagnostics of one queued message ahead of its turn, without caching them. The list is empty if
+        the message is long or still open, or if the input has several transcripts."""
         message = self.index[number]
         waits = self._queue.waiting and number not in self.unsettled
         is_small = message.span[1] - message.span[0] <= LARGEST_AHEAD
-        is_alone = len(self.transcripts) == 1  # the queue has only the state of the transcript that it checks
+        is_alone = len(self.transcripts) == 1  # the queue only has the state of the transcript being checked
         return self._queue.ahead(message) if waits and is_small and is_alone else []
 
     def missing_arguments(self, read: Read) -> MissingArguments:

@@ -46,7 +46,7 @@ MOST_BYTES, MOST_ROWS = 1024 * 1024, 8192
 MOST_BYTES_NATIVE, MOST_ROWS_NATIVE = 4 * MOST_BYTES, 4 * MOST_ROWS
 """The largest batch with the accelerator. Each operation of NumPy on the messages of a batch has a fixed cost."""
 REASONS = ("", "wrong-type", "not-in-enum", "missing-argument", "unknown-argument")
-"""The reasons of the faults that `Native.objects` returns."""
+"""The reasons of the faults that `Native.objects` returns, by number."""
 _MOST_SPACES = 8
 """After more spaces than this at the start of a body, each body is searched on its own."""
 LEAST_TOGETHER = 32
@@ -59,7 +59,7 @@ _IS_SPACE[list(b" \t\r\n")] = True
 
 
 def check_run(checker: CheckQueue, work: Messages, size: int) -> int:
-    """Check about `size` bytes of the first messages. Return the number of the last one checked."""
+    """Check the first messages of `work`, about `size` bytes. Return the number of the last message checked."""
     first, is_native = work.first, native.load() is not None
     most_bytes, most_rows = (MOST_BYTES_NATIVE, MOST_ROWS_NATIVE) if is_native else (MOST_BYTES, MOST_ROWS)
     columns = checker.index.bounds(first, min(work.last, first + most_rows - 1))
@@ -151,7 +151,8 @@ class _Rows:
             self._have_deadline = DEADLINE in batch.data
         self._objects, self._all_faults = self._native_objects()
         self._faults: dict[int, list[ArgumentFault]] = {}
-        """For some calls, by index: the faults in their arguments, relative to the body."""
+        """The faults in the arguments of each faulty call, by the index of the call. Offsets are relative to the
+        body."""
         self._faulty = np.zeros(0, np.int64)
         """The indices of the calls in `_faults`, in order."""
         self._before = -1
@@ -217,7 +218,7 @@ class _Rows:
         count = len(self._rows)
         waits = 0
         for before, end in pairwise([-1, *np.flatnonzero(self._has_code(KindCode.INSTRUCTION)).tolist(), count]):
-            if end - before > LEAST_TOGETHER:  # an instruction may declare tools; the messages after it wait for it
+            if end - before > LEAST_TOGETHER:  # an instruction may declare tools, so later messages must wait
                 self._check_each(waits, before + 1)
                 self._check_together(before + 1, end)
                 waits = end
@@ -337,8 +338,8 @@ class _Rows:
     def _judge_arguments(
         self, places: Positions, are_objects: NDArray[np.bool_], values: dict[int, dict[str, object]]
     ) -> NDArray[np.bool_]:
-        """Find the faults in the arguments of the calls at these indices. Some of their values are known. Return a
-        flag for each call: true if it cannot have any other problem."""
+        """Find the faults in the arguments of the calls at these indices. `values` contains the bodies that are already
+        parsed. Return a flag for each call: true if it cannot have any other problem."""
         declared, accelerator = self._checker.tools.declarations, native.load()
         parts = self._parts(self._keys[places])
         undeclared, known = parts == _UNDECLARED, parts > _FREE
@@ -404,7 +405,8 @@ class _Rows:
                 checker.run_checks(mask, case())
 
     def _plain_rows(self, first: int, end: int) -> PlainRows:
-        """Return the messages in this range. A message that needs more than a check of its bytes has no kind."""
+        """Return the messages in this range as columns. The kind of a message that needs more than a check of its bytes
+        is None."""
         part = slice(first, end)
         rows = self._rows[part]
         kind_of = self._checker.plain_kind

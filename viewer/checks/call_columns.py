@@ -1,4 +1,5 @@
-"""Columns of calls and replies: find all pairs among many messages at once so that the ledger links them in bulk."""
+"""Columns of calls and replies: find all pairs among many messages in one pass, so that the ledger can link them in
+bulk."""
 
 from __future__ import annotations
 
@@ -20,8 +21,8 @@ from viewer.scan.blocks import Positions
 LEAST = 8
 """If there are fewer messages than this, it is faster to link them one by one."""
 _MOST_ROUNDS = 8
-"""A message that cannot be linked in bulk splits the pairs around it, and their messages in turn split others. After
-this many rounds, the rest are linked one by one."""
+"""A message that cannot be linked in bulk breaks up each pair around it, and the messages of that pair may break up
+further pairs. If pairs still break up after this many rounds, all messages are linked one by one."""
 
 _Flags = NDArray[np.bool_]
 
@@ -62,7 +63,7 @@ class LinkedRun(Struct, frozen=True):
     """The indices of the calls in the columns."""
     ids: Sequence[str | None]
     order: Column
-    """The calls, in the order of their replies."""
+    """The indices of the pairs, in the order of their replies."""
     is_passed: bool
     """True if other messages come between these calls and replies."""
     lacking: Positions
@@ -72,7 +73,7 @@ class LinkedRun(Struct, frozen=True):
 def linked_runs(rows: CallColumns, ledger: CallLedger) -> Iterator[LinkedRun]:
     """Yield the runs of calls and replies that the ledger can link in bulk.
 
-    A run is valid as long as the ledger has seen no message after it, because earlier ones share no call ID with it."""
+    A run is valid until the ledger sees a message after it: earlier messages share no call ID with the run."""
     calls, replies = _pairs(rows, ledger)
     if None in rows.ids:
         calls, replies = _merged(calls, replies, _calls_before_replies(rows))
@@ -151,8 +152,8 @@ def _merged(calls: Positions, replies: Positions, others: Positions) -> tuple[Po
 
 
 def _whole(calls: Positions, replies: Positions, count: int) -> tuple[Positions, Positions, _Flags]:
-    """Return the pairs with only other such pairs between call and reply, and a flag for each message: true if it is in
-    one of these pairs."""
+    """Keep the pairs that have only messages of other kept pairs between call and reply. Return them, and a flag for
+    each message: true if it belongs to a kept pair."""
     for _ in range(_MOST_ROUNDS):
         is_in = np.zeros(count, bool)
         is_in[calls] = is_in[replies] = True

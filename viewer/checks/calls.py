@@ -56,7 +56,7 @@ _REPORTED = {
 
 
 class TurnState(Struct):
-    """The state that is compared within a turn."""
+    """The state of one turn, for comparing its calls and replies."""
 
     has_ok: bool = False
     """True if a reply has `ok`."""
@@ -70,7 +70,8 @@ class ToolChecks:
     """Tracks the tools of one transcript at a time: declarations, calls, replies."""
 
     def __init__(self, ledger: CallLedger, declare: Callable[[int, Span | None], None] = lambda *_: None) -> None:
-        """`declare` receives the number of each message that declares tools, and the span of a function list in it."""
+        """`declare` receives the number of each message that declares tools, and the span of its function list, if it
+        has one."""
         self._ledger = ledger
         self._note_declaring = declare
         self._known_texts = KnownTexts()
@@ -112,10 +113,10 @@ class ToolChecks:
         text: bytes,
         case: Callable[[], CheckContext],
     ) -> bool:
-        """Link a call or a reply whose only problem can be its ID. If it may have others, change nothing and return
-        False.
+        """Link a call or a reply whose only possible problem is its ID. If it may have other problems, change nothing
+        and return False.
 
-        Only for messages without a time, or without deadlines, because these are never late."""
+        Do not use this for messages that may be late: those with a time, if any call has set a deadline."""
         notes = self._notes
         if turn == self._turn and (notes.json_calls or notes.lacking):
             return False  # the checks that follow decide
@@ -152,7 +153,7 @@ class ToolChecks:
         problem.
 
         Return the index after the last message linked, and the index before which no message needs to be tried again.
-        A message whose body is not plain loses its kind."""
+        The kind of a message whose body is not plain is set to None."""
         turn, notes = rows.turns[first], self._notes
         if turn == self._turn and (notes.json_calls or notes.lacking):
             return first, first
@@ -239,7 +240,7 @@ class ToolChecks:
 
     @property
     def declarations(self) -> Declarations:
-        """The tools that are declared so far."""
+        """The tools declared so far."""
         return self._declarations
 
     def is_plain_call(self, kind: PlainKind, arguments: Callable[[], dict[str, object] | None]) -> bool:
@@ -365,7 +366,8 @@ class ToolChecks:
         yield from self._look_at_time(case, row)
 
     def _take_outcome(self, case: CheckContext, row: int) -> None:
-        """Set the outcome that the reply reports. The parser reports it as a diagnostic."""
+        """Set the state of the call from the outcome in the reply's header. The parser reports the diagnostic for a
+        failure."""
         state = _STATES.get(case.message.header.outcome or Outcome.OK)
         if state is not None and self._ledger.state(row) is CallState.OK:
             self._ledger.set_state(row, state)
@@ -473,7 +475,8 @@ def _is_sane(number: float) -> bool:
 
 
 def _error_rule(error: object) -> Rule | None:
-    """Return the rule for the `E-` code that an error consists of, starts with, or has as its `code`."""
+    """Return the rule for the `E-` code at the start of an error message, or of the `code` of an error object, or
+    None."""
     word = error.get("code") if isinstance(error, dict) else error
     if not isinstance(word, str):
         return None
@@ -482,13 +485,14 @@ def _error_rule(error: object) -> Rule | None:
 
 
 def _member(node: JsonNode | None, key: str) -> Span | None:
-    """Return the span of the value of a key."""
+    """Return the span of a member's value, or None."""
     value = node.get(key) if node and node.kind is JsonKind.OBJECT else None
     return (value.start, value.end) if value else None
 
 
 def _tool_place(case: CheckContext, recipient: str) -> Span:
-    """Return the span of the tool's name in `to=name`, or as a quoted word in a record."""
+    """Return the span of the tool's name in `to=name`, or as a quoted word in a record. If neither is found, return an
+    empty span."""
     key = f"to={recipient}"
     start, end = case.place(key, f'"{bare_tool_name(recipient)}"', f'"{recipient}"')
     if start == end:

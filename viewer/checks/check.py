@@ -24,14 +24,15 @@ the end of a body."""
 
 
 class Scope(Enum):
-    """The requirements of a check, and whether another component may report the same problem."""
+    """What a check needs in order to run."""
 
     MESSAGE = "message"
-    """One message at a time."""
+    """Only the message itself."""
     CALLS = "calls"
     """The call ledger: these checks see the messages in input order."""
     HEADER = "header"
-    """These checks report what the parser would have reported for messages that only the scanner read."""
+    """The header of a message that only the scanner has read. These checks report what the parser would have
+    reported."""
 
 
 class Always(Struct, frozen=True):
@@ -39,7 +40,8 @@ class Always(Struct, frozen=True):
 
 
 class HeaderIs(Struct, frozen=True):
-    """True if the predicate is true. It may use only the ending of a message and its header, without the call ID."""
+    """True if the predicate is true. The predicate may use only the ending and the header of a message, without the
+    call ID."""
 
     predicate: Predicate
 
@@ -63,7 +65,7 @@ class HasByte(Struct, frozen=True, gc=False):
 class LoneByte(Struct, frozen=True, gc=False):
     """True if the message, header and stop included, has this byte without the other byte after it.
 
-    A lone carriage return needs this kind, because every line of a file with CR LF contains the byte."""
+    A lone carriage return needs this trigger, because every line of a CR LF file contains that byte."""
 
     byte: bytes
     unless_before: bytes
@@ -126,7 +128,8 @@ class Check(Struct, frozen=True):
     """One row of the table: the only definition of a check.
 
     The trigger must be true for every message with a finding, and may be true for others. Byte triggers apply only if
-    the body needs no decoding. Any other message runs all checks except those of scope HEADER."""
+    the body needs no decoding. For a message whose body must be decoded, all checks run except those of scope
+    HEADER."""
 
     rules: tuple[Rule, ...]
     scope: Scope

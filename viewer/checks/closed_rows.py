@@ -45,7 +45,7 @@ class ClosedRows(Struct):
 
 
 def check_rows(checker: CheckQueue, work: ClosedRows, size: int) -> int:
-    """Check about `size` bytes of the first messages. Return the number of the last one checked."""
+    """Check the first messages of `work`, about `size` bytes. Return the number of the last message checked."""
     _start_transcripts(checker, work, work.first)
     last = _last_together(checker, work, size)
     rows = _Rows(checker, work.first, last, work.signed[work.first - work.last - 1 :])
@@ -67,8 +67,8 @@ def _start_transcripts(checker: CheckQueue, work: ClosedRows, number: int) -> No
 
 
 def _last_together(checker: CheckQueue, work: ClosedRows, size: int) -> int:
-    """Return the number of the last message to check together with the first: about `size` bytes later, or before a
-    transcript for which `has_facts_of` is false."""
+    """Return the number of the last message to check together with the first one. It is about `size` bytes later, or
+    directly before a transcript for which `has_facts_of` is false."""
     starts, _ = checker.index.bounds(work.first, work.last)
     last = work.first + max(1, bisect_left(starts, starts[0] + min(size, MOST_BYTES))) - 1
     for number, transcript in work.started:
@@ -98,7 +98,7 @@ class _Rows:
         self._data = data = checker.read(base, ends[-1])
         self._ends = ends
         self._opaque: dict[tuple[int, int], int] = {}
-        """The masks of bodies that are labels, by header key and size."""
+        """The masks for bodies that are labels of encrypted data, by header key and size."""
         body_starts, body_ends = index.bodies(first, last)
         self._irregular = {number - first for number in index.irregular(first, last)}
         """The messages whose bodies are not one run of bytes. They are checked one by one."""
@@ -164,7 +164,8 @@ class _Rows:
         return self._data[start - self._base : end - self._base]
 
     def _plain_rows(self, kinds: Column, firsts: list[int]) -> PlainRows:
-        """Return the messages that need a check. A message that may need more than a link has no kind."""
+        """Return the messages that need a check, as columns. The kind of a message that may need more than a link is
+        None."""
         checker, data, rows = self._checker, self._data, self._rows
         kind_of = {kind: checker.plain_kind(kind) for kind in set(kinds)}
         may_be_plain = [mask & ~checker.of_plain_calls == 0 for mask in self._masks]

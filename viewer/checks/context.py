@@ -63,7 +63,7 @@ def first_mark(words: bytes, *marks: bytes) -> int:
 
 
 class TranscriptFacts(Struct, frozen=True):
-    """The facts about the transcript of a message that checks depend on."""
+    """The properties of a transcript on which checks depend."""
 
     format: FormatTraits
     profile: HarmonyProfile
@@ -98,7 +98,7 @@ class CheckContext:
         """The grammar of the text format; used only by checks with the scope HEADER."""
 
     def diagnose(self, rule: Rule, reason: str | None, span: Span, count: int = 1) -> Diagnostic:
-        """Create a diagnostic of this message at these bytes of the input."""
+        """Create a diagnostic for this message at these bytes of the input."""
         return Diagnostic(rule, reason, self.message.number, *span, count)
 
     def diagnose_body(self, rule: Rule, reason: str | None, start: int, end: int, count: int = 1) -> Diagnostic:
@@ -118,7 +118,8 @@ class CheckContext:
 
     @lazy_property
     def _near(self) -> tuple[tuple[int, bytes], tuple[int, bytes], tuple[int, bytes]]:
-        """The bytes before the body, the bytes after it, and the start of the bytes that messages share."""
+        """The bytes before the body, the bytes after the body, and the first bytes of the span that messages share,
+        each with its offset."""
         start, end = self.message.span
         pieces = self.message.pieces
         first, last = (pieces[0].start, pieces[-1].end) if pieces else (start, start)
@@ -127,7 +128,7 @@ class CheckContext:
         return before, after, beginning
 
     def place(self, *needles: str) -> Span:
-        """Return the span of the first of these words in the header, or an empty span before the body."""
+        """Return the span of the first of these words that the header contains, or an empty span before the body."""
         for needle in needles:
             word = needle.encode("utf-8", "replace")
             at = self._find(word) if word else None
@@ -148,7 +149,8 @@ class CheckContext:
         return next((at + found for at, found in places if found >= 0), None)
 
     def before_mark(self, *marks: bytes) -> Span:
-        """Return the empty span before the first of these marks in the header, where something is missing."""
+        """Return an empty span where something is missing: before the first of these marks in the header, or at the
+        start of the message."""
         words = b"" if self.transcript.format.shares_spans else self.words
         at = self.message.span[0] + first_mark(words, *marks)
         return at, at

@@ -1,4 +1,4 @@
-"""Find characters that may be hidden, in many bytes at once, except those that belong to an emoji."""
+"""Vectorized search for characters that may be hidden, except those that belong to an emoji."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from viewer.syntax.characters import HIDING_LEADS, MAY_HIDE, PICTOGRAPHS, SKIN_C
 _Flags = NDArray[np.bool_]
 
 _CODES = 0x20000
-"""Greater than the code point of any pictograph."""
+"""The code points of all pictographs are below this number."""
 _SELECTORS = (0xFE0E, 0xFE0F)
 _JOINER = 0x200D
 _JOINER_LENGTH = 3
@@ -26,7 +26,7 @@ def find_unexplained(data: bytes, leads: Positions) -> Positions:
     """Return the offsets of all hidden characters, and of some others. `leads` are the offsets of all bytes that can
     begin such a character; at least eight bytes precede and follow each of them.
 
-    A selector or joiner in an emoji is not hidden. It is omitted if its neighbors prove that it is in one."""
+    A selector or joiner in an emoji is not hidden. It is omitted if its neighbors prove that it belongs to an emoji."""
     words = words_view(data)
     known = leads[leads < len(words)]
     here = words[known]

@@ -15,7 +15,8 @@ from viewer.syntax.json_text import duplicate_keys
 
 
 def check_json(case: CheckContext) -> Iterator[Diagnostic]:
-    """E-BODY-CONSTRAINT-VIOLATION and W-JSON-DUPLICATE-KEY, in closed bodies."""
+    """E-BODY-CONSTRAINT-VIOLATION: a closed body is not the JSON that its header requires. W-JSON-DUPLICATE-KEY: an
+    object in a closed body repeats a key."""
     if case.message.ending is Ending.OPEN:
         return
     if _is_constrained_json(case) and case.json_fault:

@@ -46,7 +46,8 @@ class MissingArguments:
         """The declarations that were read last, with their sources. Neighboring calls share them."""
 
     def names(self, diagnostic: Diagnostic) -> str | None:
-        """Return the missing arguments that a diagnostic reports, or `name` for a call that names no tool."""
+        """Return the names of the missing arguments that a diagnostic reports, `name` for a call without a tool name,
+        or None."""
         if diagnostic.message is None:
             return None
         message = self._index[diagnostic.message]

@@ -19,11 +19,11 @@ _LONGEST_KEY = 256
 _KEY_BEFORE = lazy_regex(rb'"((?:[^"\\]|\\.)*)"[ \t\r\n]*:[ \t\r\n]*\Z')
 _IDS = (W_CALL_ID_DUPLICATE, W_CALL_ID_UNKNOWN)
 _TYPED = (W_RECORD_UNKNOWN, I_RECORD_UNKNOWN, W_PART_UNKNOWN)
-"""Codes whose span is a JSON value and whose text names the type of its object."""
+"""Rules whose diagnostics span a JSON value and name the `type` of its object."""
 _LONGEST_OBJECT = 4096
 _JSON_TOKEN = lazy_regex(rb'"(?:[^"\\]|\\.)*"|[{}\[\]:]')
 _NAME_BEFORE = ("wrong-type", "not-in-enum")
-"""Reasons whose span is the value of an argument and whose text names the argument."""
+"""Reasons whose diagnostics span the value of an argument and name the argument."""
 
 
 def offending_value(diagnostic: Diagnostic, read: Read, missing: MissingArguments | None = None) -> str | None:
@@ -61,7 +61,8 @@ def _type_of(start: int, end: int, read: Read) -> str | None:
 
 
 def _member(data: bytes, wanted: bytes) -> bytes | None:
-    """Return the string value of a member of the first object, even if the string is incomplete."""
+    """Return the string value of a member of the first object, which may be cut off after that member; None if there is
+    none."""
     depth, last, key, at = 0, b"", b"", 0
     for found in _JSON_TOKEN.finditer(data):
         token = found[0]

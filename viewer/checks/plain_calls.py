@@ -19,14 +19,14 @@ from viewer.syntax.json_string import string_body
 BEFORE_ID = (b"<|channel|>", b"<|constrain|>", b"<|message|>")
 """A call ID belongs before the first of these marks."""
 DEADLINE = b'"deadline_ms"'
-"""Text of a call that may set a deadline for its tool."""
+"""Text that occurs in every call that sets a deadline for its tool."""
 IS_OBJECT, HAS_OK, FAILS, FITS, MISFITS = 1, 2, 4, 8, 16
 """Flags of a JSON body: it is an object without repeated keys; it has `ok`; it reports a failure; it fits the schema of
 its tool; it does not fit the schema. `Native.objects` returns the same flags."""
 
 
 class KindCode(IntFlag):
-    """Flags of the messages of a kind, for use in columns."""
+    """Flags that describe the messages of one kind, for use in columns."""
 
     PLAIN = 1
     """Messages of this kind have a `PlainKind`."""
@@ -65,7 +65,7 @@ class PlainKind(Struct, frozen=True):
 
 
 class PlainRows(Struct, frozen=True):
-    """Messages of plain kinds, in order, as columns."""
+    """Messages that need a check, in order, as columns."""
 
     numbers: list[int]
     kinds: list[PlainKind | None]
@@ -97,7 +97,7 @@ class PlainRows(Struct, frozen=True):
         return string_body(source).encode("utf-8", "replace") if text is None else text
 
     def id_place(self, number: int) -> Span:
-        """Return the empty span where the call ID of one of these messages is missing."""
+        """Return the empty span where the call ID is missing in the message with this number."""
         place = bisect_left(self.numbers, number)
         at = self.base + id_place(self.data, self.headers[place], self.starts[place])
         return at, at

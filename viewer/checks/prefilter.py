@@ -34,7 +34,7 @@ from viewer.reading.template_marks import any_of
 from viewer.syntax.utf8 import is_utf8
 
 Test: TypeAlias = Callable[[bytes, int, int], bool]
-"""A function that takes the bytes of a message, and the start and end of its body in them."""
+"""A test of one message. It receives the bytes of the message, and the start and end of the body in these bytes."""
 
 _ALWAYS, _NEVER = Always(), AnyOf()
 _ESCAPES = {0x08: b"\\b", 0x0C: b"\\f", 0x0A: b"\\n", 0x0D: b"\\r", 0x09: b"\\t"}
@@ -65,7 +65,7 @@ _Known: TypeAlias = list[tuple[int, Test, Places]]
 
 
 def plain_body(message: Message) -> Span | None:
-    """Return the body of a message if it is one piece of unchanged bytes."""
+    """Return the span of a body that is one piece of plain or escaped bytes, or None for any other body."""
     if len(message.pieces) != 1 or message.pieces[0].coding not in (Coding.PLAIN, Coding.ESCAPED):
         return None
     return message.pieces[0].start, message.pieces[0].end
@@ -161,7 +161,7 @@ class PlainPrefilter:
         return masks
 
     def certain(self, answers: int) -> int:
-        """Return the bits that only the header decides."""
+        """Return the bits that are set for these results of the header predicates, whatever the body contains."""
         return self._known(answers)[0]
 
     def _known(self, answers: int) -> tuple[int, _Known]:
@@ -255,7 +255,8 @@ def _settled(trigger: Trigger, true: set[Predicate]) -> Trigger:
 
 
 def in_source(trigger: Trigger) -> Trigger:
-    """Return a trigger that is true for a JSON string without `\\u` and `\\/` if this one is true for its text."""
+    """Return a trigger that is true for a JSON string without `\\u` and `\\/` if the given one is true for the text of
+    that string."""
     match trigger:
         case Contains():
             parts = [max(_ESCAPED.split(literal), key=len) for literal in trigger.literals]

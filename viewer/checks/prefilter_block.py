@@ -105,13 +105,13 @@ class BlockPrefilter:
 
 @lru_cache(4)  # independent of inputs, so `clear_caches` may keep it
 def compile_block(checks: tuple[Check, ...]) -> BlockPrefilter:
-    """Compile the prefilter for these checks, which all documents share."""
+    """Compile the prefilter for these checks. All documents share it."""
     return BlockPrefilter(checks)
 
 
 def _signs(leaf: Trigger) -> tuple[bytes, ...]:
-    """Return strings such that every body that an elementary trigger selects contains at least one of them, ignoring
-    case; empty if there are no such strings. JSON escapes none of their characters."""
+    """Return the signs of an elementary trigger, or an empty tuple if it has none. Every body that the trigger selects
+    contains at least one of its signs, ignoring case. JSON escapes none of their characters."""
     found: tuple[bytes, ...] = ()
     match leaf:
         case Contains(ignore_case=True):
@@ -123,8 +123,8 @@ def _signs(leaf: Trigger) -> tuple[bytes, ...]:
 
 
 def _texts(leaf: Trigger) -> list[bytes]:
-    """Return strings, as spelled in JSON, such that every body that an elementary trigger selects contains at least one
-    of them; empty if there are no such strings."""
+    """Return the literals of an elementary trigger, as spelled in JSON. Every body that the trigger selects contains at
+    least one of them. The list is empty if the trigger ignores case or has no literals."""
     if not isinstance(leaf, Contains) or leaf.ignore_case:
         return []
     return [encode(literal.decode())[1:-1] for literal in leaf.literals]
@@ -153,12 +153,12 @@ def _finder(leaf: Trigger) -> Places | None:
         case HeaderIs() | Noted() | IllFormed() | HasByte(b"\0"):
             return None
         case HasByte(wanted) if set(b"\t\n\r").isdisjoint(wanted) and max(wanted) < 0x80:
-            raw = bytes(byte for byte in wanted if byte >= 0x20)  # an escape that counts as a sign spells the others
+            raw = bytes(byte for byte in wanted if byte >= 0x20)  # the escapes of the other bytes count as signs
             if len(raw) <= 1:
                 return _places_of(raw) if raw else None
             return _places_with(re.compile(b"[" + re.escape(raw) + b"]").search)
         case LoneByte(b"\r", b"\n"):
-            return None  # its escape counts as a sign
+            return None  # the escape of a carriage return counts as a sign
         case Matches(pattern=pattern) if pattern is MAY_HIDE:
             return _places_that_may_hide
         case BodyStarts(leads, _, pattern):

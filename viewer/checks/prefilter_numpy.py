@@ -40,7 +40,7 @@ Rows: TypeAlias = NDArray[np.bool_]
 MOST_FAULTS = 8
 """After this many faults, every message with non-ASCII bytes counts as ill-formed."""
 SELDOM = 32
-"""A pattern is tried only at the bytes in its `leads` if these are fewer than 1 in this many bytes."""
+"""If fewer than 1 in this many bytes are `leads` of a pattern, the pattern is tried only at those bytes."""
 MOST_MATCHES = 64
 """If a batch has more matches than this, searching for all of them takes less time than checking their messages."""
 
@@ -59,7 +59,7 @@ _NOWHERE = np.zeros(0, np.int64)
 class Batch:
     """The messages of a batch: their bytes, and the start and end of each message and body in them.
 
-    A stop token follows every body, so eight bytes can be read from any byte of a body."""
+    A stop token follows every body, so eight bytes can be read starting at any byte of a body."""
 
     def __init__(self, data: bytes, starts: Positions, body_starts: Positions, body_ends: Positions) -> None:
         self.data = data
@@ -118,8 +118,9 @@ class Batch:
         return self._flagged()
 
     def places_begun(self, first: int, second: int | None) -> Positions:
-        """Return the offsets in bodies of all bytes `first`, and of some in headers. If `second` is given, it must
-        follow: if the first byte is frequent, this takes much less time than looking at what follows each of them."""
+        """Return the offsets of all bytes `first` in bodies, and of some in headers. With `second`, return only the
+        offsets directly before that byte: if `first` is frequent, this takes much less time than checking the byte
+        after each offset."""
         if bytes((first,)) not in self.data:
             return _NOWHERE
         flags = self._flags[: len(self.data)]
@@ -131,7 +132,7 @@ class Batch:
         return self._flagged()
 
     def places_in(self, wanted: bytes) -> Positions:
-        """Return the offsets of all bytes in a set, in no particular order."""
+        """Return the offsets of all bytes that are in `wanted`, in no particular order."""
         ranges = _ranges(wanted)
         if ranges[0][0] < 0x80:
             return np.concatenate([self.places_of(low, high) for low, high in ranges])
@@ -158,8 +159,8 @@ class Batch:
 
 
 class _Literals:
-    """The literals to find, each by its first four bytes or by a search. The first bytes are used if a literal that
-    ignores case has the same first byte, or if it is not ASCII."""
+    """The literals to find, each by its first four bytes or by a search. The first four bytes are used for a literal
+    whose first byte is not ASCII, or is also the first byte of a literal that ignores case."""
 
     def __init__(self, checks: Sequence[Check]) -> None:
         triggers = [leaf for leaf in leaves_of(checks) if isinstance(leaf, Contains)]
@@ -175,7 +176,7 @@ class _Literals:
         self._beginnings = {first: _Beginnings(first[0], some) for first, some in heads.items()}
 
     def of(self, trigger: Contains) -> tuple[dict[bytes, list[_Word]], list[bytes]]:
-        """Return the words by their first byte, and the literals to search for one by one."""
+        """Return the words of a trigger by their first byte, and its literals to search for one by one."""
         return self._of[id(trigger)]
 
     def places(self, batch: Batch, first: bytes) -> Positions:
@@ -189,7 +190,7 @@ class _Beginnings:
     def __init__(self, first: int, heads: set[bytes]) -> None:
         self._firsts = _cases(first)
         self._tables = [_following(heads, place) for place in range(1, _HEAD)]
-        """For each byte after the first one, a flag for each value that it may have."""
+        """For each byte after the first one, a table of byte values: true for those that it may have."""
         seconds = np.flatnonzero(self._tables[0]).tolist()
         self._second = seconds[0] if len(seconds) == 1 else None
 
@@ -208,7 +209,7 @@ def _cases(byte: int) -> tuple[int, ...]:
 
 
 def _following(heads: set[bytes], place: int) -> Rows:
-    """Return a flag for each value that this byte of one of these literals may have."""
+    """Return a flag for each byte value: true if one of these literals may have it at this place."""
     if any(len(head) <= place for head in heads):
         return np.ones(256, bool)
     return _table(bytes(byte for head in heads for byte in _cases(head[place])))
@@ -232,7 +233,7 @@ def _sorted_out(trigger: Contains, firsts: set[bytes]) -> tuple[dict[bytes, set[
 
 
 class NativeSigns:
-    """The results of one pass of the native accelerator: a bit for each elementary trigger that bytes decide."""
+    """Runs the native accelerator once per batch, with a bit for each elementary trigger that bytes decide."""
 
     def __init__(self, checks: Sequence[Check]) -> None:
         self._bits: dict[int, int] = {}
@@ -295,13 +296,13 @@ class FoundSigns(Struct, frozen=True):
 
 
 def native_literal(text: bytes, bits: int, *, folds: bool) -> bytes:
-    """Return a literal for `Native.signs`."""
+    """Pack a literal into the form that `Native.signs` expects."""
     beginning = (text.lower() if folds else text)[:_LONGEST_LITERAL]
     return struct.pack(f"=IBB{_LONGEST_LITERAL}s", bits, folds, len(beginning), beginning)
 
 
 class NumpyPrefilter:
-    """Selects the checks of all messages of a batch at once."""
+    """Selects the checks of all messages of a batch in a few passes."""
 
     def __init__(self, checks: Sequence[Check]) -> None:
         self._triggers = [check.trigger for check in checks]
@@ -417,7 +418,7 @@ class _Pass:
         return known
 
     def _rows_with(self, literal: bytes) -> list[int]:
-        """Return the rows of the messages whose bodies contain a rare literal."""
+        """Return the rows of the messages whose bodies contain a literal. This is fast only if the literal is rare."""
         batch, rows = self._batch, []
         at = batch.data.find(literal)
         while at >= 0:

@@ -1,4 +1,4 @@
-"""`CheckQueue`: runs checks behind the index, in slices and in input order."""
+"""`CheckQueue`: runs the checks of indexed messages, in slices and in input order."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ EVENT_BYTES = 256
 STRAY_BLOCK = 1024 * 1024
 """How many bytes of stray text are checked together."""
 _NEEDS_MESSAGES = (W_TEXT_BETWEEN, W_VERSION_UNKNOWN)
-"""Diagnostics that are not reported for an input without messages whose format is unknown."""
+"""Rules that are not reported if an input has an unknown format and no messages."""
 
 
 _CONSTRAINT = b"<|constrain|>"
@@ -62,7 +62,7 @@ READ_AHEAD = 64 * 1024
 """The number of bytes that are read together. A larger piece is read separately."""
 _PLAIN = re.compile(rb"[\t\n -~]*+")
 MOST_TOGETHER, MOST_TOGETHER_BYTES = 256, 256 * 1024
-"""The maximum number of messages that are prefiltered together, and roughly how many bytes they may have."""
+"""The maximum number of messages that are prefiltered together, and their approximate maximum size in bytes."""
 
 
 class _AheadReader:
@@ -86,7 +86,7 @@ class _AheadReader:
         return self._data[first:last]
 
     def forget(self) -> None:
-        """Drop the bytes."""
+        """Drop the bytes that were read ahead."""
         self._data = b""
 
 
@@ -111,7 +111,7 @@ class _Text:
 
     @property
     def data(self) -> bytes:
-        """The text."""
+        """The decoded text."""
         if self._data is None:
             self._data = string_data(self.source) if self._is_string else None
             if self._data is None:
@@ -120,7 +120,7 @@ class _Text:
 
     @property
     def body(self) -> Body:
-        """The body."""
+        """The decoded body, with the origin of its bytes."""
         if self._body is None:
             self._body = self._decoded()
         return self._body
@@ -136,7 +136,7 @@ class _Text:
 
 
 class _BlockReader:
-    """Reads the bytes of several messages at once if they are close to each other."""
+    """Reads the bytes of several messages in one piece if the messages are close to each other."""
 
     def __init__(self, messages: list[Message], read: Read) -> None:
         start = min(message.span[0] for message in messages)
@@ -186,8 +186,8 @@ def _bits_of(checks: tuple[Check, ...]) -> _Bits:
 
 
 class Messages(Struct):
-    """Consecutive messages that await their checks, by number: batches, and the messages that the parser read between
-    them."""
+    """Consecutive messages that await their checks, by number: those of batches, and those that the parser read between
+    the batches."""
 
     first: int
     last: int
@@ -215,7 +215,7 @@ class CheckQueue:
         self._held = Findings(read)
         """Diagnostics to drop if the input has no messages, because E-FORMAT-UNKNOWN is then enough."""
         self._shown: dict[int, bool] = {}
-        """For each header key, whether the end user sees the messages with it."""
+        """For each header key, whether the end user sees the messages with that key."""
         self.calls = CallLedger(self.report, index)
         self.declaring: list[Declaring] = []
         """The message bodies and function lists that declare tools."""
@@ -352,7 +352,7 @@ class CheckQueue:
         return self._shown[key]
 
     def start_transcript(self, transcript: Transcript) -> None:
-        """Begin a transcript, to which all further messages belong."""
+        """Begin a transcript. The messages that follow belong to it."""
         if self._has_begun:
             self.tools.start_transcript()
         facts = self._facts_of(transcript)
@@ -365,14 +365,14 @@ class CheckQueue:
         self._kind_codes.clear()
 
     def has_facts_of(self, transcript: Transcript) -> bool:
-        """True if this transcript and the current one are the same as far as the checks are concerned."""
+        """True if this transcript and the current one have equal `TranscriptFacts`."""
         return self._facts_of(transcript) == self._transcribed
 
     def _facts_of(self, transcript: Transcript) -> TranscriptFacts:
         return TranscriptFacts(self._formats[transcript.format], profile(transcript.header))
 
     def _end(self) -> None:
-        """Drop the state of the checks, which contains text of the input."""
+        """End the last transcript, and drop the state of the checks, which contains text of the input."""
         self.calls.end_transcript()
         self._release()
         self.tools = ToolChecks(self.calls, self._note_declaring)
@@ -384,7 +384,8 @@ class CheckQueue:
             self._has_begun = False
 
     def _closed_run(self, message: Message, size: int) -> int:
-        """Check a message and the ones right after it. Return the cost of the ones after it."""
+        """Check a message together with the queued messages that directly follow it. Return the cost of those that
+        follow."""
         waiting, done, most = self.waiting, 0, min(size, MOST_TOGETHER_BYTES)
         messages, works = [message], list[Message | Started | Found]([message])
         while waiting and done < most and len(messages) < MOST_TOGETHER:
@@ -409,7 +410,7 @@ class CheckQueue:
         return done
 
     def _frames_together(self, works: list[Message | Started | Found], messages: list[Message]) -> None:
-        """Like `_closed_together`, for messages that are separate ranges of bytes."""
+        """Like `_closed_together`, but for messages that share no bytes."""
         base = min(message.span[0] for message in messages)
         block = self.read(base, max(message.span[1] for message in messages))
         is_plain = _PLAIN.fullmatch(block) is not None
@@ -526,7 +527,8 @@ class CheckQueue:
         return self._plain_kinds[key]
 
     def tool_of(self, key: int) -> str:
-        """Return the full name of the tool of plain calls with this header key."""
+        """Return the full name of the tool of plain calls with this header key, or an empty string if they are not
+        plain."""
         kind = self.plain_kind(key)
         return kind.tool if kind is not None else ""
 
@@ -549,7 +551,7 @@ class CheckQueue:
         return is_closed and message.header.role in ("system", "developer")
 
     def ahead(self, message: Message) -> list[Diagnostic]:
-        """Return the diagnostics of a message ahead of its turn, except those of its calls."""
+        """Return the diagnostics of a message ahead of its turn, except those that depend on other messages."""
         if not self._has_begun or message.span[0] < self.checked_to or not message.body_span:
             return []
         found = Findings(self.read)
@@ -618,7 +620,8 @@ class CheckQueue:
             start += len(data)
 
     def _messages(self, work: Messages | ClosedRows, size: int) -> int:
-        """Check about `size` bytes of the first messages and keep the rest. Return the number of bytes checked."""
+        """Check the first messages of `work`, about `size` bytes, and queue the remaining ones again. Return the number
+        of bytes checked."""
         if isinstance(work, ClosedRows):
             done = check_rows(self, work, size)
         else:
@@ -635,8 +638,8 @@ class CheckQueue:
 
 
 def _regular_body(message: Message, block: bytes, base: int, *, is_plain: bool) -> Body | None:
-    """Return the body of a message in a block that starts at `base` if nothing else determines which checks are needed:
-    the bytes around it are plain, as in a plain block, and nothing in it is escaped. Otherwise, return None."""
+    """Return the body of a message in a block that starts at `base`, if header and body determine which checks are
+    needed: the bytes around the body are plain, and nothing in the body is escaped. Otherwise, return None."""
     plain = plain_body(message)
     if plain is None:
         return None

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 CONTROLS = bytes([*range(0x01, 0x09), 0x0B, 0x0C, *range(0x0E, 0x20), 0x7F])
 """Control characters except NUL, tab, line feed, and carriage return."""
 MOST_UNEXPLAINED = 64
-"""If a batch has more characters than this that may be hidden, an exact search takes less time than checking their
+"""If more characters than this may be hidden in a batch, an exact search takes less time than checking their
 messages."""
 _TOKEN_LEADS = "<[]◁".encode()
 _STRIPPED_LEADS = b"ac \t\n\r\v\f"
@@ -58,7 +58,7 @@ def check_encoding(case: CheckContext) -> Iterator[Diagnostic]:
 
 
 def _spans_of_bytes(case: CheckContext) -> list[Span]:
-    """Return the spans of the message to check. Bytes that several messages share are checked only once."""
+    """Return the spans of the message that must be checked. Bytes that several messages share are checked only once."""
     pieces = case.message.pieces
     if len(pieces) > 1:
         return [(piece.start, piece.end) for piece in pieces]

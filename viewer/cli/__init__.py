@@ -122,14 +122,14 @@ def _run(arguments: list[str]) -> int:
 
 
 def _describe_help(option: click.Option | None) -> click.Option | None:
-    """Replace click's help text in place: click caches the option of each command."""
+    """Replace the text of click's help option in place, because click caches that option for each command."""
     if option is not None:
         option.help = "Show this help."
     return option
 
 
 class _Program(click.Group):
-    """The listed commands, each loaded on demand. Any other argument is a file to view."""
+    """The listed commands, each loaded on demand. Any other first argument is a file to view."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         if ctx.resilient_parsing and not args:
@@ -219,7 +219,8 @@ def _configured_limits() -> Limits:
 
 
 def plugins() -> Plugins:
-    """Load the format plug-ins, unless they are already loaded. Call this only if an input needs one, or names one."""
+    """Return the registry of format plug-ins, and connect it to the settings on first use. Call this only if an input
+    needs or names a plug-in."""
     from viewer.plugins.loading import PLUGINS
     from viewer.tui.settings.file import read_settings
 
@@ -237,7 +238,7 @@ def _plugin_tables() -> list[RecordFormat]:
 
 
 def _suggest_command(arguments: list[str]) -> None:
-    """Suggest a command for a single word that is not a file but looks like a command."""
+    """Raise an error that suggests a command if the first argument is not a file but resembles a command."""
     if not arguments or arguments[0].startswith("-") or ":" in arguments[0]:
         return
     if os.path.exists(arguments[0]):  # noqa: PTH110 (never raises)
@@ -255,7 +256,7 @@ def _say_version(context: click.Context) -> NoReturn:
 
 
 def _version_lines() -> Iterator[str]:
-    """Yield the versions that belong in a bug report: program, Python, operating system, and packages."""
+    """Yield lines with the versions that belong in a bug report: program, Python, operating system, and packages."""
     import platform
 
     from viewer import __version__
@@ -269,7 +270,7 @@ def _version_lines() -> Iterator[str]:
 
 
 def _version(package: str) -> str | None:
-    """Return the version of an installed package, without importing it."""
+    """Return the version of a package without importing it; None if it is not installed."""
     from importlib.metadata import PackageNotFoundError, version
 
     try:

@@ -68,7 +68,7 @@ class Report:
         self.more: list[tuple[str, str, int]] = []
         self.errors = self.warnings = self.messages = self.transcripts = 0
         self.has_empty = False
-        """True if a file has no messages."""
+        """True if any file has no messages."""
 
     def __iter__(self) -> Iterator[tuple[Document, Finding]]:
         for document in announced(self.inputs, self.sentence):
@@ -80,7 +80,7 @@ class Report:
             mention_if_empty(document)
 
     def findings(self, document: Document) -> list[Finding]:
-        """Return the findings of a file; with a filter, add them to the totals."""
+        """Return the findings of a file. With a filter, return only those that match, and add them to the totals."""
         for add in self._adds:
             retried(document, partial(add, document))
         findings = retried(document, document.findings)
@@ -92,7 +92,7 @@ class Report:
         return findings
 
     def count(self, document: Document) -> None:
-        """Add the totals of a file."""
+        """Add the counts of a file to the totals."""
         if self._wanted is None:
             self.errors += document.tally.diagnostics("error")
             self.warnings += document.tally.diagnostics("warning")
@@ -105,12 +105,12 @@ class Report:
         return document.tally.unlisted if self._wanted is None else {}
 
     def take_more(self) -> Iterator[tuple[str, str, int]]:
-        """Return the file, code, and count of unlisted diagnostics, and clear them."""
+        """Return the counts of unlisted diagnostics, each with its file and code, and clear them."""
         more, self.more = self.more, []
         return iter(more)
 
     def of(self, path: str) -> Report:
-        """Return an empty report for one of the files, with the same options."""
+        """Return an empty report for one of the files, with the options of this report."""
         return Report(self.inputs.of(path), self._adds, self._wanted)
 
     def add(self, one: Counted) -> None:
@@ -124,7 +124,7 @@ class Report:
         self.inputs.code = max(self.inputs.code, one.code)
 
     def counted(self) -> Counted:
-        """Return the totals."""
+        """Return the totals, to send them to the main process."""
         totals = self.errors, self.warnings, self.messages, self.transcripts
         return Counted(*totals, self.has_empty, self.more, self.inputs.code)
 
@@ -228,7 +228,7 @@ def command(
 
 
 def _wanted(where: Filter, audience: Audience, document: Document, findings: list[Finding]) -> list[Finding]:
-    """Select the findings that match a filter. Read the audience's messages only if a term is about messages."""
+    """Select the findings that match a filter. Read the audience's messages only if the filter refers to messages."""
     from viewer.document.filter.predicate import matching
     from viewer.document.filter.problems import ProblemFacts, is_problem_wanted, without_problems
 
@@ -348,8 +348,8 @@ def _suites(report: Report) -> Iterator[Suite]:
 class LiveReport:
     """Prints diagnostics as they are found, and counts them.
 
-    The counts omit results in a format that was detected too early and then replaced. They include findings from before
-    the file was rewritten or replaced.
+    The counts omit findings in a format that was detected too early and later replaced by another. They include
+    findings from before the file was rewritten or replaced.
     """
 
     def __init__(self, output: Output, form: str | None, with_source: bool, most_per_code: int) -> None:
@@ -410,7 +410,7 @@ class LiveReport:
         self.has_output = self.has_output or bool(new)
 
     def rest(self) -> None:
-        """Do nothing: everything has been printed."""
+        """Do nothing: everything has already been printed."""
 
     def stalled(self, document: LiveDocument) -> None:
         number, seconds = next(iter(document.open_numbers), 0), document.stalled_for
@@ -420,7 +420,7 @@ class LiveReport:
             complain(f"{document.name}: message {number} is stalled: no data for {seconds:.0f} s")
 
     def end(self) -> None:
-        """Print the diagnostics found at the end, and the counts of unlisted ones."""
+        """Print the diagnostics found at the end, and the counts of unlisted diagnostics."""
         self.grow()
         assert self._document
         for code, count in self._document.tally.unlisted.items():

@@ -41,7 +41,8 @@ def command(context: click.Context, shell: str) -> int:
 
 
 def _whole_values(lines: str) -> str:
-    """Split fish completions at the first comma only: values may contain commas (`--reveal analysis,tool`)."""
+    """Make the fish script split each completion at its first comma only: a value may contain commas
+    (`--reveal analysis,tool`)."""
     return lines.replace('string split "," ', 'string split --max 1 "," ')
 
 
@@ -85,7 +86,7 @@ def formats(context: Context, parameter: Parameter, incomplete: str) -> Completi
 
 
 def themes(context: Context, parameter: Parameter, incomplete: str) -> Completions:
-    """Complete bundled and user themes."""
+    """Complete the names of bundled and user themes."""
     from viewer.render.theme import theme_names
     from viewer.tui.settings.places import themes_folder
 
@@ -101,7 +102,8 @@ def codes(context: Context, parameter: Parameter, incomplete: str) -> Completion
 
 
 def parts_of(names: Iterable[str]) -> Complete:
-    """Complete the last part of a list such as `analysis,tool` with names that are not in the list yet."""
+    """Return a function that completes the last part of a list such as `analysis,tool` with names that are not in the
+    list yet."""
     known = tuple(names)
 
     def complete(context: Context, parameter: Parameter, incomplete: str) -> Completions:

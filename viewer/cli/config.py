@@ -57,7 +57,7 @@ def command(begin: bool, keys: bool, color: str, ascii_only: bool) -> int:
 
 
 def _rows(settings: Settings) -> Iterator[tuple[str, str, str]]:
-    """Yield every setting with its value and origin; of the keys, only those that the user changed."""
+    """Yield each setting with its value and origin. Key bindings are included only if the user changed them."""
     from viewer.tui.keys import by_id
     from viewer.tui.settings.settings import theme_in_force
 

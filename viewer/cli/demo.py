@@ -74,14 +74,14 @@ _BETWEEN = 12
 
 
 class Moment(Struct, frozen=True, gc=False):
-    """One piece to write, and the pause before it in seconds."""
+    """One piece to write, and the pause before it, in seconds."""
 
     pause: float
     data: bytes
 
 
 def script(tour: str) -> str:
-    """Return the tour with a cancelled call and an ending."""
+    """Return the tour with a cancelled call inserted and its last message completed."""
     return tour.replace(_BEFORE_CANCELLED, _CANCELLED + _BEFORE_CANCELLED) + _ENDING
 
 

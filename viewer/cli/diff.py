@@ -39,7 +39,7 @@ from viewer.rules.errors import E_STREAM_TRUNCATED
 from viewer.sources.files import is_directory
 
 _GIT_FILES = {7: (1, 4), 9: (1, 4)}
-"""The positions of the old and new file, by the number of arguments that Git passes to an external diff program."""
+"""The positions of the old and new files, by the number of arguments that Git passes to an external diff program."""
 _ONLY = ("changed", "calls", "arguments")
 _SIDE_WIDTH = 120
 """The total width of two columns if the output is a file or pipe."""
@@ -185,13 +185,13 @@ def _compare_folders(a: str, b: str, request: Request, output: Output) -> bool:
 
 
 def _say_level(request: Request) -> None:
-    """Warn that the output includes hidden messages, once both sides can be read."""
+    """Warn that the output includes hidden messages, unless it is the safe view or JSON."""
     if not request.audience.is_safe and request.layout != "json":
         say("DEBUG view: the comparison includes hidden messages.")
 
 
 def _names(folder: str) -> dict[str, str]:
-    """Return the transcripts of a folder: paths by relative name."""
+    """Return the paths of the transcripts in a folder, by relative path."""
     from viewer.sources.folder import find_transcripts  # only needed for folders
 
     found: dict[str, str] = {}
@@ -222,7 +222,7 @@ def _compare(a: str, b: str, request: Request, output: Output, name: str | None 
 
 
 def _open(path: str, format: str | None, request: Request) -> Document | None:
-    """Open one side; None for the null device, which Git names in place of a missing file."""
+    """Open one side; None for the null device, which Git passes in place of a missing file."""
     if path == os.devnull:
         return None
     document = open_document(path, format=format, options=request.reading)

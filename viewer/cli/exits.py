@@ -15,7 +15,7 @@ from viewer.render.sanitize import sanitize_line
 
 FINE = 0
 FINDINGS = 1
-"""The transcript has errors, or is refused: it cannot be written or sent as requested."""
+"""Problems or differences were found, or the transcript is refused: it cannot be written or sent as requested."""
 USAGE = 2
 """The request cannot be fulfilled: a wrong option, a missing file, an unknown format."""
 INTERRUPTED = 130
@@ -40,7 +40,7 @@ def say(sentence: str) -> None:
 
 
 def complain(sentence: str) -> None:
-    """Report an error with the program name in front."""
+    """Print one line on standard error, with the program name in front."""
     say(f"ocmlview: {sentence}")
 
 
@@ -51,7 +51,7 @@ def fail(sentence: str) -> int:
 
 
 def refuse(sentence: str) -> int:
-    """Report a transcript that cannot be written or sent as requested, and return the exit code of the refusal."""
+    """Report a transcript that cannot be written or sent as requested, and return the exit code for a refusal."""
     complain(sentence)
     return FINDINGS
 
@@ -109,7 +109,7 @@ def _quote(excerpt: Excerpt) -> None:
 
 
 def _first_sentence(error: click.ClickException) -> str:
-    """Describe the error in the command line, and where to find help, on one line."""
+    """Return one line that describes the error in the command line and names the help command."""
     context = error.ctx if isinstance(error, click.UsageError) else None
     hint = f" Try '{context.command_path} --help'." if context else ""
     return error.format_message() + hint

@@ -1,4 +1,4 @@
-"""`ocmlview export`: write the shown content to a file whose name and first words contain `safe` or `DEBUG`."""
+"""`ocmlview export`: write the shown content to a file. Its default name and its first words state the level."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def _size(context: click.Context, parameter: click.Parameter, value: str | None)
 
 
 def _check_site_options(form: str | None, output: str | None, single: bool, limit: int | None) -> None:
-    """Refuse options that are useless without another option."""
+    """Refuse an option if another option that it needs is missing."""
     context = click.get_current_context()
     if form == SITE and output in (None, options.STDIN):
         raise click.UsageError("A site needs an output folder: -o DIR.", context)
@@ -160,7 +160,7 @@ def _export_folder(
 
 
 def _shown_name(document: Document, audience: Audience, where: Filter | None, redactor: Redactor | None) -> str:
-    """Return the file name of a document, without the secrets that its transcript reveals."""
+    """Return the file name of a document. A redactor masks the secrets in it."""
     name = PurePath(document.name).name
     if redactor is None:
         return name

@@ -62,7 +62,7 @@ class FirstPageRequest(Struct, frozen=True):
 
 @contextmanager
 def first_screen(request: FirstPageRequest) -> Iterator[Taken | None]:
-    """Context manager: print the first page if possible. The app loads and runs inside."""
+    """Context manager: print the first page if possible. The caller loads and runs the app inside the context."""
     if not SCREEN.is_complete:
         page = _page(request)
         if page is None:
@@ -137,7 +137,8 @@ def _lines(
 
 
 def _title(document: Document, projection: Projection, height: int) -> TitleFacts:
-    """Return the title facts for a cursor on the first message, or on the first row if no message is near."""
+    """Return the title facts for a cursor on the first message, or on the first row if the first screen has no
+    message."""
     from viewer.tui.bars.place_facts import place_facts
 
     rows = projection.rows(folding=Folding())
@@ -161,7 +162,7 @@ def view_lines(projection: Projection, width: int, style: Style, settings: Setti
 
 
 def _notes(document: Document, audience: Audience, signs: Glyphs) -> list[SafeText]:
-    """Explain why the view is empty; return nothing if it is not empty."""
+    """Return sentences that explain why the view is empty, or an empty list if it is not."""
     if document.project(audience).rows().shown_count:
         return []
     facts = empty_facts(document, strict=audience.strict, debug=False, sealed=audience.sealed)
@@ -219,7 +220,7 @@ def _code(color: str | None, layer: int, exact: bool) -> str:
 
 
 def nearest_color(red: int, green: int, blue: int) -> int:
-    """Return the nearest of 256 colors, as the app computes it."""
+    """Return the number of the nearest of 256 colors, computed as in the app."""
     _, lightness, saturation = rgb_to_hls(red / 255, green / 255, blue / 255)
     if saturation < 0.15:
         gray = round(lightness * 25.0)
@@ -230,7 +231,8 @@ def nearest_color(red: int, green: int, blue: int) -> int:
 
 
 def _size() -> tuple[int, int] | None:
-    """Return the size of the terminal if all standard streams belong to it."""
+    """Return the size of the terminal; None if the first page does not fit it, or if the standard streams do not
+    share a terminal."""
     if not all(map(os.isatty, (0, 1, 2))) or sys.__stderr__ is None or os.ttyname(1) != os.ttyname(2):
         return None
     size = shutil.get_terminal_size()  # as the app does

@@ -94,7 +94,7 @@ class _Follower:
 
     def _turn(self) -> None:
         """Run one step, and pause if it had no effect."""
-        is_finished = self._followed.is_finished and self._followed.is_finished()  # before the file is read
+        is_finished = self._followed.is_finished and self._followed.is_finished()  # check first, to miss no data
         if self._document:
             try:
                 if self._step(self._document):
@@ -111,7 +111,7 @@ class _Follower:
         self._look_for_newer()
 
     def _step(self, document: LiveDocument) -> bool:
-        """Run one step; True if more may follow."""
+        """Run one step; True if the next step should follow without a pause."""
         change = document.step()
         self._tell(document, change)
         if change.more or change.ended:
@@ -138,7 +138,7 @@ class _Follower:
         self._printer.begin(document)
 
     def _look_at_recorder(self) -> None:
-        """Report once that times are no longer recorded."""
+        """If recording times has failed, report it, only once."""
         if self._recorder and self._recorder.fault:
             self._code = fail(self._recorder.fault)
             self._recorder = None

@@ -59,7 +59,7 @@ def command(file: str | None, plugin: str | None, as_json: bool, color: str, asc
 
 
 def _verify(name: str) -> int:
-    """Verify a plug-in. The exit code is 1 after the first failure."""
+    """Verify a plug-in, and return the exit code: 1 if a check fails."""
     from viewer.plugins.testing import FormatFaultError, verify
 
     if name in FORMATS and plugins().get(name) is None:
@@ -74,7 +74,7 @@ def _verify(name: str) -> int:
 
 
 def _detect(file: str, output: Output, *, as_json: bool) -> int:
-    """Print the ranking of formats for a file. The exit code is 1 if none matches."""
+    """Print the formats that match a file, best match first, and return the exit code: 1 if none matches."""
     source = open_source(file)
     found = ranking(source.read(0, min(source.size, HEAD)))
     if as_json:

@@ -16,7 +16,8 @@ from viewer.sources.files import is_directory
 
 
 class Inputs:
-    """Iterates over documents. Afterwards, `code` is 2 if one could not be read."""
+    """Iterates over the documents of the inputs. At the end, `code` is the exit code: 2 if an input could not be
+    read."""
 
     def __init__(
         self,
@@ -29,8 +30,8 @@ class Inputs:
         strict: bool = False,
         skips: Callable[[str], bool] = lambda path: False,
     ) -> None:
-        """With `refuses`, skip files without a known format and set the exit code for damaged ones. With `strict`, do
-        not print the keys of unknown files. `skips` selects the files to omit from a folder."""
+        """With `refuses`, skip files of unknown format, and let damaged files set the exit code. With `strict`, do not
+        print the keys of unknown files. `skips` selects the files to omit from a folder."""
         self._refuses = refuses
         self._strict = strict
         self._skips = skips
@@ -102,7 +103,7 @@ Result = TypeVar("Result")
 
 
 def retried(document: Document, act: Callable[[], Result], output: Output | None = None) -> Result:
-    """Return the result of `act`, and retry it as long as it fails because the file was rewritten.
+    """Call `act` and return its result. Repeat the call as long as it fails because the file was rewritten.
 
     If `act` has already written to `output`, raise the error again: written output cannot be undone."""
     while True:
@@ -116,7 +117,7 @@ def retried(document: Document, act: Callable[[], Result], output: Output | None
 
 
 def read_again(document: Document) -> None:
-    """Read a rewritten file from the start. Raises FileRewrittenError if that happens repeatedly."""
+    """Read a rewritten file from the start. Raises FileRewrittenError if it was rewritten too often."""
     if document.revision >= MOST_REVISIONS:
         raise FileRewrittenError(document.name)
     document.begin_again()

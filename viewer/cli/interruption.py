@@ -22,7 +22,7 @@ class Interruption:
         self._before: object = None
 
     def __enter__(self) -> Interruption:
-        if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # background jobs ignore it
+        if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # background jobs ignore the signal
             self._before = signal.signal(signal.SIGINT, self._hear)
         return self
 
@@ -33,7 +33,7 @@ class Interruption:
             signal.signal(signal.SIGINT, signal.default_int_handler)
 
     def wait(self, pause: Callable[[], object]) -> None:
-        """Pause, unless the user has interrupted."""
+        """Call `pause`, unless the user has interrupted."""
         self._is_waiting = True
         try:
             if not self.heard:
@@ -54,7 +54,7 @@ def ended_tidily() -> Iterator[None]:
 
     def end(number: int, frame: FrameType | None) -> NoReturn:
         for heard in before:
-            signal.signal(heard, signal.SIG_IGN)  # a second one would interrupt the cleanup
+            signal.signal(heard, signal.SIG_IGN)  # a second signal would interrupt the cleanup
         raise SystemExit(128 + number)
 
     before = {number: signal.signal(number, end) for number in FATAL if signal.getsignal(number) is signal.SIG_DFL}

@@ -21,7 +21,7 @@ _PLAIN = re.compile(r"[A-Za-z0-9._@/+:-]{1,128}")
 
 
 def named_items(typed: str) -> list[str] | None:
-    """Return the completions of `FILE:` and the start of an item; None if no file is named."""
+    """Return the completions of `FILE:` followed by the start of an item name; None for any other text."""
     file, item = split_item(typed + ("x" if typed.endswith(":") else ""))
     if not item:
         return None

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
 
 IN_FLIGHT = 4
-"""Files per process that are submitted at a time."""
+"""The maximum number of files per process that are submitted in advance."""
 
 Result = TypeVar("Result")
 
@@ -90,7 +90,7 @@ def _begin() -> None:
 
 
 def _run(path: str) -> _Done:
-    """Call the function, and capture what it prints."""
+    """Call the function for one path, and capture what it prints."""
     streams = sys.stdout, sys.stderr
     out, err = (io.TextIOWrapper(io.BytesIO(), stream.encoding, newline="") for stream in streams)
     sys.stdout, sys.stderr = out, err

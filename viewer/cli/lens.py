@@ -34,7 +34,7 @@ _RANKS = {None: None, "differ": Rank.LABEL, "visibility": Rank.VISIBILITY}
 
 
 class Comparison(Struct, frozen=True):
-    """The readings of a document by each text format."""
+    """The readings of a document, one per text format."""
 
     document: Document
     readings: tuple[Reading, ...]
@@ -47,7 +47,7 @@ class Comparison(Struct, frozen=True):
         return self.document.detection.format
 
     def only(self, names: Sequence[str]) -> tuple[Reading, ...]:
-        """Return the readings of these formats only."""
+        """Return only the readings in these formats."""
         return tuple(each for each in self.readings if each.format in names)
 
     @property
@@ -186,8 +186,8 @@ def _shown_messages(comparison: Comparison) -> Iterator[_Shown]:
 
 
 def _safe_text(comparison: Comparison, same: bytes, name: str | None, output: Output) -> Iterator[Line]:
-    """Yield the messages that every reader shows in the same way and, between them, the number of others that the
-    chosen reader shows."""
+    """Yield the messages that every reader shows in the same way and, between them, the number of other messages that
+    the chosen reader shows."""
     style = output.style
     if name is not None:
         yield rule(style.name(name), trusted(""), output.width, style, heavy=True)
@@ -216,7 +216,8 @@ def _safe_json(
 def _summary(
     comparison: Comparison, verdicts: dict[str, str] | None, ranks: dict[str, int | None]
 ) -> dict[str, object]:
-    """Return the last line. End users get no verdict, because it may depend on hidden text."""
+    """Return the object for the last line of JSON. It has no verdicts for end users, because a verdict may depend on
+    hidden text."""
     return {"kind": "lens-summary", "chosen": comparison.chosen, "verdicts": verdicts, **ranks}
 
 

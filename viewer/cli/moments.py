@@ -29,7 +29,7 @@ class AskedMoment(Struct, frozen=True):
 
     at: At
     times: str
-    """The sidecar with recorded times."""
+    """The path of the sidecar with recorded times, or an empty string."""
 
     @property
     def request(self) -> ReplayRequest:
@@ -109,7 +109,8 @@ def arrivals_of(document: Document, audience: Audience, times: str) -> Arrivals:
 def view_at(
     document: Document, audience: Audience, asked: AskedMoment, where: Filter | None
 ) -> tuple[Projection, Moment]:
-    """Return what the audience saw at a moment. For a moment past the end, return what it sees at the end."""
+    """Return what the audience saw at the requested moment, and that moment. If the moment is past the end, return
+    what the audience sees at the end."""
     from viewer.insight.replay.player import Player, go_to
     from viewer.insight.replay.timeline import Timeline
 

@@ -124,7 +124,7 @@ def command(
 
 
 def _simulators(document: Document, before: int | None, encoder: Encoder | None) -> Iterator[Simulator]:
-    """Yield a simulator for each transcript, or for the one with message `before`."""
+    """Yield a simulator for each transcript, or only one for the prompt that produced message `before`."""
     projection = document.project(EVERYTHING, withholds=False)
     if before is not None:
         yield _before(projection, before, encoder)
@@ -255,7 +255,7 @@ def _title(outcomes: list[Outcome], *, several: bool) -> str:
 
 
 def _agreement(outcomes: list[Outcome]) -> str:
-    """Return how many policies refuse the history, and whether the others produce the same prompt."""
+    """Describe how many policies refuse the history, and whether the others produce the same prompt."""
     refused = sum(outcome.refused is not None for outcome in outcomes)
     others, prompts = len(outcomes) - refused, len(groups(outcomes))
     if not others:

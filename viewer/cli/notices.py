@@ -46,9 +46,9 @@ UNREAD = (
 
 
 def mention(document: Document, audience: Audience) -> None:
-    """Report why nothing was printed, and which records stay hidden.
+    """Report why nothing was printed, or how many records of unknown type are hidden.
 
-    A strict audience gets no notice: it would reveal whether something is hidden."""
+    A strict audience gets no notice, because a notice would reveal whether something is hidden."""
     if audience.strict:
         return
     mention_if_empty(document)
@@ -62,7 +62,7 @@ def mention(document: Document, audience: Audience) -> None:
 
 
 def mention_if_empty(document: Document) -> None:
-    """Report why nothing was printed, unless the audience is strict."""
+    """Report that no transcript was recognized, or that the transcript has no messages."""
     if document.unknown:
         complain(unknown_sentence(document))
     elif not document.message_count:
@@ -83,7 +83,7 @@ def refuse_if_unknown(document: Document, *, strict: bool) -> None:
 
 
 def unknown_sentence(document: Document, *, strict: bool = False) -> str:
-    """Describe an input in which no transcript was recognized. A strict audience learns no keys."""
+    """Describe an input in which no transcript was recognized. With `strict`, do not quote the keys of its JSON."""
     from pathlib import PurePath  # slow to load, and rarely needed
 
     keys = document.detection.keys if document.unknown == "json" else ()
@@ -101,14 +101,14 @@ def unknown_sentence(document: Document, *, strict: bool = False) -> str:
 
 
 def _with_keys(keys: tuple[str, ...], lead: str, *, strict: bool) -> str:
-    """Return `lead` followed by the plain keys in quotes; empty if no key is plain."""
+    """Return `lead` followed by the plain keys in quotes; empty if no key is plain, and with `strict`."""
     plain = plain_keys(keys)
     named = ", ".join(f'"{key}"' for key in plain)
     return f"{lead} {named}" if plain and not strict else ""
 
 
 def report_damage(document: Document) -> int:
-    """Report that a compressed input is damaged, truncated, or too large, and return the exit code."""
+    """If a compressed input is damaged, truncated, or too large, report it. Return the exit code."""
     if not document.damage:
         return FINE
     complain(f"{document.name}: {E_STREAM_TRUNCATED.reasons[document.damage]}")
@@ -116,7 +116,7 @@ def report_damage(document: Document) -> int:
 
 
 def announced(documents: Iterable[Document], sentence: str) -> Iterator[Document]:
-    """Yield documents, and print a sentence about their output as soon as one can be read."""
+    """Yield the documents. Before the first one, print a sentence about the output."""
     for document in documents:
         if sentence:
             say(sentence)
@@ -125,18 +125,18 @@ def announced(documents: Iterable[Document], sentence: str) -> Iterator[Document
 
 
 def say_level(audience: Audience) -> None:
-    """Report that the conversation reveals something."""
+    """If the printed conversation reveals something, report it."""
     if sentence := level_sentence(audience):
         say(sentence)
 
 
 def level_sentence(audience: Audience) -> str:
-    """Return what to report about an audience that sees more than the end user, or an empty string."""
+    """Return the notice for an audience that sees more than the end user; empty for the safe view."""
     return _LEVELS[audience.level]
 
 
 def say_what_is_withheld(projection: Projection) -> None:
-    """List, on standard error, what stays hidden."""
+    """Report, on standard error, the fields and header values that were dropped."""
     count = projection.omissions.fields
     if count:
         fields, them = ("field", "it") if count == 1 else ("fields", "them")
@@ -146,7 +146,7 @@ def say_what_is_withheld(projection: Projection) -> None:
 
 
 def say_what_is_outside(projection: Projection) -> None:
-    """Report text outside any message, which no conversion writes."""
+    """Report how many runs of text outside any message were omitted. No conversion writes them."""
     count = projection.omissions.strays
     if count:
         say(f"{count:,} {'run' if count == 1 else 'runs'} of text outside any message omitted.")

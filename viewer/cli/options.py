@@ -67,7 +67,7 @@ def reading(command: Command) -> Command:
 
 
 def audience(command: Command) -> Command:
-    """Add the options for the audience: --reveal, --debug, --strict-safe. No others reveal anything."""
+    """Add the options for the audience: --reveal, --level, --debug, --strict-safe. No other option reveals anything."""
     for option in (
         click.option("--strict-safe", is_flag=True, help="Do not reveal that anything is hidden."),
         debug_option,
@@ -98,7 +98,7 @@ def threads(command: Command) -> Command:
 
 
 def _thread(context: click.Context, parameter: click.Parameter, value: str) -> int | None:
-    """Return the number of the thread; 0 for the main one, None for all."""
+    """Return the number of a thread; 0 for the main thread, None for all threads."""
     if value in ("main", "all"):
         return 0 if value == "main" else None
     if value.isascii() and value.isdigit() and len(value) < 10:
@@ -232,7 +232,7 @@ def audience_of(
     reveal: frozenset[Reveal], debug: bool, strict_safe: bool, thread: int | None = None, *, safe_only: bool = False
 ) -> Audience:
     """Return the requested audience. The brief level shows no hidden messages, so it cannot be combined with options
-    that do."""
+    that show them."""
     context = click.get_current_context()
     revealed = reveal | {Reveal.ALL} if debug else reveal
     level = context.meta.get(_LEVEL)
@@ -385,6 +385,6 @@ class Followed(Struct, frozen=True):
     stall_after: float | None = None
     """Seconds without data before an open message is reported as stalled."""
     is_finished: Callable[[], bool] | None = None
-    """True if no more data will be written. Without it, only a pipe can end."""
+    """Returns True if no more data will be written. Without this function, only a pipe can end."""
     record_times: str = ""
-    """The sidecar that records when bytes arrive."""
+    """The path of the sidecar that records when bytes arrive, or an empty string."""

@@ -31,7 +31,7 @@ class Output:
         """The number of characters written."""
 
     def write(self, lines: Iterable[Printable]) -> None:
-        """Write lines and their line ends. On a terminal, each line appears immediately."""
+        """Write lines and their line endings, in blocks of up to 64 KiB or, on a terminal, 100 lines."""
         waiting: list[str] = []
         size = 0
         for line in lines:
@@ -50,14 +50,14 @@ class Output:
         self.write(map(self.style.paint, lines))
 
     def write_parts(self, parts: Iterable[str]) -> None:
-        """Write printable text immediately. It includes its line ends, and may stop in the middle of a line."""
+        """Write printable text immediately. The text includes its line endings and may end in the middle of a line."""
         text = "".join(parts)
         self.written += len(text)
         _write_text(text)
 
 
 def standard_output(color: str = "auto", ascii_only: bool = False) -> Output:
-    """Detect standard output: whether it is a terminal, its colors, characters, and width."""
+    """Return standard output, and detect whether it is a terminal, its colors, characters, and width."""
     terminal = _is_terminal()
     colored = color == "always" or (color == "auto" and terminal and _wants_color())
     style = Style(color=colored, ascii=ascii_only or _lacks_unicode(terminal), wrapped=terminal)
@@ -65,7 +65,7 @@ def standard_output(color: str = "auto", ascii_only: bool = False) -> Output:
 
 
 def _write(lines: list[str]) -> None:
-    """Write UTF-8 in any locale. If the locale cannot show it, the style has already converted it to ASCII."""
+    """Write lines as UTF-8 in any locale. If the locale is not UTF-8, the style has already converted them to ASCII."""
     if lines:
         _write_text("\n".join(lines) + "\n")
 
@@ -112,7 +112,7 @@ def _lacks_unicode(terminal: bool) -> bool:
 
 
 def _locale() -> str:
-    """Return the locale from before Python replaced C with UTF-8; empty if none is set."""
+    """Return the configured locale, as it was before Python replaced C with UTF-8; empty if none is set."""
     said, language = os.environ.get("LC_CTYPE", ""), os.environ.get("LANG", "")
     if said in _INSTEAD_OF_C and language in ("C", "POSIX"):
         said = language
@@ -130,7 +130,7 @@ def _width() -> int:
 
 
 def write_text(text: str) -> None:
-    """Write text: unchanged to a file or program, sanitized to a terminal."""
+    """Write text. If the output is a terminal, sanitize the text first."""
     if _is_terminal():
         text = sanitize(normalize_newlines(text))
     _write_text(text)
@@ -141,7 +141,7 @@ _GAP = 2
 
 
 def table_lines(heads: Sequence[str], rows: Sequence[Sequence[Cell]], width: int, style: Style) -> Iterator[Line]:
-    """Lay out a table: the heads in bold, then the rows."""
+    """Lay out a table: the column heads in bold, then the rows."""
     texts = [[_text(cell) for cell in row] for row in rows]
     widths = [max([len(head), *(cells(row[column]) for row in texts)]) for column, head in enumerate(heads)]
     numeric = [any(isinstance(row[column], int) for row in rows) for column in range(len(heads))]
@@ -201,8 +201,8 @@ _LIGHT = ("7", "9", "10", "11", "12", "13", "14", "15")
 
 
 def take_keyboard() -> bool:
-    """Make standard input the keyboard: the controlling terminal if a pipe provides the data. True if the app can
-    run."""
+    """Make standard input the keyboard: if the data comes from a pipe, use the controlling terminal instead. Return
+    True if the app can run."""
     if os.environ.get("TERM", "dumb") in NO_SCREEN or not all(map(_is_terminal_stream, (sys.stdout, sys.__stderr__))):
         return False
     if sys.stdin is not None and sys.stdin.isatty():

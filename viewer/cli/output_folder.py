@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 
 class OutputFolder:
-    """The files written for the transcripts of a folder, at the same relative paths. No two transcripts share a
-    file."""
+    """Writes one file per transcript of an input folder, in the same subfolder as the transcript. No two transcripts
+    share a file."""
 
     def __init__(self, source: str, target: str) -> None:
         if Path(target).exists() and not is_directory(target):
@@ -42,7 +42,7 @@ class OutputFolder:
         return max(code, inputs.code)
 
     def has(self, path: str) -> bool:
-        """True if this file of the input folder is inside the output folder."""
+        """True if this input file is inside the output folder."""
         return self._is_inside and Path(path).resolve().is_relative_to(self._target_path)
 
     def path_for(self, document: str, name: str, redactor: Redactor | None = None) -> Path:

@@ -154,7 +154,7 @@ def command(
 
 
 def _arguments(contents: Contents, root: str | None, again: bool, retry_failed: bool) -> str:
-    """Return the options of a run without paths, for the table of runs."""
+    """Return the options of a run, without its paths, for the table of runs."""
     flags = {
         "--strict-safe": contents.strict_safe,
         "--text": contents.text,

@@ -1,4 +1,4 @@
-"""`ocmlview serve-session`: one session of `serve`, which starts it with pipes. Not listed."""
+"""`ocmlview serve-session`: a hidden command that `serve` starts with pipes, once per browser session."""
 
 from __future__ import annotations
 

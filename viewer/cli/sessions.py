@@ -92,7 +92,7 @@ def command(
 
 
 def json_line(session: Session, head: SessionHead, now: float) -> str:
-    """Return one line of machine-readable output."""
+    """Return the JSON line for a session."""
     line = {
         "kind": "session",
         "agent": session.agent,

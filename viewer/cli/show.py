@@ -103,7 +103,7 @@ def print_text(
 
 
 def _shown_name(document: Document, audience: Audience, where: Filter | None, redactor: Redactor | None) -> str:
-    """Return the name of a document without the secrets that its transcript reveals."""
+    """Return the name of a document. A redactor masks the secrets in it."""
     if redactor is None:
         return document.name
     retried(document, lambda: redactor.learn_shown(document.project(audience, where=where)))
@@ -128,7 +128,7 @@ def _print_conversation(
 
 
 def print_live(followed: Followed, audience: Audience, output: Output, *, as_json: bool = False) -> int:
-    """Print the conversation while the input is written, until it ends or the user interrupts."""
+    """Print the conversation as the input grows, until the input ends or the user interrupts."""
     from viewer.cli.following import follow  # needed only for following
 
     if not as_json:
@@ -196,7 +196,7 @@ def _reset(document: Document, output: Output) -> None:
 
 
 _SHARE = 9
-"""Spend at most a tenth of the time on printing the open message, no matter how long it is."""
+"""Pause 9 times as long as it took to print the open message, so that printing takes at most a tenth of the time."""
 
 
 def say_stalled(document: LiveDocument) -> None:
@@ -205,7 +205,7 @@ def say_stalled(document: LiveDocument) -> None:
 
 
 class LiveText:
-    """Prints the conversation: message by message, and the open one as it grows."""
+    """Prints the conversation: each message when it is complete, and the open message as it grows."""
 
     def __init__(self, audience: Audience, output: Output) -> None:
         self._audience = audience
@@ -222,7 +222,7 @@ class LiveText:
         """The document being read."""
 
     def begin(self, document: LiveDocument) -> None:
-        """Begin a reading on the same page."""
+        """Begin a reading. Its output follows the output of earlier readings."""
         self.document = document
         if self._before:
             complain(f"{document.name}: now read as {document.detection.format}")
@@ -239,7 +239,7 @@ class LiveText:
         self._before = None
 
     def reset(self, name: str, reason: Reason) -> None:
-        """Report the reset on standard error, because the page is for the conversation."""
+        """Report the reset on standard error. If another format was detected, `begin` reports that instead."""
         from viewer.sources.changes import Reason
 
         if self._page and reason is Reason.DETECTED:
@@ -268,7 +268,7 @@ class LiveText:
         say_stalled(document)
 
     def end(self) -> None:
-        """Print the rest. For an input without a transcript, the caller prints one sentence."""
+        """Print the rest of the conversation. If no transcript was recognized, the caller reports that."""
         assert self._page
         if self.document and self.document.unknown:
             return
@@ -282,7 +282,7 @@ class LiveText:
 
 
 class LiveJson:
-    """Prints JSON Lines, each once it is settled."""
+    """Prints JSON Lines, each as soon as it can no longer change."""
 
     def __init__(self, audience: Audience, output: Output) -> None:
         self._audience = audience
@@ -293,7 +293,7 @@ class LiveJson:
         """The document being read."""
 
     def begin(self, document: LiveDocument) -> None:
-        """Begin a reading. Numbers start at 1 again."""
+        """Begin a reading. Message numbers start at 1 again."""
         self.document = document
         from viewer.render.json_lines import LiveLines
 
@@ -321,6 +321,6 @@ class LiveJson:
         say_stalled(document)
 
     def end(self) -> None:
-        """Print the rest."""
+        """Print the remaining lines."""
         assert self._lines
         self._output.write(self._lines.end())

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 MOST_TRANSCRIPTS, LARGEST_SITE = 10_000, 500_000_000
 LIMIT_OF_SINGLE = 50 * 1024 * 1024
 MOST_LISTED = 20
-"""The maximum number of files to list that are not transcripts."""
+"""The maximum number of files to report by name because they are not transcripts."""
 MANIFEST = "site.json"
 """The file that identifies an existing site."""
 ALONE = 16
@@ -78,7 +78,7 @@ class _Job(Struct, frozen=True):
 
     path: str
     name: str
-    """The path relative to the folder, or to the folder that all named files share."""
+    """The path relative to the named folder, or to the folder that contains all named files."""
     page: str
 
 
@@ -96,7 +96,7 @@ class _Built(Struct, frozen=True):
     withheld: int = 0
     withholds_header: bool = False
     has_new_masks: bool = False
-    """True if the transcript has secrets that were not learned before, such as those in a header."""
+    """True if secrets were found that had not been learned before, such as those in a header."""
 
 
 def export_site(files: Sequence[str], output: str, asked: SiteOptions) -> int:
@@ -142,7 +142,7 @@ def _checked_target(target: Path, files: Sequence[str], asked: SiteOptions) -> P
 
 
 def _find(files: Sequence[str], target: Path) -> tuple[list[tuple[str, str]], int]:
-    """Find the paths and names of all transcripts, sorted by name. List the other files of a folder."""
+    """Find the paths and names of all transcripts, sorted by name. Report the other files in a folder."""
     code = FINE
     found: list[tuple[str, str]] = []
     shared = _shared_folder(files)
@@ -167,7 +167,7 @@ def _find(files: Sequence[str], target: Path) -> tuple[list[tuple[str, str]], in
 
 
 def _shared_folder(files: Sequence[str]) -> str:
-    """Return the folder to which names are relative: the named one, or the one that contains all named files."""
+    """Return the folder to which names are relative: the named folder, or the one that contains all named files."""
     if len(files) == 1 and is_directory(files[0]):
         return os.path.abspath(files[0])  # noqa: PTH100 (symlinks keep their names)
     return os.path.commonpath([os.path.dirname(os.path.abspath(name)) for name in files])  # noqa: PTH100, PTH120
@@ -198,7 +198,7 @@ def _learn(found: Sequence[tuple[str, str]], folder: Path, asked: SiteOptions) -
     from viewer.document.redaction.redactor import FoundSecret  # few sites are masked
 
     def secrets_of(number: int) -> list[FoundSecret]:
-        with redirect_stderr(io.StringIO()), suppress(ViewerError):  # the pages report what is wrong
+        with redirect_stderr(io.StringIO()), suppress(ViewerError):  # writing the pages reports the errors
             document = open_document(found[number][0], format=asked.format, options=asked.reading)
             return retried(document, lambda: redactor.find_shown(document.project(asked.audience, where=asked.where)))
         return []
@@ -219,7 +219,7 @@ def _build(jobs: Sequence[_Job], folder: Path, asked: SiteOptions) -> list[_Buil
 
 
 def _shared(count: int, make: Callable[[int], Made], kind: type[Made], folder: Path) -> list[Made]:
-    """Compute the results in several processes and return them in order."""
+    """Compute the results, in several processes if there are many, and return them in order."""
     workers = min(_MOST_WORKERS, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1)
     made: dict[int, Made] = {}
     if count > ALONE and workers > 1:
@@ -255,7 +255,7 @@ def _made_apart(
 
 
 def _work(make: Callable[[int], object], share: range, result: Path) -> None:
-    """Compute some of the results in a forked process. If it fails, it writes no results and prints nothing."""
+    """Compute some of the results in a forked process. If it fails, the process writes no results and no output."""
     import signal
 
     for number in (signal.SIGINT, signal.SIGTERM):
@@ -311,7 +311,7 @@ def _pages(number: int, job: _Job, document: Document, folder: Path, asked: Site
 
 
 def _modified(path: str) -> str:
-    """Return the modification time of a file."""
+    """Return the modification time of a file, or an empty string if it is unknown."""
     with suppress(OSError, ValueError, OverflowError):
         changed = datetime.fromtimestamp(int(os.stat(split_item(path)[0]).st_mtime), UTC)  # noqa: PTH116
         return changed.strftime("%Y-%m-%dT%H:%M:%S")
@@ -419,7 +419,7 @@ class _Folder:
         return self
 
     def keep(self) -> None:
-        """Sync the files to disk, and replace the site with this one."""
+        """Sync the files to disk, and replace the existing site, if any, with this one."""
         with suppress(AttributeError):
             os.sync()
         old = self._target.with_name(f"{self._target.name}.old")

@@ -96,7 +96,7 @@ def _print(pieces: Iterator[list[tuple[Any, ...]]], form: str | None, limit: int
     columns = [sanitize_line(str(name)) for name in next(pieces)[0]]
     rows = (row for piece in pieces for row in piece)
     if form == "json":
-        from viewer.render.json_lines import encode  # imports the transcript reader too
+        from viewer.render.json_lines import encode  # also imports the transcript reader
 
         output.write(encode(dict(zip(columns, map(_plain, row), strict=True))) for row in rows)
     elif form == "csv":
@@ -110,7 +110,7 @@ def _print(pieces: Iterator[list[tuple[Any, ...]]], form: str | None, limit: int
 
 
 def _named(words: tuple[str, ...], where: Filter | None) -> tuple[str, str]:
-    """Return the query and the directory of the command line."""
+    """Return the query and the directory that the command line names."""
     if len(words) != (1 if where is not None else 2):
         usage = "Pass a directory: sql --where FILTER DIR." if where else "Pass a query and a directory: sql QUERY DIR."
         raise click.UsageError(usage, click.get_current_context())
@@ -156,7 +156,7 @@ def _typed(text: str) -> object:
 
 
 def _with_parameters(query: str, given: dict[str, Any], contents: Contents) -> tuple[str, dict[str, Any]]:
-    """Return the text of a query and its parameters. Those of a ready-made query have default values."""
+    """Return the text of a query and its parameters. The parameters of a ready-made query may have default values."""
     from viewer.corpus.ready import SIGN, find_query
 
     if not query.startswith(SIGN):

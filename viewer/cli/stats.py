@@ -113,7 +113,7 @@ def _tables(stats: Stats, output: Output) -> Iterator[Line]:
 
 
 def _prices(audience: Audience) -> Prices:
-    """Read the prices from the settings, if this audience sees tokens."""
+    """Return the prices from the settings, or no prices if this audience does not see token usage."""
     if not audience.sees_usage:
         return NO_PRICES
     from viewer.tui.settings.file import configured_prices

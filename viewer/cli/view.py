@@ -1,4 +1,4 @@
-"""`ocmlview [view] FILE`: open the viewer. Without a screen, print the safe view."""
+"""`ocmlview [view] FILE`: open the viewer. Without a screen, print the conversation."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ FOLLOWED_SECONDS = 600
 """A session that changed less than this many seconds ago may still be running."""
 SECONDS_BETWEEN_LOOKS = 1.0
 MOST_MERGED = 26
-"""The number of files that a merged view can name by a letter."""
+"""The maximum number of files in a merged view, which names each file by a letter."""
 
 
 def _known_theme(context: click.Context, parameter: click.Parameter, value: str) -> str:
@@ -162,7 +162,8 @@ def check_can_replay(path: str) -> None:
 
 
 def _check_merged(files: tuple[str, ...], *, compares: bool) -> None:
-    """Refuse inputs that cannot be merged: the view has one letter per file, and reads every file itself."""
+    """Refuse inputs that cannot be merged: the same file twice, too many files for one letter each, folders, and
+    standard input."""
     context = click.get_current_context()
     if compares or not 2 <= len(set(files)) == len(files) <= MOST_MERGED:
         raise click.UsageError(f"--merge needs 2 to {MOST_MERGED} different files, without --diff.", context)
@@ -171,8 +172,8 @@ def _check_merged(files: tuple[str, ...], *, compares: bool) -> None:
 
 
 def _session_paths(follow: bool) -> tuple[str, ...]:
-    """Return what to view if no file is named: the piped input, nothing to show the session list, or the newest session
-    to follow."""
+    """Return what to view if no file is named: the piped input; with `follow`, the newest session; otherwise nothing,
+    which opens the session list."""
     around = options.surroundings() if is_interactive() else None
     if around is None:
         return options.inputs_of(())
@@ -214,7 +215,8 @@ class ViewRequest(Struct, frozen=True):
 
 
 def open_viewer(paths: tuple[str, ...], wanted: ViewRequest) -> int:
-    """Show the first page, then load and run the app. Garbage collection waits until its first frame."""
+    """Show the first page, then load and run the app. Garbage collection stays off until the app draws its first
+    frame."""
     gc.disable()
     try:
         with interrupt_at_once():
@@ -267,7 +269,7 @@ def _open_viewer(paths: tuple[str, ...], wanted: ViewRequest) -> int:
 def _begun(
     paths: tuple[str, ...], wanted: ViewRequest, theme: str, settings: Settings, state: StateFile
 ) -> AbstractContextManager[Taken | None]:
-    """Return the first page of a file that is opened at its start."""
+    """Return the context of the first page, or an empty context unless a single file is opened at its start."""
     if len(paths) != 1 or wanted.follow or wanted.go_to or paths[0] == STANDARD_INPUT or state.of(paths[0]).at:
         SCREEN.release()
         return nullcontext()
@@ -288,7 +290,7 @@ def _print(
     preambles: str | None,
     asked: AskedMoment | None,
 ) -> int:
-    """Print the safe view, at the requested moment if there is one, because there is no screen for the viewer."""
+    """Print the conversation, at the requested moment if there is one, or list a folder. Used without a screen."""
     if asked is None and len(paths) == 1 and is_directory(paths[0]):
         return _list(paths[0], output)
     return print_text(

@@ -15,14 +15,14 @@ Column: TypeAlias = "array[int]"
 
 
 class Folded(Struct, frozen=True):
-    """Numbers folded into rows: each row is one number that is shown, or a run of numbers that are not."""
+    """Numbers folded into rows: each row is one shown number or a run of hidden numbers."""
 
     kinds: Column
     """The kind of each row: 0 for a shown number, 1 for a run."""
     values: Column
-    """The shown number, or the length of the run."""
+    """The shown number of each row, or the length of its run."""
     lasts: Column
-    """The last number of the row."""
+    """The last number in each row."""
 
 
 class Borders(Struct, frozen=True):
@@ -35,7 +35,8 @@ class Borders(Struct, frozen=True):
 class Columns(Protocol):
     """Operations on columns. Backends differ in speed only.
 
-    Rows are numbered from 0; `last` is the row after the last one. Columns of rows have the type code `I`."""
+    Rows are numbered from 0. A range includes `first` and excludes `last`. Columns of row numbers have the type code
+    `I`."""
 
     name: str
 
@@ -61,7 +62,7 @@ class Columns(Protocol):
         """Return the smaller and the larger value of each pair."""
 
     def where(self, column: Column, values: Set[int], first: int, last: int) -> Column:
-        """Return the rows whose value is in the set."""
+        """Return the rows of a range whose value is in the set."""
 
     def mask(self, ids: Column, allowed: bytes | bytearray, first: int, last: int) -> bytearray:
         """Return a mask: for each row, the byte of `allowed` at the ID of the row."""
@@ -105,4 +106,5 @@ class Columns(Protocol):
         The size of the table is a power of two, and at least one slot stays free."""
 
     def find_hashes(self, entries: Column, hashes: Column, wanted: Column) -> bytearray:
-        """Return, for each hash, 1 if such a table has a value with this hash."""
+        """Return, for each hash, 1 if a table that `fill_table` filled contains a value with this hash, and otherwise
+        0."""

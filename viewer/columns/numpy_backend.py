@@ -1,5 +1,5 @@
-"""Columns in NumPy. Importing it takes as long as reading a megabyte; after that, one operation handles thousands of
-rows."""
+"""Columns in NumPy. Importing NumPy takes as long as reading a megabyte of input; after that, one operation handles
+thousands of rows."""
 
 from __future__ import annotations
 
@@ -26,7 +26,8 @@ _SPARSE = 4096
 
 
 def values_of(column: Column) -> Values:
-    """Return the values of a column, without a copy. The column cannot change its length while this view exists."""
+    """Return a view of the values of a column, without a copy. The column cannot change its length while the view
+    exists."""
     return np.frombuffer(column, column.typecode)
 
 

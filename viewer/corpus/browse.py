@@ -21,8 +21,7 @@ if TYPE_CHECKING:
     import duckdb
 
 PAGE = 1000
-"""The number of rows on a page, which is also the maximum number that is read at once, no matter how large the corpus
-is."""
+"""The maximum number of rows on a page. No more rows are read at a time, no matter how large the corpus is."""
 ALL_FILES = "all files"
 CHANGED, MISSING = "changed since the scan", "no longer there"
 
@@ -61,7 +60,7 @@ class Listing(Struct):
 
     kind: Kind
     name: str = ""
-    """The diagnostic code of the files, or the name of the query; empty for all files."""
+    """The diagnostic code by which files are listed, or the name of the query; empty for all files."""
     sort: str = ""
     """The column to sort by; empty for the default order."""
     is_descending: bool = False
@@ -81,7 +80,7 @@ _ALL = (
 )
 _FACTS = "f.errors, f.warnings, f.messages, f.format, f.state"
 _HIDDEN = ("message", "size", "mtime_ms")
-"""The last columns of a list of files, which stay hidden."""
+"""The last columns of a list of files, which are not displayed."""
 _LAST = "f.size, f.mtime_ms"
 _FILES_OF_CODE = (
     f"select f.path, sum(d.count)::bigint as problems, {_FACTS}, min(d.message) as message, {_LAST} "
@@ -98,7 +97,7 @@ _ORDERS = {Kind.PROBLEMS: "code <> $all, problems desc, code", Kind.FILES: "prob
 
 
 class Browser:
-    """Provides the lists on the screen from the database of a scan. `root` resolves relative paths."""
+    """Reads the lists for the screen from the database of a scan. Relative paths are resolved against `root`."""
 
     def __init__(
         self, database: duckdb.DuckDBPyConnection, contents: Contents, where: Filter | None = None, root: str = ""
@@ -132,13 +131,13 @@ class Browser:
             listing.first, listing.cursor = 0, (0, 0)
 
     def sort_by(self, column: str, index: int) -> None:
-        """Sort the list by a column, or reverse the order if it is already sorted by it."""
+        """Sort the list by a column, or reverse the order if the list is already sorted by this column."""
         listing = self.listing
         listing.is_descending = not listing.is_descending if column == listing.sort else False
         listing.sort, listing.first, listing.cursor = column, 0, (0, index)
 
     def turn(self, by: int, count: int) -> bool:
-        """Move the page by this many rows of a list with `count` rows. Return False if there is no such page."""
+        """Move the page by this many rows in a list of `count` rows. Return False if the list has no such page."""
         first = self.listing.first + by
         if not 0 <= first < count:
             return False
@@ -159,7 +158,7 @@ class Browser:
         return notice
 
     def page(self) -> Page:
-        """Read the rows of the current page."""
+        """Return the current page of the list."""
         listing = self.listing
         if listing.kind is Kind.QUERIES:
             rows = tuple((f"@{each.name}", each.title) for each in ready_queries().values())
@@ -202,7 +201,7 @@ class Browser:
         return _ALL_FILES.format(where=of_file, message=message), parameters
 
     def shown(self, page: Page) -> Page:
-        """Return the page for the screen. For files, it indicates which have changed since the scan."""
+        """Return the page for the screen. In a list of files, a note marks each file that is missing or has changed."""
         if page.columns[-len(_HIDDEN) :] != _HIDDEN:
             return page
         rows = tuple((*row[: -len(_HIDDEN)], self._note(row)) for row in page.rows)
@@ -249,7 +248,7 @@ class Browser:
 
 
 def _archive_of(path: str) -> str:
-    """Return the archive that contains this member, or the path of any other file."""
+    """Return the path of the archive that contains this member. Any other path is returned unchanged."""
     archive, sign, _ = path.partition(ARCHIVE + MEMBER)
     return archive + ARCHIVE if sign and not os.path.lexists(path) else path
 

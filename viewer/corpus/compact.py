@@ -14,7 +14,7 @@ from viewer.corpus.tables import OF_FILES, TABLES
 from viewer.corpus.views import connect, load_duckdb, schema_of
 
 PART_ROWS = {"files": 2_000_000, "messages": 20_000_000, "calls": 10_000_000, "diagnostics": 10_000_000}
-"""The number of rows in a merged part, about 256 MB."""
+"""The approximate number of rows in a merged part of each table, about 256 MB."""
 
 
 class Merged(Struct, frozen=True):
@@ -25,10 +25,10 @@ class Merged(Struct, frozen=True):
 
 
 def compact_directory(directory: Directory) -> Merged:
-    """Write the current rows into a few large parts, commit them, and then remove the old ones.
+    """Write the current rows to a few large parts, commit these parts, and then remove the old ones.
 
     All merged rows refer to one new part, so a reader sees either the old rows of a file or the new ones: until the
-    merged part of `files` exists, the merged rows are orphans; from then on, they are the newest of each path."""
+    merged part of `files` exists, the merged rows are orphans; from then on, they are the newest rows of each path."""
     store = directory.store
     old = {name: store.names(name) for name in ("files", *OF_FILES)}
     before = sum(map(len, old.values()))
@@ -55,7 +55,7 @@ def compact_directory(directory: Directory) -> Merged:
 
 
 def _write_merged(directory: Directory, table: str, part: str, reader: Any) -> list[str]:
-    """Write the rows of a table into a few parts and return their names."""
+    """Write the rows of a table to a few parts and return the names of these parts."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 

@@ -78,7 +78,7 @@ _WORDS = {
 
 
 def compile_filter(filter: Filter, contents: Contents) -> Condition:
-    """Return a condition for the matching messages. Raise FilterError if the tables lack what it needs."""
+    """Return a condition for the matching messages. Raise FilterError if the tables lack what the filter needs."""
     refused = filter.refusal(contents.audience)
     if refused is not None:
         raise refused
@@ -186,7 +186,7 @@ _COMPARISONS: dict[str, Callable[[_Compiler, str, Choice], str]] = {
 
 
 def _of_table(expression: str, condition: str) -> str:
-    """Make the condition true if it is true for any row of the message in the table that the expression names."""
+    """Wrap a condition on the table that the expression names: true if any row of the message meets the condition."""
     for alias in _TABLES:
         if re.search(rf"\b{alias}\.", expression):
             return _exists(alias, condition)

@@ -39,7 +39,7 @@ PACKED = re.compile(r"\.(?:tar\.(?:gz|bz2|xz|zst)|tgz|tbz2?|txz|tzst)\Z", re.IGN
 """The suffix of a compressed archive. A member cannot be read without reading all members before it, and if the archive
 were read as a single file, the result would be a wrong transcript."""
 COMPRESSED_ARCHIVE = "archive-compressed"
-"""Why a compressed archive is not read."""
+"""The reason recorded for a compressed archive, which is not read."""
 
 
 class Entry(Struct, frozen=True, gc=False):
@@ -57,16 +57,17 @@ class Entry(Struct, frozen=True, gc=False):
     start: int | None = None
     """Where the content of a member of a tar archive starts in the archive."""
     fault: str = ""
-    """Why an archive cannot be read."""
+    """The reason why an archive cannot be read; empty if it can."""
 
     def key(self, contents: Contents) -> str:
-        """Return the key of the file in the tables. It changes with the size, the time, and the audience."""
+        """Return the key of the file in the tables. The key depends on the name, size, and stamp of the file, on the
+        contents of the directory, and on the version of the reader."""
         facts = (self.name, str(self.size), self.stamp, str(contents), str(READING_VERSION))
         return blake2b("\0".join(facts).encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 
 class Keyed(Struct, frozen=True):
-    """A file with its key."""
+    """A file, with its key in the tables."""
 
     entry: Entry
     key: str
@@ -92,7 +93,7 @@ class Batch(Struct, frozen=True):
 
 
 class Listing:
-    """Iterates over the files in all given places, and counts those it skips."""
+    """Iterates over the files in all given places, and counts the files that it skips."""
 
     def __init__(self, places: Iterable[str], *, root: str | None = None, output: str = "") -> None:
         """Store paths relative to `root`. Files inside `output` are not listed."""
@@ -212,7 +213,8 @@ class Listing:
                 self.skipped += 1
 
     def _listed(self, manifest: str) -> Iterator[Entry]:
-        """Yield the files in a manifest: one path per line, or columns `path`, `size`, `mtime_ms`, and `etag`."""
+        """Yield the files in a manifest: one path per line, or a CSV or Parquet table with the columns `path`, `size`,
+        `mtime_ms`, and `etag`."""
         for row in _manifest_rows(manifest):
             path = row.get("path")
             if not isinstance(path, str) or not path:
@@ -229,13 +231,13 @@ class Listing:
 
 
 def _tar_members(stream: IO[bytes]) -> Iterator[TarInfo | None]:
-    """Yield the members of a tar archive. If it is damaged, yield None at the end."""
+    """Yield the members of a tar archive. If the archive is damaged, yield None at the end."""
     import tarfile
 
     try:
         with tarfile.open(fileobj=stream, mode="r:") as archive:
             while (member := archive.next()) is not None:
-                archive.members = []  # type: ignore[attr-defined]  # it would keep them all
+                archive.members = []  # type: ignore[attr-defined]  # otherwise, it would keep every member
                 yield member
             stream.seek(archive.offset)
             if stream.read(tarfile.BLOCKSIZE) != tarfile.NUL * tarfile.BLOCKSIZE:  # a NUL block ends an archive

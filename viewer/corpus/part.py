@@ -23,7 +23,7 @@ from viewer.sources.files import Source, open_stream
 from viewer.sources.limits import Limits, load_limits_with
 
 METADATA = b"ocmlview"
-"""The metadata key of each part that describes its contents."""
+"""The key in the Parquet metadata of a part. Its value describes the contents of the directory."""
 
 
 class Job(Struct, frozen=True):
@@ -93,7 +93,7 @@ def _open_member(entry: Entry, path: str) -> Source:
 
 
 class _Part(RawIOBase):
-    """A stream that ends after the next bytes of another stream."""
+    """A stream of the next `size` bytes of another stream."""
 
     def __init__(self, stream: Any, size: int) -> None:
         self._stream = stream
@@ -120,7 +120,7 @@ def open_remote(url: str) -> Source:
 
 
 def write_parts(batch: Batch, job: Job, found: list[FileRows]) -> Outcome:
-    """Write the rows of a batch."""
+    """Write the rows of a batch, and return its outcome."""
     part = batch.part
     tables = table_columns(list(zip(batch.files, found, strict=True)), job.contents, part, job.run_id)
     store = open_store(job.place, private=bool(job.contents.reveal))
@@ -175,7 +175,7 @@ def table_columns(
 
 
 def columns_of(contents: Contents, table: str, rows: list[Row]) -> Columns:
-    """Return rows as columns. The file keys may be missing."""
+    """Return rows as columns. Missing values become None."""
     return {column.name: [row.get(column.name) for row in rows] for column in contents.columns(table)}
 
 

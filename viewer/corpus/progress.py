@@ -1,4 +1,4 @@
-"""Report the progress of a scan to a terminal, a log or a program, and summarize it at the end."""
+"""Report the progress of a scan to a terminal, a log, or a program, and summarize the scan at the end."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Rate:
         self._points = deque([(now, 0)])
 
     def add(self, now: float, size: int) -> float:
-        """Add the size at this time and return the rate."""
+        """Record the total number of bytes read at this time, and return the rate."""
         self._points.append((now, size))
         while len(self._points) > 2 and now - self._points[0][0] > AVERAGED:
             self._points.popleft()
@@ -46,7 +46,7 @@ class Reporter:
         self._last = clock()
 
     def __call__(self, totals: Totals) -> None:
-        """Report the totals if it is time."""
+        """Report the totals if enough time has passed since the last report."""
         now = self._clock()
         if now - self._last >= self._every:
             self._last = now
@@ -102,7 +102,7 @@ def _clock(seconds: float) -> str:
 
 
 def bar_lines(totals: Totals, rate: float, width: int = 120) -> tuple[str, str]:
-    """Return the two lines for a terminal of this width: the progress of the scan, and what it found."""
+    """Return the two lines for a terminal of this width: the progress of the scan, and the problems found."""
     sign = "≥" if totals.is_listing else ""
     eta = _eta(totals, rate)
     counts = (
@@ -117,7 +117,7 @@ def bar_lines(totals: Totals, rate: float, width: int = 120) -> tuple[str, str]:
 
 
 def problems_text(totals: Totals) -> str:
-    """List the most frequent codes, and the number of unreadable files."""
+    """List the most frequent codes, and count the files that failed or are not transcripts."""
     common = Counter(totals.codes).most_common(2)
     parts = [f"{code} {count:,}" for code, count in common]
     if len(totals.codes) > len(common):

@@ -27,7 +27,7 @@ class Query(Struct, frozen=True):
     needs: str = ""
     """`tool`, `all`, `leaks`, `content`, or nothing."""
     parameters: dict[str, str] = {}
-    """The names and default values of its parameters. Those with an empty default are required."""
+    """The parameters of the query with their default values. A parameter with an empty default is required."""
 
 
 @cache

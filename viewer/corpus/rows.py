@@ -38,7 +38,7 @@ NOISE = 1024 * 1024
 FIRST_BYTES = 64 * 1024
 BLOCKS = 48 * 1024
 """Inputs of at least this size are read in blocks with NumPy, which a worker has imported anyway. For smaller inputs,
-its calls cost more than they save."""
+NumPy calls cost more time than they save."""
 _UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _REASONS = {errno.EACCES: "permission", errno.EPERM: "permission", errno.ENOENT: "missing", errno.ELOOP: "missing"}
 
@@ -48,7 +48,7 @@ Columns = dict[str, list[Any]]
 
 
 class FileRows(Struct):
-    """The rows of one file. Rows of messages, calls, and diagnostics have no key yet."""
+    """The rows of one file. Rows of messages, calls, and diagnostics have no file key yet."""
 
     file: Row
     messages: Columns = {}
@@ -67,7 +67,7 @@ def rows_of(
     leaks: bool = False,
     max_size: int | None = None,
 ) -> FileRows:
-    """Read a file and return its rows for an audience. Engines call this for each file."""
+    """Read a file and return its rows for an audience."""
     from viewer.corpus.tables import contents_of
 
     return read_rows(path, contents_of(audience, text=text, leaks=leaks), max_size)
@@ -119,7 +119,7 @@ def _rows(path: str, contents: Contents, max_size: int | None, open: Callable[[s
 
 
 def failed_rows(state: FileState, reason: str | None = None) -> FileRows:
-    """Return the row for a file that could not be read at all."""
+    """Return a row with only a state and a reason, for a file that was not read as a transcript."""
     row: Row = {column.name: None for column in TABLES["files"]}
     counts = dict.fromkeys(("transcripts", "messages", "shown", "hidden", "errors", "warnings", "dropped"), 0)
     return FileRows({**row, **counts, "state": state.value, "reason": reason, "seconds": 0.0})
@@ -224,7 +224,8 @@ class _DocumentRows:
         return (FileState.TRUNCATED.value, cut["reason"]) if cut else (FileState.OK.value, None)
 
     def _messages(self, projection: Projection, rows: Rows, transcripts: dict[int, Any]) -> Columns:
-        """Return the shown messages as columns: an object per message would take longer than reading it."""
+        """Return the shown messages as columns, because creating an object for each message would take longer than
+        reading the message."""
         table = projection.message_table(rows)
         shown, places = table.columns, table.places
         kinds = {
@@ -272,7 +273,7 @@ class _DocumentRows:
 
 
 def _of_kinds(kinds: list[int], values: dict[int, Any]) -> list[Any]:
-    """Return the value of the kind of each message."""
+    """Return, for each message, the value that belongs to its kind."""
     return [values[kind] for kind in kinds]
 
 

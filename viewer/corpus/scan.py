@@ -192,7 +192,7 @@ class Directory:
         return Tables(self.store, self.contents)
 
     def known(self, *, retry_failed: bool) -> dict[str, Known]:
-        """Return the current files by key, except those to scan again."""
+        """Return the recorded results of the current files by file key, except for files to scan again."""
         failed = {state.value for state in FAILED} if retry_failed else set()
         return {
             row["file_key"]: Known(FileState(row["state"]), row["errors"] > 0, row["warnings"] > 0)
@@ -216,7 +216,7 @@ def _has_files(place: str) -> bool:
 
 
 def _difference(known: Contents, wanted: Contents) -> str:
-    """Describe how the contents of the directory differ from the requested ones."""
+    """Describe the contents of the directory where they differ from the requested contents."""
     if (known.reveal, known.strict_safe) != (wanted.reveal, wanted.strict_safe):
         return known.view
     for option in ("text", "leaks", "by_content"):
@@ -281,7 +281,7 @@ class Scan:
         self.totals.is_listing = False
 
     def _record(self, engine: Engine, state: str) -> None:
-        """Write the row of this run."""
+        """Write the row of this run in the table of runs."""
         now, totals = time.time_ns() // 10**6, self.totals
         row = {
             "run_id": self._job.run_id,

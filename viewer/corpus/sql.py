@@ -28,12 +28,12 @@ _EXPLAIN = re.compile(
 _NAME = re.compile(r"\w+")
 """The name of a table. DuckDB interprets any other name, such as `a.csv`, as a file."""
 _FUNCTIONS = frozenset({"unnest", "range", "generate_series", "repeat", "json_each", "json_tree", "duckdb_columns"})
-"""The functions that a query may use as a table."""
+"""The table functions that a query may call."""
 _ONE_QUERY = "only one SELECT or EXPLAIN is allowed"
 
 
 class QueryError(ViewerError):
-    """A failed query. `lines` contains the rest of DuckDB's message: the line and a caret."""
+    """A failed query. `lines` contains the rest of DuckDB's message: the quoted line of the query and a caret."""
 
     def __init__(self, sentence: str, lines: tuple[str, ...] = ()) -> None:
         super().__init__(sentence)

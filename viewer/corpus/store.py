@@ -1,4 +1,4 @@
-"""`Store`: the files of a table directory, on a local disk or in an object store. Writes are all or nothing."""
+"""`Store`: the files of a table directory, on a local disk or in an object store. Writes are atomic."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Store(Protocol):
         """Read a file. Return None if it does not exist."""
 
     def write(self, name: str, data: bytes) -> None:
-        """Write or replace a file in one step."""
+        """Write or replace a file atomically."""
 
     def names(self, folder: str) -> list[str]:
         """List the files in a folder by name, except temporary ones."""

@@ -1,4 +1,4 @@
-"""`TABLES`: the tables of a scan and their columns, and `Contents`, the audience and contents of a directory."""
+"""`TABLES`: the tables of a scan and their columns, and `Contents`, which describes what a directory contains."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ TABLES: dict[str, tuple[Column, ...]] = {
 }
 """All tables, in the order in which the parts of a batch are written. The part of `files` is the commit."""
 OF_FILES = ("messages", "calls", "diagnostics")
-"""The tables whose rows are valid only if the row of their file is."""
+"""The tables whose rows are valid only as long as the row of their file is current."""
 
 
 class Contents(Struct, frozen=True):
@@ -161,7 +161,7 @@ class Contents(Struct, frozen=True):
 
     @property
     def has_calls(self) -> bool:
-        """True if there is a table of calls. Its rows require that tools are revealed."""
+        """True if the directory has a table of calls, which requires that tools are revealed."""
         return self.audience.reveals(Reveal.TOOL)
 
     def columns(self, table: str) -> list[Column]:
@@ -204,7 +204,7 @@ def read_description(data: bytes, name: str) -> Description:
 
 
 def check_name(name: str, contents: Contents) -> None:
-    """Refuse a directory if its name and its contents disagree on whether its tables are revealed."""
+    """Refuse a directory for revealed data if its name does not end in .DEBUG."""
     bare = name.rstrip("/")
     if contents.reveal and not bare.endswith(DEBUG_SUFFIX):
         raise ViewerError(f"tables with revealed data need a name ending in .DEBUG: --to {bare}{DEBUG_SUFFIX}")

@@ -68,7 +68,7 @@ class Tables(Struct, frozen=True):
 
 
 def open_tables(place: str, *, debug: bool = False) -> Tables:
-    """Open the tables of a directory. Revealed tables require `debug`, because saved files must never reveal by
+    """Open the tables of a directory. Revealed tables require `debug`, because saved data must never be revealed by
     default."""
     store = open_store(place)
     data = store.read(DESCRIPTION)
@@ -84,10 +84,10 @@ def open_tables(place: str, *, debug: bool = False) -> Tables:
 
 @contextmanager
 def connect(tables: Tables, memory: str = MEMORY, spill: str | None = None) -> Iterator[duckdb.DuckDBPyConnection]:
-    """Connect to a DuckDB with the views `files`, `messages`, `calls`, `diagnostics`, and `runs`, and no other access.
+    """Open a locked DuckDB database with the views `files`, `messages`, `calls`, `diagnostics`, and `runs`.
 
     A table without rows becomes an empty view with its columns. DuckDB writes only to a private spill folder, which is
-    removed afterwards. A caller in another process passes its own as `spill`, and removes it."""
+    removed at the end. A caller in another process passes its own folder as `spill`, and removes it."""
     parts = {name: tables.parts(name) for name in TABLES}
     is_readable = all(map(_is_readable, parts.values()))
     duckdb = load_duckdb(is_whole=not is_readable)
@@ -104,7 +104,7 @@ def connect(tables: Tables, memory: str = MEMORY, spill: str | None = None) -> I
             else:
                 database.register(f"{name}{_PARTS}", dataset_of(tables, name))
         database.execute("set allowed_paths = $1", [[path for paths in parts.values() for path in paths or []]])
-        for name in ("files", "runs", *OF_FILES):  # the others refer to `files`
+        for name in ("files", "runs", *OF_FILES):  # the views in `OF_FILES` refer to `files`
             database.execute(f"create view {name} as {view_of(name, is_compact=tables.is_compact)}")
         for setting in _SETTINGS:
             database.execute(setting)
@@ -135,7 +135,8 @@ def _is_readable(paths: list[str] | None) -> bool:
 
 
 def _add_parts(database: duckdb.DuckDBPyConnection, contents: Contents, name: str, paths: list[str]) -> None:
-    """Add the raw table of these parts, which DuckDB reads without pyarrow: its import costs more than most queries."""
+    """Add the raw table of these parts. DuckDB reads them itself, because importing pyarrow takes longer than most
+    queries."""
     if paths:
         quoted = ", ".join("'{}'".format(path.replace("'", "''")) for path in paths)
         database.execute(
@@ -147,8 +148,8 @@ def _add_parts(database: duckdb.DuckDBPyConnection, contents: Contents, name: st
 
 
 def view_of(name: str, *, is_compact: bool = False) -> str:
-    """Return the query of a view. Of `files`, it selects the newest row of each path; of other tables, the rows whose
-    file it selects."""
+    """Return the query of a view. The view `files` selects the newest row of each path; `runs` selects all rows; and
+    every other view selects the rows that belong to the selected files."""
     if is_compact or name == "runs":
         return f"select * from {name}{_PARTS}"
     if name == "files":

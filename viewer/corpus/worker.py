@@ -16,7 +16,8 @@ from viewer.formats import registry
 LOADED = (pa, pyarrow.parquet, CHECKS, do_batch, document, vault, registry)
 
 _COLLECTOR = (20_000, 10, 10)
-"""Garbage collector thresholds. A document is freed without the collector, which costs up to a tenth of the time."""
+"""Garbage collector thresholds. Documents are freed without the collector, and running it takes up to a tenth of the
+time."""
 
 
 def prepare_worker() -> None:

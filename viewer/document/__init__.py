@@ -1,1 +1,1 @@
-"""Documents: an input read in one format, and its projections, each for one audience."""
+"""Documents: each is an input read in one format, with a projection for each audience."""

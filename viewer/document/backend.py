@@ -1,4 +1,4 @@
-"""Backend of a document, chosen once: plain Python, or NumPy, assisted by the native accelerator."""
+"""The backend of a document: plain Python, or NumPy, assisted by the native accelerator if that was built."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from viewer.document.scanner import Scanner
 
 BIG = 1024 * 1024
-"""Inputs of at least this size use NumPy. Importing NumPy takes as long as reading this much without it."""
+"""Inputs of at least this size use NumPy. Importing NumPy takes as long as reading this many bytes without it."""
 MANY = 4096
 """Inputs with at least this many messages also use NumPy, for their columns."""
 VARIABLE = native.BACKEND
@@ -28,7 +28,7 @@ NAMES = ("plain", "numpy", "native")
 
 
 class Backend(Struct, frozen=True):
-    """The accelerators that a document uses."""
+    """The column operations and the scanner that a document uses."""
 
     name: str
     columns: Columns
@@ -40,7 +40,7 @@ PLAIN = Backend("plain", PlainColumns(), None)
 
 
 def load_backend() -> Backend:
-    """Load the fastest backend. If the accelerator was not built, `native` means NumPy."""
+    """Load the fastest backend: NumPy, assisted by the native accelerator if that is available."""
     return _load("native" if native.load() else "numpy")
 
 
@@ -53,7 +53,7 @@ def _load(name: str) -> Backend:
 
 
 def forced_backend() -> Backend | None:
-    """Return the backend that the environment requests, for tests and bug reports."""
+    """Return the backend that an environment variable requests, or None. For tests and bug reports."""
     native.asked_level()
     name = os.environ.get(VARIABLE)
     if not name:

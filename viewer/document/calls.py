@@ -21,7 +21,7 @@ from viewer.reading.header import full_tool_name
 
 
 class Spans(Struct, frozen=True):
-    """The first and last messages of calls that have both ends. Each column is sorted."""
+    """The first and last messages of each pair of a call and its reply. Each column is sorted on its own."""
 
     firsts: Column
     lasts: Column
@@ -31,7 +31,7 @@ class Spans(Struct, frozen=True):
 
 
 class CallView(Sequence[ShownCall]):
-    """The calls that are visible to the audience at both ends, in input order. They are rows of the ledger."""
+    """The calls whose messages, the call and its reply if present, are all visible to the audience, in input order."""
 
     def __init__(
         self, ledger: CallLedger, columns: Columns, cache: VisibilityCache, show: Callable[[CallLink], ShownCall]
@@ -41,7 +41,7 @@ class CallView(Sequence[ShownCall]):
         self._show = show
         self._calls_of, self._replies_of = ledger.ends()
         self._links = self._seen(cache)
-        """The rows in the ledger."""
+        """The ledger rows of these calls."""
 
     def _seen(self, cache: VisibilityCache) -> Column:
         columns = self._columns
@@ -84,13 +84,13 @@ class CallView(Sequence[ShownCall]):
 
     @property
     def largest(self) -> int:
-        """The last message at which a call begins or ends."""
+        """The number of the last message that is a call or a reply; 0 if there is none."""
         numbers = self._ends[0]
         return numbers[-1] if numbers else 0
 
     @cached_property
     def spans(self) -> Spans:
-        """The ranges of messages that calls span."""
+        """The span of each call that has a reply, from the first to the last of its messages."""
         columns = self._columns
         linked = self._of_links(self._linked)
         is_firm = columns.take(self._ledger.inferred(), self._linked)
@@ -99,7 +99,7 @@ class CallView(Sequence[ShownCall]):
 
     @cached_property
     def _linked(self) -> Column:
-        """The links with both a call and a reply."""
+        """The ledger rows of the links that have both a call and a reply."""
         columns, links = self._columns, self._links
         kept = bytearray(b"\1") * len(links)
         for ends in (self._calls_of, self._replies_of):
@@ -108,7 +108,7 @@ class CallView(Sequence[ShownCall]):
         return columns.take(links, columns.select(kept, 0))
 
     def _of_links(self, links: Column) -> tuple[Column, Column]:
-        """Return the first and last messages of these links, each sorted."""
+        """Return the first messages and the last messages of these links, each column sorted."""
         columns = self._columns
         firsts, lasts = columns.smaller_and_larger(
             columns.take(self._calls_of, links), columns.take(self._replies_of, links)
@@ -124,7 +124,7 @@ class CallView(Sequence[ShownCall]):
 
     @cached_property
     def _ends(self) -> tuple[Column, Column]:
-        """The messages at the ends of calls, sorted, and the rows of those calls."""
+        """The message numbers of all calls and replies, sorted, and the row of each in this view."""
         columns, links = self._columns, self._links
         numbers = columns.take(self._calls_of, links) + columns.take(self._replies_of, links)
         order = columns.order(numbers)
@@ -168,8 +168,8 @@ _NOT_REPORTED = -1
 
 
 class CallWatch:
-    """Tracks the calls that one audience sees while following. Returns the calls of a message, and the changes of state
-    since the last report. Finished calls are not checked again."""
+    """Tracks the calls that one audience sees while following: the calls of each message, and those whose state has
+    changed since the last report. Answered calls are not checked again."""
 
     def __init__(
         self,
@@ -177,7 +177,7 @@ class CallWatch:
         show: Callable[[CallLink], ShownCall | None],
         relinked: Sequence[int] = (),
     ) -> None:
-        """`relinked` receives the row of each call whose reply is replaced."""
+        """`relinked` is the list to which the ledger adds the row of each call whose reply is replaced."""
         self._links = links
         self._show = show
         self._relinked = relinked
@@ -192,7 +192,7 @@ class CallWatch:
         return [shown for shown in map(self._show, self._links) if shown is not None]
 
     def of(self, number: int) -> list[ShownCall]:
-        """Return the calls that this message makes or answers, as far as they are known."""
+        """Return the calls that this message makes or answers, except calls whose reply was already returned."""
         self._read_new()
         rows = [row for row in self._open if number in (self._links[row].call, self._links[row].reply)]
         for row in rows:
@@ -213,7 +213,7 @@ class CallWatch:
         return [replace(call, relinked=row in relinked) for row, call in shown if call is not None]
 
     def _read_relinked(self) -> set[int]:
-        """Return the calls whose reply differs from the reported one."""
+        """Return the rows of reported calls whose reply has been replaced since."""
         rows = self._relinked[self._relinked_at :]
         self._relinked_at = len(self._relinked)
         relinked = {row for row in rows if row < self._known and self._open.get(row) != _NOT_REPORTED}
@@ -247,7 +247,7 @@ class CallLines:
         self._ledger = ledger
         self._index = index
         self._rows: dict[int, int] = {}
-        """The row in the ledger of each call, by its message."""
+        """The ledger row of each call, by message number."""
         self._read = 0
 
     def of(self, number: int) -> BriefCall:
@@ -262,16 +262,17 @@ class CallLines:
         return BriefCall(transcript, number, name, link.state.value, link.latency_ms, link.observed_ms)
 
     def is_answered(self, number: int) -> bool:
-        """True if the call has its reply."""
+        """True if the call in this message has its reply."""
         row = self._row(number)
         return row is not None and self._ledger.is_answered(row)
 
     def relinked(self, first: int) -> list[int]:
-        """Return the calls whose reply was replaced. Their first replies are omitted."""
+        """Return the message numbers of the calls whose reply was replaced, from the replacement at index `first`
+        on."""
         return [self._ledger.call(row) for row in self._ledger.relinked[first:]]
 
     def _row(self, number: int) -> int | None:
-        """Return the row in which a message is the call, ignoring rows of repeated replies."""
+        """Return the ledger row of the call in a message, or None. Rows of duplicate replies are ignored."""
         for row in range(self._read, len(self._ledger)):
             if self._ledger.state(row) is not CallState.DUPLICATE:
                 self._rows.setdefault(self._ledger.call(row), row)
@@ -280,7 +281,8 @@ class CallLines:
 
 
 class LineWatch:
-    """Tracks changes to the lines that were printed while following. Answered calls are not checked again."""
+    """Tracks changes to the lines that were printed while following. An answered call is checked again only if its
+    reply is replaced."""
 
     def __init__(self, lines: CallLines) -> None:
         self._lines = lines
@@ -289,12 +291,12 @@ class LineWatch:
         self._relinked = 0
 
     def add(self, call: BriefCall) -> None:
-        """Add a line as it was printed."""
+        """Record a line that was printed."""
         self._printed[call.number] = call
         self._open.add(call.number)
 
     def changed(self) -> list[BriefCall]:
-        """Return the lines that have changed, in the order of the calls."""
+        """Return the printed lines that have changed, in the order of the calls."""
         relinked = self._lines.relinked(self._relinked)
         self._relinked += len(relinked)
         numbers = sorted(self._open | (set(relinked) & self._printed.keys()))
@@ -305,5 +307,5 @@ class LineWatch:
 
 
 def plain_tool_name(name: str) -> str:
-    """Return a tool name that may be printed, or `tool`."""
+    """Return the tool name if it may be printed, otherwise `tool`."""
     return name if _PLAIN_NAME.fullmatch(name) else UNNAMED

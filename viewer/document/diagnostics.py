@@ -1,7 +1,7 @@
-"""Diagnostics disclosed to an audience: sorted rows of the findings, which become values on access.
+"""Diagnostics disclosed to an audience: sorted rows of the findings. Each value is created when it is accessed.
 
-Diagnostics of settled messages never change, so they are added once. Diagnostics of open messages are rebuilt each
-time."""
+Diagnostics of settled messages never change, so they are added once. Diagnostics of open messages are rebuilt on every
+update."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ _KIND_OF = {kind: number for number, kind in enumerate(_KINDS)}
 Show: TypeAlias = Callable[[Diagnostic], ShownDiagnostic | None]
 """A function that returns a diagnostic as disclosed to the audience, or None if it is not disclosed."""
 CheckAhead: TypeAlias = Callable[[int], list[Diagnostic]]
-"""A function that checks a message ahead of time."""
+"""A function that checks a message ahead of time and returns its diagnostics."""
 Key: TypeAlias = tuple[int, int, int] | tuple[int, str, str, int]
 
 
 class _Entry(Struct, frozen=True, order=True):
-    """A diagnostic as disclosed to the audience."""
+    """An entry of the sorted diagnostics."""
 
     key: Key
     """The key by which entries are sorted."""
     row: int
     """The row in the findings."""
     number: int
-    """The number of the message in the input, for any audience; 0 for none."""
+    """The number of the message in the input, whatever number the audience sees; 0 for none."""
 
 
 _Lengths: TypeAlias = tuple[int, dict[str, int], dict[str, int], frozenset[str], Key | None]
@@ -62,7 +62,7 @@ class _SortedEntries:
         return len(self.rows), sizes, dict(self.without_number), self.codes, self.last
 
     def cut(self, lengths: _Lengths) -> None:
-        """Restore an earlier state."""
+        """Restore a state that `lengths` returned earlier."""
         length, sizes, without, self.codes, self.last = lengths
         del self.rows[length:], self.numbers[length:]
         for severity, size in sizes.items():
@@ -88,7 +88,7 @@ class _SortedEntries:
 class DiagnosticView(Sequence[ShownDiagnostic]):
     """The growing list of diagnostics disclosed to the audience of a projection. The end user gets no notes.
 
-    Lookups use message numbers of the input; values have the numbers that the audience knows."""
+    Lookups use message numbers of the input; the returned values have the numbers that the audience sees."""
 
     def __init__(self, findings: Findings, show: Show, check_ahead: CheckAhead, *, by_place: bool) -> None:
         self._check_ahead = check_ahead
@@ -97,15 +97,17 @@ class DiagnosticView(Sequence[ShownDiagnostic]):
         self._by_place = by_place
         self._entries = _SortedEntries()
         self._final: _Lengths | None = self._entries.lengths()
-        """The state of the columns after the final part, or None if the final part is not at the start."""
+        """The lengths of the columns before the entries of open messages; None if those entries do not all sort
+        last."""
         self._read = 0
         self._waiting: list[int] = []
-        """The rows of open messages."""
+        """The findings of open messages, as rows."""
         self._orders: dict[str, tuple[Column, Column]] = {}
-        """For each name, the sorted message numbers and the indexes of their diagnostics, built on demand."""
+        """For each severity, and for all (the empty string), the sorted message numbers and the indexes of their
+        diagnostics. Built on demand."""
 
     def extend(self, settled: int) -> DiagnosticView:
-        """Add new findings. Messages up to this one are settled."""
+        """Add new findings. All messages up to number `settled` are settled."""
         findings, rows = self._findings, [*self._waiting, *range(self._read, len(self._findings))]
         if self._final is None:
             self._entries, rows = _SortedEntries(), list(range(len(findings)))
@@ -165,7 +167,7 @@ class DiagnosticView(Sequence[ShownDiagnostic]):
         return self.between(number, number)
 
     def ahead(self, number: int) -> list[ShownDiagnostic]:
-        """Return the diagnostics of a message that has not been checked yet, checked ahead of time."""
+        """Check a message ahead of time and return its diagnostics."""
         found = filter(None, map(self._show, self._check_ahead(number)))
         return [one for one in found if self._by_place or one.severity != "info"]
 
@@ -190,7 +192,7 @@ class DiagnosticView(Sequence[ShownDiagnostic]):
         return -1
 
     def worst(self, first: int, last: int) -> str:
-        """Return the highest severity in these messages, or an empty string if there are only notes or nothing."""
+        """Return the highest severity in these messages, or an empty string if there are no errors or warnings."""
         for severity in ("error", "warning"):
             numbers = self.numbers(severity)
             if bisect_left(numbers, first) < bisect_right(numbers, last):
@@ -228,12 +230,12 @@ class DiagnosticView(Sequence[ShownDiagnostic]):
 
     @property
     def _by_number(self) -> tuple[Column, Sequence[int]]:
-        """The message numbers, 0 for none, sorted, and the index of each."""
+        """The message number of each diagnostic (0 for none), sorted, and the index of that diagnostic."""
         numbers = self._entries.numbers
         return self._in_order("", numbers) if self._by_place else (numbers, range(len(numbers)))
 
     def _in_order(self, name: str, numbers: Column) -> tuple[Column, Column]:
-        """Sort numbers that are in order of position. Return them with the original index of each."""
+        """Sort message numbers that are listed in order of position. Return them with the original index of each."""
         if name not in self._orders:
             places = sorted(range(len(numbers)), key=numbers.__getitem__)
             self._orders[name] = array("I", map(numbers.__getitem__, places)), array("I", places)
@@ -263,11 +265,11 @@ class NewDiagnostics:
         self._by_place = by_place
         self._taken = 0
         self._waiting: list[int] = []
-        """Rows of messages that are not yet settled."""
+        """The findings of messages that are not yet settled, as rows."""
 
     def through(self, number: int) -> list[ShownDiagnostic]:
         """Return the new diagnostics of messages up to this one and, if positions are disclosed, diagnostics without a
-        message. For the end user, diagnostics without a message come last."""
+        message. For the end user, `rest` returns those."""
         rows = [*self._waiting, *range(self._taken, len(self._findings))]
         self._taken = len(self._findings)
         self._waiting = [row for row in rows if (self._findings[row].message or 0) > number]

@@ -33,7 +33,8 @@ class Disclosure(Struct, frozen=True):
         return not self.audience.is_safe
 
     def all(self) -> list[ShownDiagnostic]:
-        """Return all diagnostics, sorted by position if the audience may know positions, otherwise by message."""
+        """Return the disclosed diagnostics, sorted by position if the audience may know positions, otherwise by
+        message."""
         cache = VisibilityCache(self._analysis.index, self.audience.sees)
         if self.discloses_places:
             by_position = self._analysis.findings.by_position()
@@ -58,8 +59,8 @@ class Disclosure(Struct, frozen=True):
         return last
 
     def show(self, rows: Rows) -> Show:
-        """Return a function that returns a diagnostic as disclosed, or None if it is not. `rows` are all rows of the
-        projection."""
+        """Return a function that returns a diagnostic as disclosed to the audience, or None if it is not disclosed.
+        `rows` are all rows of the projection."""
         cache = VisibilityCache(self._analysis.index, self.audience.sees)
         label_of = (lambda number: rows.label(rows.row_of(number))) if self.audience.strict else _identity
 

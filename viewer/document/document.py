@@ -47,7 +47,7 @@ LARGEST_STEP = 4 * CHUNK
 CHECKING_SHARE = 0.8
 """The share of the loading time of a large input that is spent on checks."""
 MOST_REVISIONS = 16
-"""The number of times that a command starts over if the file is rewritten while being read."""
+"""The maximum number of times that a command starts over because the file was rewritten while it was being read."""
 
 
 class Finding(Struct, frozen=True):
@@ -61,10 +61,10 @@ class Finding(Struct, frozen=True):
 
 
 class Rewrites:
-    """Decides what happens when the file of a document turns out to be rewritten.
+    """Decides what happens when the file of a document has been rewritten.
 
-    Reading steps restart. Everything else raises the error or, once `withhold` was called, withholds content and
-    reports that."""
+    A reading step restarts. Any other access raises FileRewrittenError or, once `withhold` has been called, returns no
+    content and reports that."""
 
     def __init__(self) -> None:
         self._source: Source | None = None
@@ -110,7 +110,7 @@ class Rewrites:
 
 
 class Quotes:
-    """Positions and quoted values of diagnostics, for commands that reveal everything. Not yet safe for a terminal."""
+    """Positions and quoted values of diagnostics, for commands that reveal everything. The text is not sanitized."""
 
     def __init__(self, analysis: Analysis, places: Positions, read: Read) -> None:
         self._findings = analysis.findings
@@ -149,7 +149,7 @@ class Quotes:
 
 
 Problem = tuple[str, str | None, int, int]
-"""A diagnostic for comparisons: code, reason, message, and offset."""
+"""A diagnostic in comparable form: code, reason, message number, and offset."""
 
 
 class Tally:
@@ -170,7 +170,7 @@ class Tally:
 
     @property
     def metadata(self) -> int:
-        """The number of records in an input without messages."""
+        """The number of records that contain no message and come before the first message."""
         return self._analysis.metadata_count
 
     @property
@@ -189,7 +189,7 @@ class Tally:
         return self._analysis.calls.links
 
     def answered(self) -> Iterator[tuple[int, int]]:
-        """Yield each call that has a reply, and the reply."""
+        """Yield the message number of each answered call, with that of its reply."""
         return self._analysis.calls.answered()
 
     @property
@@ -206,8 +206,8 @@ class Tally:
         return self._analysis.transcripts[transcript - 1].start
 
     def problems(self, after: int, start: int) -> set[Problem]:
-        """Return the diagnostics from an offset on that belong to no message or to a message after this one. Message
-        numbers and offsets are relative to that point."""
+        """Return the diagnostics from offset `start` on, except those of messages up to `after`. Message numbers and
+        offsets are relative to `after` and `start`."""
         return {
             (each.code, each.reason, each.message - after if each.message else 0, each.start - start)
             for each in self._analysis.findings
@@ -268,7 +268,7 @@ class Document:
 
     @property
     def quotes(self) -> Quotes:
-        """Positions and quoted values of diagnostics, which no sealed audience sees."""
+        """Positions and quoted values of diagnostics. A sealed document has none."""
         if self.under.sealed:
             raise HiddenError
         return self._quotes
@@ -279,7 +279,7 @@ class Document:
         return self._reading.detection
 
     def as_format(self, format: str, *, ignores_call_ids: bool = False) -> Document:
-        """Return a document for the same input in another format. Nothing has been read yet."""
+        """Return a document for the same input in another format. The new document has not read anything yet."""
         source = open_source(self.name) if isinstance(self._source, FileSource) else self._source
         return Document(source, format, _options(self._options, ignores_call_ids), under=self.under)
 
@@ -315,7 +315,7 @@ class Document:
         return self._reading.needs_backend
 
     def load_backend(self) -> None:
-        """Load and use the backend, also for later readings. Interactive callers do this in another thread."""
+        """Load and use the backend for this and later readings. Interactive callers do this in another thread."""
         self._reading.load_backend()
 
     def read_in_blocks(self, least: int) -> None:
@@ -330,7 +330,7 @@ class Document:
                 self._step(size, checks=False)
 
     def read_some(self, size: int) -> None:
-        """Read this many more bytes, then check as many. At the end of the input, the document is complete.
+        """Read this many more bytes, or check this many once all are read. Then the document is complete.
 
         If the file was rewritten in the meantime, reading restarts."""
         if self.is_complete:
@@ -369,12 +369,12 @@ class Document:
         self._progress = max(self._progress, min(1.0, done / max(1, reading.source.size)))
 
     def _take(self, data: bytes) -> None:
-        """Read the next bytes."""
+        """Add these bytes to the reading."""
         self._reading.take(data)
 
     @property
     def unknown(self) -> str | None:
-        """The kind of a nonempty input in which no transcript was recognized: `json`, `text`, or `binary`."""
+        """The kind of a nonempty input without a recognized transcript: `json`, `text`, or `binary`."""
         return self._reading.unknown
 
     @property
@@ -409,7 +409,7 @@ class Document:
 
     @property
     def path(self) -> str:
-        """The path of the file or folder, without the item."""
+        """The path of the file or folder, without the part that selects a transcript."""
         return split_item(self.name)[0]
 
     @property
@@ -452,7 +452,8 @@ class Document:
         redactor: Redactor | None = None,
     ) -> Projection:
         """Project the document, or only its messages that match a filter, for this audience. Without `withholds`,
-        FileRewrittenError is raised where the screen would show nothing. A redactor masks secrets everywhere."""
+        access to rewritten content raises FileRewrittenError instead of returning nothing. A redactor masks secrets
+        everywhere."""
         is_still = partial(_is_still_in, self._analysis, self._options)
         on_rewritten = partial(self.rewrites.report, self._source) if withholds else None
         vault = Vault(
@@ -502,7 +503,7 @@ def _choose(source: Source, format: str | None) -> Detection:
 def open_document(
     path: str, *, format: str | None = None, options: ReadOptions | None = None, most_per_code: int = MOST_PER_CODE
 ) -> Document:
-    """Read the input at a path."""
+    """Read the whole input at a path and return its document."""
     document = Document(open_source(path), format, options).keep_per_code(most_per_code).load()
     if document.missing_item:
         raise ViewerError(document.missing_item)
@@ -521,7 +522,7 @@ def is_same_message(message: Message, frame: bytes, format: FormatTraits, option
 
 
 def _is_still_in(analysis: Analysis, options: ReadOptions | None, message: Message, frame: bytes) -> bool:
-    """True if these bytes are still the message with this number. `message` may have cut parts."""
+    """True if these bytes are still the message with this number. `message` may be a shortened copy of it."""
     known = analysis.index[message.number]
     format = analysis.transcripts[known.transcript - 1].format
     return is_same_message(known, frame, FORMATS[format], options)

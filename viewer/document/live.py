@@ -1,4 +1,4 @@
-"""`LiveDocument`: a followed file, read in a format and restarted when the file changes."""
+"""`LiveDocument`: a document of a followed file. Reading restarts if the file is rewritten or its format changes."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class PendingChanges:
         self._queue.extend(changes)
 
     def first(self, kind: type[_Kind]) -> _Kind | None:
-        """Return the first change if it is of this kind."""
+        """Return the first change if it is of this kind, otherwise None."""
         return self._queue[0] if self._queue and isinstance(self._queue[0], kind) else None
 
     def drop_first(self) -> None:
@@ -142,7 +142,7 @@ class LiveDocument(Document):
         self._format_choice = FormatChoice(is_fixed=format is not None)
         self._changes = PendingChanges()
         self._is_over = False
-        """True if this file has ended permanently and is followed by another one."""
+        """True if this reading is over. The next one begins with a reset."""
         self._grew_at = clock()
         super().__init__(source.generation, format, options, under=under)
 
@@ -167,7 +167,7 @@ class LiveDocument(Document):
 
     @property
     def version(self) -> tuple[int, ...]:
-        """A version that changes with everything except the growing text of an open message."""
+        """A version that changes whenever anything other than the growing text of an open message changes."""
         analysis = self._analysis
         counts = len(analysis.index), len(analysis.unsettled), len(analysis.findings), len(analysis.strays)
         return *counts, len(self._deadlines.revised), int(analysis.is_checked)
@@ -223,7 +223,7 @@ class LiveDocument(Document):
                 return LiveChange(more=True)
 
     def _drop_reading(self) -> None:
-        """Discard the rest of this reading of a rewritten file. The source restarts at its next poll, if it has not."""
+        """Discard the rest of this reading of a rewritten file. The source restarts by its next poll."""
         self._changes.skip_to_reset()
         self._is_over = True
 
@@ -273,7 +273,7 @@ class LiveDocument(Document):
         return LiveChange(True, restarted, reason, state=state, more=True)
 
     def _grow(self, data: bytes) -> bool:
-        """Continue reading. Return True if it started or restarted: this is the first data, or the format changed."""
+        """Read the next bytes. Return True if they are the first ones, or if the format changed."""
         before = self._format_choice.head if self._reading.read_to else b""
         began = self._settle(before, data)
         is_open = not self._format_choice.is_fixed and self._reading.read_to + len(data) < HEAD
@@ -298,8 +298,8 @@ class LiveDocument(Document):
         return False
 
     def _take(self, data: bytes) -> None:
-        """Read and check in the same step so that the states of calls are reported immediately. Scanned content far
-        from the end is checked later, because reading without checks is much faster."""
+        """Read and check in the same step so that the states of calls are reported immediately. With `reads_first`,
+        scanned content far from the end is checked later, because reading without checks is much faster."""
         waits = not self._analysis.is_checked
         super()._take(data)
         is_far = self.following.length - self._reading.read_to >= BIG

@@ -1,4 +1,4 @@
-"""`Reading`: everything known about an input since its first byte. Each restart creates a new one."""
+"""`Reading`: one pass over an input from its first byte. Each restart creates a new `Reading`."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Noise:
         return self._count >= MOST_IN_BINARY
 
     def listen(self, data: bytes) -> bool:
-        """Check the next bytes of a binary input. Return True if there are now enough findings to stop."""
+        """Check the next bytes of a binary input. Return True if they bring the findings to the limit."""
         if self.is_heard or data.count(0) == len(data):  # NUL bytes form one long run
             return False
         found = chain(ill_formed(data), find_nul(data, 0))
@@ -65,7 +65,7 @@ class Noise:
 
 
 class Reading:
-    """One reading of an input. It owns the parser, its findings, and its progress."""
+    """One reading of an input. It owns the parser, the findings, and the progress."""
 
     def __init__(
         self,
@@ -159,25 +159,25 @@ class Reading:
         _index_source(self.source, self.read_to, data, self.scanner.parsed)
 
     def _apply(self, events: list[Event]) -> None:
-        """Apply the parser's events, or only events of the selected transcript."""
+        """Apply the parser's events, or only those of the selected transcript."""
         self.analysis.apply(self.selection.events(events) if self.selection else events)
 
     @property
     def is_noise(self) -> bool:
-        """True if the input is binary and has shown enough findings to stop."""
+        """True if the input is binary and has enough findings to stop."""
         return self._noise.is_heard
 
     def hears_noise(self, data: bytes) -> bool:
-        """Check the bytes just read for noise. Return True if there are now enough findings to stop. Few
-        findings of a binary input are kept, unless it turns out to have another format."""
+        """Check the bytes just read for noise. Return True if reading should stop because they bring the findings to
+        the limit. Few findings of a binary input are kept, unless the input turns out to have another format."""
         heard = self.unknown == "binary" and self._noise.listen(data)
         is_noise = heard or (self.unknown == "binary" and self._noise.is_heard)
         self.analysis.findings.keep(MOST_IN_BINARY if is_noise else self._most_per_code)
         return heard
 
     def end(self) -> None:
-        """Finish reading. Drop the parser and the scanner, because they contain words of hidden content. The index has
-        everything that is still needed."""
+        """Finish reading. Drop the parser and the scanner, because they contain hidden text. The index has everything
+        that is still needed."""
         self._apply(self._parser.close())
         self.report_fault()
         self.analysis.close()
@@ -188,7 +188,8 @@ class Reading:
         self.analysis.note_whole()
 
     def report_fault(self) -> None:
-        """Report once that the source is damaged, truncated, or too large, at the offset where reading stopped."""
+        """Report once that the source is damaged, truncated, or too large, at the offset where reading stopped. Also
+        report each part of a container that could not be read."""
         fault = self.source.fault
         if fault and not self._has_reported_fault:
             self._has_reported_fault = True
@@ -198,7 +199,8 @@ class Reading:
 
     @property
     def unknown(self) -> str | None:
-        """The kind of a nonempty input in which no transcript was recognized: `json`, `text`, or `binary`."""
+        """The kind of a nonempty input in which no transcript was recognized: `json`, `text`, or `binary`; otherwise
+        None."""
         return None if len(self.analysis.index) else self.analysis.unknown
 
     @property

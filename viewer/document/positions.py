@@ -13,7 +13,7 @@ _LINE_END = ord("\n")
 
 
 class Positions:
-    """Counts lines while an input is read, and finds the line and column of any offset later."""
+    """Counts lines while an input is being read, and later finds the line and column of any offset."""
 
     def __init__(self, read: Callable[[int, int], bytes]) -> None:
         self._read = read
@@ -90,7 +90,7 @@ class Positions:
         return lines, line_start, data, at
 
     def _code_points(self, line_start: int, offset: int, data: bytes, first: int) -> int:
-        """Return the number of code points between two offsets. `data` contains some of the bytes before the second
+        """Return the number of code points between two offsets. `data` contains the bytes from `first` to the second
         offset."""
         start, at, count = self._column_cursor
         if start != line_start or at > offset:

@@ -63,10 +63,10 @@ if TYPE_CHECKING:
     from viewer.document.search.block_search import BlockSearcher
 
 WORTH_SEARCHING_BLOCKS = 1024 * 1024
-"""In inputs of at least this size, many messages are searched at once, with NumPy."""
+"""Inputs of at least this size are searched with NumPy, in blocks of many messages."""
 
 TITLE_READ = 400
-"""How many characters of a message to read for a title of 60 columns. Whitespace is collapsed."""
+"""How many characters of a message to read for a title of 60 columns: more than 60, because whitespace is collapsed."""
 
 _ROLES = frozenset({"system", "developer", "user", "assistant", "tool"})
 """The roles that may be named for a hidden message. Any other role could be arbitrary text."""
@@ -77,7 +77,7 @@ _Texts = tuple[str, str | None] | None
 
 
 class Projection(Struct, frozen=True):
-    """Rows with bodies, and rows that represent hidden messages. No hidden content is reachable from here."""
+    """What an audience may see of a document. No hidden content is reachable from here."""
 
     audience: Audience
     _analysis: Analysis
@@ -96,7 +96,7 @@ class Projection(Struct, frozen=True):
         return replace(self, _only=messages)
 
     def redacted(self, redactor: Redactor) -> Projection:
-        """Return the same projection with secrets masked. The redactor first learns only what this audience sees."""
+        """Return a copy with secrets masked. The redactor first collects the secrets that this audience sees."""
         redactor.learn_shown(self)
         return replace(self, _vault=self._vault.redacted(redactor), _redactor=redactor)
 
@@ -117,7 +117,7 @@ class Projection(Struct, frozen=True):
         return self._only is None or any(number is not None and number in self._only for number in numbers)
 
     def is_of_same_reading(self, other: Projection) -> bool:
-        """True if both come from the same reading of the same input. A changed file is read again."""
+        """True if both projections come from the same reading of an input. A changed file gets a new reading."""
         return self._analysis is other._analysis
 
     @property
@@ -126,7 +126,7 @@ class Projection(Struct, frozen=True):
         return self._analysis.unknown is not None and not len(self._analysis.index)
 
     def transcripts(self) -> list[ShownTranscript]:
-        """Return the transcripts of the input. The end user gets only harmless header values."""
+        """Return the transcripts that the filter selects. The end user gets only harmless header values."""
         if not (self.audience.strict and self.audience.is_safe):
             known = None if self._only is None else {self._analysis.index.transcript(number) for number in self._only}
             found = [each for each in self._analysis.transcripts if known is None or each.number in known]
@@ -225,7 +225,7 @@ class Projection(Struct, frozen=True):
         return self._shown(message, rows.label(row), rows.turn(row), transcript, ("", None))
 
     def message_table(self, rows: Rows) -> MessageTable:
-        """Return all shown messages as columns."""
+        """Return the messages in these rows as columns."""
         places = None if self.audience.is_safe else self._places
         return MessageTable(self._analysis.index, rows, lambda row: self.unread(rows, row), places, self._header)
 
@@ -250,16 +250,16 @@ class Projection(Struct, frozen=True):
         return ThreadLookup(self._analysis.index).messages(number) if is_shown else MessageSet()
 
     def thread_of(self, number: int) -> int:
-        """Return the number of the agent that wrote a message, or 0 for the main agent and always 0 for an end user."""
+        """Return the number of the agent that wrote a message; 0 if it is the main one, or others are hidden."""
         return ThreadLookup(self._analysis.index).of(number) if self.audience.reveals(Reveal.SUBAGENT) else 0
 
     def agent_start(self, number: int) -> AgentStart | None:
-        """Return where the agent that wrote a message begins, for an audience that sees other agents."""
+        """Return where the agent that wrote a message begins; None if it is the main one, or others are hidden."""
         thread = self.thread_of(number)
         return self._analysis.index.agents.start(self.transcript_number(number), thread) if thread else None
 
     def branch_of(self, number: int) -> tuple[int, int] | None:
-        """Return the first and last message of the superseded branch that contains this message."""
+        """Return the first and last message of the superseded branch that contains this message, or None."""
         return self._analysis.index.branch_of(number)
 
     @property
@@ -372,7 +372,7 @@ class Projection(Struct, frozen=True):
         )
 
     def time_ms(self, number: int) -> int | None:
-        """Return the time of a message that this audience sees, if the input has one."""
+        """Return the time of a message in milliseconds, or None if it has none or is not shown."""
         time = self._analysis.index.time_ms(number)
         return time if time is not None and self.audience.sees(self._analysis.index[number]) else None
 
@@ -412,8 +412,8 @@ class Projection(Struct, frozen=True):
         return self._vault.blocks_for(self.audience, self._analysis.index[value])
 
     def block_searcher(self, rows: Rows, text: str, ignores_case: bool, *, is_all: bool = True) -> BlockSearcher | None:
-        """Return a searcher for text in many of these rows at once, or None if each row must be searched as text.
-        If the text is only part of the query (`is_all` false), it finds the rows that contain it."""
+        """Return a searcher for text in many of these rows at once, or None if each row must be searched as text. If
+        the text is only part of the query (`is_all` is false), the searcher only finds rows that contain the text."""
         index = self._analysis.index
         is_small = not len(index) or index.span(len(index))[1] < WORTH_SEARCHING_BLOCKS
         if is_small or self._redactor or forced_backend() is PLAIN:
@@ -424,7 +424,7 @@ class Projection(Struct, frozen=True):
         return self._vault.searcher_for(self.audience, index, rows, pattern) if pattern else None
 
     def message_at_byte(self, offset: int) -> int | None:
-        """Return the number of the message at this byte of the input. For developers only."""
+        """Return the number of the message at or before this byte of the input. For developers only."""
         index = self._analysis.index
         if self.audience.is_safe or not len(index):
             return None
@@ -462,8 +462,8 @@ class Projection(Struct, frozen=True):
         return [(place, one.severity) for place, one in zip(places, (d for d in found if d.span), strict=True) if place]
 
     def input_spans(self, number: int, spans: Sequence[Span]) -> list[Span | None]:
-        """Return the input positions of these characters of a body, or None if it has several pieces. For developers
-        only."""
+        """Return the input position of each of these spans of a body; None where it cannot be determined, such as in a
+        body of several pieces. For developers only."""
         return self._vault.sources_for(self.audience, self._analysis.index[number], spans)
 
     def why(self, number: int) -> str:
@@ -489,7 +489,7 @@ class Projection(Struct, frozen=True):
         return any(rows.kind(row) is RowKind.MESSAGE and rows.label(row) == label for row in range(len(rows)))
 
     def problems(self, rows: Rows) -> DiagnosticView:
-        """Return the diagnostics of a growing view, without notes for the end user. `rows` are all rows of the
+        """Return a growing view of the diagnostics. The end user gets no notes. `rows` are all rows of the
         projection."""
         disclosure, analysis = self._disclosure, self._analysis
         show = disclosure.show(rows)
@@ -505,7 +505,7 @@ class Projection(Struct, frozen=True):
         return Disclosure(self.audience, self._analysis, self._places, self._vault)
 
     def call_watch(self) -> CallWatch:
-        """Return the calls and their changes of state, for following."""
+        """Return an object that reports the calls and their state changes, for following."""
         cache = VisibilityCache(self._analysis.index, self.audience.sees)
 
         def show(link: CallLink) -> ShownCall | None:
@@ -518,7 +518,7 @@ class Projection(Struct, frozen=True):
         return CallWatch(self._analysis.calls.links, show, self._analysis.calls.relinked)
 
     def calls(self) -> CallView:
-        """Return the calls and their replies, for an audience that sees tools or commentary."""
+        """Return the calls and replies that this audience sees; none for an end user."""
         if self.audience.is_safe:
             return no_calls()
         cache = VisibilityCache(self._analysis.index, self.audience.sees)
@@ -529,7 +529,7 @@ class Projection(Struct, frozen=True):
 
 
 class MessageTable:
-    """The messages in the rows of a projection as columns, which takes less time than an object per message."""
+    """The messages in the rows of a projection as columns, which are faster to build than one object per message."""
 
     def __init__(
         self,
@@ -621,7 +621,7 @@ class Omissions:
 
     @property
     def messages(self) -> int:
-        """The number of messages hidden from this audience; 0 for a strict audience and with a filter."""
+        """The number of messages hidden from this audience; 0 for a strict audience, or if a filter is set."""
         if self._audience.strict or self._only is not None:
             return 0
         cache = VisibilityCache(self._analysis.index, self._audience.sees)
@@ -736,8 +736,8 @@ def _with_id(message: Message) -> Message:
 
 
 def _shortened(message: Message, length: int) -> Message:
-    """Return the message with only as much of its body as the beginning needs. A message with leading thoughts is
-    returned whole."""
+    """Return the message with only as much of its body as the beginning needs. A message that the end user sees, which
+    may contain hidden parts, or a body of several pieces is returned whole."""
     if is_user_safe(message) or len(message.pieces) != 1 or message.body_span is None:
         return message
     piece = message.pieces[0]

@@ -43,7 +43,7 @@ _RUNS = frozenset({RowKind.HIDDEN.value, RowKind.BRANCH.value, RowKind.AGENT.val
 
 
 class Folding(Struct, frozen=True):
-    """The content that rows fold: superseded branches, and messages of other agents."""
+    """Settings for the folding of superseded branches and of messages of other agents."""
 
     unfolded: frozenset[int] = frozenset()
     """Messages whose branches are shown unfolded."""
@@ -97,8 +97,8 @@ class TurnStarts(Struct, frozen=True):
 def turn_starts(
     columns: Columns, turns: Column, borders: Sequence[Border], turn: int = 0, transcript: int = 0, *, base: int = 0
 ) -> TurnStarts:
-    """Return the indices at which the turn changes, counted from `base`. A turn of 0 repeats the previous message's
-    turn, or means the first turn at the start of a transcript."""
+    """Return the indices at which the turn changes, counted from `base`. A turn of 0 continues the turn of the previous
+    message or, at the start of a transcript, is the first turn."""
     borders = [border for border in borders if border.place < len(turns)]
     if not borders:
         return TurnStarts(array("I"), array("I"), array("I"))
@@ -150,7 +150,7 @@ class ThreadLookup:
         return found
 
     def messages(self, number: int) -> MessageSet:
-        """Return the messages in the same thread and transcript."""
+        """Return the messages in the same thread and transcript as this message."""
         thread = self.of(number)
         first, last = self._index.numbers_of_transcript(self._index.transcript(number)) or (1, 0)
         return MessageSet(each for each in range(first, last + 1) if self.of(each) == thread)
@@ -257,7 +257,7 @@ class _Mark(Struct):
 
 
 class RowOrder(Protocol):
-    """The interface through which a scrolling pane sees rows, of one input or of several, merged."""
+    """The rows that a scrolling pane shows: those of one input, or those of several inputs, merged."""
 
     def __len__(self) -> int: ...
 
@@ -318,7 +318,7 @@ class Rows:
         self._in_pane = VisibilityCache(analysis.index, lambda message: pane_of(message) is pane) if pane else None
         self._users = VisibilityCache(analysis.index, lambda message: message.header.role == "user")
         self.call_lines = CallLines(analysis.calls, analysis.index)
-        """The content of the rows of calls."""
+        """Looks up the content of call rows."""
         self._only = only
         self._kinds = array("B")
         self._values = array("I")
@@ -356,7 +356,7 @@ class Rows:
         return self._analysis.index.header_key(self._values[row])
 
     def time_ms(self, row: int) -> int | None:
-        """Return the time of the message in a row, if the input has one."""
+        """Return the time of the message in a row in milliseconds, or None if the input has none."""
         return self._analysis.index.time_ms(self._values[row])
 
     @property
@@ -386,7 +386,7 @@ class Rows:
         return self.columns.where(self._kinds, {RowKind.MESSAGE.value}, 0, len(self))
 
     def label(self, row: int) -> int:
-        """Return the number in this view of the message in a row."""
+        """Return the number, in this view, of the message in a row; 0 for any other row."""
         if self._audience.strict:
             return self._labels[row]
         return self._values[row] if self._kinds[row] == RowKind.MESSAGE.value else 0
@@ -452,7 +452,7 @@ class Rows:
         return self._analysis.index.turn(self._values[row]) if is_message else 0
 
     def row_of_turn(self, turn: int, transcript: int = 1) -> int | None:
-        """Return the first row with a message of this turn of a transcript."""
+        """Return the first row with a message of this turn of a transcript, or None."""
         if self._audience.is_safe:
             rows = self.rows_of_transcript(transcript)
             return next((row for row in rows if turn and self._turns[row] == turn), None)
@@ -567,7 +567,7 @@ class Rows:
         return changed
 
     def extend_some(self) -> bool:
-        """Add the next final rows. Return False if there are no more; `extend` adds the others."""
+        """Add the next final rows. Return False if there are no more final rows; `extend` adds the remaining ones."""
         if self._folds.update():
             self._settled = _Mark()
         self._go_back()
@@ -577,7 +577,7 @@ class Rows:
         return self._now.taken < last
 
     def seen_by(self, audience: Audience) -> Rows:
-        """Return the rows of all messages for another audience, still without content."""
+        """Return rows for another audience that will cover all messages. They are empty until `extend` is called."""
         return Rows(self._analysis, audience, folding=self._folds.folding)
 
     def _go_back(self) -> None:
@@ -681,8 +681,8 @@ class Rows:
         return places
 
     def _extend_call(self, listed: ListedCalls, first: int, last: int, folded: Sequence[_Run]) -> int:
-        """Add the replies from `first` on to the row of the call directly above. Return the first message that is not
-        such a reply."""
+        """Add the replies from `first` on to the row of the call directly above. Return the first message after those
+        replies."""
         index = self._analysis.index
         is_below = len(self) and self._kinds[-1] == RowKind.CALL.value
         if not is_below or index.transcript(self._numbers[-1]) != index.transcript(first):

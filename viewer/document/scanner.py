@@ -1,4 +1,5 @@
-"""Scanner: sends batches of regular messages to the index and everything else to `Parser`, with the same result."""
+"""Scanner: sends batches of regular messages to the index and everything else to `Parser`. The result is as if `Parser`
+read everything."""
 
 from __future__ import annotations
 
@@ -15,7 +16,7 @@ LONGEST_STEP = 64
 
 
 class Scanner:
-    """Reads on behalf of a parser and its analysis. The result is the same with and without it, and for all chunk
+    """Reads on behalf of a parser and its analysis. The result is the same as without the scanner, for all chunk
     boundaries."""
 
     def __init__(self, parser: Parser, analysis: Analysis, *, shortest_run: int = SHORTEST_RUN) -> None:

@@ -21,13 +21,13 @@ of the head is read."""
 _PIECE = 2 * 1024
 """How many bytes to read if no line contains a record yet. Each further read is twice as large."""
 _SETTLED_AFTER = 16
-"""Once this many messages follow it, a message rarely becomes visible because of a later record."""
+"""A message that is followed by this many messages rarely becomes visible because of a later record."""
 _LONGEST_READ = 2000
 _MOST_MESSAGES = 200
 
 
 class SessionHead(Struct, frozen=True):
-    """The data for one row of the list."""
+    """The data for one row of a list of sessions."""
 
     title: str = ""
     """The first user message that the safe view shows, on one line. Not yet safe for a terminal."""

@@ -1,4 +1,4 @@
-"""Count what one audience sees: messages, bytes and tokens by role and channel, and calls by tool. Reads no bodies."""
+"""Count what one audience sees: messages, bytes and tokens by role and channel, and calls by tool. Reads few bodies."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class Stats(Struct, frozen=True):
     cost: float | None = None
     """The cost of the token usage; None if a model has no price."""
     models: list[ModelSum] = []
-    """The usage by model, the largest first."""
+    """The usage of each model, largest first."""
 
 
 def count(document: Document, audience: Audience, where: Filter | None = None, prices: Prices = NO_PRICES) -> Stats:

@@ -33,7 +33,8 @@ class StoredInput:
             return False
 
     def snapshot(self) -> GuardedFile | None:
-        """Return the file as it is now, or None if it cannot be read in place."""
+        """Return the file as it is now, or None if it cannot be read in place or only one transcript of it was
+        selected."""
         source = self._source
         return source.snapshot() if isinstance(source, FileSource) and not source.only else None
 
@@ -83,7 +84,7 @@ class StoredInput:
         return sum(self._source.read(place, min(place + BLOCK, end)).count(b"\n") for place in places)
 
     def line_after(self, offset: int, end: int) -> int:
-        """Return where the line after this offset begins, or `end` if it does not begin before that."""
+        """Return where the next line after this offset begins, or `end` if no line begins before that."""
         for start in range(offset, end, BLOCK):
             found = self._source.read(start, min(start + BLOCK, end)).find(b"\n")
             if found >= 0:

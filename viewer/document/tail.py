@@ -13,7 +13,7 @@ class Tail:
     """Iterates over the rows of one reading. A returned row and all rows before it are settled."""
 
     def __init__(self, projection: Projection, last: int | None = None) -> None:
-        """With `last`, only this many rows at the end are yielded."""
+        """With `last`, the existing rows are skipped, except for this many at the end."""
         self.projection = projection
         self._rows = projection.rows()
         self._diagnostics = projection.new_diagnostics(self._rows)
@@ -23,7 +23,7 @@ class Tail:
 
     @property
     def first_label(self) -> int:
-        """The number of the first message that is yielded, in the audience's numbering, or a lower number."""
+        """A lower bound for the number of the first message that is yielded, in the audience's numbering."""
         rows, row = self._rows, self._next
         if not row or not self.projection.audience.strict:
             return rows.last_number(row - 1) + 1 if row else 1

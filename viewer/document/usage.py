@@ -53,7 +53,7 @@ class UsageView:
         self._known: tuple[int, list[ModelUsage]] = (0, [])
 
     def of(self, number: int) -> Spent | None:
-        """Return the usage of a message's reply, or None if this message reports none."""
+        """Return the usage that a message reports for its model reply, or None if it reports none."""
         usage = self._analysis.index.usages.by_message.get(number)
         return Spent(usage, self._prices.cost(usage, self._model(number))) if usage is not None else None
 

@@ -15,7 +15,7 @@ LATE_BY = "The reply arrived {seconds:.1f} s after the deadline."
 
 
 class ShownTranscript(Struct, frozen=True):
-    """One transcript of the input. `header` is None unless something is revealed."""
+    """One transcript of the input. `header` is None unless system messages are revealed."""
 
     number: int
     format: str
@@ -71,7 +71,7 @@ class ShownMessage(Struct, frozen=True):
     is_superseded: bool = False
     """True if the message is on a superseded branch."""
     usage: Usage | None = None
-    """The token usage of the reply to which the message belongs, as the input reports it."""
+    """The token usage of the model reply to which the message belongs, as the input reports it."""
     source_text: str | None = None
     """The body with its escapes and literal blocks, in OpenChatML 2.2."""
 
@@ -84,7 +84,7 @@ class MessageText(Struct, frozen=True, gc=False):
     transcript: int
     turn: int
     kind: int
-    """A number that messages of this input share if everything in their headers but the call ID is equal."""
+    """A number shared by the messages of the input whose headers are equal, apart from the call ID."""
     call_id: str | None
     body: str
 
@@ -135,7 +135,7 @@ class BriefCall(Struct, frozen=True, gc=False):
 
     transcript: int
     number: int
-    """The message of the call."""
+    """The number of the message that contains the call."""
     tool: str
     """The tool name if it has only plain characters; otherwise `tool`."""
     state: str
@@ -155,7 +155,7 @@ class BriefCall(Struct, frozen=True, gc=False):
 
 
 class FoldedBranch(Struct, frozen=True, gc=False):
-    """A superseded branch."""
+    """A superseded branch, folded into one row."""
 
     transcript: int
     messages: int
@@ -181,7 +181,8 @@ class FoldedAgent(Struct, frozen=True, gc=False):
 
 
 class ShownDiagnostic(Struct, frozen=True, gc=False):
-    """A diagnostic. For a hidden message, the end user gets only its code, severity, and number."""
+    """A diagnostic as disclosed to an audience. For hidden content, it has only the code, severity, and message
+    number."""
 
     code: str
     reason: str | None
@@ -205,7 +206,7 @@ class ShownDiagnostic(Struct, frozen=True, gc=False):
 
     @property
     def template(self) -> str:
-        """The text from the table of rules."""
+        """The text, which may contain placeholders."""
         rule = RULES[self.code]
         if self.hidden or self.span is None:
             return rule.safe
@@ -233,7 +234,7 @@ class MessagePlaces(Struct, frozen=True):
 
     starts: list[int]
     sizes: list[int | None]
-    """The bytes of each body, or None if it has several parts."""
+    """The size of each body in bytes, or None if the body has several parts."""
     lines: list[int]
     call_ids: list[str | None]
     values: set[int]
@@ -264,7 +265,7 @@ class ShownCall(Struct, frozen=True, gc=False):
 
 
 class Skipped(Struct, frozen=True):
-    """Facts about the part of an input before the part that was read."""
+    """Facts about the skipped beginning of an input that is read from a later point on."""
 
     messages: int = 0
     turns: int = 0
@@ -272,7 +273,7 @@ class Skipped(Struct, frozen=True):
     codes: frozenset[str] = frozenset()
     """The codes whose diagnostics are no longer kept, because there are too many."""
     transcripts: int = 0
-    """The number of transcripts before the one in which that part begins, in the audience's numbering."""
+    """The number of transcripts before the one in which reading begins, in the audience's numbering."""
     columns: int = 0
     """The number of columns before that part in its first line."""
     line: int = 0

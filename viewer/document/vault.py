@@ -41,7 +41,7 @@ class HiddenError(Exception):
 BLOCK = 1024 * 1024
 """A body larger than this is returned in blocks of this size."""
 WHOLE_SPAN = 64 * 1024
-"""A message of up to this many bytes is read together with its header and stop token."""
+"""The body of a message of up to this many bytes is read together with its header and stop token."""
 
 Judge = Callable[[Message, bytes], bool]
 Read = Callable[[int, int], bytes]
@@ -54,8 +54,8 @@ _NEIGHBORS, _NEAR = 1024, 128 * 1024
 class Vault:
     """Reads bodies from a source for an audience. For a growing message, it returns only the part that is certain.
 
-    If the source no longer contains the indexed bytes, no body is returned. For the screen, `on_rewritten` is then
-    called and the text is empty; without it, FileRewrittenError is raised."""
+    If the source no longer contains the indexed bytes, no body is returned. Instead, `on_rewritten` is called and the
+    text is empty or, without that function, FileRewrittenError is raised."""
 
     def __init__(
         self,
@@ -120,7 +120,7 @@ class Vault:
             yield self.body_for(audience, index[number]) if text is None else text
 
     def _cleaned(self, text: str) -> str:
-        """Return the text with masks instead of secrets, if they are to be redacted."""
+        """Return the text, with its secrets masked if there is a redactor."""
         return self._redactor.clean(text) if self._redactor else text
 
     def _text(self, audience: Audience, message: Message) -> str:
@@ -137,7 +137,8 @@ class Vault:
     def source_text_for(self, audience: Audience, message: Message, body: str) -> str | None:
         """Return the body of a message with the escapes and literal blocks of its source, if the format has them.
 
-        Both only shorten a text. If the body is as long as its source, the source has neither, and nothing is cut."""
+        Decoding escapes or literal blocks always shortens text. If the body is as long as its source, the source has
+        neither, and nothing was cut."""
         if not self._may_read(audience, message):
             raise HiddenError
         is_escaped = len(message.pieces) == 1 and message.pieces[0].coding is Coding.ESCAPED
@@ -222,8 +223,8 @@ class Vault:
             return [None] * len(spans)
 
     def sources_for(self, audience: Audience, message: Message, spans: Sequence[Span]) -> list[Span | None]:
-        """Return the input positions of these characters of the body, for a developer who sees all of it. They are None
-        if the body has several pieces."""
+        """Return the input position of each of these spans of the body, for a developer who sees all of it; None where
+        it cannot be determined, such as in a body of several pieces."""
         if audience.is_safe or not self._may_read(audience, message):
             raise HiddenError
         if self._redactor or len(message.pieces) != 1 or _cut_kinds(audience, message):
@@ -358,7 +359,7 @@ class _Bodies:
 
 
 def _unmarked(data: bytes | None, *, is_cut: bool) -> str | None:
-    """Return the text of a body in which nothing can be a mark, or None."""
+    """Return the text of a body that contains nothing that could be a mark; None for any other body."""
     if data is None or b"<|" in data or (is_cut and (MAY_BE_MARK.search(data) or may_be_stripped(data))):
         return None
     try:
@@ -373,7 +374,7 @@ def size_of(message: Message) -> int:
 
 
 def _source_length(text: str) -> int:
-    """Return the number of bytes that produced this text unchanged, or -1 if invalid bytes were replaced."""
+    """Return the length of this text in UTF-8, or -1 if it contains a replacement for invalid bytes."""
     if text.isascii():
         return len(text)
     return -1 if "\ufffd" in text else len(text.encode("utf-8", "surrogatepass"))

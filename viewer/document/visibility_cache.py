@@ -29,8 +29,8 @@ class VisibilityCache:
         self._index = index
         self._rule = rule
         self._verdicts = bytearray(b"\1")
-        """For each kind, 1 if its messages are visible, otherwise 0. Kind 0 belongs to no message; its entry is always
-        1."""
+        """For each kind: 1 if its messages are visible, 0 if they are not, 2 if the rule has not run yet. Kind 0
+        belongs to no message; its entry is always 1."""
 
     def sees(self, number: int) -> bool:
         """True if the audience sees the message with this number; False until its header is known."""
@@ -95,7 +95,7 @@ class Heads:
 
     @property
     def channels(self) -> Channels:
-        """How the messages of the format name their channels. An empty input does not count as one without channels."""
+        """How the messages of the format name their channels; `WRITTEN` for an empty input."""
         return FORMATS[self._format].channels if self._format else Channels.WRITTEN
 
     @property

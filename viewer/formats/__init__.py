@@ -127,7 +127,7 @@ def record_formats() -> list[RecordFormat]:
 
 
 def _traits(value: Any) -> FormatTraits:
-    """Return the traits of a format, even of one that is defined by a table."""
+    """Return the traits of a format. For a record format, derive them from its table."""
     if isinstance(value, FormatTraits):
         return value
     from viewer.formats.opening import traits  # lazy: most inputs need no table
@@ -211,7 +211,7 @@ FORMATS: LazyRegistry[FormatTraits] = LazyRegistry(
     more=lambda name: PLUGGED.table(name),
 )
 BUILT_IN = frozenset(FORMATS)
-"""The names that no plug-in can take."""
+"""The names that plug-ins cannot use."""
 
 WRITERS: LazyRegistry[Writer] = LazyRegistry(
     Entry("openchatml-2.2", "text.writer", "WRITE_2_2", ending=".ocml"),

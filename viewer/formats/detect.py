@@ -36,7 +36,8 @@ _OPENCHATML_VERSION = lazy_regex(r"[012](?:\.[0-9])?")
 _VERSION = lazy_regex(rb"version[\"']?[ \t]*:[ \t]*[\"']?([0-9A-Za-z.]+)")
 _VERSION_LINE = lazy_regex(rb"^[\"']?version[\"']?[ \t]*:[ \t]*[\"']?([0-9A-Za-z.]+)", re.MULTILINE)
 _FRONT_MATTER = b"---"
-"""The start of front matter, as in a Markdown file. A version there may be the file's own, not a format version."""
+"""The start of front matter, as in a Markdown file. A version in front matter may belong to the file itself, not to the
+format."""
 _HEADER_2_2 = lazy_regex(
     rb"<\|start\|>(?:[ \t\r\n]*tool(?![^ \t\r\n<])|[^<]{0,512}(?:<\|(?:channel|constrain)\|>[^<]{0,512}){0,8}?"
     rb"[ \t](?:call_id|name|intent|content_type)=)"
@@ -59,7 +60,7 @@ _DATA_LINE = lazy_regex(rb"^data:[ \t]*(\{[^\r\n]*)", re.MULTILINE)
 _LINES_OF_INTEGERS = lazy_regex(rb"(?:[ \t]*\d+[ \t]*(?:\r?\n\s*|$))+")
 _ROWS_OF_INTEGERS = lazy_regex(rb"(?:[ \t]*\d+(?:[ \t]+\d+)*[ \t]*(?:\r?\n\s*|$))+")
 _TOKEN_OF_MESSAGES = lazy_regex(rb"\b20000[5-8]\b")
-"""An ID of Harmony's tokens for channels, messages, and their ends."""
+"""The ID of a Harmony token: `<|channel|>`, `<|start|>`, `<|end|>`, or `<|message|>`."""
 _LISTS_OF_INTEGERS = lazy_regex(rb"(?:\[\s*\d+(?:\s*,\s*\d+)*\s*,?\s*\]\s*)*(?:\[\s*(?:\d+\s*,\s*)*\d*\s*)?")
 """Whole arrays, and the start of an array that is cut off at the end of the head."""
 _CONTROLS = lazy_regex(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]+")
@@ -79,9 +80,9 @@ _MAY_BE_TEMPLATE = lazy_regex(
 )
 """A pattern that matches all text in a chat template."""
 _SPOKEN = ("content", "parts", "text", "message", "tool_calls", "function_call", "value", "request", "input", "output")
-"""Members that contain what a message says."""
+"""Members that contain the content of a message."""
 _SAID = frozenset((*_SPOKEN, "prompt", "response", "body", "refusal", "audio", "tool_call", "tool_call_id", "call_id"))
-"""A message has at least one of these members, which contain what it says or link it to a call."""
+"""Members that contain the content of a message, or link it to a call. Every message has at least one of them."""
 _EVENT_TYPE = lazy_regex(r"response\..*|tool\.cancel|conversation\.item\..*|session\.(?:created|updated)")
 
 
@@ -103,7 +104,8 @@ def plain_keys(keys: Sequence[str]) -> tuple[str, ...]:
 
 
 class Evidence:
-    """Evidence from the head of a growing input, so only its new lines are read when it grows."""
+    """Evidence from the head of a growing input. It is kept so that only new lines are parsed when the input has
+    grown."""
 
     def __init__(self) -> None:
         self._readings: dict[bytes, JsonReading] = {}
@@ -111,13 +113,14 @@ class Evidence:
         self._best: Detection | None = None
 
     def read(self, texts: Sequence[bytes]) -> list[JsonReading]:
-        """Read the JSON values that were not in the previous head."""
+        """Parse these JSON values. Reuse the readings of values that were in the previous head."""
         known = self._readings
         self._readings = {text: known.get(text) or read_json(text) for text in texts}
         return [self._readings[text] for text in texts]
 
     def by_table(self, values: list[JsonNode]) -> Detection | None:
-        """Detect a format that is defined by a table, unless the values are the same as last time."""
+        """Detect a format that is defined by a table. If the values are the same as last time, return the last
+        result."""
         before = self._ranked
         if before is None or len(before) != len(values) or any(map(is_not, before, values)):
             self._ranked, self._best = values, _by_table(values)
@@ -126,7 +129,7 @@ class Evidence:
 
 def detect(head: bytes, size: int = HEAD, evidence: Evidence | None = None) -> Detection:
     """Detect the format of an input that begins with these bytes. The first `size` of them decide. The caller keeps
-    `evidence` while the input grows."""
+    `evidence` while the input is growing."""
     text = head[:size].removeprefix(BYTE_ORDER_MARK)
     bare = text.lstrip(b" \t\r\n")
     if not bare:
@@ -160,7 +163,7 @@ def _aider() -> Detection:
 
 
 def _structured(bare: bytes, evidence: Evidence) -> Detection | None:
-    """Detect JSON or an event stream, unless a line begins with a marker of a text format."""
+    """Detect JSON, lists of token IDs, or an event stream, unless a line begins with a marker of a text format."""
     if bare.startswith((b"{", b"[")) and not bare.startswith(b"[BOS]"):
         marker = _LINE_MARKER.search(bare)
         if marker and not bare.startswith(b"["):
@@ -222,7 +225,7 @@ def _decisive(ranking: list[Detection]) -> Detection | None:
 
 
 def _tables(values: list[JsonNode], formats: list[RecordFormat]) -> list[Detection]:
-    """Return the tables that fit, best first."""
+    """Return a detection for each table that fits, best first."""
     from viewer.formats.engine.detect import rank
 
     return [Detection(match.format, match.reason, match.score / 100) for match in rank(formats, values)]
@@ -247,8 +250,8 @@ def _event_values(bare: bytes, evidence: Evidence) -> list[JsonNode]:
 
 
 def _first_values(bare: bytes, evidence: Evidence) -> tuple[list[JsonNode], list[JsonNode]]:
-    """Return the first values of the input, from its lines or else from the document, and the lines inside the
-    document."""
+    """Return the first values of the input, and the values of lines that turn out to be inside a document. The first
+    values come from lines, or from a document that spans several lines."""
     values: list[JsonNode] = []
     readings: list[JsonReading] = []
     if bare.startswith(b"{"):
@@ -391,7 +394,8 @@ def _names_version(header: bytes) -> bool:
 
 
 def _version_of(header: bytes) -> str | None:
-    """Return the version in a header. Long YAML is not parsed again each time the input grows."""
+    """Return the version in a header. If possible, long YAML is not parsed, because it would be parsed again whenever
+    the input grows."""
     line = _VERSION_LINE.search(header) if len(header) > LONGEST_REMEMBERED else None
     if line:
         return line[1].decode()

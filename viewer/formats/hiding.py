@@ -22,13 +22,13 @@ def spelled(*names: str) -> frozenset[str]:
 
 
 def joined(*words: tuple[str, ...]) -> tuple[str, ...]:
-    """Return all names that consist of one word of each list, in order. An empty word is left out."""
+    """Return all names that consist of one word from each list, in order. An empty word is left out."""
     return tuple("_".join(filter(None, each)) for each in product(*words))
 
 
 _USER_PLACES = ("user", "users", "end_user", "customer", "client", "human")
 _PLACES = (*_USER_PLACES, "ui", "chat", "transcript", "view", "frontend", "conversation")
-"""Who may see a text, or where it may be displayed."""
+"""Who may see text, or where it may be displayed."""
 _THOUGHTS = (
     *("thought", "thoughts", "thinking", "reasoning", "analysis", "scratchpad", "cot", "chain_of_thought"),
     *("reflection", "monologue", "inner_monologue", "internal_monologue", "inner_thought", "inner_thoughts"),
@@ -158,7 +158,7 @@ _UNSEEN = (
 """The prefixes of words for text that no user sees. Words are compared with `_` appended, so `off_` matches `off`, but
 not `official`."""
 _USERS = frozenset({"user", "users", "human", "end_user", "endUser", "customer", "ui", "chat", "public", "everyone"})
-"""Members of an object that specifies who may see a text. If one of them is off, the user does not see the text."""
+"""Members of an object that specifies who may see text. If one of them is off, the user does not see the text."""
 STATES = spelled("status", "state", "scope", "display_type", "display_mode", "presentation", "purpose", "mode")
 """Members that hide text if their value is a word for text that is not displayed. Most of their values mean something
 else."""
@@ -174,9 +174,9 @@ _HIDING_TAGS = spelled(
     *("do_not_display", "system_reminder", "is_hidden", "scratchpad", "chain_of_thought", "inner_monologue"),
 )
 _OF_TAGS = ("name", "tag", "label", "value", "key", "id", "text")
-"""Members of an object in such a list that contain its word."""
+"""Members that contain the word, if a tag is an object."""
 _LISTING = ("flags", "attributes")
-"""Holders that may be words, or lists of words."""
+"""Members in `HOLDERS` whose value may also be a word, or a list of words."""
 _FLAG_WORDS = (*_CONCEALED, "thought_", "thinking_")
 SOURCES = spelled(
     *("source", "sender", "author", "origin", "from", "speaker", "actor", "source_type", "source_role"),
@@ -186,8 +186,8 @@ SOURCES = spelled(
     *("creator", "producer", "emitter", "provenance", "target_role", "recipient_role", "agent_type", "agent_role"),
     *joined(("generated", "created", "produced", "added", "sent", "written"), ("by",)),
 ) | {"_role", "@role", "ROLE", "role_", "role "}
-"""Members that hide text if their value is a word for an author other than the user and the assistant. If it is an
-object, its role, type, or kind is that word."""
+"""Members that hide text if their value is a word for an author other than the user and the assistant. In an object,
+that word is the role, the type, or the kind."""
 _OTHERS = (
     *("system", "developer", "tool", "tools", "function", "functions", "internal", "hidden", "environment", "hook"),
     *("observation", "observer", "scratchpad", "subagent", "ipython", "interpreter", "codeinterpreter", "executor"),
@@ -230,7 +230,7 @@ WEAK = TEXTUAL | spelled(
 _OF_CONVERSATIONS = (HELD | STARTERS | STATES) - WEAK - TAGS - SOURCES - CONTENTS
 """Members that hide the messages of a whole conversation."""
 FACTS_OF_CONVERSATIONS = (_OF_CONVERSATIONS - HOLDERS) | {"flags"}
-"""Members that hide a whole conversation by their own value, not by a member of it."""
+"""Members that hide a whole conversation by their own value, not by a member of that value."""
 
 
 def is_flagged(node: JsonNode, lists: Container[str] = ()) -> bool:
@@ -246,8 +246,8 @@ def is_flagged(node: JsonNode, lists: Container[str] = ()) -> bool:
 
 
 def hides_messages(node: JsonNode) -> bool:
-    """True if a flag hides all messages of a conversation. Flags that specify who may open it, what it is about, or how
-    it was made hide nothing."""
+    """True if a flag hides all messages of a conversation. Flags about who may open the conversation, its subject, or
+    how it was made hide nothing."""
     if type(node) is LazyNode and (type(node.value) is not dict or _OF_CONVERSATIONS.isdisjoint(node.value)):
         return False
     return any(
@@ -257,8 +257,8 @@ def hides_messages(node: JsonNode) -> bool:
 
 
 def hides_row(node: JsonNode) -> bool:
-    """True if a flag hides an object that is a question with its answer. As in a conversation, a flag for synthetic
-    content does not hide it."""
+    """True if a flag hides an object that is a question with its answer. As with a whole conversation, flags such as
+    `synthetic` do not hide it."""
     if type(node) is LazyNode and (type(node.value) is not dict or DECIDING.isdisjoint(node.value)):
         return False
     return any(
@@ -293,7 +293,8 @@ def is_in_hidden_phase(node: JsonNode) -> bool:
 
 
 def is_on_other_channel(node: JsonNode) -> bool:
-    """True if an object names a channel other than the final one. For readers that do not read channels there."""
+    """True if an object names a channel other than the final one. Used by readers that do not interpret this member as
+    the channel."""
     if type(node) is LazyNode and (type(node.value) is not dict or "channel" not in node.value):
         return False
     return any(each.kind is not JsonKind.NULL and each.text != "final" for each in values_of(node, "channel"))
@@ -364,7 +365,8 @@ _LONGEST_WORD = 40
 
 
 def is_word(value: JsonNode, prefixes: tuple[str, ...]) -> bool:
-    """True for a string that begins with one of these words, in any case and with any characters between them."""
+    """True for a string that begins with one of these prefixes. Case is ignored, and hyphens and spaces count as
+    underscores."""
     if value.kind is not JsonKind.STRING:
         return False
     return f"{value.text[:_LONGEST_WORD]}_".lower().replace("-", "_").replace(" ", "_").startswith(prefixes)
@@ -397,7 +399,7 @@ def is_other_author(value: JsonNode) -> bool:
 
 
 def _is_out_of_range(value: JsonNode) -> bool:
-    """True if a value that specifies who may see a text excludes the user."""
+    """True if a value that specifies who may see text excludes the user."""
     if value.kind in (JsonKind.FALSE, JsonKind.NUMBER):
         return _is_off(value)
     if value.kind is JsonKind.OBJECT:

@@ -23,7 +23,8 @@ def count_leaks(
 ) -> int:
     """Count the messages that an end user sees in the written text, but not in its source.
 
-    A reader may detect a format other than the written one. In that case, return the larger of the two counts."""
+    A reader may detect a different format from the one that was written. In that case, return the larger of the counts
+    for the two formats."""
     data = text.encode("utf-8", "replace")
     in_json = {each.number for each in transcripts if FORMATS[each.format].json_content}
     known = [_known(message, message.transcript in in_json) for message in messages]

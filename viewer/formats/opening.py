@@ -1,4 +1,4 @@
-"""Open the reader for a record format: choose the record reader, and the containers that hold the records."""
+"""Open the reader for a record format: choose the record reader, and the reader of the container."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def _open_events(record: Recorder, table: EventTable, options: ReadOptions) -> R
 
 
 def _open_records(record: Recorder, format: RecordFormat, options: ReadOptions) -> Reader:
-    """Open the reader. A format with documents may also have one document per line."""
+    """Open the reader of a format that is defined by record rules. Its JSON documents may also be one per line."""
     from viewer.formats.engine.reader import DocumentReader, Records  # lazy: only formats with rules need it
 
     records = Records(record, format, options)

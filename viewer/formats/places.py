@@ -6,8 +6,8 @@ from msgspec import Struct
 
 
 class Place(Struct, frozen=True):
-    """Where one agent keeps its files. The first of the folders that exists is used. `~` is the home folder, and
-    `$NAME` an environment variable; if that is not set, the folder is skipped."""
+    """Where one agent keeps its files. The first folder that exists is used. `~` is the home folder, and `$NAME` is an
+    environment variable; if the variable is not set, the folder is skipped."""
 
     agent: str
     folders: tuple[str, ...]

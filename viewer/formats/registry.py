@@ -17,9 +17,9 @@ class Entry(Struct, frozen=True, gc=False):
     name: str
     """The name in `--format`, `--to`, and machine-readable output."""
     module: str
-    """The module in this package."""
+    """The name of the module, relative to this package."""
     attribute: str
-    """The attribute of the module."""
+    """The attribute of the module that contains the value."""
     title: str = ""
     """The title for users."""
     detected_by: str = ""

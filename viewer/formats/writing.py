@@ -9,7 +9,7 @@ from viewer.model.messages import Span, Usage
 
 
 class Writable(Protocol):
-    """A message as a view presents it. It provides no access to hidden content."""
+    """A message as a view presents it, without access to hidden content."""
 
     @property
     def transcript(self) -> int:
@@ -30,11 +30,11 @@ class Writable(Protocol):
 
     @property
     def name(self) -> str | None:
-        """`name=`."""
+        """The `name=` attribute, if given."""
 
     @property
     def recipient(self) -> str | None:
-        """`to=`."""
+        """The `to=` attribute, if given."""
 
     @property
     def channel(self) -> str | None:
@@ -46,11 +46,11 @@ class Writable(Protocol):
 
     @property
     def intent(self) -> str | None:
-        """`intent=`."""
+        """The `intent=` attribute, if given."""
 
     @property
     def call_id(self) -> str | None:
-        """`call_id=`."""
+        """The `call_id=` attribute, if given."""
 
     @property
     def content_type(self) -> str | None:
@@ -74,7 +74,7 @@ class Writable(Protocol):
 
     @property
     def message_kind(self) -> str:
-        """`said`, `thought`, `call`, `reply`, `instruction`, or `unknown`."""
+        """The kind of content, for machine-readable output: a value of `Kind`, such as `said` or `thought`."""
 
     @property
     def is_value(self) -> bool:
@@ -86,7 +86,7 @@ class Writable(Protocol):
 
     @property
     def thread(self) -> int:
-        """The thread number of another agent; 0 for the main agent."""
+        """The thread number of the agent; 0 for the main agent."""
 
     @property
     def extra(self) -> Mapping[str, str]:
@@ -103,7 +103,7 @@ class Writable(Protocol):
 
 
 class WritableTranscript(Protocol):
-    """One transcript for a writer."""
+    """A transcript as a writer receives it."""
 
     @property
     def number(self) -> int:
@@ -123,7 +123,7 @@ class WritableTranscript(Protocol):
 
     @property
     def header(self) -> dict[str, object] | None:
-        """The whole document header, for an audience that may see it."""
+        """The whole document header, or None if the audience may not see it."""
 
 
 Writer = Callable[[Sequence[WritableTranscript], Iterable[Writable]], tuple[str, list[str]]]
@@ -131,7 +131,7 @@ Writer = Callable[[Sequence[WritableTranscript], Iterable[Writable]], tuple[str,
 
 
 def without_headers(write: Callable[[Iterable[Writable]], tuple[str, list[str]]]) -> Writer:
-    """Wrap the writer of a format without document headers."""
+    """Wrap the writer of a format without document headers, so that it reports each dropped header as a loss."""
 
     def write_all(transcripts: Sequence[WritableTranscript], messages: Iterable[Writable]) -> tuple[str, list[str]]:
         text, losses = write(messages)

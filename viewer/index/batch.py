@@ -26,7 +26,7 @@ class MessageBatch(Struct, frozen=True):
     id_rows: Column
     """The positions in the batch of the messages with a call ID."""
     id_ends: Column
-    """The end of each call ID in the text."""
+    """The end of each call ID in `id_text`."""
     id_text: bytes
     noted: Column
     """The positions of messages whose header or stop token needs a diagnostic."""

@@ -63,7 +63,7 @@ class CallIds:
             self._changed[row] = call_id
 
     def extend(self, columns: Columns, rows: Column, ends: Column, text: bytes) -> None:
-        """Append the call IDs of many rows. The ends are offsets from the start of the text."""
+        """Append the call IDs of many rows. `ends` contains the end of each ID in `text`."""
         self._rows.extend(rows)
         self._ends.extend(columns.add(ends, len(self._text)))
         self._text += text
@@ -117,7 +117,7 @@ class CallTable:
             self._grow(_PLAIN)
 
     def put_new(self, columns: Columns, call_ids: Sequence[str | None], row: int) -> None:
-        """Map unknown IDs to consecutive rows. A row may have no ID."""
+        """Map new IDs to consecutive rows, starting with `row`. A row may have no ID."""
         known = [call_id for call_id in call_ids if call_id is not None]
         rows = range(row + 1, row + 1 + len(call_ids))
         places = array("I", rows if len(known) == len(rows) else compress(rows, (one is not None for one in call_ids)))
@@ -145,5 +145,5 @@ class CallTable:
 
 
 def short_hashes(call_ids: Sequence[str]) -> Column:
-    """Return the hashes of call IDs by which a table stores them."""
+    """Return the hashes under which a table stores these call IDs."""
     return array("I", array("q", map(hash, call_ids)).tobytes())[_LOW_HALVES]  # half the time of a loop

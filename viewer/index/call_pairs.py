@@ -11,8 +11,8 @@ if TYPE_CHECKING:
 class CallPairs:
     """Consecutive calls and replies. Each reply answers one of the calls, by ID or, if both lack an ID, by tool.
 
-    Such a pair affects no other entry of the ledger: the ID is new, and no earlier call without an ID awaits a reply of
-    this tool. A call or reply that does not fit is refused and changes nothing."""
+    Such a pair affects no other entry of the ledger: its ID is new or, in a pair without an ID, no earlier call without
+    an ID awaits a reply of the same tool. A call or reply that does not fit is refused and changes nothing."""
 
     def __init__(self, ledger: CallLedger, *, in_turn: bool) -> None:
         """`in_turn` is True if the first pair belongs to the current turn of the ledger."""
@@ -24,7 +24,7 @@ class CallPairs:
         self.ids: list[str | None] = []
         """Call, reply, tool and call ID of each pair. The reply is 0 until it arrives."""
         self.order: list[int] = []
-        """The pairs, in the order of their replies."""
+        """The indices of the pairs, in the order of their replies."""
         self.are_noted = False
         """True if replies without an ID are reported."""
         self._open: dict[str, int] = {}

@@ -88,7 +88,7 @@ def bare_tool_name(name: str) -> str:
 
 
 class OpenCalls:
-    """Calls without a reply, as rows in order. A reply is first linked to calls without an ID."""
+    """Calls without a reply, as rows in order. A reply is linked to a call without an ID if there is one."""
 
     def __init__(self) -> None:
         self.without_id: deque[int] = deque()
@@ -271,7 +271,7 @@ class CallLedger:
         return self._threads[thread]
 
     def _reachable(self, thread: int) -> Iterator[ThreadCalls]:
-        """Yield where to look for the call of a reply: in the reply's own thread, then in those of other agents."""
+        """Yield the calls that a reply in this thread may answer: first those of its thread, then all others."""
         if thread in self._threads:
             yield self._threads[thread]
         yield from (calls for number, calls in self._threads.items() if number not in (0, thread))
@@ -385,7 +385,8 @@ class CallLedger:
     def add_reply(
         self, number: int, header: Header, call_id: str | None, place: Place, *, needs_id: bool, notes_inferred: bool
     ) -> int:
-        """Add a reply and return the row of its call. For now, the call gets the state of a plain answer.
+        """Add a reply and return the row of its call. The state of the call becomes OK, unless the call was cancelled;
+        the caller may change it.
 
         `call_id` is used even if the header has none."""
         if call_id is None and needs_id:
@@ -417,8 +418,8 @@ class CallLedger:
         self.set_state(row, CallState.TIMEOUT)
 
     def _call_with(self, call_id: str, thread: int) -> int | None:
-        """Return the first open call with this ID, or else the first one with an inferred reply, which is taken from
-        it."""
+        """Return the first open call with this ID. If none is open, return the first call with this ID whose reply was
+        inferred, and link that reply again."""
         for calls in self._reachable(thread):
             queue = calls.by_id.get(call_id)
             row = self._first_open(queue)

@@ -21,9 +21,9 @@ _BLANK_BLOCK = 4096
 class Findings:
     """A growing list of diagnostics, about 30 bytes each, converted to values on access. `read` returns input bytes.
 
-    At most `most_per_code` diagnostics of each code are listed. Up to as many more are kept for messages that the end
-    user sees, so hidden messages cannot crowd out what a safe audience gets. Those over the cap are *spare*: only safe
-    audiences get them."""
+    At most `most_per_code` diagnostics of each code are listed. Up to the same number again are kept for messages that
+    the end user sees, so diagnostics of hidden messages cannot crowd out those for a safe audience. Diagnostics over
+    the cap are *spare*: only safe audiences get them."""
 
     def __init__(
         self,

@@ -20,9 +20,9 @@ from viewer.model.messages import Coding, Ending, Header, Message, Piece, Span
 _ENDINGS = list(Ending)
 _ENDING_OF = {ending: number for number, ending in enumerate(_ENDINGS)}
 _ESCAPED, _IRREGULAR, _HAS_STOP, _BROKE_OUT, _CANCELLED, _STRING, _VALUE = 8, 16, 32, 64, 128, 256, 512
-"""Flags of a message. The body of an irregular one is more than a run of bytes, a JSON string, or a JSON value."""
+"""Flags of a message. The body of an irregular message is not simply a run of bytes, a JSON string, or a JSON value."""
 _ALL_FLAGS = 10
-"""The number of bits of the flags."""
+"""The number of bits that the flags occupy."""
 _FLAGS_OF = {Coding.PLAIN: 0, Coding.ESCAPED: _ESCAPED, Coding.JSON_STRING: _STRING, Coding.JSON_VALUE: _VALUE}
 _CODING_OF = {flags: coding for coding, flags in _FLAGS_OF.items()}
 _CODING_FLAGS = _ESCAPED | _STRING | _VALUE
@@ -52,7 +52,7 @@ class MessageIndex:
         self.regular_kinds = bytearray(1)
         """A flag for each kind: 1 if the bodies of its messages are single plain runs of bytes."""
         self._transcripts: list[tuple[int, int]] = []
-        """The first row of each transcript, and its number."""
+        """The first row and the number of each transcript."""
         self._turn = array("I")
         self._headers: list[Header] = []
         self._header_ids: dict[Header, int] = {}
@@ -64,7 +64,7 @@ class MessageIndex:
         """For each message, the values of the attributes in `_places`, on separate lines."""
         self._call_ids = CallIds()
         self._pieces: dict[int, Sequence[Piece]] = {}
-        """The pieces of irregular bodies; a list if the message still grows."""
+        """The pieces of irregular bodies; a list if the message is still growing."""
         self._times: dict[int, int] = {}
         self._turns = TurnCounter()
         self._superseded: list[tuple[int, int]] = []
@@ -137,7 +137,7 @@ class MessageIndex:
         return self.kinds[number]
 
     def irregular(self, first: int, last: int) -> Iterator[int]:
-        """Yield the messages among these whose bodies are not one run of bytes."""
+        """Yield the messages from `first` to `last` whose bodies are not one run of bytes."""
         if self._pieces:
             kind_flags = self._kind_flags
             for number, kind in enumerate(self.kinds[first : last + 1], first):
@@ -157,7 +157,8 @@ class MessageIndex:
         return bool(self._kind_flags[kind] & _ESCAPED)
 
     def has_values(self, kind: int) -> bool:
-        """True if extra attributes differ between the messages of this kind. Its example lacks their values."""
+        """True if extra attributes differ between the messages of this kind. The example of the kind lacks these
+        values."""
         return bool(self._places) and self._kind_headers[kind] in self._places
 
     @property
@@ -384,7 +385,7 @@ class MessageIndex:
             self._transcripts.append((row, number))
 
     def _header_number(self, header: Header) -> int:
-        """Return the number of a header, ignoring its call ID, in this index."""
+        """Return the number of a header in this index. The call ID is ignored."""
         if header is self._last_header[0]:
             return self._last_header[1]
         shared = header.with_call_id(None) if header.call_id is not None else header
@@ -448,7 +449,8 @@ class SpanColumns:
         self._far_starts: dict[int, int] = {}
         self._far_ends: dict[int, int] = {}
         self._verbatim_firsts, self._verbatim_ends = array("Q"), array("Q")
-        """The first row and the end of each run of rows from batches whose text equals the bytes of the body."""
+        """For each run of rows from batches whose text equals the bytes of the body: the first row, and the row after
+        the run."""
 
     def __len__(self) -> int:
         return len(self._start)
@@ -525,7 +527,7 @@ class SpanColumns:
         return starts, ends
 
     def verbatim(self, first: int, last: int) -> bytearray:
-        """Return a mask of the rows from `first` up to, but not including, `last` whose text is the bytes of the
+        """Return a mask of the rows from `first` up to, but not including, `last` whose text equals the bytes of the
         body."""
         mask = bytearray(last - first)
         at = bisect_right(self._verbatim_ends, first)

@@ -25,7 +25,7 @@ from viewer.model.events import (
 from viewer.model.messages import Message
 
 LARGEST_NUMBER = 9
-"""The maximum number of digits."""
+"""The maximum number of digits in a transcript number."""
 
 
 def item_number(item: str) -> int:
@@ -40,7 +40,7 @@ class OneTranscript:
         """`item` is the number of the transcript or the ID of its session."""
         self.item = item
         self.number = item_number(item)
-        """The number of the transcript; 0 until a transcript has the ID."""
+        """The number of the transcript; 0 until the transcript with the ID begins."""
         self.count = 0
         """The number of transcripts that have begun so far."""
         self._first = 0

@@ -174,7 +174,7 @@ def _similar(a: Side, b: Side, in_a: Sequence[int], in_b: Sequence[int], work: W
 
 
 def _small(gap: Gap) -> Iterator[Gap]:
-    """Yield the gap, or its halves if it is too large."""
+    """Yield the gap or, if it is too large, its parts after repeated halving."""
     waiting = [gap]
     while waiting:
         i, i_end, j, j_end = waiting.pop()
@@ -214,7 +214,7 @@ def _most_similar(a: Side, b: Side, in_a: Sequence[int], in_b: Sequence[int]) ->
 
 
 def _next_sums(above: list[float], found: dict[int, float], width: int) -> list[float]:
-    """Return the best sums that include one more message."""
+    """Return the next row of the table of best sums, which includes one more message."""
     if not found:
         return above
     row, best = [0.0], 0.0

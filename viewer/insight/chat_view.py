@@ -28,7 +28,7 @@ class Refusal(Exception):  # noqa: N818
 
 
 class Change(Struct, frozen=True, gc=False):
-    """A change to a message in a prompt."""
+    """A change that a renderer makes to a message."""
 
     number: int
     what: str
@@ -161,7 +161,7 @@ def _joined(texts: tuple[Text, ...]) -> str:
 
 
 def _parts(texts: tuple[Text, ...], number: int, before: str, after: str) -> Iterator[Part]:
-    """Yield strings with line breaks between them and marks around them."""
+    """Yield these pieces of text with line breaks between them, preceded by `before` and followed by `after`."""
     yield Part(texts[0].number if texts else number, before)
     for place, text in enumerate(texts):
         yield Part(text.number, f"\n{text.text}" if place else text.text, is_body=True)
@@ -205,7 +205,8 @@ def _templated(history: History, prepare: Callable[[ChatMessage], ChatMessage]) 
 
 
 def _last_answer(history: History, *, has_text: bool = False) -> int:
-    """Return the last message of the last run without a call, or 0. With `has_text`, the run must also contain text."""
+    """Return the last message of the last run of assistant messages without a call, or 0. With `has_text`, the run must
+    also contain text."""
     runs: list[list[int]] = []
     is_running = False
     for number in history.numbers():
@@ -272,8 +273,8 @@ def _answer(message: ChatMessage) -> Iterator[Yielded]:
 
 
 def vllm_chat(history: History) -> Iterator[Yielded]:
-    """Render the prompt as vLLM's chat server does: as Harmony messages again, without analysis before the last
-    final."""
+    """Render the prompt as vLLM's chat server does: as Harmony messages again, without the analysis before the last
+    answer."""
     yield from prompt_parts(history, instructions(history))
     answered = _last_answer(history, has_text=True)
     for message in chat_messages(history):

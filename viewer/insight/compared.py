@@ -25,7 +25,7 @@ from viewer.reading.header import full_tool_name
 NO_MESSAGE = -1
 CALL, REPLY, STRAY = "call", "reply", "stray"
 OTHER_CHANNEL = "other"
-"""The channel of a message whose channel is not defined by any specification."""
+"""The channel by which a message is selected if its own channel is missing or not defined by any specification."""
 CHANNELS = ("final", "analysis", "commentary", OTHER_CHANNEL)
 _SAME_ENDINGS = {"return": "end", "call": "end", "implied": "end"}
 """Endings that differ only in spelling."""
@@ -92,11 +92,11 @@ class Side:
         self._rows = projection.rows() if projection else None
         self._row = array("I")
         self.number = array("I")
-        """The message number that the audience knows."""
+        """The number of each message, in the audience's numbering."""
         self.group = array("I")
         """The group of each message. Only messages of the same group are ever paired."""
         self.tool = array("I")
-        """The recipient of a call, or the tool of a reply. All other messages share one number."""
+        """A number for the tool of each call or reply. All other messages share one number."""
         self.key = array("I")
         """A number that is equal for messages with the same group, recipient, and body."""
         self.header = array("I")
@@ -172,7 +172,7 @@ class Side:
         self.key.append(numbers.of((kind.group, kind.tool, _hash(_comparable(text.body, spelling)))))
 
     def _kind(self, text: MessageText, numbers: Numbers, spelling: Spelling) -> _Kind:
-        """Return the values of a header. They are cached, because few headers differ."""
+        """Return the values of a header. They are cached, because many messages share a header."""
         known = None if spelling.strict else self._kinds.get(text.kind)
         if known is None:
             assert self._projection is not None and self._rows is not None
@@ -239,7 +239,8 @@ def channel_of(item: ShownMessage | ShownStray) -> str:
 
 
 def group_of(item: ShownMessage | ShownStray, spelling: Spelling = _AS_WRITTEN) -> tuple[str, ...]:
-    """Return the group that two messages must share to be paired: their role and channel, calls, or replies."""
+    """Return the group of a message: its role and channel, calls, or replies. Only messages of the same group are
+    paired."""
     if isinstance(item, ShownStray):
         return (STRAY,)
     if item.message_kind in (CALL, REPLY):
@@ -255,7 +256,7 @@ def _is_answer(message: ShownMessage, spelling: Spelling) -> bool:
 
 
 def tool_of(item: ShownMessage | ShownStray) -> str:
-    """Return the tool of a call or reply, without the namespace of functions, or an empty string for other messages."""
+    """Return the tool of a call or reply, without the prefix `functions.`, or an empty string for other messages."""
     if isinstance(item, ShownStray) or item.message_kind not in (CALL, REPLY):
         return ""
     name = item.recipient if item.message_kind == CALL else item.name
@@ -295,7 +296,7 @@ def header_fields(message: ShownMessage, spelling: Spelling) -> dict[str, str | 
 
 
 def _comparable(body: str, spelling: Spelling) -> str:
-    """Return the body or, if it is JSON, the same string for all spellings of its value."""
+    """Return the body or, if it is JSON whose spelling does not matter, the canonical form of its value."""
     value = None if spelling.strict_json else json_container(body)
     return body if value is None else canonical(value)
 

@@ -59,7 +59,7 @@ class Totals(Struct, frozen=True):
     only_a: int
     only_b: int
     first: tuple[int | None, int | None] | None
-    """The numbers of the first messages that differ; None if none do."""
+    """The numbers of the first messages that differ; None if no messages differ."""
 
     @property
     def differ(self) -> bool:
@@ -108,7 +108,7 @@ class Comparison:
         return a.item(row.a) if row.a >= 0 else b.item(row.b)
 
     def numbers(self, row: Row) -> tuple[int | None, int | None]:
-        """Return the message numbers that the audience knows."""
+        """Return the message numbers of a row, in the audience's numbering; None for a side that has no message."""
         a, b = self.sides
         return a.number[row.a] if row.a >= 0 else None, b.number[row.b] if row.b >= 0 else None
 
@@ -134,7 +134,7 @@ class Comparison:
 
     @property
     def renamed_ids(self) -> Mapping[str, str]:
-        """The call IDs of A that differ in B."""
+        """The call IDs of A that differ in B, with their counterparts in B."""
         return {old: new for old, new in self._renamed.items() if old != new}
 
     @property
@@ -172,7 +172,7 @@ class Comparison:
         return Totals(same, changed, only_a, only_b, first)
 
     def channel(self, row: Row) -> str:
-        """Return the channel of a row: of A, or of B if only B has the message."""
+        """Return the channel of the message in A, or in B if only B has the message."""
         side, position = (self.sides[0], row.a) if row.a >= 0 else (self.sides[1], row.b)
         return side.channel(position)
 

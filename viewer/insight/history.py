@@ -26,7 +26,7 @@ def is_assistant(header: Header) -> bool:
 
 
 def is_user(header: Header) -> bool:
-    """True if a user wrote the message, even a named one."""
+    """True if a user, named or not, wrote the message."""
     return _speaker(header) == "user"
 
 
@@ -36,7 +36,7 @@ def is_instruction(header: Header) -> bool:
 
 
 def is_reply(header: Header) -> bool:
-    """True for the reply of a tool."""
+    """True for a tool reply."""
     return header.role == "tool"
 
 
@@ -56,7 +56,7 @@ def is_call(header: Header) -> bool:
 
 
 def is_assistant_final(header: Header) -> bool:
-    """True for an answer on the final channel."""
+    """True for an assistant message on the final channel."""
     return is_assistant(header) and is_final(header)
 
 
@@ -145,7 +145,7 @@ class History:
         return [each for each in range(first, number) if self.holds(each)]
 
     def last_run(self) -> list[int]:
-        """Return the last run of assistant messages, or an empty range if there is none."""
+        """Return the last run of assistant messages, or an empty list if there is none."""
         last = self.last_of(is_assistant)
         return [*self.run_before(last), last] if last else []
 
@@ -199,6 +199,7 @@ class History:
         return mask
 
     def _is_sent(self, message: Message) -> bool:
-        """True unless the message is a record that no model receives, or the start of the next answer."""
+        """True unless the message is a record that no model receives, a message of another agent, or the start of the
+        next answer."""
         header = message.header
         return header.complete and not header.thread and header.kind not in _NOT_SENT

@@ -16,7 +16,7 @@ from viewer.syntax.json_text import is_too_deep
 from viewer.syntax.json_tree import number_value
 
 LONGEST_VALUE = 16 * 1024 * 1024
-"""The maximum length in bytes. A longer body is compared as text."""
+"""The maximum length in characters. A longer body is compared as text."""
 _PLAIN_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
 _CONTAINERS = ("{", "[")
 
@@ -52,7 +52,7 @@ class Number(str):
         if not digits.isdigit():
             try:
                 value = Decimal(digits).as_tuple()
-            except InvalidOperation:  # an exponent beyond any number
+            except InvalidOperation:  # the exponent is out of range
                 return str(self)
             digits, power = "".join(map(str, value.digits)), int(value.exponent)
         digits = digits.lstrip("0")

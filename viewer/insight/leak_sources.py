@@ -29,15 +29,15 @@ _LEAST_CONTENT = 3
 _MOST_INDEXED = 200_000
 """Beyond this many words, only some sequences are kept. A copy can be extended from any one of them."""
 _WINDOW = 4
-"""One of every this many consecutive sequences is kept, so six equal words contain at least one."""
+"""At least one of this many consecutive sequences is kept, so six equal words contain at least one."""
 _FEW_ALONE = 8
-"""Looking at fewer sequences together costs more than looking at each."""
+"""Below this number of sequences, checking them together costs more than checking each one."""
 _REPEATED = 4
 """With this many positions of each sequence, few are alone."""
 _FEW = 256
 """With fewer sequences than this, joining costs more than it saves."""
 _SPARE = 32
-"""One word in this many is room for more words."""
+"""When the array of keys grows, it gets spare room for one word per this many words."""
 
 _QUOTES = lazy_regex(
     r'```.*?(?:```|\Z)|"[^"\n]{2,2000}"|“[^”]{2,2000}”|«[^»]{2,2000}»|„[^“”]{2,2000}[“”]|「[^」]{2,2000}」|『[^』]{2,2000}』',
@@ -55,7 +55,7 @@ _DRAFT = lazy_regex(
 """Words in an analysis that announce the wording of an answer."""
 _COLON = lazy_regex("[:：]")
 _ASCII_ENDS = ("answer", "draft", "reply", "response", "antwort", "entwurf", "brouillon", "respuesta", "borrador")
-"""The possible endings of an announcement in ASCII, before the colon."""
+"""The possible endings of an ASCII announcement, before the colon."""
 _ANNOUNCED = 64
 """The number of characters before a colon to check first."""
 
@@ -69,7 +69,7 @@ class Source(Struct, frozen=True, dict=True):
     text: str
 
     def is_draft(self, start: int, end: int) -> bool:
-        """True if most of these characters were meant to be shown."""
+        """True if most of these characters are quoted, or announced as an answer."""
         drafts, reach = self._drafts_in_order
         near = drafts[bisect_right(reach, start) : bisect_left(drafts, (end,))]
         return 2 * sum(max(0, min(end, last) - max(start, first)) for first, last in near) > end - start
@@ -82,7 +82,8 @@ class Source(Struct, frozen=True, dict=True):
 
     @cached_property
     def _drafts(self) -> list[Span]:
-        """The spans that are quoted, or announced as an answer. Only an analysis has them, and few are needed."""
+        """The spans that are quoted, or announced as an answer. Only an analysis has any. Computed on demand, because
+        few are needed."""
         if self.kind != "analysis":
             return []
         text = self.text
@@ -96,7 +97,8 @@ class Source(Struct, frozen=True, dict=True):
 
 
 def _announced(text: str) -> re.Match[str] | None:
-    """Return the first announcement of an answer. The slow search runs only in lines whose first colon may end one."""
+    """Return the first announcement of an answer. The slow search runs only in lines in which the first colon may end
+    an announcement."""
     start = 0
     while colon := _COLON.search(text, start):
         at = colon.start()
@@ -112,7 +114,8 @@ def _announced(text: str) -> re.Match[str] | None:
 
 
 def _quoted_ends(text: str) -> Iterator[Span]:
-    """Yield the ends of lines that are quoted after a colon. Quotation marks inside one would end a quotation early."""
+    """Yield each quotation that begins after a colon and ends with its line. `_QUOTES` would end it at the first
+    quotation mark inside it."""
     start = 0
     for line in text.splitlines(keepends=True):
         body = line.rstrip()
@@ -123,7 +126,7 @@ def _quoted_ends(text: str) -> Iterator[Span]:
 
 
 class Passage(Struct, frozen=True):
-    """A passage of a shown text that is in a source. Spans count characters."""
+    """A passage of shown text that is also in a source. Spans count characters."""
 
     first: int
     """The index of the first word in the shown text."""
@@ -154,9 +157,9 @@ class Grams:
         self._sources: list[Source] = []
         self._starts: list[int] = []
         self._lengths: list[int] = []
-        """The numbers of words of the sources."""
+        """The number of words in each source."""
         self._words: list[Words] = []
-        """The positions of their words."""
+        """The positions of the words in each source."""
         self._keys = np.zeros(2 * APART, np.int64)
         """The keys of the words of all sources, after `APART` zeros. No word of a shown text equals a zero."""
         self._first = self._end = 0
@@ -210,7 +213,8 @@ class Grams:
             self._found[text] = _NOTHING
 
     def passages(self, text: Words, covered: bytearray) -> list[Passage]:
-        """Return the passages of a shown text, longest first. They do not overlap and contain no covered words."""
+        """Return the passages of the shown text, longest first. They do not overlap, and covered words do not count
+        toward their length."""
         sequences = self._sequences(text, covered)
         if not sequences:
             return []
@@ -392,7 +396,7 @@ _SLIPS = (0, -1, 1, -2, 2, -3, 3)
 
 
 def _chains(sequences: Sequence[_Sequence]) -> list[_Chain]:
-    """Join sequences along a diagonal."""
+    """Join sequences on or near the same diagonal into chains."""
     by_diagonal: dict[int, _Chain] = {}
     chains: list[_Chain] = []
     for at, place, length, is_alone in sequences:

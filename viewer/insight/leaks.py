@@ -29,8 +29,8 @@ LEAST_WORDS = 8
 WARNING, NOTE = 60, 20
 """The minimum scores of W-LEAK and I-LEAK."""
 _LONGEST_FOR_WARNING = 12
-"""The minimum length in words of one passage for W-LEAK, unless the answer contains a secret or wording of
-reasoning."""
+"""The minimum length in words of one passage for W-LEAK, unless the answer contains a secret or reasoning-like
+wording."""
 _BLOCK = 1 << 17
 """The number of characters to split into words at once."""
 _FULL = 40
@@ -113,7 +113,7 @@ class Leak(Struct, frozen=True):
 
     @property
     def code(self) -> str | None:
-        """The diagnostic for the score, if any."""
+        """The code of the diagnostic for the score, or None."""
         score = self.score
         is_long = self.longest >= _LONGEST_FOR_WARNING or any(span.kind in ("secret", "meta") for span in self.spans)
         if score >= WARNING and is_long:
@@ -154,7 +154,8 @@ def find_leaks(
 ) -> Answers:
     """Compare each answer with the hidden text before it.
 
-    `shown` is the same input for the end user. Boilerplate is not yet known at this point; see `mark_boilerplate`."""
+    `shown` is the same input as the end user sees it. Boilerplate is not yet known at this point; see
+    `mark_boilerplate`."""
     state, hidden = _State(0, 0, sources), _Hidden(sources)
     leaks: list[Leak] = []
     searched = 0
@@ -367,7 +368,7 @@ class _State:
         self._secrets: dict[str, list[tuple[Source, Span]]] = {}
 
     def at(self, message: MessageText) -> _State:
-        """Return the state for a message."""
+        """Return the state before this message, which may begin a new turn or transcript."""
         if message.transcript != self._transcript:
             return _State(message.transcript, message.turn, self._sources)
         if message.turn != self._turn:
@@ -391,7 +392,7 @@ class _State:
             return
         secrets = self._instruction_secrets if text.kind in _INSTRUCTIONS else self._secrets
         for found, span in rare:
-            if text.kind != "analysis" or not found.isdigit():  # a number that the model computed
+            if text.kind != "analysis" or not found.isdigit():  # skip numbers that the model computed
                 secrets.setdefault(found, []).append((text.source, span))
 
     def search(

@@ -79,7 +79,7 @@ def increasing(pairs: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
 
 
 def _anchors(a: Sequence[Hashable], b: Sequence[Hashable], gap: Gap) -> list[tuple[int, int]]:
-    """Return the items that occur once on each side, in increasing order."""
+    """Return the positions, on both sides, of the items that occur once on each side, in increasing order."""
     in_a, in_b = _once(a, gap[0], gap[1]), _once(b, gap[2], gap[3])
     pairs = [(i, j) for item, i in in_a.items() if i >= 0 and (j := in_b.get(item, -1)) >= 0]
     return increasing(pairs)

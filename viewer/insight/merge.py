@@ -28,8 +28,8 @@ class MergedPlace(Struct, frozen=True, gc=False):
 
 class Arrivals:
     """The times at which the messages of an input were read, for messages without a time. Everything that is read
-    before every input has caught up arrives at the same time, so the result does not depend on message sizes or the
-    order of reading."""
+    before every input has caught up counts as having arrived at the same time, so the result does not depend on message
+    sizes or the order of reading."""
 
     def __init__(self) -> None:
         self._firsts = array("I")
@@ -60,7 +60,7 @@ class _Keys:
         self._arrivals = arrivals
         self.keys = array("q")
         self._has_time = False
-        """True once a shown message had a time."""
+        """True once a shown message with a time has been found."""
 
     def update(self, changed: int) -> int:
         """Compute the keys from this row on, and those before it that depend on them. Return the first row whose key
@@ -107,9 +107,9 @@ class MergedRows:
         self._of = array("H")
         """The input of each merged row."""
         self._rows = array("I")
-        """The row in that input."""
+        """The row of each merged row in its input."""
         self._places: list[array[int]] = [array("I") for _ in range(sources)]
-        """For each input, the merged row of each row."""
+        """For each input, the merged row of each of its rows."""
 
     def show(self, source: int, projection: Projection, rows: Rows, arrivals: Arrivals) -> None:
         """Use these rows of an input from now on."""
@@ -156,14 +156,14 @@ class MergedRows:
             self._of.append(source)
             self._rows.append(row)
 
-    # The rows of an input.
+    # Merged rows, and the rows of an input.
 
     def place(self, row: int) -> MergedPlace:
-        """Return the input of a row, and the row in it."""
+        """Return the input of a merged row, and the number of its row in that input."""
         return MergedPlace(self._of[row], self._rows[row])
 
     def row_at(self, place: MergedPlace) -> int:
-        """Return the merged row of a row in an input."""
+        """Return the merged row that corresponds to a row of an input."""
         return self._places[place.source][place.row]
 
     def number_of(self, source: int, number: int) -> int:
@@ -192,11 +192,11 @@ class MergedRows:
         return self.number_of(self._of[row], value) if is_number else value
 
     def last_number(self, row: int) -> int:
-        """Return the last message of the row's input up to this row."""
+        """Return the last message, up to this row, of the input to which the row belongs."""
         return self.number_of(self._of[row], self._rows_of(self._of[row]).last_number(self._rows[row]))
 
     def row_of(self, number: int) -> int:
-        """Return the row that shows or hides a message, or the nearest one of its input."""
+        """Return the row that shows or hides a message, or the nearest row of its input."""
         source, number = self.message_of(number)
         return self._nearest(source, self._rows_of(source).row_of(number))
 
@@ -212,7 +212,7 @@ class MergedRows:
         return self._nearest(source, self._rows_of(source).row_of_stray(stray))
 
     def transcript(self, row: int) -> int:
-        """Return the transcript of a row. A merged view has no boundaries on the scroll bar."""
+        """Return 1 for every row, because the scroll bar of a merged view shows no boundaries."""
         return 1
 
     @property

@@ -97,7 +97,7 @@ class Policy(Struct, frozen=True):
     """The template of a server that receives chat messages; None for a server that receives Harmony messages."""
     renderer: str = "harmony"
     same_as: str | None = None
-    """A policy with the same rule."""
+    """The name of another policy with the same rule; None if there is none."""
     needs_channels: bool = True
     """True if the policy does not apply to formats without channels."""
 

@@ -32,7 +32,7 @@ from viewer.reading.format import Channels
 
 _TOKEN = re.compile(r"<\|(?:start|channel|message|call|constrain|return|end)\|>")
 _LATER = "last-final"
-"""The policy against which the analysis of `HARMONY` is compared."""
+"""The policy with which `HARMONY` is compared to find stale analysis."""
 
 
 class Outcome(Struct, frozen=True):
@@ -47,7 +47,7 @@ class Outcome(Struct, frozen=True):
     cut: int = 0
     """The number of the message before which analysis is dropped."""
     why: dict[int, str] = field(default_factory=dict)
-    """Reasons other than the policy's for which messages are dropped."""
+    """The reasons for dropping individual messages, where they differ from the reason of the policy."""
     changed: tuple[Change, ...] = ()
     refused: Refusal | None = None
     bytes: int | None = None
@@ -233,7 +233,7 @@ class Simulator:
         )
 
     def _notes(self) -> Iterator[str]:
-        """Yield notes on the history that hold under every policy."""
+        """Yield the notes on the history that apply under every policy."""
         history = self.history
         if instructions(history):
             yield "system-as-written"
@@ -353,7 +353,7 @@ class _Sheet:
 
 
 class _Meter:
-    """Measures size, tokens, and checksum of one prompt."""
+    """Measures the size, token count, and checksum of one prompt."""
 
     def __init__(self, encoder: Encoder | None) -> None:
         self._encoder = encoder
@@ -363,7 +363,7 @@ class _Meter:
         self.tokens: int | None = None if encoder is None else 0
 
     def add(self, part: Part) -> None:
-        """Add text."""
+        """Add a part of the prompt."""
         data = part.text.encode("utf-8", "replace")
         self.bytes += len(data)
         self._hash.update(data)
@@ -373,7 +373,7 @@ class _Meter:
             self._waiting.append(part)
 
     def checksum(self) -> str:
-        """Return the checksum of the text. Nothing may be added afterwards."""
+        """Return the checksum of the text. Call this only after adding the last part."""
         self._count()
         return self._hash.hexdigest()
 

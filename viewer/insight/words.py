@@ -35,7 +35,7 @@ pour qu que qui sa se ses son sur un une vous al como con de del el ella en es e
 pero por que se sin su sus un una y
 """
 STOP_WORDS = frozenset(_STOP_WORDS.split())
-"""Words that identify no source. A sequence that consists only of these is not looked up."""
+"""Words that are too common to identify a source. A sequence that consists only of these is not looked up."""
 _EMPTY_CHARACTERS = frozenset("的了是在和也就不都而及与着或我你他她它们这那有个一之")
 
 
@@ -50,7 +50,7 @@ def word_spans(text: str) -> list[Span]:
 
 
 def plain_words(text: str) -> list[str]:
-    """Return the words of the text, without positions."""
+    """Return the normalized words of the text."""
     return _ASCII_WORDS.findall(text.lower()) if text.isascii() else [normal(word) for word in _WORDS.findall(text)]
 
 
@@ -63,7 +63,7 @@ def normal(word: str) -> str:
 
 
 def tokens_of(text: str) -> list[str]:
-    """Split the text into words, spaces, and other single characters."""
+    """Split the text into words, runs of whitespace, and other single characters."""
     return [*_TOKENS.findall(text)]
 
 

@@ -19,13 +19,14 @@ class Severity(Enum):
 
 
 class Rule(Struct, frozen=True):
-    """The wording of one diagnostic code. It never quotes the transcript; `…` marks where the offending value goes."""
+    """One diagnostic code, with its wording and documentation. No sentence quotes the transcript; `…` marks where the
+    offending value goes."""
 
     code: str
     title: str
     """One sentence for a developer."""
     safe: str
-    """One sentence for an end user that reveals nothing about hidden content. Empty if no end user gets such a
+    """One sentence for an end user that reveals nothing about hidden content. Empty if no end user gets this
     diagnostic."""
     section: str
     """The section of the specification."""
@@ -36,9 +37,9 @@ class Rule(Struct, frozen=True):
     reasons: dict[str, str] = field(default_factory=dict)
     """The text of each reason."""
     shown_reason: str = ""
-    """The reason in the example, if the code has several."""
+    """The reason that the example shows, if the code has several reasons."""
     grows: bool = False
-    """True if a diagnostic that begins where the last one did extends it."""
+    """True if a diagnostic that begins at the same place as the previous one extends it."""
 
     def __hash__(self) -> int:
         return hash(self.code)
@@ -49,7 +50,7 @@ class Rule(Struct, frozen=True):
         return {"E": Severity.ERROR, "W": Severity.WARNING, "I": Severity.INFO}[self.code[0]]
 
     def template(self, reason: str | None) -> str:
-        """Return the text of a reason, or else the title, as in the table."""
+        """Return the text of a reason, or the title if there is no reason, with its placeholder."""
         return self.reasons[reason] if reason else self.title
 
 
@@ -87,7 +88,7 @@ class Diagnostic(Struct, frozen=True):
 
     @property
     def template(self) -> str:
-        """The text of the reason, or else the title, as in the table."""
+        """The text of the reason, or the title if there is no reason, with its placeholder."""
         return self.rule.template(self.reason)
 
 

@@ -35,7 +35,7 @@ class Grew(Struct, frozen=True):
 
 
 class Closed(Struct, frozen=True):
-    """A message is final: nothing in it changes anymore."""
+    """A message is final: nothing in it will change."""
 
     message: Message
 
@@ -121,7 +121,7 @@ def _offsets() -> array[int]:
 class ClosedBatch(Struct):
     """Consecutive complete messages as columns, and the transcripts that begin among them.
 
-    The body of most messages is in one JSON string. Either all messages have stop tokens or none."""
+    The body of most messages is in one JSON string. Either all messages have stop tokens, or none of them does."""
 
     first: int
     """The number of the first message."""
@@ -132,8 +132,8 @@ class ClosedBatch(Struct):
     headers: list[tuple[Header, Ending]] = field(default_factory=list)
     """The distinct headers, without call IDs, and endings."""
     places: dict[int, tuple[int, ...]] = field(default_factory=dict)
-    """For some headers, by index: the indices of the extra attributes whose values are empty, because they differ in
-    each message."""
+    """For some headers, by index: the indices of the extra attributes that have an empty value, because the value
+    differs between messages."""
     numbers: dict[tuple[object, ...], int] = field(default_factory=dict)
     """The indices of known headers, by the reader's keys."""
     codes: array[int] = field(default_factory=lambda: array("I"))

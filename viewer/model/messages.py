@@ -95,19 +95,19 @@ class Coding(Fixed):
     TOKEN_IDS = "token-ids"
     """Token IDs of an o200k_harmony vocabulary."""
     BREAK = "break"
-    """An empty line at a segment boundary. The span is the text that announces the boundary."""
+    """An empty line at a segment boundary. The span covers the text that announces the boundary."""
     JSON_VALUE = "json-value"
     """The source text of JSON values that are not strings."""
     LABEL = "label"
-    """A content part with an image or another attachment, shown as `[image/png, 40 KB]`. The span is the part."""
+    """A content part with an image or another attachment, shown as `[image/png, 40 KB]`. The span covers the part."""
     OPAQUE = "opaque"
-    """Encrypted or encoded data, shown as `[encrypted, 2 KB]`. The span is the JSON value."""
+    """Encrypted or encoded data, shown as `[encrypted, 2 KB]`. The span covers the JSON value."""
     LINE = "line"
     """A line break between two pieces. The span is empty."""
 
 
 VERBATIM = (Coding.PLAIN, Coding.JSON_VALUE)
-"""Codings whose bytes are the text."""
+"""Codings in which the bytes are the text."""
 
 
 class Piece(Struct, frozen=True, gc=False):
@@ -193,12 +193,12 @@ class Header(Struct, frozen=True):
     """The number of another agent's thread; 0 for the main agent."""
 
     def with_call_id(self, call_id: str | None) -> Header:
-        """Copy the header with another call ID."""
+        """Return a copy of the header with this call ID."""
         return replace(self, call_id=call_id)
 
     def with_values(self, places: tuple[int, ...], values: str) -> Header:
-        """Copy the header with other values at these indices of its extra attributes. The values are on separate lines,
-        and each keeps the type of the value that it replaces."""
+        """Return a copy of the header with other values at these indices of its extra attributes. The values are on
+        separate lines, and each keeps the type of the value that it replaces."""
         extra = list(self.extra)
         for place, value in zip(places, values.split("\n"), strict=True):
             key, was = extra[place]

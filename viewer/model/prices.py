@@ -20,7 +20,7 @@ class Price(Struct, frozen=True, gc=False):
     input: float
     output: float
     cached: float | None = None
-    """The price of input that was read from a cache; None for the price of other input."""
+    """The price of input that was read from a cache; None if it costs the same as other input."""
 
     def of(self, usage: Usage) -> float | None:
         """Return the cost of token usage, or None if its input or output is unknown."""

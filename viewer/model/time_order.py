@@ -46,7 +46,7 @@ class TimeOrder:
         """The current run by thread."""
 
     def start(self) -> None:
-        """Begin a transcript."""
+        """Reset the order at the start of a transcript."""
         self._newest.clear()
         self._runs.clear()
 
@@ -58,7 +58,8 @@ class TimeOrder:
         return True
 
     def backwards(self, thread: int, time_ms: int, stated: Placed) -> Span | None:
-        """Return the run so far if a time extends or begins one. A record with several messages counts once."""
+        """Return the run so far if this time extends or begins a run, otherwise None. A record with several messages
+        counts once."""
         if time_ms >= self._newest.get(thread, time_ms):
             self._newest[thread] = time_ms
             self._runs.pop(thread, None)

@@ -84,9 +84,9 @@ class Audience(Struct, frozen=True):
     strict: bool = False
     """True if the safe view must not even show that something is hidden."""
     thread: int | None = None
-    """The only thread to show; None for all. This only selects and never reveals."""
+    """The only thread to show; None for all. This selects messages, but never reveals any."""
     sealed: bool = False
-    """True if a document opened for this audience cannot be shown to one that is not sealed or sees more."""
+    """True if a document opened for this audience cannot be shown to an audience that is not sealed or sees more."""
 
     @property
     def is_safe(self) -> bool:
@@ -110,7 +110,7 @@ class Audience(Struct, frozen=True):
 
     @property
     def sees_call_lines(self) -> bool:
-        """True if each call is one line: tool, state, and duration."""
+        """True if each call is shown as one line: tool, state, and duration."""
         return self.level is Level.BRIEF and not self.strict and not self.thread
 
     def reveals(self, what: Reveal) -> bool:

@@ -20,7 +20,8 @@ BACKEND = "OCMLVIEW_BACKEND"
 """The environment variable that forces a backend. Only one of the backends uses the accelerator."""
 LEVELS = ("scalar", "sse2", "avx2")
 EDITION = 12
-"""The number in `_fast.c`. It prevents the use of a module that was compiled from older source."""
+"""The edition of the C source. `_fast.c` has the same number, so a module that was compiled from other source is not
+used."""
 
 
 class Native(Protocol):
@@ -80,10 +81,10 @@ class Native(Protocol):
     ) -> tuple[bytes, bytes]:
         """Return a byte of flags for each pair of bounds (int64), and the faults. Data between bounds must be UTF-8.
 
-        Flag 1 means one JSON object (RFC 8259) without repeated keys, deep nesting, `\\u`, or long numbers. Flags 2 and
-        4 are about its own members: it has `ok`; it has `error`, or its `ok` is false. Flag 8 means that it certainly
-        fits its schema, and flag 16 that it certainly does not. The byte is 0 for anything else, and for any doubtful
-        object.
+        Flag 1 means one JSON object (RFC 8259) without repeated keys, deep nesting, `\\u`, or long numbers. Flag 2
+        means that the object itself has a member `ok`; flag 4, that it has `error`, or that its `ok` is false. Flag 8
+        means that it certainly fits its schema, and flag 16 that it certainly does not. The byte is 0 for anything
+        else, and for any doubtful object.
 
         `wanted` has the number (int32) of each object's schema in `SchemaColumns`, if any. A fault is four numbers
         (int64): the object, the reason, and the span. The reason is 1 for a wrong type, 2 for a word that is not

@@ -1,4 +1,5 @@
-"""Guards around the hooks of a plug-in: if a hook raises, takes too long, or returns nonsense, its record is hidden."""
+"""Guards around the hooks of a plug-in: if a hook raises an exception, takes too long, or returns an invalid value, the
+record is hidden."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Format plug-ins: load and check tables from other distributions on demand. They never decide visibility."""
+"""Format plug-ins: load and check tables from other distributions on demand. Plug-ins never decide visibility."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _LONGEST_NAME = 40
 
 
 class Sample(Struct, frozen=True):
-    """A sample of the plug-in, and the file that lists the text in it that the user did and did not see: `{"seen":
+    """A sample file, and a JSON file that lists the text of the sample that the user did and did not see: `{"seen":
     [...], "hidden": [...]}`."""
 
     path: str
@@ -41,7 +41,7 @@ class PluginFormat(Struct, frozen=True):
 
 
 class Plugin(Struct, frozen=True):
-    """A plug-in that was loaded."""
+    """A loaded plug-in."""
 
     name: str
     distribution: str
@@ -71,11 +71,11 @@ class Plugins:
 
     @property
     def is_connected(self) -> bool:
-        """True after `connect`, when the settings are available."""
+        """True if `connect` has been called, so the settings are available."""
         return self._allows is not None
 
     def connect(self, allows: Callable[[], bool]) -> None:
-        """Set the function that checks the settings. It is called when a plug-in is needed."""
+        """Set the function that returns whether the settings allow plug-ins. It is called when a plug-in is needed."""
         self._allows = allows
 
     def turn_on(self) -> None:
@@ -83,7 +83,7 @@ class Plugins:
         self.is_off = False
 
     def turn_off(self) -> None:
-        """Load no plug-ins."""
+        """Do not load plug-ins."""
         self.is_off = True
 
     def get(self, name: str) -> Plugin | None:
@@ -100,12 +100,12 @@ class Plugins:
         return [plugin for plugin in found if plugin is not None]
 
     def table(self, name: str) -> RecordFormat | None:
-        """Return the table of a plug-in."""
+        """Return the table of a plug-in, or None if the plug-in does not exist or is broken."""
         plugin = self.get(name)
         return plugin.table if plugin else None
 
     def tables(self) -> list[RecordFormat]:
-        """Return the tables of all plug-ins."""
+        """Return the tables of all plug-ins that can be loaded."""
         return [plugin.table for plugin in self.all()]
 
     def _entries(self) -> Iterator[EntryPoint]:

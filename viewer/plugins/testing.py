@@ -40,7 +40,7 @@ WIDTH = 80
 
 
 class FormatFaultError(AssertionError):
-    """A format fails a check. The message names the check and the location."""
+    """A format failed a check. The message describes the failure and its location."""
 
 
 def verify(name: str) -> list[str]:
@@ -109,7 +109,7 @@ def _messages(name: str, parts: list[bytes]) -> list[Message]:
 
 
 def _surfaces(name: str, data: bytes) -> Iterator[tuple[str, str]]:
-    """Yield everything that an end user can get, each with the name of the surface."""
+    """Yield each output that an end user can get, with the name of its surface."""
     projection = _projection(name, data)
     yield "show", "\n".join(conversation_lines(projection, WIDTH, Style()))
     yield "show --json", "\n".join(projection_lines(projection))
@@ -153,7 +153,7 @@ _MARKER = "a marker that no sample has"
 
 
 def _marked(value: Any, seen: list[str]) -> Iterator[Any]:
-    """Yield, for each string that was not seen, a copy of the value with a marker in its place."""
+    """Yield, for each string that was not seen, a copy of the value with a marker in place of the string."""
     if isinstance(value, str) and not any(value.strip() in text or text in value for text in seen):
         yield _MARKER
     elif isinstance(value, list):

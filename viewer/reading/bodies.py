@@ -62,7 +62,8 @@ class ByteRun(Struct, frozen=True, gc=False):
     nested: bool = False
     """True if `raw` is part of a JSON string inside a JSON string."""
     whole: Coding | None = None
-    """The coding of a piece whose text differs from its bytes, such as a label. Such a run cannot be split."""
+    """The coding of a piece whose text differs from its bytes, such as a label. A run from such a piece cannot be
+    split."""
 
 
 class Body(Struct):

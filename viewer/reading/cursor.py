@@ -81,7 +81,7 @@ class TokenSet:
         self._prefixes = {spelling[:length] for spelling in spellings for length in range(1, len(spelling))}
 
     def search(self, window: Window, start: int, end: int | None = None) -> Token | None:
-        """Return the first token at or after an offset that is not escaped with a doubled `<`."""
+        """Return the first token at or after an offset, except tokens that are escaped with a doubled `<`."""
         data, base = window.data, window.base
         position = start - base
         limit = len(data) if end is None else end - base

@@ -86,7 +86,7 @@ def _is_header(text: bytes) -> bool:
 
 
 def _end_without_line_start(head: bytes) -> int:
-    """Return where the first message with a plausible header begins if none starts a line, or the end of the text."""
+    """Return where the first message with a plausible header begins, even inside a line, or the length of the text."""
     for match in _ANY_START.finditer(head):
         if looks_like_header(match[1]):
             return match.start()
@@ -164,7 +164,7 @@ def _place_of(version: str, data: bytes) -> tuple[int, int]:
 
 
 def read_document_header(data: bytes, base: int = 0) -> DocumentHeader:
-    """Parse a document header. An empty text is a header without a version."""
+    """Parse a document header. Empty text is a header without a version."""
     reading = read_yaml(data, base)
     values = {} if reading.value == "" else reading.value
     if not isinstance(values, dict):

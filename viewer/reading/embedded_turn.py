@@ -23,7 +23,7 @@ _PLAUSIBLE_TURN = lazy_regex(
 )
 _STOPS = {b"end": Ending.END, b"return": Ending.RETURN, b"call": Ending.CALL}
 LONGEST_WORDS = 128
-"""The maximum length in bytes of the rest of a header before the first token. More bytes are text."""
+"""The maximum length in bytes of the rest of a header before the first token. Longer text is not part of a header."""
 _GRAMMAR = HeaderGrammar(attributes=frozenset({"to"}), harmony=True)
 _HEADER_WORDS = lazy_regex(
     rb"\s*(?:assistant|user|system|developer|tool|functions\.\S+)?\s*(?:to=\S+\s*)?"
@@ -39,8 +39,8 @@ STRIPPED_SOURCE = lazy_regex(rb"(?> |\\[tnrf])*+(?:assistant)?(?:analysis|commen
 """Like `MAY_BE_STRIPPED`, but for the source of a JSON string. It misses strings that spell a character by its code
 point."""
 STRIPPED_SIGN = lazy_regex(rb"analysis|commentary")
-"""A pattern that occurs near the start of every body whose control tokens were dropped. It prefilters many bodies at
-once."""
+"""A pattern that occurs near the start of every body whose control tokens were dropped. Prefilters search for it in
+many bodies at a time."""
 _STRIPPED_WORD = lazy_regex(rb"(?:assistant)?(?:analysis|commentary|final)")
 _STRIPPED_HEADER = lazy_regex(rb"assistant(analysis|commentary|final)")
 
@@ -82,7 +82,7 @@ class Piece(Struct, frozen=True):
 def find_turn(data: bytes, *, in_json: bool) -> int | None:
     """Return the offset of the first control token of an embedded turn, or None.
 
-    Outside JSON, a plausible header must follow, because formats that use these tokens never leave one inside a
+    Outside JSON, a plausible header must follow, because formats that use these tokens never leave such a turn in a
     body."""
     if b"<|channel|>" not in data and not (in_json and b"<|start|>" in data):
         return None
@@ -101,8 +101,8 @@ def read_turn(data: bytes, first: int) -> list[Piece]:
 
 
 def _lead(data: bytes, first: int, parts: list[Piece]) -> Piece | None:
-    """Return the text before the first token. It is an answer, unless a final part follows or it is the rest of a
-    header."""
+    """Return the text before the first token. The text is an answer, unless a shown part follows, the first token is
+    `<|call|>`, or the text is the rest of a header."""
     if not first:
         return None
     text = data[:first]
@@ -162,7 +162,7 @@ def _read(data: bytes, token: re.Match[bytes], message: int, first: int) -> Head
 
 
 def is_call(piece: Piece) -> bool:
-    """True if the part is addressed to a tool."""
+    """True if the part is addressed to a tool, or ends with `<|call|>`."""
     return piece.header is not None and (is_tool(piece.header.recipient) or piece.ending is Ending.CALL)
 
 

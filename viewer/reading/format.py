@@ -69,9 +69,9 @@ class FormatTraits(Struct, frozen=True):
     closed_by_call: bool = False
     """True if a call must end with `<|call|>`."""
     thoughts_first: bool = False
-    """True if an answer may begin with a thought block, as models with chat templates write it."""
+    """True if an answer may begin with a thought block, as in the output of models with chat templates."""
     states_outcomes: bool = False
-    """True if replies report how the call ended outside their text, so it is never guessed from the text."""
+    """True if replies report how the call ended outside their text, so the outcome is never guessed from the text."""
     display_trim: bool = False
     """True if a newline at either end of a body is only layout. It is trimmed for display only."""
     channels: Channels = Channels.BY_KIND

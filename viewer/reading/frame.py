@@ -1,4 +1,4 @@
-"""The states of the text reader, and the frame of the message that it reads."""
+"""The states of the text reader, and the frame of the message that is being read."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class State(Enum):
     LITERAL = auto()
     """A literal block inside a body."""
     BEGINNING = auto()
-    """Harmony: undecided between a conversation, a completion, and text without tokens."""
+    """Harmony: it is not clear yet whether the input is a conversation, a completion, or text without tokens."""
     STRIPPED = auto()
     """Harmony: a decoder dropped the special tokens."""
 
@@ -30,7 +30,8 @@ class State(Enum):
 
 
 class CutOffHeader:
-    """A header that another `<|start|>` cut off: a repetition, or a message without a body."""
+    """A header that another `<|start|>` cut off. It is either repeated after that token, or a message without a
+    body."""
 
     __slots__ = ("at", "implied", "start", "words")
 
@@ -73,7 +74,7 @@ class Frame:
         """The offset up to which the body is whitespace; None if it is not, or if preambles are not assumed."""
 
     def is_blank(self, window: Window, end: int) -> bool:
-        """True if the body is whitespace up to this offset. Tracked only if preambles are assumed."""
+        """True if the body is whitespace up to this offset. This is tracked only if preambles are assumed."""
         if self.blank_to is not None:
             has_text = window.text(self.blank_to, end).strip(SPACE)
             self.blank_to = None if has_text else max(end, self.blank_to)

@@ -30,7 +30,7 @@ class HeaderGrammar(Struct, frozen=True):
     preambles: bool = False
     """True if `intent=preamble` makes a message visible."""
     harmony: bool = False
-    """True if Harmony's rules apply: bare words, tool names as roles, and the notes of its reference library."""
+    """True if Harmony's rules apply: bare words, tool names as roles, and notes about its reference library."""
     assume_preambles: bool = False
     """True if commentary without any sign of a call counts as a preamble, because the format has no intents."""
     name_required: bool = False

@@ -89,7 +89,7 @@ def _start_again(reader: TextReader, frame: Frame, token: Token, words: bytes) -
 
 
 def _settle_cut_off(reader: TextReader, words: bytes, again: bool) -> Frame:
-    """Decide whether a header that was cut off by `<|start|>` was a repetition, now that the next header is known.
+    """Decide whether a header that was cut off by `<|start|>` is repeated by the next header, which is now known.
 
     Return the frame of the next header, which continues the message or begins a new one."""
     frame = reader.frame

@@ -105,7 +105,7 @@ def hidden_blocks(body: Body, role: str, *, in_json: bool = False) -> list[Block
 
 
 def _added(body: Body) -> list[Block]:
-    """Return the elements that an agent added to a prompt. One that is inside a line and unclosed is text."""
+    """Return the elements that an agent added to a prompt. An unclosed element inside a line is text."""
     blocks: list[Block] = []
     data, at, unclosed = body.data, 0, set[bytes]()
     while found := _ADDED.search(data, at):
@@ -160,7 +160,8 @@ def shown_text(body: Body, role: str, kinds: frozenset[BlockKind] = ALL_KINDS, *
 
 
 def left_of(body: Body, role: str, kinds: frozenset[BlockKind]) -> Body:
-    """Return a body that is not JSON, without blocks of these kinds. Its runs keep their origins."""
+    """Return a body that is not JSON, without blocks of these kinds. Unchanged runs keep their positions in the
+    input."""
     blocks = [(block.start, block.end) for block in hidden_blocks(body, role) if block.kind in kinds]
     left = _without(body, blocks) if blocks else body
     is_cut = role == "assistant" and BlockKind.THOUGHT in kinds
@@ -261,7 +262,7 @@ class _Scan:
             self._unmatched(mark)
 
     def _is_quoted(self, mark: Mark) -> bool:
-        """True for a tag of a folded element in a line that begins with `>`. It is a part of the thought."""
+        """True for a tag of a folded element in a line that begins with `>`. Such a tag is part of the thought."""
         if not is_fold(mark):
             return False
         line = self._body.data.rfind(b"\n", 0, mark.start) + 1
@@ -313,7 +314,7 @@ class _Scan:
             self._thought_end = end
 
     def finish(self) -> list[Block]:
-        """Return all blocks. An open one extends to the end."""
+        """Return all blocks. An open block extends to the end of the body."""
         if self._open:
             pair, start = self._open
             self._add(start, len(self._body.data), pair)
@@ -341,7 +342,7 @@ def _merged(spans: list[Span]) -> list[Span]:
 
 
 def _without(body: Body, spans: list[Span]) -> Body:
-    """Return the body without these spans. Only live runs keep their origin."""
+    """Return the body without these spans. Only runs whose bytes are unchanged keep their positions in the input."""
     parts: list[bytes] = []
     runs: list[ByteRun] = []
     length = 0
@@ -363,7 +364,8 @@ def _without(body: Body, spans: list[Span]) -> Body:
 
 
 def _part_of(run: ByteRun, low: int, high: int, at: int) -> ByteRun:
-    """Return a part of a run at its new offset, with its origin if its bytes are unchanged."""
+    """Return a part of a run at its new offset. It keeps its position in the input if the bytes of the run are
+    unchanged."""
     is_same = run.raw is None and run.whole is None and run.length == run.source_length
     source = (run.source + low - run.at, high - low) if is_same else (0, 0)
     return ByteRun(at, high - low, *source, run.live)
@@ -391,8 +393,8 @@ def _begun_stripped(data: bytes) -> int:
 
 
 def _begun_element(data: bytes, role: str) -> int:
-    """Return the number of bytes from the first open element that may be hidden once it is closed, or from the
-    beginning of such a tag at the end."""
+    """Return the number of bytes from the first open element that may be hidden once it is closed, or from an
+    incomplete tag at the end that may open such an element."""
     pattern, names = (_ADDED, ADDED_TAGS) if role == "user" else (_CALLED, CALL_TAGS)
     last_ends: dict[bytes, int] = {}
     for found in pattern.finditer(data):

@@ -27,7 +27,7 @@ class Parser:
 
     @property
     def has_frames(self) -> bool:
-        """True if the format has such a reader."""
+        """True if the format is a text format with `<|start|>`, which the scanner can read."""
         return isinstance(self._reader, TextReader)
 
     def feed(self, data: bytes) -> list[Event]:

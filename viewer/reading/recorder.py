@@ -42,7 +42,7 @@ class Recorder:
         self.transcript = 0
         """The number of the current transcript; 0 before the first."""
         self.last_number = 0
-        """The number of the message that was last opened or closed."""
+        """The number of the newest message."""
         self._events: list[Event] = []
         self._open: dict[int, Message] = {}
         self._times = TimeOrder()
@@ -82,7 +82,7 @@ class Recorder:
             self._events.append(Started(transcript))
 
     def start_if_none(self, at: int) -> None:
-        """Begin a transcript at its first item, unless its header has already begun one."""
+        """Begin the first transcript here, unless one has already begun."""
         if not self.transcript:
             self.start(at)
 
@@ -96,7 +96,8 @@ class Recorder:
         time_ms: int | None = None,
         time_at: Placed | None = None,
     ) -> int:
-        """Open a message whose header is complete and return its number. `time_at` is the span of its time."""
+        """Open a message whose header is complete and return its number. `time_at` is the position of the time in the
+        input."""
         if not self.transcript:
             self.start(start)
         self.last_number += 1
@@ -234,7 +235,8 @@ class Recorder:
         self.report(W_TEXT_BETWEEN, None, start, end)
 
     def leave_out(self, start: int, end: int) -> None:
-        """Record a mark outside any message without reporting it. Only audiences that see stray text see the mark."""
+        """Record stray text without reporting it, such as a mark outside any message. Only audiences that may see stray
+        text see it."""
         self.start_if_none(start)
         self._events.append(Strayed(Stray(self.transcript, self.last_number, (start, end))))
 
@@ -276,7 +278,7 @@ class Recorder:
             self._events.append(AgentStarted(self.transcript, thread, id, self.last_number + 1))
 
     def skip(self) -> None:
-        """Note a record that contained no message. This matters only for an input without any messages."""
+        """Note that a record contained no message, if no message has come before it."""
         if not self.last_number:
             self._events.append(Metadata())
 

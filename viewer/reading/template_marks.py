@@ -1,7 +1,7 @@
 """Marks of chat templates inside a body: thought blocks, tool calls, and tool replies.
 
-Every reader hides what these marks enclose, so safety does not depend on the detected format. Marks are bounded:
-at most `LONGEST_FOLD` bytes are held back while a body grows."""
+Every reader hides what these marks enclose, so safety does not depend on the detected format. Marks are bounded: at
+most `LONGEST_FOLD` bytes are held back while a body is growing."""
 
 from __future__ import annotations
 
@@ -184,7 +184,7 @@ MARK_PAIRS = (
 attributes."""
 
 THINK_PAIRS = MARK_PAIRS[:2]
-"""The pairs that `viewer/reading/thoughts.py` reads in a body. Readers of frames treat them like all others."""
+"""The pairs that `viewer/reading/thoughts.py` reads in a body. Readers of frames treat them like all other pairs."""
 
 _PAIR_PATTERNS = (f"(?:{'|'.join(first)})[_-]?(?:{'|'.join(second)})" for first, second in _TAG_PAIRS)
 THINK_TAG = b"(?i:" + "|".join((*_TAG_WORDS, *_PAIR_PATTERNS)).encode() + b")"
@@ -232,7 +232,7 @@ THINK_SIGNS = (
     *(opening.encode() for opening in WIDE_OPENS),
     *(b"</ ", b"< /", b"&lt;", b"&amp;lt;", b"&amp;#", b"&#60;", b"&#0", b"&#x3c;", b"003c", b":::"),
 )
-"""Every tag around a thought, and every other spelling of one, starts with one of these, ignoring case."""
+"""Every tag around a thought, in any spelling, starts with one of these, ignoring case."""
 _UNDECIDED = lazy_regex(
     rb"<details(?:[\s/]%s|(?:[\s/]%s)?>\s{0,64}(?:<[a-z]{0,7}|<summary(?:\s[^<>]{0,256})?(?:>[\s\S]{0,%d})?)?)"
     % (_ATTRIBUTES, _ATTRIBUTES, _LONGEST_SUMMARY)
@@ -302,8 +302,8 @@ CALL_TAGS = (
     *("list_files", "list_code_definition_names", "browser_action", "use_mcp_tool", "access_mcp_resource"),
     *("edit_file", "codebase_search", "update_todo_list"),
 )
-"""The names of elements in which agents without a template write calls and results into their answers. They hide only
-if they begin a line outside a fence and are closed."""
+"""The names of elements that contain calls and results in the answers of agents without a template. An element is
+hidden only if it begins a line outside a code fence and is closed."""
 
 MARK_SIGNS = (
     *THINK_SIGNS,
@@ -355,7 +355,8 @@ MAY_BE_MARK = lazy_regex(lambda: any_of(_SIGNS), re.IGNORECASE, _SIGNS)
 def searches(spellings: Iterable[bytes]) -> dict[bytes, re.Pattern[bytes]]:
     """Return patterns that together match where one of these spellings begins, ignoring case.
 
-    There is one for each first byte, for which the engine skips text ten times faster than for a set of bytes."""
+    There is one pattern for each first byte, because the engine searches for a single byte ten times faster than for a
+    set of bytes."""
     rests: dict[bytes, set[bytes]] = {}
     for spelling in spellings:
         rests.setdefault(spelling[:1].lower(), set()).add(spelling[1:].lower())
@@ -374,7 +375,7 @@ class Mark(Struct, frozen=True):
     closes: tuple[MarkPair, ...]
     """The pairs that the mark closes. Pairs may share a closing mark."""
     nests: tuple[MarkPair, ...] = ()
-    """The pairs whose open block gets one level deeper here."""
+    """The pairs whose open block becomes one level deeper with this mark."""
 
 
 def _roles() -> dict[bytes, tuple[MarkPair | None, tuple[MarkPair, ...]]]:

@@ -15,7 +15,7 @@ from viewer.rules.structure import W_HEADER_MISSING
 
 
 class EventLines(Protocol):
-    """Reads the lines between messages that are events."""
+    """Reads event lines between messages."""
 
     def try_line(self, line: bytes, offset: int, first: Callable[[], None]) -> bool:
         """True if the line is an event and was read. `first` is called before anything is recorded."""
@@ -46,7 +46,7 @@ class TextReader:
         self.frame: Frame | None = None
         """The open message."""
         self.stray: Span | None = None
-        """Text outside any message that may continue."""
+        """Stray text that may still continue."""
         self.state = first or (State.DOCUMENT_HEADER if grammar.document_header else State.OUTSIDE)
         self.grammar_of_version = grammar_of_version
         """A function that selects the grammar of a later transcript based on the version in its document header."""

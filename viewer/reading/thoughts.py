@@ -59,8 +59,8 @@ _MARK = lazy_regex(
     }
 )
 """A pattern for a mark. An opening tag needs no end: text after odd or very long attributes may also be a thought.
-Programs that escape a whole text for HTML spell tags with entities. A folded element with such a tag hides the rest of
-the text, because nothing shows where it ends. Words in brackets that are links are text."""
+Programs that escape all text for HTML spell tags with entities. A folded element with such a tag hides the rest of the
+text, because nothing shows where it ends. Words in brackets that are links are text."""
 _AFTER_NAME = lazy_regex(rb"[ \t]{0,4}[\])}|,;]|\.[^.]|['\"`][^A-Za-z0-9]")
 """What follows a tag that, inside a line, only represents a value or is only mentioned, as in `-m <reason>] <name>`. No
 thought begins with such a tag."""
@@ -179,12 +179,12 @@ _KINDS = (
     *((b"&", "spelled"), (b"&", "folded"), (b"[", "bracket"), (b"[", "word"), (b"(", "wide")),
     *((b"", "kind"), (b"", "tag"), (b"", "closing"), (b"", "spaced")),
 )
-"""The groups with the name in a mark, and what distinguishes marks with equal names. An escaped tag never closes
-another one."""
+"""The groups that may contain the name of a mark, each after a prefix that distinguishes marks with equal names. An
+escaped tag never closes a tag that is not escaped."""
 
 
 def _kind(found: re.Match[bytes]) -> bytes:
-    """Return the kind of a mark, which an opening and its closing mark share."""
+    """Return the kind of a mark. The opening and the closing mark of a block have the same kind."""
     for before, name in _KINDS:
         if found[name] is not None:
             return before + bytes(found[name].lower())
@@ -312,7 +312,8 @@ class _Blocks:
 
 
 def _merged(body: Body, blocks: list[Span]) -> list[Span]:
-    """Merge overlapping blocks. A block includes the whitespace before it if nothing visible comes before that."""
+    """Merge overlapping blocks. A block includes the whitespace before it if nothing visible comes before that
+    whitespace."""
     merged: list[Span] = []
     for start, end in sorted(blocks):
         last = merged[-1][1] if merged else 0

@@ -20,7 +20,7 @@ from viewer.render.width import cells, plain_line, wrap
 LARGEST_JSON = 1_000_000
 DEEPEST_JSON = 200
 MARKDOWN_TYPES = (None, "text", "markdown")
-"""Content types that are rendered."""
+"""Content types that are rendered as Markdown."""
 _INDENT = "  "
 _JSON_TOKEN = lazy_regex(r'\s*(?:("(?:[^"\\]|\\.)*")|([\[{])|([\]}])|([,:])|([^\s"\[\]{},:]+))', re.DOTALL)
 _SETTLES = lazy_regex(
@@ -162,7 +162,7 @@ class BodyText(Struct, frozen=True):
 
     text: SafeText
     spans: list[Styled]
-    """Blocks, inline spans and JSON, without overlaps."""
+    """The styled spans of blocks, inline text, and JSON, without overlaps."""
     origins: list[int] | None = None
     """The source offset of each drawn character; None if the offsets are the same in both."""
     given: str = ""
@@ -222,7 +222,7 @@ def drawn_text(
 
 
 def raw_text(data: bytes) -> BodyText:
-    """Return the bytes of a message as text, with marked control tokens."""
+    """Return the bytes of a message as text, with its control tokens marked."""
     given = data.decode("utf-8", "replace")
     text = sanitize(given)
     return BodyText(text, [Styled(*match.span(), StyleRole.MARKER) for match in _MARKER.finditer(text)], None, given)
@@ -243,7 +243,7 @@ def _after_newlines(body: str) -> list[int]:
 
 
 def laid_out(text: SafeText, *, is_head: bool = False) -> SafeText | None:
-    """Return the same tokens, one entry per line; None if the text does not look like one JSON value.
+    """Return the tokens of the text with one entry per line; None if the text does not look like one JSON value.
 
     A head may end anywhere; a partial token at its end stays unchanged."""
     if len(text) > LARGEST_JSON or text.lstrip()[:1] not in ("{", "["):

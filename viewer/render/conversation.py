@@ -74,8 +74,8 @@ class Conversation:
     One case becomes apparent only later: a closing `</think>` without an opening tag turns everything before it into a
     thought. Text that was already written is not changed. One line reports this, and when the message has ended, it is
     written again without the thought, followed by its diagnostic. From then on, only whole messages are written,
-    because their writer omits the opening tag. An audience that is strict (`--strict-safe`) or sees more than the end
-    user always gets whole messages, so this cannot happen.
+    because the model apparently omits opening tags. An audience that is strict (`--strict-safe`) or sees more than the
+    end user always gets whole messages, so this cannot happen.
 
     If another format is detected later, the input is read again from its first byte. Items that were already printed
     with the same role and text are not printed again: see `before`."""
@@ -219,7 +219,7 @@ class Conversation:
             self._printed_size += len(key[1])
 
     def _take_up(self, item: Item) -> None:
-        """Continue the message that the previous reading left unfinished, if this is the same one."""
+        """Continue the message that the previous reading left unfinished, if this item is that message."""
         if self._begun is None or not isinstance(item, ShownMessage):
             return
         role, body = self._begun
@@ -277,7 +277,7 @@ class Conversation:
 
 
 def _key_of(item: Item) -> _Key | None:
-    """Return role and text; None for a run of hidden messages."""
+    """Return the role and text of an item; None for a run of hidden messages or a call line."""
     if isinstance(item, ShownMessage):
         return item.role, item.body
     return ("", item.body) if isinstance(item, ShownStray) else None
@@ -293,8 +293,8 @@ class _Page:
     """Layout around the items: an empty line between blocks, and notes directly below their block, or below the last
     printed block if it is too late for that.
 
-    If there are several transcripts, each begins with a boundary. While their number is unknown, the end user sees none
-    before the first."""
+    If there are several transcripts, each begins with a boundary. While the number of transcripts is unknown, the end
+    user sees no boundary before the first one."""
 
     def __init__(
         self,
@@ -381,7 +381,7 @@ class _Page:
         return self._head_lines(head_of(message, self._audience))
 
     def gutter(self, message: ShownMessage) -> Part:
-        """Return the gutter of every line of a body."""
+        """Return the gutter for the lines of a message body."""
         return self._gutter(look_of(message))
 
     def tail(self, message: ShownMessage) -> Iterator[Line]:
@@ -434,7 +434,7 @@ class _Page:
         yield from self._noted(self._notes.rest())
 
     def _boundaries(self, last: int) -> Iterator[Line]:
-        """Begin the transcripts up to this one."""
+        """Yield the boundaries of the transcripts up to this one."""
         while self._transcript < last:
             self._transcript, self._turn, self._is_rewound = self._transcript + 1, 0, False
             if not self._has_transcript(self._transcript):
@@ -498,7 +498,7 @@ def calls_by_message(calls: Iterable[ShownCall]) -> Callable[[int], Sequence[Sho
 
 
 class Notes:
-    """Queue of diagnostics until their position in the conversation is reached."""
+    """A queue of diagnostics, each of which waits until its position in the conversation is reached."""
 
     def __init__(self, safe: bool) -> None:
         self._safe = safe
@@ -506,7 +506,7 @@ class Notes:
         self._loose: deque[ShownDiagnostic] = deque()
 
     def add(self, diagnostics: Iterable[ShownDiagnostic]) -> None:
-        """Add diagnostics in the order of `Projection.diagnostics`."""
+        """Add diagnostics, which must be in the order of `Projection.diagnostics`."""
         new = [d for d in diagnostics if not self._safe or d.severity != "info"]
         if new:
             self._numbered = deque(sorted((*self._numbered, *(d for d in new if d.message is not None)), key=_number))

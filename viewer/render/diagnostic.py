@@ -145,7 +145,7 @@ def _before(text: str, room: int, is_cut: bool, dots: SafeText, style: Style) ->
 
 
 def _beginning(text: str, room: int, style: Style) -> tuple[SafeText, int, bool]:
-    """Return the part of text that fits, its width in cells, and True if nothing is missing."""
+    """Return the part of text that fits, its width in cells, and whether all of the text fits."""
     kept: list[str] = []
     used = 0
     for _, cluster in clusters_at(_tabbed(style, text[: _NEAR * room])):

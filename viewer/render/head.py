@@ -41,7 +41,7 @@ _LONGEST_DETAILS = 400
 
 
 def letter_of(message: Headline | ShownMessage) -> str:
-    """Return the letter for role and channel."""
+    """Return the letter of a message, which depends on its role and channel."""
     if message.role in _ROLES:
         return _ROLES[message.role]
     if not is_seen(message):
@@ -61,17 +61,17 @@ def look_of(message: Headline | ShownMessage) -> StyleRole:
 
 
 def is_seen(message: Headline | ShownMessage) -> bool:
-    """True if the audience sees the message, which is always the case if it has a body."""
+    """True if the audience sees the message. A `ShownMessage` is always seen."""
     return message.seen if isinstance(message, Headline) else True
 
 
 def is_call(message: Headline | ShownMessage) -> bool:
-    """True if the message goes to a tool."""
+    """True if the message is addressed to a tool."""
     return message.role == "assistant" and message.recipient not in (None, "user", "assistant")
 
 
 class HeadLink(Struct, frozen=True, gc=False):
-    """The state of a call, and its other end."""
+    """A link to the other end of a call, with the state of the call."""
 
     other: int
     """The message at the other end; 0 if there is none."""
@@ -103,7 +103,7 @@ class MessageHead(Struct, frozen=True):
     is_call: bool
     call_id: str | None
     details: tuple[str, ...]
-    """The other header fields except the time."""
+    """The content type, the intent, and the extra attributes, as text."""
     ending: str
     """The ending of the message; `cancelled` if it was cancelled."""
     has_stop_token: bool
@@ -223,7 +223,8 @@ def _speaker(head: MessageHead) -> list[Part]:
 
 
 def details_words(head: MessageHead, dot: str, *, with_time: bool = False) -> SafeText:
-    """Return the other header fields and an unusual ending; empty if there are none."""
+    """Return the details of the head and the ending; empty if there are no details, the message is not a call, and the
+    ending is the usual one."""
     words = [*head.details, *([head.time] if with_time and head.time else [])]
     stop = head.stop("({})")
     if stop and (words or head.is_call or not head.has_plain_end):

@@ -15,7 +15,7 @@ LARGEST = 16_384
 MOST_SECONDS = 0.05
 """The CPU time in seconds after which the rest is not highlighted: lexers take quadratic time on some input."""
 SHORT = 512
-"""Code with at most this number of characters never takes that long."""
+"""Code of at most this many characters never takes as long as `MOST_SECONDS`."""
 TOKENS_PER_LOOK = 32
 """How many tokens to read between checks of the clock, which are slow."""
 LONGEST_WORD = 40
@@ -33,8 +33,8 @@ def code_spans(code: str, language: str) -> list[Styled]:
 
 
 class Lexers:
-    """Decides whether lexers may be loaded yet. Loading one takes up to 40 ms, so the first frame of the app does
-    without: until it is drawn, code has a single color."""
+    """Decides whether lexers may be loaded yet. Loading one takes up to 40 ms, so the first frame of the app is drawn
+    without them: until then, code has a single color."""
 
     def __init__(self) -> None:
         self.are_postponed = False

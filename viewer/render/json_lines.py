@@ -65,7 +65,8 @@ def transcript_line(transcript: ShownTranscript, audience: Audience, file: str |
 
 
 def item_line(item: ShownMessage | ShownStray, file: str | None = None, *, agent: str = "") -> Printable:
-    """Return the line of a message, or of text outside any. `agent` is the name of another agent that wrote it."""
+    """Return the line of a message, or of text outside any message. `agent` is the name of the agent that wrote the
+    message; empty for the main agent."""
     return encode(_message(item, agent) if isinstance(item, ShownMessage) else {"kind": "stray", **asdict(item)}, file)
 
 
@@ -242,7 +243,7 @@ class LiveLines:
         yield from _diagnostics(self._tail.found())
 
     def _begun(self, last: int) -> Iterator[Printable]:
-        """Yield the transcripts up to this one."""
+        """Yield the lines of the transcripts up to this one."""
         while self._transcripts < last:
             self._transcripts += 1
             yield transcript_line(

@@ -19,7 +19,7 @@ LONG = 32 * 1024
 out in a thread."""
 
 LONG_WHILE_READ = 4 * 1024
-"""Like `LONG`, for a folded body that was only partly read, whose number of lines is unknown anyway."""
+"""Like `LONG`, for a folded body that is still being read, because its number of lines is not known anyway."""
 KEPT = 8
 """The number of cached layouts of long bodies."""
 REDONE_ROWS = 2
@@ -29,7 +29,7 @@ REDONE_ROWS = 2
 WIDEST = 88
 """The maximum width of the reading column, unless the settings specify another one."""
 MARGIN = 2
-"""The width of the margin before the reading column, whose first cell is for the cursor."""
+"""The width of the margin before the reading column. The first cell of the margin is for the cursor."""
 _NARROWEST, _WIDEST_PANE = 40, 136
 LONGEST_LINE = 4096
 """The maximum width of an unwrapped line in cells; longer lines are wrapped."""
@@ -41,21 +41,22 @@ class Column(Struct, frozen=True, gc=False):
     """The reading column of a pane."""
 
     left: int
-    """The number of cells to its left."""
+    """The number of cells to the left of the column."""
     width: int
 
 
 def reading_column(pane: int, limit: int = WIDEST, *, centered: bool = True) -> Column:
-    """Return the reading column of a pane, whose last cell is for the scrollbar.
+    """Return the reading column of a pane. The last cell of the pane is for the scrollbar.
 
-    The column is in the middle of a very wide pane. A limit of 0 means none."""
+    In a very wide pane, the column is centered even without `centered`. A limit of 0 means no limit."""
     width = max(1, min(limit or pane, pane - (2 * MARGIN if pane >= _NARROWEST else MARGIN + 1)))
     is_centered = centered or pane >= _WIDEST_PANE
     return Column(max(MARGIN, (pane - width) // 2) if is_centered else MARGIN, width)
 
 
 def unwrapped_width(body: str | bytes, width: int) -> int:
-    """Return a width of at least `width` at which no line of a body wraps."""
+    """Return a width of at least `width` at which no line of a body wraps, unless the line is longer than
+    `LONGEST_LINE`."""
     lines = (body[:LONG].decode("utf-8", "replace") if isinstance(body, bytes) else body[:LONG]).splitlines()
     longest = max(map(len, lines), default=0)
     return max(width, min(2 * longest + _AROUND_LINES, LONGEST_LINE))

@@ -70,7 +70,7 @@ def parsed_blocks(text: str) -> Sequence[Token] | None:
 
 
 class _Blocks:
-    """The spans of the blocks of the text."""
+    """Collects the spans of the blocks."""
 
     def __init__(self, text: str) -> None:
         self._text = text

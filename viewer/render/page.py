@@ -102,7 +102,7 @@ class BlockMaker:
         unwrapped: bool = False,
         gutter: int = 0,
     ) -> None:
-        """`width` is the width of the pane, whose last cell is for the scrollbar. `wrap` is the maximum width of the
+        """`width` is the width of the pane, including one cell for the scrollbar. `wrap` is the maximum width of the
         reading column, 0 for none. With `unwrapped`, lines of bodies are not wrapped. `gutter` is a number of extra
         cells in the margin."""
         self.projection = projection
@@ -116,7 +116,7 @@ class BlockMaker:
         self.width = column.width
         """The width of the reading column."""
         self.margin = Part(trusted(" " * (gutter + column.left)))
-        """The cells to its left, with room for the cursor."""
+        """The cells to the left of the reading column, with room for the cursor."""
         self._visibility = projection.visibility() if self.debug else None
         self._agents = Agents(projection, self.facts.calls)
         self._times = TimeWords(projection, rows, self.facts.times)
@@ -140,7 +140,8 @@ class BlockMaker:
         return replace(block, lines=lines, first=block.first + len(before), begins_transcript=True)
 
     def drawn_row(self, row: int) -> int:
-        """Return the row whose block shows this row: a reply directly below its call is in its card."""
+        """Return the row whose block shows this row. A reply directly below its call is shown in the card of the
+        call."""
         is_in_card = self.debug and not self.raw and call_of_reply(self.rows, self._cards.calls_of, row)
         return row - 1 if is_in_card else row
 
@@ -236,7 +237,7 @@ class BlockMaker:
         return Block(0, [BlockLine((self.margin, left, Part(words, StyleRole.QUIET))), SPACE])
 
     def _brief_call(self, row: int, call: BriefCall) -> Block:
-        """Return the line of a call at the brief level, without space between it and another such line."""
+        """Return the line of a call at the brief level. No blank line separates it from the line of the next call."""
         is_last = row + 1 >= len(self.rows) or self.rows.kind(row + 1) is not RowKind.CALL
         is_last = is_last or self.rows.transcript(row + 1) != self.rows.transcript(row)
         line = (self.margin, *brief_parts(call, self.width, self.signs))
@@ -263,7 +264,7 @@ class BlockMaker:
         return (self.margin, *between([stroke, words], end, self.width, self.signs, filling))
 
     def _folded_agent(self, row: int, agent: FoldedAgent) -> Iterator[Line]:
-        """Summarize the work of a sub-agent on one line. Long work shows its first calls, too."""
+        """Summarize the work of a sub-agent on one line. If there are many messages, also show the first calls."""
         problems = self.facts.problems.of(row) if self.facts.problems is not None else []
         errors, warnings = (sum(each.severity == one for each in problems) for one in ("error", "warning"))
         facts = [
@@ -417,7 +418,8 @@ class BlockMaker:
         return [BlockLine((self.margin, *line), link=head.link)]
 
     def _turn_rule(self, row: int, time: str | None, is_superseded: bool) -> list[BlockLine]:
-        """Return the rule between turns, before the first message of each."""
+        """Return the rules above a message: where a superseded branch begins or ends, and before the first message of a
+        turn."""
         before = row - 1
         while before >= 0 and self.rows.kind(before) is not RowKind.MESSAGE:
             before -= 1
@@ -455,7 +457,7 @@ def hidden_words(count: int, faulty: int, *, elsewhere: bool = False) -> str:
 
 
 def _turn_rule(turn: int, facts: Sequence[str], width: int, glyphs: Glyphs) -> Line:
-    """Return the rule before a turn, whose number is 0 if it is not known."""
+    """Return the rule before a turn. `turn` is 0 if its number is not known."""
     words = f" {glyphs.dot} ".join(filter(None, (f"turn {turn}" if turn else "", *facts)))
     return _rule(Part(trusted(f" {words} " if words else ""), StyleRole.QUIET), width, glyphs)
 
@@ -470,7 +472,7 @@ def _rule(words: Part, width: int, glyphs: Glyphs) -> Line:
 def _body_lines(
     drawn: BodyText, rows: Sequence[Row], lead: Part, look: StyleRole, overlays: Sequence[Styled]
 ) -> list[BlockLine]:
-    """Return the first rows of a body as lines after its lead."""
+    """Return rows from the start of a body as lines. Each line begins with `lead`."""
     over = Overlays(*drawn.layers, _moved(drawn, overlays))
     lines = []
     for row in rows:
@@ -497,7 +499,7 @@ def _kept_rows(short: bool, unfolded: bool | None) -> tuple[int, int]:
 
 
 def _folded(lines: list[BlockLine], short: bool, unfolded: bool | None, lead: Part, more: str) -> list[BlockLine]:
-    """Truncate a long body and add a line that gives the number of missing lines."""
+    """Truncate a long body and add a line that states how many lines are missing."""
     most, keep = _kept_rows(short, unfolded)
     if unfolded or len(lines) <= most:
         return lines

@@ -1,7 +1,7 @@
 """Sanitize transcript text for a terminal: escape or replace everything that is unsafe to show.
 
-One code point in, one out, so offsets stay valid. Invisible characters, and characters that move text, become
-visible marks:
+Each code point becomes one code point, so offsets stay valid. Invisible characters, and characters that move text,
+become visible marks:
   ␀ … ␟ ␡   control characters          ⇢ ⇠ ⇄   direction: left to right, right to left, its ends
   ␍ ␤       a lone carriage return,     ·       zero-width, fillers, tags, selectors, format characters
        line and paragraph ends     U+FFFD  C1, lone surrogates, noncharacters
@@ -33,7 +33,7 @@ SafeText = NewType("SafeText", str)
 LONGEST_LINE = 200
 """The maximum number of code points in a name, a title, an ID or a file name."""
 MOST_MARKS = 4
-"""The maximum number of combining marks on one base in a line."""
+"""The maximum number of combining marks on one base character in a line."""
 
 _PLAIN = re.compile(r"[\t\n -~]*+")
 _NO_CHARACTERS = "".join(f"{chr(plane + 0xFFFE)}{chr(plane + 0xFFFF)}" for plane in range(0, 0x110000, 0x10000))
@@ -108,7 +108,7 @@ def _outside_emoji(text: str, table: dict[int, str]) -> str:
 
 
 def _without_excess(text: str) -> str:
-    """Drop combining marks that exceed the maximum for one base."""
+    """Drop combining marks that exceed the maximum for one base character."""
     if text.isascii():
         return text
     kept: list[str] = []

@@ -1,7 +1,7 @@
 """Themes: validated colors per style role and of the screen, from `themes/<name>.yaml` or your own folder.
 
 A theme file is read strictly: every mistake is reported with its line, its column and a suggestion. A theme that cannot
-be used never stops the app: `load_theme` falls back to the dark one, and `notice` gives the reason in one sentence.
+be used never stops the app: `load_theme` falls back to the dark one, and `notice` explains why in one sentence.
 """
 
 from __future__ import annotations
@@ -48,11 +48,11 @@ class Derived(Struct, frozen=True):
     """A role that a theme may omit."""
 
     of: StyleRole
-    """The role from which it takes its color."""
+    """The role from which the color is derived."""
     flags: Mapping[str, bool] = {}
-    """The attributes that differ from that role's attributes."""
+    """The attributes that differ from those of the role `of`."""
     on_code: bool = False
-    """True if it has the code background."""
+    """True if the role has the background of code."""
 
 
 DERIVED = {
@@ -74,11 +74,11 @@ _COLOR = re.compile(r"#[0-9a-fA-F]{6}")
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,60}")
 
 ThemeError = MistakeError
-"""A theme file cannot be used. The message contains the position and the reason."""
+"""The error for a theme file that cannot be used. The message contains the position and the reason."""
 
 
 class UnknownThemeError(ThemeError):
-    """There is no theme of this name."""
+    """The error for a theme name that does not exist."""
 
 
 class Look(Struct, frozen=True):
@@ -105,7 +105,7 @@ class Theme(Struct, frozen=True):
 
     @property
     def is_ansi(self) -> bool:
-        """True if it uses colors that the terminal defines. Such colors are not converted."""
+        """True if the theme uses colors that the terminal defines. Such colors are not converted."""
         used = {color for look in self.looks.values() for color in (look.color, look.background) if color}
         return not used.isdisjoint(OF_THE_TERMINAL) or not set(self.colors.values()).isdisjoint(OF_THE_TERMINAL)
 
@@ -121,8 +121,8 @@ class Theme(Struct, frozen=True):
 
 
 def load_theme(name: str, folders: Sequence[Path] = ()) -> Theme:
-    """Return the theme of this name, from the first folder that has it, or a bundled one; the dark one if it cannot
-    be used."""
+    """Return the theme of this name, from the first folder that has it, or else from the bundled themes. If it cannot
+    be used, return the dark theme."""
     try:
         return find_theme(name, folders)
     except ThemeError as error:
@@ -131,7 +131,7 @@ def load_theme(name: str, folders: Sequence[Path] = ()) -> Theme:
 
 
 def find_theme(name: str, folders: Sequence[Path] = (), within: tuple[str, ...] = ()) -> Theme:
-    """Return the theme of this name. Raises ThemeError if it cannot be used. `within` lists the themes that refer to
+    """Return the theme of this name. Raise ThemeError if it cannot be used. `within` lists the themes that refer to
     this one with `like`."""
     path = _path(name, folders)
     file = _read(path)
@@ -245,7 +245,7 @@ def _complete(name: str, file: ThemeFile, path: Path, base: Theme) -> Theme:
 
 
 def _derived_looks(looks: Mapping[StyleRole, Look]) -> dict[StyleRole, Look]:
-    """Add the looks of the roles that the files omit."""
+    """Add the derived looks of the roles that theme files may omit."""
     code = looks[StyleRole.CODE].background if StyleRole.CODE in looks else None
     derived = {
         role: replace(

@@ -1,4 +1,4 @@
-"""Title lines of views and transcripts, with `TitleFacts` and the badge of the level, and rules."""
+"""Title lines of views and transcripts: `TitleFacts`, the badge of the level, and rules."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class FollowState(Enum):
     PAUSED = "paused"
     FROZEN = "frozen"
     WAITING = "waiting"
-    """The file does not exist yet, or cannot be read now."""
+    """The file does not exist yet, or cannot be read at the moment."""
     LOST = "lost"
     """A file that has been read is gone or can no longer be read."""
     STALLED = "stalled"
@@ -56,7 +56,7 @@ def follow_sign(state: FollowState, style: Style) -> tuple[str, StyleRole]:
 
 
 class TitleFacts(Struct, frozen=True, gc=False):
-    """Facts of the title line. External text is sanitized when the line is built."""
+    """Facts for the title line. External text is sanitized when the line is built."""
 
     name: str = ""
     """The name of the file."""
@@ -75,11 +75,11 @@ class TitleFacts(Struct, frozen=True, gc=False):
     is_reading: bool = False
     """True if the position is not known yet."""
     agent: str = ""
-    """The sub-agent whose transcript is open, after the number of its call; empty for the whole transcript."""
+    """The sub-agent whose transcript is open, preceded by the number of its call; empty for the whole transcript."""
     transcript: tuple[int, int] | None = None
-    """The number of the transcript and the count, if there are several."""
+    """The number of the transcript and the number of transcripts, if there are several."""
     turn: tuple[int, int] | None = None
-    """The turn of the cursor and the last turn."""
+    """The number of the turn at the cursor, and the number of the last turn."""
     errors: int = 0
     """The number of errors; shown only in the debug view."""
     warnings: int = 0
@@ -119,8 +119,8 @@ def title_parts(facts: TitleFacts, width: int, style: Style) -> list[TitlePart]:
 
 
 def screen_title(left: Sequence[Part], right: str, level: str, width: int, style: Style) -> Line:
-    """Return the title line of a screen without a transcript. As in the transcript, free cells are slashes in the debug
-    view."""
+    """Return the title line of a screen without a transcript. In the debug view, free cells are filled with slashes, as
+    in the title line of a transcript."""
     badge = badge_part(level, "")
     aside = [Part(style.words(f"{right}  "), StyleRole.STRONG)] if right else []
     room = max(width - cells(badge.text) - 1, 0)
@@ -155,7 +155,7 @@ def rule(words: SafeText, aside: SafeText, width: int, style: Style, *, heavy: b
 
 
 def branch_words(is_rewound: bool) -> str:
-    """Return the words at the beginning and end of a superseded branch."""
+    """Return the word for the beginning or the end of a superseded branch."""
     return "rewound" if is_rewound else "continued"
 
 

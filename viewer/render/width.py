@@ -157,7 +157,8 @@ def cluster_cells(cluster: str) -> int:
 
 @cache
 def _traits_of_block(block: int) -> bytes:
-    """Return the traits of 256 characters; for all characters they take a little more than a megabyte."""
+    """Return the traits of a block of 256 characters. The traits of all characters take a little more than a
+    megabyte."""
     return bytes(map(_traits, range(block * 0x100, block * 0x100 + 0x100)))
 
 

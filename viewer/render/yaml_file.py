@@ -42,7 +42,7 @@ class YamlFile:
         return None if isinstance(root, yaml.ScalarNode) and not root.value else root
 
     def pairs(self, node: yaml.Node | None) -> Iterator[tuple[yaml.Node, str, yaml.Node]]:
-        """Yield the entries of a mapping: the node of the key, the key, the node of the value."""
+        """Yield the entries of a mapping: the node of the key, the key, and the node of the value."""
         if node is None:
             return
         if self._kind(node) != "mapping":
@@ -50,7 +50,7 @@ class YamlFile:
         yield from ((key, str(key.value), value) for key, value in node.value)
 
     def entries(self, node: yaml.Node | None, known: Iterable[str]) -> Iterator[tuple[str, yaml.Node]]:
-        """Yield the entries of a mapping that may have these keys."""
+        """Yield the entries of a mapping that may have only these keys."""
         for key, name, value in self.pairs(node):
             if name not in known:
                 raise self.unknown_key(key, known)
@@ -109,7 +109,7 @@ class PlainFile:
         return self._values
 
     def entries(self, node: object, known: Iterable[str]) -> Iterator[tuple[str, Any]]:
-        """Yield the entries of a mapping that may have these keys."""
+        """Yield the entries of a mapping that may have only these keys."""
         if node is None:
             return
         if not isinstance(node, dict) or not node.keys() <= set(known):

@@ -47,7 +47,8 @@ class BlockFrames:
         """The frames under grammars without and with escapes."""
 
     def frames_for(self, grammar: TextGrammar | None) -> Frames:
-        """Return the plain frames under this grammar, if it is known."""
+        """Return the plain frames under this grammar. If the grammar is not known yet, assume that it has no
+        escapes."""
         escapes = grammar is not None and grammar.literals
         if escapes not in self._frames:
             self._frames[escapes] = scan_frames(self.data, escapes=escapes)
@@ -80,7 +81,7 @@ class BatchMaker:
 
 
 class KnownFrames:
-    """The frames of one block with known headers."""
+    """The frames of one block, with their headers."""
 
     def __init__(
         self, grammar: TextGrammar, data: bytes, frames: Frames, headers: ReadHeaders, facts: _KindFacts

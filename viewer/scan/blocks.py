@@ -22,8 +22,8 @@ MESSAGE_LENGTH = len(b"<|message|>")
 _LONGEST = len(b"<|constrain|>")
 _LESS, _BAR, _GREATER = b"<|>"
 _FOREIGN, _OTHER, _START, _MESSAGE, _INNER, _END, _RETURN, _CALL = range(8)
-"""Kinds of marks. A foreign mark is not a token of any of these grammars. A frame with any other mark in its body is
-not plain."""
+"""Kinds of marks. A foreign mark is not a token of any grammar. A frame is plain only if all marks in its body are
+foreign or escaped."""
 _KINDS = {
     b"start|>": _START,
     b"message|": _MESSAGE,
@@ -104,12 +104,13 @@ class Frames(Struct, frozen=True):
 
 
 def words_view(data: bytes) -> Words:
-    """Return the eight bytes that start at each index. The last seven indexes have none."""
+    """Return the eight bytes that start at each index. The last seven indexes have no entry."""
     return np.ndarray((max(0, len(data) - 7),), "<u8", buffer=data, strides=(1,))
 
 
 def find_frames(data: bytes, *, escapes: bool) -> Frames:
-    """Find all plain frames of a block. With `escapes`, a mark after `<` is text, and its frame is not plain."""
+    """Find all plain frames of a block. With `escapes`, a mark after `<` is text, and `escaped` is set for the frame
+    that contains it."""
     block = np.frombuffer(data, np.uint8)
     at, kinds, is_escaped = _marks(data, block)
     if not escapes:
@@ -154,7 +155,7 @@ def _marks(data: bytes, block: Bytes) -> tuple[Positions, Bytes, NDArray[np.bool
     kinds[messages[block[at[messages] + MESSAGE_LENGTH - 1] != _GREATER]] = _FOREIGN
     is_escaped = block[at - 1] == _LESS
     if len(at) and at[0] == 0:
-        is_escaped[0] = False  # a block is entered only where no `<` precedes it
+        is_escaped[0] = False  # no `<` ever precedes a block
     last, their_kinds = _last_marks(data, edge)
     return (
         np.concatenate((at, last)),

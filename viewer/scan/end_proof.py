@@ -1,13 +1,13 @@
 """End proof: find where the end of a large text can be read without everything before it.
 
-After a stop token that ends a message, a reader is between messages, unless the token is quoted in a literal block, and
-the grammar is known, unless a later document header changes it. The proof searches the text for signs of both, at
-memory speed, without reading messages:
+After a stop token, a reader is between messages, unless the token is quoted in a literal block. The grammar is the one
+of the first document header, unless a later header changes it. The proof searches the text for literal blocks and
+headers, at memory speed, without reading messages:
 
 - A literal block begins at `<|literal|>` and ends at the first `<|endliteral|>`. So if `<|endliteral|>` is the last of
   these tokens before an offset, or there is none, the offset is in no literal block.
 - A line between messages may begin a document header. A line in a message cannot. A line is in a message if there is an
-  opening token before it and no stop token between them."""
+  opening token before it and no stop token between that token and the line."""
 
 from __future__ import annotations
 
@@ -82,8 +82,8 @@ class EndProof:
             self._has_failed = len(self._tail) != self._size - max(0, self._tail_at - LONGEST_LINE)
 
     def starts(self, least: int) -> Iterator[int]:
-        """Yield the offsets from which the end can be read on its own, the last one first. At least this many bytes
-        follow each."""
+        """Yield the offsets from which the end can be read on its own, the last one first. At least `least` bytes
+        follow each offset."""
         if self._has_failed or not self._tail:
             return
         tail, begin = self._tail, self._tail_begin
@@ -98,7 +98,7 @@ class EndProof:
             last, reach = first, 2 * reach
 
     def text_from(self, start: int) -> bytes:
-        """Return the end from one of these offsets."""
+        """Return the text from an offset that `starts` yields to the end of the file."""
         return self._tail[start - (self._size - len(self._tail)) :]
 
     def _read_head(self) -> None:
@@ -148,7 +148,7 @@ class EndProof:
                     yield line
 
     def _places(self, data: bytes, token: bytes, first: int) -> Iterable[int]:
-        """Return the indexes at which a token occurs, from `first` on. `"` also matches `'`."""
+        """Return the indexes at which a token occurs, from `first` on. With the accelerator, `"` also matches `'`."""
         if self._native is None:
             return _places(data, token, first)
         found = self._native.find(memoryview(data)[first:], token, token.replace(b'"', b"'"))

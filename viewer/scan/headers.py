@@ -127,7 +127,8 @@ class HeaderMemo:
         return known
 
     def _learn(self, words: bytes, call_id: bytes) -> int:
-        """Parse these words and return their kind. It covers any call ID if nothing else depends on the ID."""
+        """Parse these words and return the number of their kind, which covers any call ID. Return IRREGULAR if the ID
+        is unclear, or if anything else depends on it."""
         if not call_id and _ID.search(words):
             self._learn_place(words)
         reading = read_header(words, self._grammar.header)
@@ -165,8 +166,8 @@ class _Parts:
             self._hashes += column * np.uint64(_PRIME * (2 * number + 3) & 0xFFFF_FFFF_FFFF_FFFF)
 
     def group(self, rows: Positions) -> tuple[Positions, NDArray[np.bool_]]:
-        """Pick, for each row, a row with the same hash, and compare their words, because equal hashes do not prove
-        equality."""
+        """For each row, pick an example with the same hash, and compare their words, because equal hashes do not prove
+        equality. Return the examples, and a flag for each row: true if the words are equal."""
         slots = (self._hashes[rows] * np.uint64(_PRIME)) >> np.uint64(64 - _SLOT_BITS)
         table = np.zeros(1 << _SLOT_BITS, np.int64)
         table[slots] = rows

@@ -22,7 +22,7 @@ ESCAPED = 1
 
 
 def find_native_frames(accelerator: Native, data: bytes, *, escapes: bool) -> Frames:
-    """Find all plain frames of a block, and their headers. A block is entered only where no `<` precedes it."""
+    """Find all plain frames of a block, and their headers. No `<` ever precedes a block."""
     rows, examples = accelerator.frames(data, 0, escapes)
     table = np.frombuffer(rows, ROW)
     first_of_kind = table[np.frombuffer(examples, np.int64)]

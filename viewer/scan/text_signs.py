@@ -1,4 +1,4 @@
-"""Search many JSON strings at once for the beginnings of marks, and for escapes that may spell one."""
+"""Search many JSON strings in one pass for the beginnings of marks, and for escapes that may spell a mark."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _SEARCHES = searches(sorted(sign[max(0, sign.find(_RARE)) :] for sign in SIGNS -
 """Patterns for the signs, by the byte to search for: the first byte of a sign, or the rare byte in it."""
 assert not any(map(bytes.isalpha, _SEARCHES)), "the first bytes are searched for in one case only"
 _MANY = 1024
-"""A search for one byte is faster than a pattern if at most one in this many bytes equals it."""
+"""Searching for a byte is faster than using a pattern if at most one in this many bytes has its value."""
 
 
 def places_with_signs(
@@ -56,7 +56,7 @@ def _few(block: bytes, byte: bytes, start: int, end: int) -> list[int] | None:
 
 
 def _matches(block: bytes, pattern: re.Pattern[bytes], starts: Sequence[int]) -> Iterator[int]:
-    """Yield the first match in each string, and matches before or between them."""
+    """Yield the first match in each string, and perhaps matches between the strings."""
     search, last = pattern.search, len(starts)
     found = search(block, starts[0])
     while found is not None:

@@ -103,7 +103,7 @@ class Child(AppService):
         """Ignore pieces of downloads."""
 
     async def hear(self, text: str) -> bool:
-        """Handle one message from the page. Return False if a page would not send such a message."""
+        """Handle one message from the page. Return False for a message that the page would never send."""
         try:
             message = json.loads(text)
         except (ValueError, RecursionError):
@@ -124,7 +124,7 @@ class Child(AppService):
         return True
 
     async def stop(self) -> None:
-        """End the child, by force if it does not quit. Concurrent calls all wait for the same end."""
+        """End the child, by force if it does not quit. Concurrent calls all wait until the child has ended."""
         if self._ending is None:
             self._ending = asyncio.ensure_future(self._end())
         await asyncio.shield(self._ending)

@@ -34,17 +34,17 @@ class Served:
         self._roots = tuple(os.path.realpath(name) for name in names)
 
     def names(self, path: str) -> bool:
-        """True if this path, as written, names a served file, wherever its symlinks lead."""
+        """True if this path, without following symlinks, is a served file or is in a served folder."""
         return _is_below(os.path.abspath(path), self._names)  # noqa: PTH100
 
     def has(self, path: str) -> bool:
-        """True if this is one of the files, or is in one of the folders, after following all symlinks."""
+        """True if this path, after following all symlinks, is a served file or is in a served folder."""
         return _is_in(split_item(os.path.expanduser(path))[0], self._roots)  # noqa: PTH111 (no error without a home)
 
 
 def confine(served: Served, more: Iterable[str] = ()) -> None:
-    """From now on, let this process read only served files, its own program, and these folders. The process can write
-    only temporary files, and cannot start processes or open connections. This cannot be undone."""
+    """From now on, let this process read only served files, the program itself, and the folders in `more`. The process
+    can write only temporary files, and cannot start processes or open connections. This cannot be undone."""
     paths = {*sysconfig.get_paths().values(), sys.prefix, sys.base_prefix, *filter(None, sys.path)}
     package = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))  # noqa: PTH120
     program = tuple(os.path.realpath(path) for path in (*paths, package, os.path.dirname(package), *_SYSTEM, *more))  # noqa: PTH120

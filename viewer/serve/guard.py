@@ -51,7 +51,7 @@ class Guard:
         self.cookie_name = f"ocmlview_{port}"
         """The port is part of the name, because browsers share cookies between the ports of a host."""
         self.token = secrets.token_urlsafe(_BYTES)
-        """The token of the next link. It is replaced when used."""
+        """The token of the next link. It is replaced when it is used."""
         self._cookies: set[str] = set()
 
     def judge(self, asked: Asked) -> Verdict:

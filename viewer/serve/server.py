@@ -19,7 +19,7 @@ from viewer.serve.child import MOST_BYTES, Child, Sent
 from viewer.serve.guard import SOCKET, Asked, Guard, Verdict
 
 MOST_MESSAGES = 1000
-"""The number of messages that a page may send per second."""
+"""The maximum number of messages that a page may send per second."""
 SECONDS_FOR_A_PLACE = 2.0
 """How many seconds a socket waits for another session to end, such as that of a reloaded page."""
 SECONDS_TO_HEAR = 10.0
@@ -61,7 +61,7 @@ class Session(Struct, eq=False):
 
 
 class Server:
-    """Serves one page and its sessions. It passes on file names, but never opens a file."""
+    """Serves one page and its sessions. It passes the names of served files on, but never opens these files."""
 
     def __init__(
         self,
@@ -145,8 +145,8 @@ class Server:
         return answer
 
     def _page(self, cookie: str) -> web.Response:
-        """Return the page unless all sessions are in use. A browser with an open session always gets it, because it may
-        be reloading the page."""
+        """Return the page unless all sessions are in use. A browser with an open session always gets the page, because
+        it may be reloading the page."""
         if len(self._sessions) >= self.options.most_sessions and all(each.cookie != cookie for each in self._sessions):
             self._log("refused: all sessions are in use")
             return _file(_own("full.html"), "text/html", 503)
@@ -194,7 +194,7 @@ class Server:
 
     async def _has_room(self) -> bool:
         """Wait briefly for a free session. While earlier children are still ending, there may be up to twice as many
-        children."""
+        children as allowed sessions."""
         end = self._clock() + SECONDS_FOR_A_PLACE
         most = self.options.most_sessions
         while len(self._sessions) >= most or len(self._children) >= 2 * most:

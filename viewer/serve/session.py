@@ -32,7 +32,7 @@ CRASHED = 70
 
 
 class SessionDriver(WebDriver):
-    """Exchanges packets on standard input and output. It opens no links, offers no files, and ends the app when its
+    """Exchanges packets on standard input and output. It opens no links, offers no downloads, and ends the app when the
     input ends."""
 
     def start_application_mode(self) -> None:
@@ -42,7 +42,7 @@ class SessionDriver(WebDriver):
         self._app.set_interval(SECONDS_BETWEEN_PLACES, self._report_place)
 
     def run_input_thread(self) -> None:
-        """Read until the input ends or cannot be understood."""
+        """Read until the input ends or cannot be parsed."""
         try:
             super().run_input_thread()
         finally:
@@ -110,7 +110,8 @@ def run_session(
 
 
 def _files(paths: Sequence[str]) -> list[str]:
-    """List the files that the app opens: a single folder unchanged, or all files that are named or inside a folder."""
+    """List the files that the app opens: a single path unchanged; otherwise all named files and all transcripts in
+    named folders."""
     if len(paths) == 1:
         return [*paths]
     named: dict[str, None] = {}

@@ -1,1 +1,1 @@
-"""Byte sources: files, pipes, folders, compressed and growing inputs."""
+"""Byte sources: files, pipes, folders, and compressed or growing inputs."""

@@ -51,7 +51,7 @@ class Grew(Struct, frozen=True, gc=False):
 
 
 class Reset(Struct, frozen=True, gc=False):
-    """The bytes after this begin at byte 0 of a new revision."""
+    """The bytes that follow begin at byte 0 of a new revision."""
 
     reason: Reason
 

@@ -16,7 +16,7 @@ Read = Callable[[int, int], bytes]
 class Checksums:
     """One checksum per block; the last block may still grow.
 
-    Blocks that the scanner read have no checksum, because computing them would slow the scanner down by a tenth."""
+    Blocks that the scanner read have no checksum, because computing checksums would slow the scanner by a tenth."""
 
     def __init__(self) -> None:
         self.length = 0

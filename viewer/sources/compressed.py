@@ -13,8 +13,8 @@ from viewer.errors import ViewerError
 from viewer.sources.limits import limits, size_text
 
 MOST_KEPT = 1024 * 1024
-"""The maximum size in bytes up to which the compressed data of a member is kept, so that damage loses nothing that can
-still be decompressed."""
+"""The compressed data of a member is kept up to this size in bytes, so that everything before damaged data can still be
+decompressed."""
 _MOST_MEMORY = 256 * 1024 * 1024
 """The memory limit of a decompressor in bytes."""
 
@@ -40,7 +40,7 @@ class Compression(Struct, frozen=True):
     name: str
     magic: bytes
     slice: int
-    """The number of bytes passed to the decompressor at once. Small slices keep its output small."""
+    """The number of bytes passed to the decompressor at a time. Small slices keep the output small."""
     member: Callable[[], _Member]
     """A function that creates the decompressor for a member."""
     error: Callable[[], type[Exception]]
@@ -215,7 +215,7 @@ def expanded_head(data: bytes, size: int) -> bytes:
             head += part
             if len(head) >= size:
                 break
-    except ViewerError:  # the library for this format is not installed
+    except ViewerError:  # the library for this compression is not installed
         return data
     return head[:size]
 

@@ -61,8 +61,8 @@ def find_transcripts(path: str, passed: Callable[[str], None] = lambda path: Non
 
 
 def look_through(path: str, known: dict[str, Found | None] | None = None) -> Iterator[Found | None]:
-    """Go through the files one by one. Yield each transcript, and None for any other file. If there are more files than
-    the limit, the last entry reports it.
+    """Check the files in a folder one by one. Yield each transcript, and None for any other file. If there are more
+    files than the limit, the last entry reports this.
 
     `known` caches results between scans: an unchanged file is not read again."""
     top = Path(path)

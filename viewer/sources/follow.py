@@ -43,7 +43,7 @@ Held = FollowedFile | FollowedPipe
 
 
 class GrowingSource(Protocol):
-    """An input that a live document reads: a followed file, or one that is replayed."""
+    """An input that a live document reads: a followed file, or a replayed input."""
 
     name: str
 
@@ -81,7 +81,7 @@ class GrowingSource(Protocol):
 
 
 class FollowSource:
-    """The bytes of a growing file. Whatever happens to the file, no exception is raised."""
+    """The bytes of a growing file. Polling raises no exception, whatever happens to the file."""
 
     def __init__(
         self,
@@ -105,7 +105,7 @@ class FollowSource:
         self._clock = clock
         self._held: Held | None = None
         self._known_fault = ""
-        """The fault of the revision that was last reported."""
+        """The last reported fault of the current revision."""
         self._is_lost = False
         """True if the open file became unreadable and must be reopened."""
         self._delay = 0.0
@@ -169,7 +169,7 @@ class FollowSource:
             self._recorder.close()
 
     def poll(self) -> list[Change]:
-        """Return the changes since the last poll. Only states can precede a reset."""
+        """Return the changes since the last poll. In the list, only states can precede a reset."""
         if self.has_ended:
             return []
         changes = self._look_for_changes()
@@ -190,7 +190,8 @@ class FollowSource:
         return self._open()
 
     def _look(self) -> Identity | SourceState | None:
-        """Find the file with this name. Return None while waiting to retry."""
+        """Return the identity of the file that now has this name, or a state if there is none; None while waiting to
+        retry."""
         if self._path == STANDARD_INPUT and self._held:
             return self._held.identity
         if self._clock() < self._retry_at:
@@ -237,7 +238,7 @@ class FollowSource:
         return [*changes, *self._read_on()]
 
     def _open(self) -> list[Change]:
-        """Open the file that now has this name: the lost file, or another one."""
+        """Open the file that now has this name: either the file that was lost, or another file."""
         try:
             descriptor = self._descriptor()
             if isinstance(self._held, FollowedFile) and self._held.goes_on_in(descriptor):
@@ -274,7 +275,7 @@ class FollowSource:
         return STALE if error.errno == errno.ESTALE else FAILED
 
     def _fail(self, state: SourceState) -> list[Change]:
-        """Report the state, and retry after a delay that grows each time."""
+        """Report the state, and retry after a delay that grows with each failure."""
         self._delay = min(_LONGEST_DELAY, 2 * self._delay or _FIRST_DELAY)
         self._retry_at = self._clock() + self._delay
         return self._changes_to(state)

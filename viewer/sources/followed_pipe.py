@@ -15,7 +15,7 @@ PART = 256 * 1024
 
 
 class FollowedPipe:
-    """Data from the writers of a FIFO or a pipe. A pipe ends with its writers; a FIFO does not."""
+    """Data from the writers of a FIFO or a pipe. A pipe ends when its writers close it; a FIFO does not."""
 
     length = 0
     """Zero, because the remaining length is unknown."""
@@ -28,7 +28,7 @@ class FollowedPipe:
         self._ready = select.poll()
         self._ready.register(descriptor, select.POLLIN)
         self._first: bytes | None = b""
-        """The first bytes, until they show whether the data is compressed. Afterwards None."""
+        """The first bytes, until they show whether the data is compressed; then None."""
         self._expander: Expander | None = None
         self._expanding: Iterator[bytes] = iter(())
         self.stopped = ""

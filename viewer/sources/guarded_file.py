@@ -12,7 +12,8 @@ from viewer.sources.checksums import BLOCK, Checksums
 from viewer.sources.stamp import Stamp, is_young, size_in, stamp_of
 
 COMPARED_AT_ONCE = 8 * 1024 * 1024
-"""The maximum size in bytes of a file that is compared as a whole when its stamp has changed, which takes 3 ms."""
+"""The maximum size in bytes of a file that is compared as a whole when its stamp has changed. Comparing this many bytes
+takes 3 ms."""
 
 
 class Unproven:
@@ -60,7 +61,8 @@ class GuardedFile:
         self.sums.add(data, parsed)
 
     def read(self, start: int, end: int, *, trusts_stamp: bool = True) -> bytes | Unproven | None:
-        """Return indexed bytes if they are unchanged, or None if the file no longer contains them."""
+        """Return indexed bytes if they are unchanged, None if the file no longer contains them, or `UNPROVEN` if that
+        cannot be verified."""
         before = stamp_of(self.descriptor)
         if size_in(before) < self.sums.length:
             return None
@@ -90,7 +92,8 @@ class GuardedFile:
         self._proven.update(range(start // BLOCK, min(end, self.sums.length) // BLOCK))
 
     def compare(self, first: int = 0) -> bool:
-        """Return True if the blocks from `first` on are unchanged. If all blocks are, accept the current stamp."""
+        """Return True if the blocks from `first` on are unchanged. If all blocks are unchanged, accept the current
+        stamp."""
         before = stamp_of(self.descriptor)
         young = is_young(before)
         if size_in(before) < self.sums.length or not self.sums.hold(self.pread, first):

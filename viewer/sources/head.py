@@ -22,7 +22,7 @@ class Head:
         self.name = name
         self.size = len(data)
         self.is_whole = is_whole
-        """True if these are all bytes of the file."""
+        """True if these are all the bytes of the file."""
         self._data = data
 
     def read(self, start: int, end: int) -> bytes:

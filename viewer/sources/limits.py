@@ -48,7 +48,7 @@ def parse_size(text: str) -> int | None:
 
 
 def size_text(size: int) -> str:
-    """Format a number of bytes in the largest unit that divides it: `4 GB`, `1536 MB`, `1 byte`."""
+    """Format a number of bytes in the largest unit that divides it evenly: `4 GB`, `1536 MB`, `1 byte`."""
     for unit, factor in _UNITS:
         if size and size % factor == 0:
             return f"{size // factor} {unit}"

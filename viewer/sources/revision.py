@@ -47,7 +47,7 @@ class FileRevision:
 
     @property
     def stopped(self) -> str:
-        """Why no more can be read or kept, in one sentence; empty if it can."""
+        """Why no more text can be read or kept, in one sentence; empty if reading can continue."""
         return self._is_full or (self._held.stopped if isinstance(self._held, FollowedPipe) else "")
 
     def read(self, start: int, end: int) -> bytes:

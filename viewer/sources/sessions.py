@@ -28,7 +28,7 @@ _CWD = re.compile(rb'"(?:cwd|working_directory|workingDirectory|directory)"\s*:\
 
 
 class Session(Struct, frozen=True):
-    """One session in a file, a folder or a database."""
+    """One session in a file, a folder, or a database."""
 
     agent: str
     path: str
@@ -43,7 +43,7 @@ class Session(Struct, frozen=True):
     """The format of the file, if it is specific to this agent."""
 
     def is_live(self, now: float) -> bool:
-        """True if the file is probably being written."""
+        """True if the session has changed recently, so it is probably still running."""
         return now - self.modified < LIVE_SECONDS
 
 
@@ -76,7 +76,8 @@ class Surroundings:
         """The directories in `steps`, by their paths with every special character replaced by a dash."""
 
     def folders(self, place: Place) -> list[Path]:
-        """Return the folders of a place: the first one that exists, and those that the user added."""
+        """Return the existing folders of a place: the first one or, for some agents, the current directory and its
+        parents; and those that the user added."""
         named = [path for folder in place.folders if (path := self._folder(folder, place)) is not None]
         first = [path for path in named if path.is_dir()][:1]
         if place.ancestors:
@@ -136,12 +137,12 @@ def _is_in_database(session: Session) -> bool:
 
 
 def _is_better(one: Session, other: Session) -> bool:
-    """True if the first copy of a session is newer, or equally new and in a database."""
+    """True if copy `one` of a session is newer than the other copy, or equally new and in a database."""
     return (one.modified, _is_in_database(one)) > (other.modified, _is_in_database(other))
 
 
 def group_of(session: Session, around: Surroundings) -> int:
-    """Return 0 for the current directory, the number of steps up for a parent, and a large number for any other
+    """Return 0 for the current directory, the number of levels up for a parent, and a large number for any other
     directory."""
     return around.steps.get(session.directory or "", len(around.steps) + 1)
 

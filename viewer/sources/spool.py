@@ -55,7 +55,7 @@ class Spool:
             data = data[written:]
 
     def _move_to_disk(self) -> None:
-        """Move the text from memory to a file. If that fails, it stays in memory."""
+        """Move the text from memory to a file. If that fails, the text stays in memory."""
         descriptor = _unlinked_file()
         data, at = memoryview(self._memory), 0
         try:

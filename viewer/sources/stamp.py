@@ -10,7 +10,7 @@ YOUNGEST_NS = 20_000_000
 system may leave it unchanged."""
 
 Stamp = tuple[int, int, int, int, int]
-"""The last number is the change time, which programs cannot set."""
+"""The stamp of a file. The last number is the change time, which programs cannot set."""
 
 
 def stamp_of(descriptor: int) -> Stamp:

@@ -17,7 +17,7 @@ NEVER = (".py", ".md", ".rst", ".html", ".js", ".ts", ".rs", ".go", ".c", ".h", 
 """Files with these suffixes are programs and documents, which may quote control tokens."""
 COMPRESSED = (".gz", ".xz", ".zst")
 _PORTION = 2_000
-"""How many names to sort at once."""
+"""The maximum number of names to sort in one step."""
 _NUMBER = re.compile(r"([0-9]{1,18})")
 
 
@@ -57,7 +57,7 @@ def _walk(folder: str, seen: set[tuple[int, int]]) -> Iterator[Walked]:
 
 
 def _sorted(entries: Iterator[os.DirEntry[str]]) -> Iterator[os.DirEntry[str]]:
-    """Sort entries by name, in portions: sorting a large folder at once would stop all threads."""
+    """Sort entries by name, in portions, because sorting a large folder in one step would block all threads."""
     portions: list[list[os.DirEntry[str]]] = []
     while portion := [*islice(entries, _PORTION)]:
         portion.sort(key=_by_name)

@@ -42,7 +42,7 @@ class Polling:
         return False
 
     async def wait_async(self, timeout: float) -> bool:
-        import asyncio  # loaded wherever there is an event loop; a command that follows has none
+        import asyncio  # already loaded where there is an event loop; commands with -f have none
 
         await asyncio.sleep(timeout)
         return False

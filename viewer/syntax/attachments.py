@@ -65,8 +65,8 @@ class _Facts(Struct, gc=False):
 
 
 def attachment_kind(part: JsonNode, part_type: str) -> str | None:
-    """Return `image`, `audio`, `video`, or `file` if the part is such an attachment. `part_type` is empty if it has no
-    type."""
+    """Return `image`, `audio`, `video`, or `file` if the part is such an attachment. `part_type` is empty if the part
+    has no type."""
     if part_type:
         return _KIND_OF_TYPE.get(part_type)
     kinds = [kind for key, kind in _KIND_OF_MEMBER.items() if part.get(key) is not None]
@@ -122,7 +122,7 @@ def _read_string(key: str, text: str, facts: _Facts) -> None:
 
 
 def _file_name(text: str) -> str | None:
-    """Return the last part of a path, or nothing for a URL."""
+    """Return the last part of a path, or None for a URL."""
     if _ADDRESS.match(text) and not re.match(r"[A-Za-z]:[\\/]", text):
         return None
     last = re.split(r"[\\/]", text)[-1]

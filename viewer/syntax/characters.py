@@ -91,8 +91,8 @@ _MAY_HIDE = {
 The native accelerator searches fastest if the seventh byte from any of these has few other second bytes."""
 MAY_HIDE = lazy_regex(b"|".join(_MAY_HIDE.values()))
 MAY_HIDE_BY_LEAD = tuple((lead, lazy_regex(pattern)) for lead, pattern in _MAY_HIDE.items())
-"""The patterns of `_MAY_HIDE` by first byte, for a large block, where searching by one pattern after another is faster:
-most first bytes are rare."""
+"""The patterns of `_MAY_HIDE` by first byte. In a large block, it is faster to search for them one after another,
+because most first bytes are rare."""
 HIDING_LEADS = b"".join(_MAY_HIDE)
 """First bytes of hidden characters beyond ASCII."""
 _BASIC = _up_to_ffff(_PICTOGRAPH.strip("[]") + ZERO_WIDTH)
@@ -128,7 +128,7 @@ def search_hidden_characters(data: bytes, base: int = 0) -> Iterator[tuple[str, 
 
 
 def may_hide(data: bytes) -> bool:
-    """False if the data certainly has no hidden characters. An inexpensive prefilter."""
+    """True unless the data certainly has no hidden characters. This is an inexpensive prefilter."""
     if len(data.translate(None, _CONTROLS)) != len(data) or _LONE_RETURN.search(data):
         return True
     return not data.isascii() and MAY_HIDE.search(data) is not None

@@ -28,8 +28,8 @@ def inner_text(raw: bytes) -> bytes:
 
 
 def read_inner(node: JsonNode, raw: bytes, data: bytes) -> JsonReading:
-    """Read the value in a string, or in the beginning of it. `raw` is the string with its quotes, and `data` its text,
-    or the beginning of it.
+    """Read the value in a string. `raw` is the string with its quotes, and `data` is its text, or only the beginning of
+    that text.
 
     The caller checks the faults."""
     quick = read_whole(data, InnerNode)
@@ -44,8 +44,8 @@ def read_inner(node: JsonNode, raw: bytes, data: bytes) -> JsonReading:
 
 
 def read_inner_events(node: JsonNode, raw: bytes) -> JsonNode | None:
-    """Return an array of the data of the server-sent events in a string, or None unless each event has a single line of
-    data that is JSON, or the word that ends a stream. `raw` is the string with its quotes."""
+    """Return an array with the data of the server-sent events in a string. Return None unless each event has a single
+    line of data with JSON or with the word that ends a stream. `raw` is the string with its quotes."""
     data = inner_text(raw)
     map = StringMap(raw)
     found = InnerNode(JsonKind.ARRAY, node.start, node.end, "")
@@ -109,7 +109,7 @@ class _Places:
         return self._base + self._map.source_of(self._first + at - 1, True) if at else self.start(0)
 
     def move(self, root: InnerNode) -> None:
-        """Convert all offsets in a value, which is regular, to the outer source."""
+        """Convert all offsets in a regular value to the outer source."""
         source, base, first, end = self._map.source_of, self._base, self._first, self.end
         waiting: list[JsonNode] = [root]
         while waiting:

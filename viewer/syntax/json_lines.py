@@ -143,7 +143,7 @@ def _is_paired(data: bytes) -> bool:
 
 
 def whole_tree(lazy: LazyNode) -> JsonNode:
-    """Return the same object as mutable nodes."""
+    """Return a lazy object as a tree of mutable nodes."""
     line = lazy.line
     return _tree(lazy.value, line.data, lazy.start - line.base, line.base, JsonNode)
 
@@ -209,7 +209,7 @@ def _array_tree(value: list[Any], data: bytes, at: int, base: int, node_class: t
 
 
 def note_decoded(node: JsonNode) -> Any:
-    """Set `decoded` of the objects in a value, which then must not change. Return the value as decoded.
+    """Set `decoded` of the objects in a value, which must not change from then on. Return the decoded value.
 
     The value of an object with a repeated key or a missing end stays unknown, and so do the values that contain it: for
     these, `_UNKNOWN` is returned."""
@@ -290,7 +290,7 @@ class LazyNode(_Node):
         self.value = value
         self.line = line
         self.strings: dict[str, str | None] | None = None
-        """The strings and numbers at some paths, if known. A path maps to None if it has neither."""
+        """The strings and numbers at some paths, if known. A path maps to None if the value there is neither."""
         self._parent = parent
         self._place = place
         self._start = -1
@@ -317,7 +317,7 @@ class LazyNode(_Node):
         return self.kind is JsonKind.OBJECT and not self.value
 
     def __getattr__(self, name: str) -> Any:
-        """Decode an object from `known_object`. Every other node has its value."""
+        """Decode an object from `known_object`. Every other node already has its value."""
         if name != "value":
             raise AttributeError(name)
         self.value, _ = _decode_known(self.line.data.decode(), 0)

@@ -75,9 +75,9 @@ class Survey:
         self.at = start
         """Where reading stopped: after the value, or at the key or value that could not be read."""
         self.stack: list[JsonKind] = []
-        """The containers that are open at this position."""
+        """The containers that are open where reading stopped."""
         self.state = "value"
-        """What is expected at this position: `value`, `next_key`, `item`, or `after`."""
+        """What is expected where reading stopped: `value`, `next_key`, `item`, or `after`."""
         self.repeated: list[RepeatedKeys] = []
         self._keys: list[_Keys] = []
         self.is_complete = self._read() and _SPACE.fullmatch(data, self.at) is not None

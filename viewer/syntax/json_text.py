@@ -38,7 +38,7 @@ __all__ = [
 
 LONGEST_GLANCED = 1024 * 1024
 """The maximum length in bytes. Longer text is surveyed instead, because the standard decoder needs about 15 bytes of
-memory per byte."""
+memory per byte of text."""
 
 _STRINGS_AND_BRACKETS = lazy_regex(rb'"[^"\\]*(?:\\.[^"\\]*)*"?|[\[{]|[\]}]', re.DOTALL)
 
@@ -88,7 +88,7 @@ def read_rest(data: bytes, base: int, start: int) -> JsonReading:
 
 
 class JsonGlance(Struct, frozen=True):
-    """The result of a quick pass over the text. In its value, each number is replaced with its length."""
+    """The result of a quick pass over the text. In `value`, each number is replaced with its length."""
 
     valid: bool
     """True if the text is exactly one JSON value (RFC 8259)."""
@@ -131,7 +131,7 @@ _QUICK = _Quick()
 
 
 def glance(data: bytes) -> JsonGlance:
-    """Decode in one quick pass. Text that is nested too deeply counts as invalid."""
+    """Decode text in one quick pass. Text that is nested too deeply counts as invalid."""
     if len(data) > LONGEST_GLANCED:
         survey = _survey(data)
         return JsonGlance(survey.is_complete, bool(survey.repeated), survey=survey)
@@ -176,12 +176,13 @@ _UNREPEATED = json.JSONDecoder(parse_float=_finite, parse_constant=_refuse, obje
 
 
 def exact_value(data: bytes) -> object:
-    """Return the value of a valid JSON text as `JsonNode.to_python` would, or None if that is uncertain."""
+    """Return the value that `JsonNode.to_python` would return for valid JSON. Return None if the text is not valid, or
+    if the two values might differ."""
     return _exact(data, _EXACT)
 
 
 def plain_object(data: bytes) -> dict[str, object] | None:
-    """Like `exact_value`, for an object without repeated keys. Return None for anything else."""
+    """Like `exact_value`, but only for an object without repeated keys. Return None for anything else."""
     quick = _quick_object(data)
     if quick is not None:
         return quick
@@ -244,7 +245,7 @@ def is_too_deep(data: bytes) -> bool:
 
 
 def _too_deep(data: bytes) -> int | None:
-    """Return the position where the nesting becomes too deep."""
+    """Return the position where the nesting becomes too deep, or None."""
     if data.count(b"[") + data.count(b"{") <= MAX_DEPTH:
         return None
     depth = 0

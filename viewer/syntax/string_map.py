@@ -109,7 +109,8 @@ _PYTHON_LETTERS = {b"n": b"\n", b"t": b"\t", b"r": b"\r", b"\\": b"\\", b"'": b"
 
 
 def python_runs(raw: bytes) -> Iterator[tuple[int, int, bytes | None]]:
-    """Yield the runs of the text in a Python literal: start, end, and the decoded bytes if it is an escape."""
+    """Yield the runs of the text in a Python literal: start, end, and the decoded bytes of an escape (None for other
+    text)."""
     at = 0
     for escape in _PYTHON_ESCAPE.finditer(raw):
         if escape.start() > at:

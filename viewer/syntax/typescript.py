@@ -46,8 +46,8 @@ def read_namespaces(text: str) -> dict[str, Schema]:
 
 
 def _next_namespace(text: str, position: int) -> int:
-    """Return the position of the next namespace. Text outside namespaces is skipped, so quotes and braces in prose
-    cannot hide one."""
+    """Return the position of the next namespace, or the end of the text. Text outside namespaces is skipped, so quotes
+    and braces in prose cannot hide a namespace."""
     found = _NAMESPACE.search(text, position)
     return found.start() if found else len(text)
 

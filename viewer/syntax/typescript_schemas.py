@@ -18,7 +18,7 @@ class Type(Struct, frozen=True):
     absent: bool = False
     """True if `undefined` is one of the alternatives."""
     listed: Schema | None = None
-    """The items, if the type was written as `T[]` without parentheses."""
+    """The schema of the items, if the type was written as `T[]` without parentheses."""
 
 
 class Parameter(Struct, frozen=True):

@@ -24,7 +24,7 @@ LONGEST_DECODED = 4096
 
 
 def is_utf8(data: bytes) -> bool:
-    """True if all of these bytes are well-formed."""
+    """True if these bytes are well-formed UTF-8."""
     if len(data) <= LONGEST_DECODED:
         return _is_decodable(data)
     at, size = 0, len(data)

@@ -70,7 +70,7 @@ class _Text:
         return self._base + position + len(self._data[position:].decode("utf-8", "replace")[:index].encode())
 
 
-class _Refused(Exception):  # noqa: N818 - stops the reading, but is not an error of ours
+class _Refused(Exception):  # noqa: N818 - stops reading, but is not reported as an error
     """Some characters are not allowed in a header."""
 
     def __init__(self, start: int, end: int) -> None:
@@ -212,8 +212,8 @@ class _Building:
         return self._unended(begun.index if begun else at)
 
     def _unended(self, begun: int) -> tuple[int, int]:
-        """Return the first character of the construct that is still open at the end: quoted text, or the innermost
-        mapping or list."""
+        """Return the span of the first character of the construct that is still open at the end: quoted text, or the
+        innermost mapping or list."""
         marks = self._events.marks
         if not self._text[begun:].strip() and marks:
             begun = marks[-1].index

@@ -1,7 +1,8 @@
 """Fast path for simple YAML: reads most document headers without a YAML library, and refuses anything else.
 
 It accepts `key: value` lines in ASCII, mappings on indented lines, and values that are a few words, quoted text without
-escapes, or lists and mappings of such values in brackets. A test verifies that the library reads them the same way."""
+escapes, or lists and mappings of such values in brackets. A test verifies that the library reads such text in the same
+way."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import Any, Protocol, cast
 
 LARGEST_BODY = 32 * 1024 * 1024
-"""The maximum size of a body, or of one event, that the log decodes, in bytes."""
+"""The maximum size, in bytes, of a body or an event that the log decodes."""
 _SLICE = 16 * 1024
 _MOST_CODINGS = 3
 _WINDOW = 64 * 1024 * 1024
@@ -28,7 +28,7 @@ class _Decoder(Protocol):
 
 
 class _Deflate:
-    """Decodes `deflate`, with or without a zlib header, because some servers omit it."""
+    """Decodes `deflate`, with or without a zlib header, because some servers omit the header."""
 
     def __init__(self) -> None:
         self._inner: Any = None
@@ -124,7 +124,7 @@ class Events:
             raise UndecodableError
         if b"\n" not in text and b"\r" not in text:
             return
-        held = b"\r" if self._rest.endswith(b"\r") else b""  # the first half of a line end
+        held = b"\r" if self._rest.endswith(b"\r") else b""  # the first half of a line ending
         lines = (self._rest[: -len(held)] if held else self._rest).replace(b"\r\n", b"\n").replace(b"\r", b"\n")
         *whole, rest = lines.split(b"\n")
         self._rest = rest + held
@@ -154,7 +154,7 @@ class Events:
 
 
 def read_json(text: bytes) -> Any:
-    """Parse a JSON text."""
+    """Parse JSON. Raise UndecodableError if it is invalid."""
     try:
         return json.loads(text)
     except (ValueError, RecursionError):

@@ -27,7 +27,7 @@ class Closed(Struct, frozen=True):
 
 
 class Whole(Struct, frozen=True):
-    """A value with the structure of a complete API answer, which the format reads as one."""
+    """A value with the structure of a complete API answer. The format `tap` reads it like one."""
 
     body: Mapping[str, Any]
 
@@ -104,7 +104,7 @@ _LONGEST_ERROR = 4096
 
 
 def error_of(value: object) -> dict[str, str]:
-    """Return only the type and message of an error, because a server may repeat parts of the request in other
+    """Return only the type, code, and message of an error, because a server may repeat parts of the request in other
     members."""
     if isinstance(value, str):
         return {"message": value[:_LONGEST_ERROR]}
@@ -137,5 +137,5 @@ def objects_at(value: Mapping[str, Any], key: str) -> list[Mapping[str, Any]]:
 
 
 def unmapped(value: object, block: str = "unknown") -> Delta:
-    """Return an unmapped value as hidden text."""
+    """Return a value of unknown meaning as hidden text."""
     return Delta(block, "unknown", f"{text_of(value)}\n")

@@ -26,7 +26,7 @@ class Dialer:
     """Caches the server's addresses, because a lookup needs a thread and would delay each new connection."""
 
     def __init__(self, tls: ssl.SSLContext | None, limit: int, is_own: Callable[[str, int], bool]) -> None:
-        """`is_own` returns True for an address of the proxy, to which it never connects."""
+        """`is_own` returns True for an address of the proxy, to which the dialer never connects."""
         self._tls = tls
         self._limit = limit
         self._is_own = is_own

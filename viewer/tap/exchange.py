@@ -28,7 +28,7 @@ _OF_TOOL = frozenset(
         *("server_label", "max_uses", "display_width_px", "display_height_px"),
     }
 )
-"""The logged members of a tool declaration. Others, such as headers and URLs of MCP servers, may contain keys."""
+"""The logged members of a tool declaration. Others, such as the headers and URLs of MCP servers, may contain keys."""
 _OF_ANSWER = frozenset({"choices", "content", "output", "message", "annotations", "metadata"})
 """Members of a complete answer that contain text or flags."""
 _OF_FUNCTION = frozenset({"name", "description", "parameters", "strict", "format"})
@@ -226,7 +226,7 @@ class Exchange:
         return self._answer.take(value) if isinstance(value, Mapping) else []
 
     def _records(self, steps: list[Step], time_ms: int) -> Iterator[Record]:
-        """Yield the records for steps. Adjacent pieces of a block are joined."""
+        """Yield the records for these steps. Adjacent pieces of a block are joined."""
         last: Delta | None = None
         for step in steps:
             if isinstance(step, Delta):
@@ -256,7 +256,7 @@ class Exchange:
         return self._record("delta", time_ms) | {"block": delta.block, "part": part}
 
     def _shown_error(self, error: Record) -> Record:
-        """Return the error, without its message if the server may have repeated the request's key in it."""
+        """Return the error. If its message may repeat the API key of the request, replace the message."""
         if self._status in (401, 403, 407):
             return {"error": {"message": "The server refused the key."}}
         return {"error": error_of(error.get("error"))}
@@ -292,7 +292,7 @@ def _decoded(raw: bytes, codings: str) -> bytes:
 
 def _answer_of(body: Mapping[str, Any]) -> Record:
     """Return a complete answer without the parts that it repeats from the request. Flags are kept, because they may
-    hide its text."""
+    mean that the text is hidden."""
     return {key: value for key, value in body.items() if key in _OF_ANSWER or _is_plain(value)}
 
 

@@ -1,4 +1,4 @@
-"""Frames between the proxy and the log writer. They assign bytes to exchanges."""
+"""Frames that the proxy sends to the log writer. Each frame belongs to one exchange."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _HEAD = struct.Struct("<BQQI")
 
 
 class FrameKind(IntEnum):
-    """The kind of a frame."""
+    """What a frame contains."""
 
     BEGIN = 1
     """A request begins."""
@@ -30,7 +30,8 @@ class FrameKind(IntEnum):
 
 
 class Facts(Struct, frozen=True, omit_defaults=True):
-    """The facts taken from a head: never the path, an address, or any other header."""
+    """The facts about an exchange that the writer needs. They never include the path, an address, or other
+    headers."""
 
     api: str = ""
     codings: str = ""
@@ -41,7 +42,7 @@ class Facts(Struct, frozen=True, omit_defaults=True):
 
 
 class Frame(Struct, frozen=True):
-    """A frame."""
+    """One frame: bytes of a body, or facts about an exchange."""
 
     kind: FrameKind
     exchange: int

@@ -1,6 +1,6 @@
 """Split the bytes of an HTTP/1.1 connection into messages: heads, bodies, and their ends.
 
-Bytes in, parts out: joined in order, the raw bytes of all parts are exactly the input."""
+Bytes in, parts out: the raw bytes of all parts, joined in order, are exactly the input."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Head(Struct, frozen=True):
 
     raw: bytes
     lines: tuple[tuple[int, int], ...]
-    """The spans of the header lines in `raw`, without their line ends."""
+    """The spans of the header lines in `raw`, without their line endings."""
     method: str = ""
     target: str = ""
     status: int = 0
@@ -86,7 +86,8 @@ class _State(Enum):
 class Messages:
     """Splits the bytes of one direction of a connection into messages.
 
-    `method_of` returns the method of the request that the next final response answers; None for requests."""
+    For responses, `method_of` returns the method of the request that the next final response answers. For requests, it
+    is None."""
 
     def __init__(self, method_of: Callable[[], str] | None = None) -> None:
         self._method_of = method_of
@@ -121,7 +122,7 @@ class Messages:
             yield part
 
     def close(self) -> Part | None:
-        """Handle the end of the input. Return the end of a message that declared no length."""
+        """Handle the end of the input. If the current message declared no length, return its end."""
         if self._state is _State.UNTIL_CLOSE:
             self._state = _State.HEAD
             return Part(b"", is_end=True)

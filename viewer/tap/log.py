@@ -16,9 +16,9 @@ from viewer.tap.exchange import STREAMS
 from viewer.tap.frames import Facts, FrameKind, encoded
 
 MOST_WAITING = 64 * 1024 * 1024
-"""The maximum number of bytes that wait for the writer. Beyond that, the rest of an exchange is lost."""
+"""The maximum number of bytes that wait for the writer. Beyond that, the rest of an exchange is not logged."""
 MOST_COPIED = 128 * 1024 * 1024
-"""The maximum total size in bytes of bodies that are not streamed and that the writer keeps at once."""
+"""The maximum total size, in bytes, of unfinished bodies that the writer keeps because they are not streamed."""
 PATIENCE = 10.0
 """Seconds that the writer has to finish after the proxy has ended."""
 
@@ -139,7 +139,7 @@ class Log:
         self._copy_body(FrameKind.BODY, number, data)
 
     def end(self, number: int, outcome: str = "") -> None:
-        """Handle the end of the exchange. `outcome` names the side that ended it early."""
+        """Handle the end of the exchange. If the exchange ended early, `outcome` names the side that ended it."""
         copy = self._copies.pop(number, None)
         if copy is not None:
             if not copy.is_asked:

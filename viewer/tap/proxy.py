@@ -60,7 +60,7 @@ class Proxy:
         self._relays: set[asyncio.Task[None]] = set()
 
     async def start(self, listen: Listen) -> Listen:
-        """Begin to listen and return the address with the port in use."""
+        """Start listening, and return the address with the port in use."""
         self._server = await asyncio.start_server(self._accept, listen.host, listen.port, limit=SLICE)
         return Listen(listen.host, self._server.sockets[0].getsockname()[1])
 
@@ -180,7 +180,7 @@ class _Relay:
             raise fault
 
     async def _connect(self, head: Head) -> None:
-        """Check a request and connect to the server for the first one."""
+        """Check a request, and connect to the server if there is no connection yet."""
         hosts = head.values("host")
         if any(not is_known_host(host, self._proxy.hosts) for host in hosts):
             raise _Refused(403)
@@ -227,7 +227,7 @@ class _Relay:
             self._sending = None
 
     async def _answer_here(self, status: int) -> None:
-        """Answer a refused request. If earlier ones are still unanswered, wait briefly for their answers instead."""
+        """Answer a refused request. If earlier requests have no answers yet, wait briefly for these answers instead."""
         if self._pending and self._answers_task is not None:
             if self._to_server is not None and self._to_server.can_write_eof():
                 with suppress(OSError):

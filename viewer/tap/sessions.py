@@ -11,7 +11,7 @@ from typing import Any
 from msgspec import Struct
 
 MOST_KNOWN = 16_384
-"""The number of recent requests that a later one may continue."""
+"""The number of recent requests that a later request may continue."""
 _ANSWERS = ("reasoning", "function_call", "custom_tool_call", "output_text", "compaction")
 """Types of items, or suffixes of types, that repeat an answer."""
 
@@ -25,7 +25,7 @@ class Place(Struct, frozen=True):
     repeated: int
     """The number of subsequent messages that repeat the answer to that request."""
     key: bytes = b""
-    """A hash of all its messages; empty if it has none."""
+    """A hash of all messages in the request; empty if there are none."""
 
 
 class Sessions:
@@ -41,7 +41,8 @@ class Sessions:
         """The hash of each repeated request member, by session and name."""
 
     def place(self, api: str, items: Sequence[Any], previous: str) -> Place:
-        """Find the session of a request with these messages, or begin one. `previous` is the ID of an answer."""
+        """Find the session of a request with these messages, or begin a new session. `previous` is the ID of the answer
+        that the request continues, if any."""
         if previous and (session := self._known.get(_hash(b"", previous))):
             return Place(session, 0, 0)
         hashes = list(_chain(api, items))
@@ -98,7 +99,8 @@ def _hash(before: bytes, value: object) -> bytes:
 
 
 def _plain(value: object) -> object:
-    """Normalize details that clients change when they repeat a value: cache marks, and the form of a single text."""
+    """Normalize details that clients change when they repeat a value: cache marks, and whether a single piece of text
+    is in a list."""
     if isinstance(value, Mapping):
         return {key: _plain(member) for key, member in value.items() if key != "cache_control"}
     if isinstance(value, list):

@@ -18,13 +18,13 @@ from viewer.tap.frames import Frame, FrameKind, FrameReader
 from viewer.tap.sessions import Sessions
 
 MOST_HELD = 32 * 1024 * 1024
-"""The maximum number of bytes of exchanges that wait for the current one."""
+"""The maximum number of bytes of records that wait until the current exchange ends."""
 _READ = 1024 * 1024
 _APIS = {api.name: api for api in APIS}
 
 
 class LogFile:
-    """The log file. A failed write loses records; the file mentions this once it is writable again."""
+    """The log file. A failed write loses records. When the file is writable again, a note in it reports how many."""
 
     def __init__(self, descriptor: int, report: Callable[[str], None]) -> None:
         self._descriptor = descriptor
@@ -165,8 +165,8 @@ _RAW = (FrameKind.REQUEST, FrameKind.BODY)
 
 
 def run(frames: int, log: int, notices: int, name: str) -> None:
-    """Read frames from a descriptor until it ends, and write the log. This is the main function of the writer
-    process."""
+    """Read frames from a descriptor until the end of its input, and write the log. This is the main function of the
+    writer process."""
     for number in (signal.SIGINT, signal.SIGHUP, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)  # the writer ends after the last frame of the proxy
 

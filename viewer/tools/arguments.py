@@ -106,7 +106,7 @@ class Schematic:
         return sorted(found, key=lambda fault: (fault.start, fault.end))
 
     def accepts(self, value: dict[str, object]) -> bool:
-        """True if arguments with this value have no fault. This avoids building nodes, but may remove members from the
+        """True if arguments with this value have no fault. No nodes are built, but members may be removed from the
         value."""
         if self._whole is None or not self._written.schema:
             return True
@@ -117,7 +117,7 @@ class Schematic:
     @property
     def plain_schema(self) -> Schema | bool | None:
         """The schema if it is small and uses only types, properties, items, and enums of strings; True if it allows
-        everything."""
+        everything; None for any other schema."""
         if self._whole is None or not self._written.schema:
             return True
         is_small = self._written.weight * LARGEST_ARGUMENTS <= MOST_WORK

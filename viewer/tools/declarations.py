@@ -37,8 +37,8 @@ class _Declared(Struct):
 
 
 class KnownTexts(dict[str, list[tuple[str, _Declared]]]):
-    """The declarations in the most recent strings of a document. In training data, many transcripts share them or
-    declare subsets of the same tools."""
+    """The declarations in the messages that were read most recently, by text. In training data, many transcripts repeat
+    the same declarations or declare subsets of the same tools."""
 
     def __init__(self) -> None:
         self._schematics: dict[str, Schematic] = {}
@@ -102,7 +102,7 @@ class Declarations:
         return tool.removeprefix(PREFIX) in self._declared
 
     def check(self, tool: str, data: bytes, base: int) -> list[ArgumentFault]:
-        """Return the faults of arguments given as JSON text at offset `base`, or none if it is not JSON."""
+        """Return the faults of arguments given as JSON text at offset `base`, or none if the text is not JSON."""
         if not self.knows(tool) or check_json(data, base) is not None:
             return []
         node = read_json(data, base).node
@@ -113,13 +113,13 @@ class Declarations:
         return self._schematic(_plain(tool)).faults(node) if self.knows(tool) else []
 
     def part(self, tool: str) -> int:
-        """Return the part of a declared tool in `columns`."""
+        """Return the number of the part in `columns` for the arguments of a declared tool."""
         name = tool.removeprefix(PREFIX)
         known = self.columns.number(name)
         return self.columns.add(name, self._schematic(name).plain_schema) if known is None else known
 
     def accepts(self, tool: str, value: dict[str, object]) -> bool:
-        """True if arguments with this value have no fault. May remove members from the value."""
+        """True if arguments with this value have no fault. This may remove members from the value."""
         name = tool.removeprefix(PREFIX)
         declared = self._declared.get(name)
         if declared is None:

@@ -123,7 +123,7 @@ def _arguments(operation: Mapping, shared: object, document: object) -> object:
 
 
 def _body(operation: Mapping, document: object) -> object:
-    """Return the schema of the JSON body, or of another media type if it has no JSON."""
+    """Return the schema of the request body as JSON or, if it cannot be JSON, as another media type."""
     content = _followed(operation.get("requestBody"), document).get("content")
     if not isinstance(content, dict):
         return None

@@ -101,7 +101,7 @@ def _are_words(names: list[object]) -> bool:
 
 
 def _is_word(name: object) -> bool:
-    """True for text that every validator accepts."""
+    """True for ASCII text, which every validator accepts."""
     return isinstance(name, str) and name.isascii()
 
 

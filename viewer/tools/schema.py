@@ -1,7 +1,7 @@
 """Make an untrusted JSON Schema safe: expand its references, bound its size, and leave unusable parts open.
 
-Nothing is ever fetched: a reference that does not resolve within the document accepts anything. Parts beyond the limits
-and keywords that violate JSON Schema do too."""
+Nothing is ever fetched: a reference that does not resolve within the document accepts anything. Parts beyond the
+limits, and keywords that violate JSON Schema, also accept anything."""
 
 from __future__ import annotations
 
@@ -157,7 +157,7 @@ class _Writer:
             written["enum"] = [*choice, None]
 
     def _pays(self, values: list[object]) -> bool:
-        """True if the limit has room for these values, given their number and size; in that case, reduce it."""
+        """True if the number and size of these values are within the remaining limit, which is then reduced."""
         waiting = list(values)
         cost = 0
         while waiting and cost <= self.left:

@@ -35,11 +35,12 @@ class SchemaColumns:
         """The schemas with parts by identity, and their parts. Tools with equal declarations share a schema."""
 
     def number(self, tool: str) -> int | None:
-        """Return the part of a tool, or None for a tool that was not added."""
+        """Return the number of the part for a tool, or None for a tool that was not added."""
         return self._numbers.get(tool)
 
     def add(self, tool: str, schema: Schema | bool | None) -> int:
-        """Add the plain schema of a tool, or None for any other one. Return its part."""
+        """Add a tool with its plain schema, or with None if it has no such schema. Return the number of the part for
+        the tool."""
         known = self._added.get(id(schema))
         if known is not None:
             self._numbers[tool] = known[1]
@@ -75,7 +76,7 @@ class _Draft:
         self.text = bytearray()
 
     def add(self, schema: Schema | bool) -> int:
-        """Add a schema and return its part."""
+        """Add a schema and return the number of its part."""
         if isinstance(schema, bool) or not schema:
             return NOTHING if schema is False else ANYTHING
         number = self._first_part + len(self.parts)

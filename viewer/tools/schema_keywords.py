@@ -46,12 +46,12 @@ _LARGEST = 1e300
 
 
 def as_flag(value: object) -> bool:
-    """True if a keyword is switched on. A YAML reader may return its value as text."""
+    """True for the value `true`, even if a YAML reader returned it as text."""
     return value is True or value == "true"
 
 
 def as_number(value: object) -> int | float | None:
-    """Return a number, which a YAML reader may return as text."""
+    """Return a finite number, even if a YAML reader returned it as text; None for any other value."""
     if isinstance(value, bool):
         return None
     if isinstance(value, str):

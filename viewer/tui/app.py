@@ -1,4 +1,4 @@
-"""The app: opens inputs, keeps one main screen per input, and leaves no trace of what it showed when it ends."""
+"""The app: opens inputs, keeps one main screen per input, and on exit leaves no trace of what it showed."""
 
 from __future__ import annotations
 
@@ -90,10 +90,10 @@ class ViewOptions(Struct, frozen=True):
     is_allowed: Callable[[str], bool] = lambda path: True
     """Returns True for a path that the operator may open by name."""
     follow: bool = False
-    """True to wait for files that do not exist yet, and to keep the view at the end of growing ones."""
+    """True to wait for files that do not exist yet, and to keep the view at the end of growing files."""
     from_start: bool = False
     stall_after: float | None = None
-    """Seconds without data inside a message before the title reports a stall."""
+    """Seconds without new data in an unfinished message before the title reports a stall."""
     compared: str = ""
     """The file to compare with the first one."""
     merges: bool = False
@@ -101,14 +101,14 @@ class ViewOptions(Struct, frozen=True):
     replay: ReplayRequest | None = None
     """The replay to open on top of the first file."""
     times: str = ""
-    """The sidecar that contains the recorded times of the first file, or in which to record them."""
+    """The sidecar file with the recorded times of the first file or, with `recorder`, the one to record them to."""
     recorder: TimeRecorder | None = None
     """Records when the bytes of a followed file arrive."""
     settings: Settings = field(default_factory=Settings)
 
     @property
     def first_display(self) -> DisplayState:
-        """The display state in which files are opened."""
+        """The initial display state of each file."""
         channels = ALL_CHANNELS if Reveal.ALL in self.revealed else self.revealed & ALL_CHANNELS
         level = Audience(self.revealed).level
         channels = channels if level is Level.DEBUG else FIRST_CHANNELS
@@ -129,7 +129,7 @@ document has been read."""
 
 
 class ViewerApp(App[int], inherit_bindings=False):
-    """Shows the named files, one at a time."""
+    """Shows one file at a time, the file list, or all files merged."""
 
     TITLE = "ocmlview"
     CSS_PATH: ClassVar[list[PurePath | str]] = [bundled("themes") / "viewer.tcss"]
@@ -147,8 +147,7 @@ class ViewerApp(App[int], inherit_bindings=False):
         taken: Callable[[], None] | None = None,
         tunes_memory: bool = False,
     ) -> None:
-        """`first` is the first input, already open because a pipe can be opened only once.
-
+        """`first` is the first input if it is already open: a pipe can be opened only once.
         `guard` restores the terminal after a fatal signal; it is None if the app does not own the terminal. Without
         `state`, nothing is saved at exit. `taken` is called when the app takes over an alternate screen that already
         shows the first page. Pass `tunes_memory` if nothing else runs in the process."""
@@ -197,14 +196,14 @@ class ViewerApp(App[int], inherit_bindings=False):
             self.driver_class = resume_screen(self.driver_class, taken)
 
     def on_load(self) -> None:
-        """Install the handlers before the app takes the terminal. A crash before that would leave the terminal half set
-        up."""
+        """Install the handlers before the app sets up the terminal. Otherwise, a crash during the setup would leave the
+        terminal half set up."""
         if self._guard:
             handle_signals(self, self._guard)
             handle_faults(self)
 
     async def on_mount(self) -> None:
-        """Open the first file, or the list of a folder."""
+        """Show the merged view, the only file, or the file list."""
         self.themes.watch()
         self.set_interval(LOOK_SECONDS, self._look_for_files)
         if self.options.merges:
@@ -229,7 +228,7 @@ class ViewerApp(App[int], inherit_bindings=False):
     # Files.
 
     async def _merge(self) -> None:
-        """Show all files as one, ordered by time. Leaving it ends the app."""
+        """Show all files as one, ordered by time. Leaving this view ends the app."""
         from viewer.tui.merged.screen import MergedScreen
 
         given = (
@@ -260,7 +259,7 @@ class ViewerApp(App[int], inherit_bindings=False):
         self.set_interval(LOOK_SECONDS, self._draw_states)
 
     def _draw_states(self) -> None:
-        """Redraw the number of live inputs."""
+        """Redraw the title, which shows the number of live inputs."""
         if self.screen_stack and isinstance(self.screen, MainScreen) and self.screen.is_mounted:
             self.screen.redraw(Changed.TITLE)
 
@@ -269,7 +268,7 @@ class ViewerApp(App[int], inherit_bindings=False):
         return self.options.stall_after or self.settings.stall_after
 
     async def _list_files(self, notice: str = "", *, opens_newest: bool = False) -> None:
-        """Show the file list, with a notice. Leaving the list ends the app."""
+        """Show the file list and, if there is one, a notice."""
         from viewer.tui.files.screen import FilesScreen
 
         options, first = self.options, self._lists.catalog is None
@@ -286,7 +285,7 @@ class ViewerApp(App[int], inherit_bindings=False):
         await self._switcher.show_list(shown, self._choose)
 
     async def _choose(self, choice: Choice | None) -> None:
-        """Open the file chosen in the list. If none was chosen, return to what the list covers, or end the app."""
+        """Open the file chosen in the list. If there is none, return to the file below the list, or end the app."""
         if choice is None:
             covered = self._lists.uncover()
             if covered is None:
@@ -300,7 +299,7 @@ class ViewerApp(App[int], inherit_bindings=False):
         await self._open(self.paths.index(choice.path), search=choice.search, follows=choice.follows)
 
     def _compare_files(self, one: str, other: str) -> None:
-        """Compare two files of the list."""
+        """Open a comparison of two files from the list."""
         from viewer.tui.insight.diff import DiffScreen
 
         options, style = self.options, Style(color=True, ascii=self.options.ascii_only, wrapped=True)
@@ -312,14 +311,15 @@ class ViewerApp(App[int], inherit_bindings=False):
         self.push_screen(shown)
 
     def _look_for_files(self) -> None:
-        """Look for new files in the folder."""
+        """Report a failure to record times, and look for new files in the folder."""
         if fault := self._opener.new_fault():
             self.remark(as_sentence(fault))
         if self.screen_stack and isinstance(self.screen, MainScreen):
             self._lists.look_for_files(self.run_worker, lambda new: self.call_later(self._offer_files, new))
 
     async def _offer_files(self, new: Sequence[Found]) -> None:
-        """Offer new files. When following, switch to the newest one."""
+        """Add new files to the ones that can be opened. Switch to the newest one if a safe view is following;
+        otherwise, announce it."""
         if not isinstance(shown := self.screen, MainScreen):
             return
         here = self.paths[self._place]
@@ -330,14 +330,14 @@ class ViewerApp(App[int], inherit_bindings=False):
         newest = new[-1]
         if self.options.follow and shown.follow.stays_at_end and not shown.session.display.debug:
             await self._open(self.paths.index(newest.path))
-            if newer := self._switcher.open.get(newest.path):  # it may already be gone
+            if newer := self._switcher.open.get(newest.path):  # the file may already be gone
                 newer.host.notify(f"Newer transcript: {newest.name}.")
         else:
             shown.host.notify(f"New transcript: {newest.name}. Press [ or ] to go to it.")
 
     async def _open(self, place: int, *, search: str = "", follows: bool = False, at: OpenAt | None = None) -> None:
-        """Show one of the files, at the first match of a search or at a place. If it cannot be opened, show why on the
-        current screen or in the file list; if there is neither, end the app."""
+        """Show one of the files, at the first match of `search` or at the place `at`. If the file cannot be opened,
+        show why on the current screen or in the file list; if there is neither, end the app."""
         path = self.paths[place]
         try:
             screen = self._switcher.open.get(path) or self._make_screen(path, follows=follows, at=at)
@@ -361,7 +361,7 @@ class ViewerApp(App[int], inherit_bindings=False):
             screen.program.open_over(self.options.compared, self.options.replay)
 
     def _welcome(self, screen: MainScreen) -> None:
-        """Show the welcome card over the first file that is opened."""
+        """Show the welcome card over the first file, and record that it was shown."""
         from viewer.tui.dialogs.welcome import WelcomeScreen
 
         self._state.welcomed()
@@ -448,7 +448,7 @@ class ViewerApp(App[int], inherit_bindings=False):
             await self._switcher.close_files(self._lists.covered)
 
     async def _open_path(self, screen: MainScreen, request: OpenPath) -> None:
-        """Open a named file, or compare with it. Other files stay open."""
+        """Open the file that the operator named, or compare the current file with it. Other files stay open."""
         if not self.options.is_allowed(request.path):
             self.remark(self.settings.scope.refusal)
             return
@@ -462,14 +462,14 @@ class ViewerApp(App[int], inherit_bindings=False):
         place = self._place
         await self._open(self.paths.index(path))
         if self._place == place and path not in known:
-            self.paths = known  # it could not be opened
+            self.paths = known  # the file could not be opened
             return
         for each in self._switcher.open.values():
             each.program.set_files(self.paths)
 
     async def _read_as(self, before: MainScreen, format: str) -> None:
-        """Show the open file as another format, at the same level. Drop its marks, which are message numbers of the
-        earlier reading."""
+        """Read the open file again as another format, and show it at the same level. Its marks are dropped, because
+        they are message numbers of the earlier reading."""
         path, document = self.paths[self._place], before.session.document
         follows = isinstance(document, LiveDocument) and not document.is_complete
         try:
@@ -483,14 +483,14 @@ class ViewerApp(App[int], inherit_bindings=False):
 
     @property
     def place(self) -> tuple[str, int]:
-        """The open file and the focused message. The name is empty if no file is open."""
+        """The path of the open file and the number of the focused message; an empty path and 0 if no file is open."""
         shown = next((screen for screen in self.screen_stack if isinstance(screen, MainScreen)), None)
         return ("", 0) if shown is None else (self.paths[self._place], shown.navigator.focused_number or 0)
 
     # Palette and themes.
 
     def action_command_palette(self) -> None:
-        """Open or close the palette of a screen with actions. Other screens have none."""
+        """Open or close the palette. Only screens with actions have one."""
         from viewer.tui.dialogs.palette import PaletteScreen
 
         run = getattr(self.screen, "action_do", None)
@@ -514,7 +514,7 @@ class ViewerApp(App[int], inherit_bindings=False):
         self.themes.preview(event.name)
 
     def remark(self, sentence: str) -> None:
-        """Notify on the topmost main screen."""
+        """Show a notice on the topmost main screen, if there is one."""
         for screen in reversed(self.screen_stack):
             if isinstance(screen, MainScreen):
                 screen.host.notify(sentence)
@@ -523,7 +523,7 @@ class ViewerApp(App[int], inherit_bindings=False):
     # Events.
 
     async def on_event(self, event: events.Event) -> None:
-        """Record the time of input so that background tasks yield, and queue it."""
+        """Queue a key or mouse event, and record its time so that background tasks yield. Handle others now."""
         if isinstance(event, events.InputEvent):
             self.last_key_at = time.monotonic()
         if isinstance(event, events.InputEvent | events.Paste) and not event.is_forwarded:
@@ -532,7 +532,7 @@ class ViewerApp(App[int], inherit_bindings=False):
             await self._handle_event(event)
 
     async def _handle_event(self, event: events.Event) -> None:
-        """Clear the notice of the previous action, and handle an event."""
+        """Handle an event. A key or mouse press first clears the notice of the previous action."""
         if isinstance(event, events.Key | events.MouseDown) and isinstance(self.screen, MainScreen):
             self.screen.host.clear_notice()
         await super().on_event(event)

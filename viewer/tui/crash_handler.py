@@ -45,7 +45,7 @@ def handle_faults(app: App[int]) -> None:
 
 
 class Crash:
-    """The first exception that crashed the app: later ones follow from it."""
+    """The first exception that crashed the app. Later exceptions are ignored as its consequences."""
 
     def __init__(self) -> None:
         self.error: BaseException | None = None

@@ -30,7 +30,7 @@ class Cursor(Struct, frozen=True, gc=False):
         return bool(self.number) or self.kind is not RowKind.MESSAGE
 
     def row(self, rows: RowOrder) -> int | None:
-        """Return the row of this cursor, or the nearest one; None if there are no rows."""
+        """Return the row of this cursor, or the nearest row; None if there are no rows or the cursor is unset."""
         if not len(rows) or not self.is_set:
             return None
         if self.kind is RowKind.STRAY:

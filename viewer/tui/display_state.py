@@ -13,7 +13,7 @@ ALL_CHANNELS = FIRST_CHANNELS | {Reveal.SYSTEM}
 
 
 class DisplayState(Struct, frozen=True):
-    """The choices of one view. Immutable: every change returns a new value."""
+    """The display options of one view. Immutable: every change returns a new value."""
 
     debug: bool = False
     brief: bool = False
@@ -75,7 +75,8 @@ class DisplayState(Struct, frozen=True):
 
     @property
     def next_views(self) -> list[DisplayState]:
-        """The views that a single key press can switch to from this one. There are none for a strict or sealed view."""
+        """The debug views that a single key press can switch to from this view. There are none for a strict or sealed
+        view."""
         if self.strict or self.sealed:
             return []
         if not self.debug:

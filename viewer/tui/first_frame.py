@@ -20,7 +20,7 @@ class FirstFrame:
         self._is_due = True
 
     def drawn(self) -> None:
-        """Start the deferred work. Later calls do nothing."""
+        """Start the deferred work after the first frame since `expect`. Later calls do nothing."""
         if not self._is_due or self._drawn.is_set():
             return
         self._drawn.set()

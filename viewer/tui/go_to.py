@@ -33,7 +33,7 @@ class Target(Struct, frozen=True, gc=False):
     place: Place
     value: int
     inner: int = 0
-    """For a sub-agent, the position of the message in its transcript."""
+    """For a sub-agent, the position of the message within the agent's transcript."""
 
 
 PLACES = "a message (12), turn (t3), transcript (x2), percentage (50%), line (L120), or byte (B4096)"
@@ -107,7 +107,8 @@ def _message(value: int, projection: Projection, rows: Rows) -> int | str:
 
 
 def row_of_transcript(label: int, rows: Rows) -> int | str:
-    """Return the first row of a transcript by its printed number, or the next row if the transcript has none."""
+    """Return the first row of the transcript with this printed number, or the next row if the transcript has none. If
+    the number is invalid, return a sentence."""
     shown = rows.shown_transcripts
     if not 1 <= label <= len(shown):
         return f"No transcript {label:,}: the last one is {len(shown):,}."

@@ -55,7 +55,7 @@ class Task(Protocol):
 
 
 class PromptLine(Protocol):
-    """The prompt: it asks, or shows the last search."""
+    """The prompt line, which asks for input or shows the last search."""
 
     kind: PromptKind
 
@@ -65,23 +65,24 @@ class PromptLine(Protocol):
         ...
 
     def ask(self, kind: PromptKind, text: str = "", offers: Sequence[str] | None = None, *, label: str = "") -> None:
-        """Ask, with this initial text. The up and down keys cycle through `offers`. The label precedes the sign."""
+        """Ask for input, starting with this text. The up and down keys cycle through `offers`. A label precedes the
+        sign."""
         ...
 
     def rest(self, kind: PromptKind, text: str, note: str = "") -> None:
-        """Show a search without asking."""
+        """Close the prompt and show a search or filter."""
         ...
 
     def note(self, words: str) -> None:
-        """Show a note next to the search."""
+        """Show a note next to the search or filter."""
         ...
 
     def hint(self, words: str) -> None:
-        """Show a hint at the right edge while the prompt asks."""
+        """Show a hint at the right edge of the open prompt."""
         ...
 
     def count(self, typed: str, words: str) -> None:
-        """Show a count for this text next to the hint, if the prompt still asks for it."""
+        """Show a count for this text next to the hint, if the prompt still contains the text."""
         ...
 
     def complete(self, text: str) -> None:
@@ -169,7 +170,8 @@ class Viewport(Protocol):
         ...
 
     def hold_cursor(self, cursor: Cursor, above: int | None) -> None:
-        """Set the cursor, and scroll the rows that are shown next so that it is `above` lines below the top."""
+        """Set the cursor. When the next rows are shown, scroll them so that the row of the cursor is `above` lines
+        below the top."""
         ...
 
     def go_to_cursor(self, cursor: Cursor, *, above: int | None = None) -> None:
@@ -177,7 +179,7 @@ class Viewport(Protocol):
         ...
 
     def go_to_row(self, row: int, line: int = 0, *, above: int = 0) -> None:
-        """Scroll a row to the top, or `above` lines below it."""
+        """Scroll so that a line of a row is at the top of the screen, or `above` lines below the top."""
         ...
 
     def go_to_end(self) -> None:
@@ -198,15 +200,15 @@ class Viewport(Protocol):
 
     def show_offset(self, offset: int) -> bool:
         """Scroll to the line with this character of the body under the cursor, perhaps only after a long body is laid
-        out. Return False if it is in the folded part."""
+        out. Return False if the character is in the folded part."""
         ...
 
     def first_visible(self) -> Cursor:
-        """Return the cursor on the first visible message, or on the first visible row."""
+        """Return a cursor on the first visible message or, if none is visible, on the first visible row."""
         ...
 
     def neighbor(self, step: int) -> Cursor:
-        """Return the next (1) or previous (-1) message or folded row; the cursor is unset if there is none."""
+        """Return the next (1) or previous (-1) message, call, or folded row; the cursor is unset if there is none."""
         ...
 
     def neighboring_node(self, step: int) -> Cursor:
@@ -219,7 +221,7 @@ class Viewport(Protocol):
 
 
 class ListView(Protocol):
-    """The list of a pane."""
+    """A list in a pane, as controllers see it."""
 
     cursor: int
     """The row of the cursor; -1 if there is no cursor."""
@@ -243,7 +245,7 @@ class ListView(Protocol):
         ...
 
     def fold(self, folded: bool) -> None:
-        """Fold or unfold the row under the cursor, or pan."""
+        """Fold or unfold the row under the cursor; in the timeline, pan."""
         ...
 
     def zoom(self, step: int) -> None:

@@ -15,11 +15,12 @@ from textual.dom import DOMNode
 from textual.events import Callback, Event, Key
 
 ROUNDS = 3
-"""How many successive messages to wait for after each key: the messages of the input, the prompt, and its screen."""
+"""How many successive messages to wait for after each key: the messages of the input, the prompt, and the screen."""
 
 
 class _Step:
-    """A callback without parameters. Textual need not inspect its signature, which takes longer than the call."""
+    """A callback without parameters. Textual need not inspect its signature: the inspection takes longer than the
+    call."""
 
     _param_count = 0
 
@@ -36,7 +37,7 @@ def post_call(node: DOMNode, act: Callable[[], None]) -> bool:
 
 
 def is_key_on_its_way(node: DOMNode) -> bool:
-    """True while a key is being handled: work that can wait must not delay its frame."""
+    """True while a key is being handled. Deferrable work must not delay the frame that shows the key's effect."""
     queue = getattr(node.app, "input_queue", None)
     return queue is not None and queue.is_busy
 

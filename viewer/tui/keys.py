@@ -46,11 +46,11 @@ class Scope(Enum):
 
     ALL = "all"
     SEALED = "sealed"
-    """A terminal whose audience is sealed."""
+    """A terminal view that is sealed to the safe view."""
     SERVED = "served"
-    """A browser that may open the debug view."""
+    """A browser view that may open the debug view."""
     SERVED_SAFE = "served safe"
-    """A browser whose audience is sealed."""
+    """A browser view that is sealed to the safe view."""
 
     @property
     def refusal(self) -> str:
@@ -75,7 +75,7 @@ class Scope(Enum):
 
 
 class Action(Struct, frozen=True):
-    """One row of the table: a key and its effect."""
+    """One row of the table: an action, its keys, and its effect."""
 
     id: str
     keys: tuple[str, ...]
@@ -90,7 +90,7 @@ class Action(Struct, frozen=True):
     after_yank: tuple[str, ...] = ()
     """The keys of this action after the prefix `y`."""
     in_list: str = ""
-    """The target while a list has the focus, if it differs."""
+    """The target while a list has the focus, if it differs from `target`."""
     served: Served = Served.SAFE
     """Which served views offer the action. The bindings, footer, help, and palette of other served views omit it."""
     title: str = ""
@@ -580,8 +580,8 @@ COUNTED = (
     "next_error", "previous_error", "next_warning", "previous_warning", "next_in_call", "previous_in_call",
     "next_mark", "previous_mark", "next_pane", "previous_pane",
 )  # fmt: skip
-"""Actions that a typed number repeats, or that take it as a value: `bottom` as a message, `next_pane` and
-`previous_pane` as a pane. `top` ignores it."""
+"""Actions that use a typed number. Most are repeated that many times, but `bottom` goes to that message, `next_pane`
+and `previous_pane` go to that pane, and `top` ignores the number."""
 
 _BY_ID = {action.id: action for action in ACTIONS}
 
@@ -623,7 +623,7 @@ def after_yank(actions: Sequence[Action] = ACTIONS) -> dict[str, Action]:
 
 def remapped(keymap: Mapping[str, str]) -> tuple[Action, ...]:
     """Return the table with the keys from the settings. An action loses a key that the settings assign to another
-    one."""
+    action."""
     if not keymap:
         return ACTIONS
     chosen = {id: keys_of(written) for id, written in keymap.items() if id in _BY_ID}

@@ -1,4 +1,4 @@
-"""Entries of the command palette: every action and every command of the tables. It contains no text of a transcript."""
+"""Entries of the command palette: every action and every command of the tables. They contain no transcript text."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def palette_key(action: Action) -> str:
 
 
 def command_of(action: Action) -> str:
-    """Return the action as a command."""
+    """Return the command that runs an action."""
     return f":{action.id.replace('_', '-')}"
 
 

@@ -18,13 +18,12 @@ if TYPE_CHECKING:
 class ScreenSwitcher:
     """On top of Textual's empty screen is one content screen (a file list, a merged view, or a main screen), and on top
     of that are its dialogs.
-
-    Each change is awaited in a handler of the app, whose later keys wait in its queue until the next screen is ready.
-    """
+    Each change is awaited in a handler of the app, so later keys wait in the app's queue until the next screen is
+    ready."""
 
     def __init__(self, app: App[int]) -> None:
         self.open: dict[str, MainScreen] = {}
-        """The main screens by path. They stay mounted while another one is shown."""
+        """The main screens by path. They stay mounted while another screen is shown."""
         self._app = app
 
     @property

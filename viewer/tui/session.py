@@ -119,10 +119,10 @@ class Session:
         self._all_rows: Rows | None = None
         """The unfiltered rows; None if there is no filter."""
         self.filtered_by = ""
-        """The filter of the rows, as typed; empty if they are all rows."""
+        """The active filter, as typed; empty if there is none."""
         self.leak_scores: Mapping[int, int] = {}
-        """The scores of answers with hidden text, once the operator looked for leaks. Always empty in the safe
-        view."""
+        """The scores of answers that leak hidden text, by message number, once the operator has looked for leaks.
+        Always empty in the safe view."""
         self._reusable_rows, self._counted_steps = (), (None, 0)  # release the rows of an earlier reading
         self.calls: CallView = self.projection.calls()
         self.usages = self.projection.usages(self._prices)
@@ -135,7 +135,7 @@ class Session:
         return self.projection.rows(folding=Folding(self.unfolded), again=self._reusable_rows)
 
     def prepare_rows(self) -> Iterator[None]:
-        """Compute, step by step, the rows of the views that the next key may show."""
+        """Compute, step by step, the rows of the views that the next key press may show."""
         here, everything = self.rows, self.all_rows
         if self.agent or not everything.is_whole or everything.reach < FEW_MESSAGES:
             return
@@ -237,7 +237,7 @@ class Session:
         return changed
 
     def show_rows(self, rows: Rows) -> Changed:
-        """Show other rows of the same projection."""
+        """Show these rows of the current projection, without a filter."""
         self.rows, self.grown_from, self.filtered_by, self._all_rows = rows, 0, "", None
         return VIEW
 
@@ -298,7 +298,7 @@ class Session:
         return Changed.BLOCKS
 
     def unfold_more(self, number: int, levels: int = 1) -> Changed:
-        """Unfold a message, or open one more level of one that is unfolded."""
+        """Unfold a message or, if it is already unfolded, open one more level."""
         number = self.card_of(number)
         if self.folds.get(number) or levels > 1:
             self.depths[number] = min(self.depths.get(number, 0) + levels, ALL_NODES)
@@ -352,13 +352,13 @@ class Session:
         return Changed.ROWS
 
     def score_leaks(self, scores: Mapping[int, int]) -> Changed:
-        """Show the scores of answers with hidden text in the outline, in the debug view only."""
+        """Show the scores of answers that leak hidden text in the outline, in the debug view only."""
         if not self.display.audience.is_safe:
             self.leak_scores = scores
         return Changed.LISTS
 
     def show_usage(self, is_shown: bool) -> Changed:
-        """Show or hide tokens and cost. The same rows are shown, even if a filter is active."""
+        """Show or hide tokens and cost. The rows do not change, even if a filter is active."""
         self.display = replace(self.display, usage=is_shown)
         return Changed.ROWS | Changed.LISTS | Changed.CALLS
 

@@ -44,14 +44,15 @@ class Opener:
         self._recorder = recorder
 
     def new_fault(self) -> str:
-        """Return, only once, why times are no longer recorded; empty if they still are."""
+        """Return why recording times has failed, but only once; at any other time, return an empty string."""
         fault = self._recorder.fault if self._recorder is not None else ""
         if fault:
             self._recorder = None
         return fault
 
     def first(self, path: str) -> Source | None:
-        """Open the first input before the app starts so that errors appear on the normal screen."""
+        """Open the first input before the app starts so that errors appear on the normal screen. Return None for a
+        folder or a followed input."""
         return None if is_directory(path) or self.is_live(path) else open_source(path)
 
     def document(self, path: str, source: Source | None = None) -> Document:

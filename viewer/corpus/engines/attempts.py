@@ -1,4 +1,4 @@
-"""Shared by all engines: the batches to run, and what to do if a batch kills its worker or takes too long."""
+"""Code for all engines: the backlog of batches, and the handling of a batch that kills its worker or takes too long."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Engine(Protocol):
         """Run all batches and yield each outcome when it arrives. Yield None from time to time while waiting."""
 
     def drain(self, seconds: float) -> Iterator[Outcome]:
-        """Wait for the running batches for at most this long and return their outcomes."""
+        """Wait at most this long for the running batches, and yield their outcomes."""
 
     def close(self) -> None:
         """End all workers."""
@@ -45,7 +45,7 @@ class Backlog:
 
     @property
     def may_have_more(self) -> bool:
-        """True if a batch is waiting, or if the listing may have another one."""
+        """True if a batch is waiting to be repeated, or if the listing may have another batch."""
         return bool(self._again) or not self._is_listed
 
     def take(self) -> Batch | None:
@@ -66,7 +66,7 @@ class Verdict(Struct, frozen=True):
 
     retried: tuple[Batch, ...] = ()
     failed: Batch | None = None
-    """The file to record as a row with `state`."""
+    """The batch of one file to record as a row with `state`."""
     state: FileState = FileState.KILLED
 
 

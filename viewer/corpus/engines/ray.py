@@ -22,7 +22,7 @@ from viewer.corpus.tables import FileState
 from viewer.errors import ViewerError
 
 MEMORY = 200 * 1024 * 1024
-"""The resources that a task requests."""
+"""The memory, in bytes, that a task requests."""
 RETRIES, RETRIES_OF_ONE_FILE = 3, 1
 """How many times Ray retries a task whose worker is lost."""
 GRACE = 10.0

@@ -25,23 +25,23 @@ class FieldKind(Enum):
 
 
 class Field(Struct, frozen=True):
-    """One row of the table of fields."""
+    """One field of the filter language: a row of the table."""
 
     name: str
     kind: FieldKind
     matches: str
     """What the field matches, for the documentation."""
     needs: str = ""
-    """The kind that must be revealed, `any` for any kind; empty if the safe view allows the field."""
+    """The kind of content that must be revealed to use the field, or `any`; empty if the safe view allows the field."""
     of_values: Mapping[str, str] = {}
-    """The kinds that individual values need, where these differ from the field's."""
+    """The kinds of content that must be revealed to use individual values, where they differ from `needs`."""
     words: tuple[str, ...] = ()
     """All possible values, if they are a fixed list."""
     is_cased: bool = False
     """True if case matters in values."""
 
     def need(self, value: str) -> str:
-        """Return the kind that must be revealed to use this value."""
+        """Return the kind of content that must be revealed to use this value, `any`, or an empty string."""
         return self.of_values.get(value.casefold(), self.needs)
 
 
@@ -109,7 +109,7 @@ FIELDS = {
         Field("format", FieldKind.NAME, "the format of the transcript"),
     )
 }
-"""The table of all fields."""
+"""All fields, by name."""
 
 OF_PROBLEMS = frozenset({"code", "severity", "msg", "transcript", "line", "file", "format", "model"})
 """Fields whose values `check` prints for any message, hidden or not."""

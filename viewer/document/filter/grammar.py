@@ -35,7 +35,7 @@ _DATE = re.compile(r"([0-9]{4})-([0-9]{2})-([0-9]{2})(?:[Tt]([0-9]{2}):([0-9]{2}
 
 
 def parse(source: str, *, has_marks: bool = False) -> Filter:
-    """Parse a filter. Only the viewer has marks (`has_marks`)."""
+    """Parse a filter. `has_marks` is true only in the viewer, which has marks."""
     if len(source.encode("utf-8", "surrogatepass")) > LONGEST:
         raise FilterError(f"a filter has at most {LONGEST:,} bytes", source, 0, 1)
     if source.lstrip().startswith(PATTERN_SIGNS):

@@ -33,7 +33,7 @@ _COMPARISONS: dict[str, Callable[[float, float, float], bool]] = {
 
 
 class Facts(Struct, frozen=True):
-    """The facts about one message that a filter can test: only facts that its audience sees."""
+    """The facts about one message that a filter can test, limited to those that the audience sees."""
 
     message: ShownMessage
     problems: list[ShownDiagnostic]
@@ -44,7 +44,7 @@ class Facts(Struct, frozen=True):
     time: int | None
     """Milliseconds since 1970."""
     first_day: int
-    """Midnight before the first shown message in the transcript."""
+    """Midnight before the first time in the transcript, in milliseconds since 1970."""
     is_marked: bool
     size: int | None
     text: Callable[[], str]
@@ -128,7 +128,7 @@ class _FactReader:
                 if found.message is not None and not found.hidden:
                     self._problems.setdefault(found.message, []).append(found)
         self._days: dict[int, int] = {}
-        """The first day of each transcript."""
+        """Midnight before the first time in each transcript, in milliseconds since 1970."""
         self._has_day_of = 0
         """The number of rows searched for the first day."""
 
@@ -211,7 +211,8 @@ def _is_value(term: Term, field: Field, value: str | float, choice: Choice, firs
 
 
 def _is_like(pattern: str, text: str) -> bool:
-    """True if the text matches a pattern with `*` and `?`. The time is linear for every pattern."""
+    """True if the text matches a pattern with `*` and `?`. The time is at most proportional to the product of both
+    lengths."""
     at = place = 0
     star, mark = -1, 0
     while at < len(text):
@@ -230,7 +231,7 @@ def _is_like(pattern: str, text: str) -> bool:
 
 
 def given(*values: str | float | None) -> Values:
-    """Return the values that are present."""
+    """Return the values except None and the empty string."""
     return [value for value in values if value is not None and value != ""]
 
 
@@ -294,4 +295,4 @@ _VALUES: dict[str, Callable[[Facts], Values]] = {
     "model": lambda facts: given(facts.model),
     "format": lambda facts: [facts.format],
 }
-"""The values of each field."""
+"""For each field, a function that returns its values."""

@@ -15,7 +15,7 @@ PATTERN_SIGNS = ("/", "re:")
 
 
 class FilterError(ViewerError):
-    """A filter that cannot be parsed, with the position of the fault."""
+    """A filter that cannot be parsed or may not be used, with the position of the fault."""
 
     excerpt: Excerpt
 
@@ -28,7 +28,7 @@ class FilterError(ViewerError):
 
 
 class Choice(Struct, frozen=True):
-    """One value of a term."""
+    """One value, pattern, or range of a term."""
 
     text: str = ""
     is_pattern: bool = False
@@ -63,7 +63,7 @@ class Filter(Struct, frozen=True):
 
     @property
     def searched(self) -> str | None:
-        """The equivalent search text, if the filter is a pattern or only words."""
+        """The equivalent search text if the filter is a pattern or only words; otherwise None."""
         if self.pattern is not None:
             return self.source.strip()
         if len(self.terms) != 1 or self.terms[0].field is not None or self.terms[0].is_negated:
@@ -72,7 +72,8 @@ class Filter(Struct, frozen=True):
         return f"\\{words}" if words.startswith(PATTERN_SIGNS) else words
 
     def missing(self, audience: Audience) -> tuple[Term, str, str] | None:
-        """Return the first term that needs more than the audience reveals, its text, and what it needs."""
+        """Return the first term that needs more than the audience reveals, the text in that term that needs it, and
+        what must be revealed; None if there is no such term."""
         for term in self.terms:
             for words, need in _needs(term):
                 if not _is_granted(need, audience):
@@ -97,7 +98,7 @@ class Filter(Struct, frozen=True):
 
 
 def _needs(term: Term) -> Iterator[tuple[str, str]]:
-    """Yield what must be revealed for a term, each with the text that needs it."""
+    """Yield each part of a term, with the kind of content that must be revealed to use it."""
     if term.field is None:
         return
     for choice in term.choices:
@@ -113,7 +114,7 @@ def _is_granted(need: str, audience: Audience) -> bool:
 
 
 def is_of_problems(term: Term) -> bool:
-    """True if the term tests what `check` prints."""
+    """True if the term tests only what `check` prints about a problem."""
     if term.field is None:
         return False
     is_state = term.field.name == "is" and all(choice.text in WORDS_OF_PROBLEMS for choice in term.choices)

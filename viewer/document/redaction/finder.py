@@ -88,8 +88,9 @@ def possible_kinds(text: str) -> list[SecretKind]:
 
 @cache
 def _hints() -> tuple[Any, list[list[int]]]:
-    """Compile the hints of all kinds, and return, for each hint, the kinds that have it."""
-    import re2  # takes longer to load than most searches take
+    """Compile the hints of all kinds. Return the compiled set and, for each hint, the indexes of the kinds that use
+    it."""
+    import re2  # loading it takes longer than most searches
 
     kinds: dict[str, list[int]] = {}
     for place, kind in enumerate(KINDS):
@@ -188,7 +189,7 @@ def _is_mixed(text: str, start: int, end: int) -> bool:
 
 
 def _is_address(text: str, start: int, end: int) -> bool:
-    """True unless the address is part of a URL with a password, a decorator, or a file name with a size."""
+    """True unless the address looks like a file name, such as `icon@2x.png`."""
     return not text[start:end].lower().endswith((".png", ".jpg", ".svg", ".js", ".py", ".css"))
 
 

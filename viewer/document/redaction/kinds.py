@@ -11,17 +11,17 @@ class Shape(Enum):
     """How a kind of secret is recognized."""
 
     TOKEN = "token"
-    """By its own characters, such as a vendor prefix. Such a secret is also found across line ends."""
+    """Recognized by its own characters, such as a vendor prefix. Such a secret is also found across line ends."""
     BLOCK = "block"
-    """By its own characters, over several lines."""
+    """Recognized by its own characters, over several lines."""
     CONTEXT = "context"
-    """By the surrounding words. The value must look random or be quoted."""
+    """Recognized by the surrounding words. The value must look random or be quoted."""
     PERSONAL = "personal"
     """Personal data, not a secret that grants access to anything."""
 
 
 class SecretKind(Struct, frozen=True):
-    """One row of the table."""
+    """One kind of secret: a row of the table."""
 
     name: str
     title: str

@@ -68,7 +68,7 @@ class Reading:
         return bisect_right(self._starts, end - 1) > bisect_right(self._starts, start)
 
     def cuts(self, start: int, end: int) -> Iterator[Span]:
-        """Split these characters into pieces, each of which comes from a single place."""
+        """Split these characters at the borders of the parts."""
         part = bisect_right(self._starts, start) - 1
         while start < end:
             after = self._starts[part + 1] if part + 1 < len(self._starts) else len(self.text)

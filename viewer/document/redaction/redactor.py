@@ -30,13 +30,13 @@ class Redactor:
         self._masks: dict[tuple[str, str], str] = {}
         self._numbers = Counter[str]()
         self._known: dict[str, str] = {}
-        """The kinds of the secrets that grant access to something, by text."""
+        """The kind of each secret that grants access to something, by the text of the secret."""
         self._cleaned: dict[str, str] = {}
         self._learned: Projection | None = None
-        """The most recently learned projection, kept because a name is masked before its transcript."""
+        """The projection that was learned last. It is not learned again."""
         self._knows_all = False
         self.counts = Counter[str]()
-        """The secrets found while learning, by kind."""
+        """The number of secrets found while learning, by kind."""
 
     def learn(self, text: str) -> None:
         """Remember the secrets in the text so that they are also masked where their context does not reveal them."""
@@ -54,14 +54,14 @@ class Redactor:
                 self._known.setdefault(text, name)
 
     def learn_shown(self, projection: Projection) -> None:
-        """Learn everything that the audience sees, but only once."""
+        """Learn the secrets in everything that the audience sees, but only once per reading."""
         is_learned = self._learned is not None and projection.is_of_same_reading(self._learned)
         if not self._knows_all and not is_learned:
             self._learned = projection
             self.learn_found(self.find_shown(projection))
 
     def learn_no_more(self) -> None:
-        """Assume that everything that the inputs show has been learned."""
+        """Stop learning, because everything that the inputs show has been learned."""
         self._knows_all = True
 
     def find_shown(self, projection: Projection) -> list[FoundSecret]:

@@ -65,17 +65,17 @@ class SearchScope(Struct, frozen=True):
     read: Callable[[int, int], bytes]
     sees: VisibilityCache
     cuts: VisibilityCache
-    """A cache of whether parts of a message are cut."""
+    """For each kind of message, whether parts of it are cut for the audience."""
 
 
 class _Plan(Struct, frozen=True):
-    """Rows from `first` up to, but not including, `after`."""
+    """How to search the rows from `first` up to, but not including, `after`."""
 
     first: int
     after: int
     unsure: Positions
     rows: Positions
-    """Rows whose bytes can be searched. The other columns have the same length."""
+    """Rows whose bytes can be searched. `starts`, `ends`, `verbatim`, and `cut` have one entry for each."""
     starts: Positions
     ends: Positions
     verbatim: Marks
@@ -225,7 +225,7 @@ def _marks(data: Bytes) -> Positions:
 
 
 def _apart(found: Positions, place: Positions, size: int) -> Positions:
-    """Return the matches that do not begin inside an earlier match in the same body."""
+    """Return the indices of the matches that do not begin inside an earlier match in the same body."""
     if not (np.diff(found) < size).any():
         return np.arange(len(found))
     kept: list[int] = []
@@ -238,7 +238,7 @@ def _apart(found: Positions, place: Positions, size: int) -> Positions:
 
 
 def _characters(text: bytes, data: Bytes, starts: Positions, found: Positions) -> Positions | None:
-    """Return the number of code points between these positions, or None for ill-formed UTF-8."""
+    """Return the number of code points from the start of each body to its match, or None for ill-formed UTF-8."""
     if text.isascii():
         return found - starts
     try:
@@ -298,8 +298,8 @@ class PatternFinder:
         return found
 
     def _rarest_first(self, data: Bytes) -> list[int]:
-        """Return the indexes of the pattern, ordered by how rare their bytes are here and how quickly they are
-        found."""
+        """Return the indexes of the pattern, cheapest first: those whose bytes are rare in this data and quick to
+        find."""
         counts = np.bincount(data[:_SAMPLE], minlength=256)
 
         def cost(at: int) -> int:

@@ -1,4 +1,4 @@
-"""Byte pattern of a searched text: its UTF-8 spellings, case-sensitive or not."""
+"""Byte pattern for a search text: its UTF-8 spellings, case-sensitive or not."""
 
 from __future__ import annotations
 
@@ -33,10 +33,11 @@ class BytePattern:
         """The bytes that match at each index."""
         self.size = sum(lengths)
         self.is_exact = all(map(_is_product, spellings))
-        """True if each byte match is a match of the text. Otherwise, it is only a candidate."""
+        """True if each match of the bytes is a match of the text. Otherwise, it is only a candidate."""
         others = {one for spelled in spellings for one in spelled if len(one) != len(spelled[0])}
         self.others = re.compile(b"|".join(map(re.escape, sorted(others)))) if others else None
-        """Spellings of letters with another number of bytes than the first spelling; None if there are none."""
+        """A regular expression for spellings of a letter that differ in length from its first spelling; None if there
+        are none."""
         self.others_are_ascii = any(map(bytes.isascii, others))
         self.overlaps = any(all(map(frozenset.intersection, self.bytes[at:], self.bytes)) for at in range(1, self.size))
         """True if one match may begin inside another one."""
@@ -47,7 +48,8 @@ class BytePattern:
 
 
 def byte_pattern(text: str, ignores_case: bool, *, is_all: bool = True) -> BytePattern | None:
-    """Return the pattern of a string, or None if bytes cannot represent it. The text may be only part of the query."""
+    """Return the pattern of a string, or None if bytes cannot represent it. `is_all` is false if the text is only part
+    of the query."""
     if not text or _NOT_TEXT.search(text):
         return None
     pattern = BytePattern(text, ignores_case)

@@ -10,8 +10,8 @@ from typing import Any
 from viewer.model.messages import Span
 
 MOST_MEMORY = 8 * 1024 * 1024
-"""The memory limit, in bytes, for the compiled pattern and its states. A larger program is refused; too many states
-only take more time."""
+"""The memory limit, in bytes, for the compiled pattern and its states. A pattern that compiles to more is refused; too
+many states only slow down the search."""
 
 TOO_LARGE = "The pattern is too large. Simplify it."
 NO_LOOK_AROUND = "Look-around and backreferences are not supported."
@@ -22,7 +22,7 @@ _LOOK_AROUND = (b"(?=", b"(?!", b"(?<", b"(?P", b"(?(")
 _ESCAPE = r"\\(?:u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|[0-7]{3}|0[0-7]?|[1-9][0-9]?|.)"
 _OUTSIDE = re.compile(rf"{_ESCAPE}|\[\^?\]?|\{{,[0-9]+\}}|.", re.DOTALL)
 _INSIDE = re.compile(rf"{_ESCAPE}|.", re.DOTALL)
-"""The next element of a pattern, outside and inside a set."""
+"""Regular expressions for the next element of a pattern, outside and inside a set."""
 _WORD, _SPACE = r"\pL\pN_", r"\s\v\x1c-\x1f\x{85}\p{Z}"
 _CLASSES = {r"\w": _WORD, r"\s": _SPACE, r"\d": r"\p{Nd}", r"\D": r"\P{Nd}"}
 _NEGATED = {r"\W": _WORD, r"\S": _SPACE}
@@ -40,7 +40,7 @@ class RegexError(Exception):
         self.place = place
         """The index of the faulty character, if there is one."""
         self.reason = reason
-        """The error at that position: one of `_REASONS`."""
+        """The error at that position: a value of `_REASONS`, or `invalid here`."""
 
 
 class Regex:
@@ -61,7 +61,7 @@ class Regex:
         return self._spans(text, start, lambda match: match.span())
 
     def captured(self, text: str) -> Iterator[Span]:
-        """Yield the group that took part in each match, or the whole match if none did."""
+        """Yield, for each match, the span of the group that matched, or of the whole match if no group did."""
         return self._spans(text, 0, lambda match: match.span(match.lastindex or 0))
 
     def _spans(self, text: str, start: int, span_of: Callable[[Any], Span]) -> Iterator[Span]:
@@ -83,12 +83,12 @@ class Regex:
 
 
 def _length(data: bytes) -> int:
-    """Return the number of code points."""
+    """Return the number of code points in UTF-8 data."""
     return len(data.translate(None, _CONTINUATIONS))
 
 
 def _check_syntax(pattern: str) -> None:
-    """Refuse what Python refuses, because its errors have a position."""
+    """Reject every pattern that Python rejects, because Python's errors have a position."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -123,7 +123,7 @@ _REASONS = {
     "unknown extension": "unknown kind of group",
     "missing group name": "missing name of the group",
 }
-"""Our wording of Python's errors, by the start of the error. The rest may quote the pattern."""
+"""Our wording of Python's errors, by the start of the error. The rest of an error may quote the pattern."""
 
 
 def _translated(pattern: str) -> str:
@@ -168,7 +168,7 @@ def _character(part: str) -> str:
 
 
 def _compiled(pattern: str, ignores_case: bool) -> Any:
-    import re2  # takes longer to load than most searches take
+    import re2  # loading it takes longer than most searches
 
     options = re2.Options()
     options.log_errors = False  # they would appear on the screen

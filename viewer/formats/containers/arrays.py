@@ -64,7 +64,7 @@ class ArrayItems:
         self._size = 0
         """The size of the next item; 0 until its end is found."""
         self._is_tried = False
-        """True if the next item is known not to have a known shape."""
+        """True if the next item was already tried as an item of a known shape."""
 
     def read(self, data: bytearray, at: int, base: int) -> tuple[Outcome, int]:
         """Read items, starting at an index. Return why reading stopped, and the index after the last item or after the
@@ -116,14 +116,14 @@ class ArrayDocuments(JsonDocuments):
         self._items: ArrayItems | None = None
         """The items of a long array that is being read."""
         self._rest: BracketCount | None = None
-        """The search for the end of that array, if an irregular item follows."""
+        """The search for the end of the long array, once an irregular item has been found."""
         self._tried = -1
         """The offset of the last array whose items were tried."""
         self._is_broken = False
         """True if the rest of the array cannot be read until the input ends."""
 
     def begin_items(self, start: int) -> Items:
-        """Return the receiver for the items of an array. It begins the array when its first item is read."""
+        """Return the receiver for the items of an array. The receiver begins the array when it gets the first item."""
         raise NotImplementedError
 
     def read_items(self, reading: JsonReading, data: bytes, base: int) -> None:
@@ -155,7 +155,7 @@ class ArrayDocuments(JsonDocuments):
         return True
 
     def _read_items(self) -> bool:
-        """Continue reading the array. Return False if more bytes are needed."""
+        """Continue reading the long array. Return False if more bytes are needed, or if the array is broken."""
         items = self._items
         assert items is not None
         if self._rest is None:
@@ -184,7 +184,7 @@ class ArrayDocuments(JsonDocuments):
         return True
 
     def _close_array(self, items: ArrayItems) -> bool:
-        """Read the rest of an array at the end of the input. Return True if the array ends there."""
+        """Read the rest of an array at the end of the input. Return False if the array is not closed."""
         data = bytes(self.data)
         reading = read_rest(data, self.base, self.at)
         assert reading.node is not None

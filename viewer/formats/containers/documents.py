@@ -48,7 +48,8 @@ class BracketCount:
 
 
 class JsonDocuments:
-    """Reads one document after another. After a broken one, the rest is read at the end of the input."""
+    """Reads one document after another. A broken document, and everything after it, is read only when the input
+    ends."""
 
     def __init__(self, record: Recorder) -> None:
         self.record = record
@@ -117,7 +118,7 @@ class JsonDocuments:
         return False
 
     def skip_to(self, end: int) -> None:
-        """Continue at an index after a document that was read elsewhere."""
+        """Continue at an index: the end of a document that was read elsewhere."""
         self.at = self._looked = end
         self._count = None
 
@@ -142,7 +143,7 @@ class JsonDocuments:
         add_stray(self.record, text, start)
 
     def _begin(self) -> bool:
-        """Find the next document. Text before it is recorded once it is complete. Return False if there is none
+        """Find the start of the next document, and record the text before it. Return False if no document has begun
         yet."""
         found = _OPENER.search(self.data, max(self._looked, self.at))
         if found is None:
@@ -155,7 +156,7 @@ class JsonDocuments:
 
 
 def add_stray(record: Recorder, text: bytes, start: int) -> None:
-    """Record text that is not a record, unless it is only whitespace."""
+    """Record stray text, unless it is only whitespace."""
     content = text.strip(SPACE)
     if content:
         begin = start + len(text) - len(text.lstrip(SPACE))

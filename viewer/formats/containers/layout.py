@@ -18,7 +18,7 @@ _FIELD = re.compile(rb"(?:event|data|id|retry):|:[ \t]?[a-z]", re.IGNORECASE)
 
 
 class Layout(Enum):
-    """The two layouts of messages."""
+    """The layout of a JSON input: one object per line, or documents that may span several lines."""
 
     LINES = "lines"
     DOCUMENTS = "documents"

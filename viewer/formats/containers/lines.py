@@ -27,12 +27,12 @@ class Values(Protocol):
     """Receives the values of the lines."""
 
     def knows(self, node: JsonNode, name: str | None) -> bool:
-        """True if this value, or the line before it, has a known type."""
+        """True if this value, or the `event:` line before it, has a known type."""
         ...
 
     def apply(self, node: JsonNode, name: str | None, lenient: list[Span], source: Source | None = None) -> bool:
-        """Read a value. Return False if it is not a record after all. `source` holds its bytes if they are
-        contiguous."""
+        """Read a value. Return False if it is not a record after all. `source` contains the bytes of the value if they
+        are contiguous."""
         ...
 
     def end_response(self) -> None:
@@ -52,12 +52,12 @@ class WholeLines(Protocol):
     """Reads the lines of a format with one object per line."""
 
     def read_line(self, line: bytes, offset: int, *, is_last: bool) -> None:
-        """Read a line. The last one may be incomplete."""
+        """Read a line. The last line may be incomplete."""
         ...
 
 
 class LineReader:
-    """Reads lines. Each run of lines that are not records becomes one stray text."""
+    """Reads lines. Each run of lines that are not records becomes one span of stray text."""
 
     def __init__(
         self, record: Recorder, values: Values, *, longest: int = LONGEST_LINE, whole: WholeLines | None = None
@@ -138,7 +138,7 @@ class LineReader:
         return self._stray is not None
 
     def skip(self, size: int) -> None:
-        """Skip this many bytes: a line, with its end, that was read elsewhere."""
+        """Skip this many bytes: whole lines that were read elsewhere."""
         self._flush_stray()
         self._start += size
 
@@ -229,13 +229,15 @@ class LineReader:
             self._read_plain(line.value, line.start)
 
     def _take_name(self, name: str) -> None:
-        """Remember the name from an `event:` line. It may come after its data, unless the data already has a name."""
+        """Store the name from an `event:` line. The line may follow the data of its event, unless that data already has
+        a name."""
         if self._data and self._name is not None:
             self._dispatch()
         self._name = name
 
     def _add_data(self, line: bytes, offset: int) -> None:
-        """Add a line to the data of an event. If the data is then complete, no blank line is needed."""
+        """Add a line to the data of an event. If the previous line already contains complete data, begin a new event,
+        even without a blank line."""
         found = data_line(line, offset)
         if found is None:
             return

@@ -15,13 +15,14 @@ from viewer.syntax.json_text import JsonNode
 READ_WITH_CARE = 64 * 1024
 """This many bytes at the start of an input take the slow path, because compiling the fast path would take longer."""
 LONG = 1024 * 1024
-"""The minimum length in bytes of a line whose value is read part by part, if its parts allow that."""
+"""The minimum length in bytes of a line whose value is read part by part, if possible."""
 
 
 LONGEST_HELD = 256 * 1024
-"""The maximum length in bytes of an incomplete line that waits for its end, so it can be decoded in one step."""
+"""The maximum length in bytes of an incomplete line that is held until its end arrives, so that it can be decoded in
+one step."""
 MOST_HELD = 32
-"""The maximum number of parts in which a held line may arrive, because each part copies it."""
+"""The maximum number of parts in which a held line may arrive, because the line is copied for each part."""
 
 
 class Records(Values, Protocol):
@@ -124,7 +125,7 @@ class RecordLines:
 
 
 def _may_be_held(data: bytes, at: int) -> bool:
-    """True if the rest of the bytes is the start of a line that may become regular."""
+    """True if the remaining bytes are the start of a line that may turn out to be regular."""
     is_begun = at < len(data) and len(data) - at <= LONGEST_HELD and data.startswith((b"{", b"data:"), at)
     return is_begun and data.find(b"\n", at) < 0 and data.find(b"\r", at) < 0
 

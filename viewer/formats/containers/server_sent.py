@@ -22,13 +22,13 @@ class DataLine(Struct, frozen=True, gc=False):
 
 
 def is_field(line: bytes) -> bool:
-    """True if a line is blank, a comment, or a field of a server-sent event, which a lone CR can end."""
+    """True if a line is blank, a comment, or a field of a server-sent event. A lone CR can end such a line."""
     text = line.strip(_SPACE)
     return not text or text.startswith(_FIELDS) or text in _BARE_FIELDS
 
 
 def data_line(line: bytes, offset: int) -> DataLine | None:
-    """Return the value of a `data:` line, without one space after the colon."""
+    """Return the value of a `data:` line, without the first space after the colon, or None for any other line."""
     text = line.lstrip(_SPACE)
     if not text.startswith(b"data:") and text.rstrip(_SPACE) != b"data":
         return None
@@ -45,8 +45,8 @@ def is_complete(line: DataLine) -> bool:
 
 
 def read_joined(lines: list[DataLine]) -> JsonReading | None:
-    """Return the value of several `data:` lines joined by line feeds, with offsets in the input, or None if there is
-    none."""
+    """Return the value of several `data:` lines joined by line feeds, with offsets in the input, or None if the lines
+    are not exactly one JSON value."""
     text = b"\n".join(line.value for line in lines)
     reading = read_json(text)
     node = reading.node
@@ -60,7 +60,7 @@ def read_joined(lines: list[DataLine]) -> JsonReading | None:
 
 
 class OpenValue:
-    """A JSON object that spans several lines other than fields. It is complete when its brackets are closed."""
+    """A JSON object that spans several lines, none of which is a field. It is complete when its brackets are closed."""
 
     def __init__(self, line: bytes, start: int) -> None:
         self.data = bytearray(line)

@@ -1,1 +1,1 @@
-"""The record engine, which reads JSON records as the table of a format describes."""
+"""The record engine, which reads JSON records according to the table of their format."""

@@ -9,7 +9,7 @@ from viewer.syntax.json_lines import LazyNode
 from viewer.syntax.json_text import JsonKind, JsonMember, JsonNode
 
 OWN = "="
-"""The member that contains the value of an attribute whose name is also the prefix of others: `a` next to `a.b`."""
+"""The name of the member with the value of an attribute that is also a prefix of other names: `a` next to `a.b`."""
 _SINGLE = ("stringValue", "intValue", "boolValue", "doubleValue", "bytesValue")
 _DEEPEST = 16
 LOGS = "|".join(
@@ -19,7 +19,7 @@ LOGS = "|".join(
     )
 )
 _KEPT = ("gen_ai", "session")
-"""The attributes of a record that describe its call."""
+"""The attribute groups of a log record that describe its call. In `gen_ai`, only the names in `_OF_CALL` do."""
 _OF_CALL = frozenset({"conversation", "request", "response", "agent", "system", "provider"})
 _Tree = dict[str, "JsonNode | list[JsonNode] | _Tree"]
 
@@ -43,7 +43,7 @@ def _pairs(node: JsonNode) -> Iterator[tuple[str, JsonNode]]:
 
 
 def _plain(value: JsonNode, depth: int = 0) -> JsonNode:
-    """Return the value without its type."""
+    """Unwrap an OTLP value: `{"stringValue": "a"}` becomes `"a"`."""
     if value.kind is not JsonKind.OBJECT or len(value.members) != 1 or depth > _DEEPEST:
         return value
     name, inner = value.members[0].key, value.members[0].value
@@ -115,7 +115,7 @@ def _inner_node(tree: _Tree, start: int, end: int) -> JsonNode:
 
 
 def spans_of_logs(record: JsonNode) -> list[JsonNode]:
-    """Return the model calls whose events are log records, in the order of their first events."""
+    """Group log records into one span per model call, in the order of their first records."""
     calls: dict[tuple[str, str], list[JsonNode]] = {}
     for log in path(LOGS).all(record):
         if log.kind is JsonKind.OBJECT:
@@ -159,8 +159,7 @@ def _event(log: JsonNode) -> JsonNode:
 
 
 def _as_pairs(log: JsonNode) -> JsonNode:
-    """Return the body as a list of pairs with one attribute so that its types are read like the types of
-    attributes."""
+    """Wrap the body in a list with a single attribute, so that `attribute_tree` can unwrap its typed values."""
     body = next(member for member in log.members if member.key == "body")
     key = JsonNode(JsonKind.STRING, body.key_start, body.key_start, text="body", plain=True)
     pair = JsonNode(
@@ -174,7 +173,7 @@ def _as_pairs(log: JsonNode) -> JsonNode:
 
 
 def _described(log: JsonNode) -> JsonNode:
-    """Return the attributes of a record that describe it and contain no messages."""
+    """Return the attributes of a log record that describe its call, without those that contain messages."""
     given = log.get("attributes")
     tree = attribute_tree(given) if given is not None else None
     members: list[JsonMember] = []

@@ -12,20 +12,21 @@ from viewer.model.messages import Kind
 
 Identity = tuple[str, ...]
 Call = tuple[RecordReading, "Source | None", str, bool]
-"""The reading of a model call, its bytes, its agent, and whether calls below it repeat it."""
+"""The reading of a model call, its source bytes, its agent, and whether the calls nested below it repeat its
+content."""
 
 
 class _Chain(Struct):
     """A series of calls, each of which repeats the messages of the previous ones."""
 
     said: list[Identity]
-    """Everything said so far, including the history."""
+    """The identities of all messages so far, including the history."""
     shared: int
-    """The number of messages that also belong to an earlier chain."""
+    """The number of messages at the start that this chain shares with its parent."""
     drafts: list[Draft]
-    """The drafts that the calls added."""
+    """The drafts that the calls of this trace added."""
     parent: int | None = None
-    """The chain from which this one branched off."""
+    """The index of the chain from which this one branched off."""
     is_old: bool = False
     """True if the chain began in an earlier trace."""
 
@@ -37,8 +38,8 @@ class Conversation:
         self._agents: dict[str, _Agent] = {}
 
     def add(self, calls: Sequence[Call], *, is_stated: bool) -> None:
-        """Reduce the readings of consecutive calls to what is new. `is_stated` is True if the file names the
-        conversation."""
+        """Remove from the readings of consecutive calls what earlier calls already contain. `is_stated` is True if the
+        file names the conversation."""
         touched: dict[str, _Agent] = {}
         for reading, source, thread, is_covered in calls:
             agent = self._agents.setdefault(thread, _Agent())
@@ -57,7 +58,8 @@ class _Agent:
     def __init__(self) -> None:
         self._chains: list[_Chain] = []
         self._seen: set[Identity] = set()
-        """The identities that count as repeated wherever they occur: calls, replies, instructions, thoughts."""
+        """The identities of the calls, replies, instructions, and thoughts so far. A later occurrence counts as a
+        repetition."""
         self._drafts: list[Draft] = []
         """The drafts of this trace."""
         self._covered: list[tuple[RecordReading, list[Draft], list[tuple[Identity, Draft]]]] = []
@@ -102,7 +104,8 @@ class _Agent:
         self._covered = []
 
     def _extend(self, spoken: list[tuple[Identity, Draft]], *, is_unread: bool) -> list[Draft]:
-        """Return the drafts that are not in any chain yet. An answer to an unread prompt may belong to none of them."""
+        """Add the messages of a call to the chain that they continue, or to a new chain, and return the new drafts. An
+        answer without a user message continues the last chain unless the prompt could not be read."""
         if not spoken:
             return []
         said = [identity for identity, _ in spoken]
@@ -126,7 +129,7 @@ class _Agent:
         return drafts
 
     def settle(self, *, is_stated: bool) -> None:
-        """Choose the longest chain as the one that the end user saw. All others become repeated context."""
+        """Show the longest chain and the chains from which it branched off. All others become repeated context."""
         shown = self._shown(is_stated=is_stated)
         for index, chain in enumerate(self._chains):
             if index in shown or chain.is_old:
@@ -178,7 +181,7 @@ class _Agent:
                 draft.kind = Kind.SUBAGENT
 
     def end_trace(self) -> None:
-        """Drop this trace's drafts; they have been written."""
+        """Forget the drafts of this trace, which have been written, and mark all chains as old."""
         self._drafts = []
         for chain in self._chains:
             chain.drafts = []

@@ -1,4 +1,4 @@
-"""Decide which rule of a table applies to a record or a part."""
+"""Decide which rules of a table apply to a record or a part."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def holding(rules: tuple[Rule, ...], node: JsonNode) -> Iterator[Rule]:
 
 
 def holding_each(rules: tuple[Rule, ...], node: JsonNode) -> Iterator[Rule]:
-    """Like `holding`, but a repeated key makes the record unreadable at the first rule that looks for it."""
+    """Like `holding`, but skip no rule, so the first one that looks up a repeated key raises `Unreadable`."""
     if not rules:
         return iter(())
     if type(node) is LazyNode:
@@ -102,7 +102,7 @@ def holds(when: When, node: JsonNode) -> bool:
 
 
 def may_hold(conditions: tuple[When, ...], node: JsonNode) -> bool:
-    """True if no condition fails. Of a repeated member, each value counts."""
+    """True if no condition certainly fails. If a key is repeated, one matching value is enough."""
     return all(_may_hold(condition, node) for condition in conditions)
 
 
@@ -157,14 +157,14 @@ def _item(node: JsonNode, at: int) -> JsonNode | None:
     return node.items[at] if -len(node.items) <= at < len(node.items) else None
 
 
-# The same conditions on decoded values, compiled once.
+# Conditions on decoded values, compiled once.
 
 Test = Callable[[Any], bool]
 Read = Callable[[Any], Any]
 FEWEST_DIVIDED = 3
 """Rules are split only if that saves testing at least this many of them."""
 FEWEST_STRUCTURAL = 6
-"""With fewer conditions on the structure of a value, each value is tested directly."""
+"""Rules with fewer conditions on the structure of a value are tested directly, without the cache of structures."""
 MOST_MEMBERS = 64
 """The structure of an object with more members is not cached."""
 MOST_STRUCTURES = 256
@@ -172,7 +172,7 @@ MOST_STRUCTURES = 256
 
 
 class _Choice(Generic[Rule]):
-    """Rules with their tests, split by the words that they require."""
+    """Rules, split by the word that they require at a path."""
 
     def __init__(self, rules: Sequence[_Tested[Rule]], at: str) -> None:
         self.path = path(at)
@@ -182,7 +182,7 @@ class _Choice(Generic[Rule]):
         self._at = at
         self._words = {word for rule in rules for word in _needed(rule, at)[1]}
         self._branches: dict[str | None, _Divided[Rule]] = {}
-        """The rules for each word seen so far. The key None covers all other words."""
+        """The rules for each word seen so far. The key None covers every word that no rule requires."""
 
     def branch(self, word: str | None) -> _Divided[Rule]:
         """Return the rules that may apply to a record with this word."""
@@ -206,8 +206,8 @@ class _Tested(Struct, Generic[Rule]):
 
 class _Leaf(Generic[Rule]):
     """Rules that no word splits further. Which of them apply to a value depends on its structure and a few tests.
-
-    Conditions on the presence or kind of members are decided once for all values with members of the same types."""
+    Conditions on the presence or kind of members are decided once for all values with the same member names and
+    types."""
 
     def __init__(self, rules: Sequence[_Tested[Rule]]) -> None:
         self.rules = tuple(_Tested(rule.rule, rule.when, tuple(map(_test, rule.when))) for rule in rules)
@@ -215,7 +215,7 @@ class _Leaf(Generic[Rule]):
         paths = {rule.when[place].path for rule, places in zip(rules, self._places, strict=True) for place in places}
         read = [(path(at).read or partial(_lazy_value, path(at)), path(at)) for at in sorted(paths)]
         self._inner = [reader for reader, at in read if at.keys is None or any(len(keys) != 1 for keys in at.keys)]
-        """Readers of the values that are not members."""
+        """Readers of the tested values that are not direct members."""
         self._is_worth_it = sum(map(len, self._places)) >= FEWEST_STRUCTURAL
         self._known: dict[object, tuple[_Tested[Rule], ...]] = {}
 
@@ -255,7 +255,7 @@ _Divided = _Choice[Rule] | _Leaf[Rule]
 
 
 def _divided(rules: Sequence[_Tested[Rule]]) -> _Divided[Rule]:
-    """Split rules by the member whose word most of them require, as long as that saves tests."""
+    """Split rules by the member for which most of them require a word, if that saves tests."""
     counts: dict[str, int] = {}
     for rule in rules:
         for at in {when.path for when in rule.when if _needed(rule, when.path)[0] >= 0}:
@@ -267,7 +267,7 @@ def _divided(rules: Sequence[_Tested[Rule]]) -> _Divided[Rule]:
 
 
 def _with(rules: Sequence[_Tested[Rule]], at: str, word: str | None) -> list[_Tested[Rule]]:
-    """Return the rules that may apply to a record with this word, without the condition on it."""
+    """Return the rules that may apply to a record with this word, without their conditions on the word."""
     found: list[_Tested[Rule]] = []
     for rule in rules:
         place, needed = _needed(rule, at)
@@ -291,7 +291,8 @@ def _needed(rule: _Tested[Rule], at: str) -> tuple[int, frozenset[str]]:
 
 
 _FOR_EMPTY: dict[int, tuple[object, tuple[object, ...]]] = {}
-"""The rules for an object without members, by the identity of all rules. Each entry keeps its rules alive."""
+"""The rules that apply to an object without members, by the identity of the tuple of all rules. Each entry keeps that
+tuple alive, so its identity stays unique."""
 _COMPILED: dict[int, tuple[object, object]] = {}
 """The compiled conditions and rules by identity, because hashing them takes longer."""
 

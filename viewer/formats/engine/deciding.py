@@ -61,7 +61,7 @@ class Deciding(Struct):
     """Objects in which a rule looks up values."""
     times: set[int] = field(default_factory=set)
     compared: set[int] = field(default_factory=set)
-    """Strings that a rule compares with each other. Which of them are equal is deciding."""
+    """Strings that a rule compares with each other. Only their equality is deciding."""
 
     def add(self, at: str, node: JsonNode) -> None:
         """Add the values at a path."""
@@ -76,7 +76,7 @@ class Deciding(Struct):
             self.add(when.path, node)
 
     def add_compared(self, rule: RecordRule, node: JsonNode) -> None:
-        """Add what a rule compares to find out whether it repeats a list."""
+        """Add the values that a rule compares to detect a repeated list."""
         lists = [path(at).all(node) for at in rule.repeats]
         if not any(lists):
             return
@@ -128,7 +128,7 @@ def _add_rule(found: Deciding, rule: RecordRule, node: JsonNode) -> None:
 
 
 def _add_parts(found: Deciding, rules: tuple[PartRule, ...], inner: tuple[PartRule, ...], part: JsonNode) -> None:
-    """Add the deciding values of a part. `inner` are the rules for the parts in it."""
+    """Add the deciding values of a part. `inner` are the rules for the parts nested in it."""
     for rule in rules:
         for when in rule.when:
             found.add_condition(when, part)
@@ -158,8 +158,8 @@ def outcome_paths(outcomes: Outcomes | None) -> Iterator[str]:
 
 @lru_cache(256)  # independent of inputs, so `clear_caches` may keep it
 def inner_names(format: RecordFormat) -> frozenset[str]:
-    """Return the names of the members in which a rule of the format looks up other members, or a superset of these
-    names."""
+    """Return the names of all members in which a rule of the format looks up other members. The result may also contain
+    other names."""
     names: set[str] = set()
     for text in _strings((format.records, format.inner, format.usage), set()):
         for choice in text.replace("&", "|").split("|"):
@@ -169,7 +169,7 @@ def inner_names(format: RecordFormat) -> frozenset[str]:
 
 
 def _strings(value: object, seen: set[int]) -> Iterator[str]:
-    """Yield all strings in the tables."""
+    """Yield all strings in a table, at any depth."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, (tuple, Struct)) and id(value) not in seen:

@@ -1,4 +1,4 @@
-"""Read runs of delta events that differ only in the text they add, with a single pattern."""
+"""Read runs of delta events, which differ only in the text they add, using one pattern per run."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from viewer.syntax.utf8 import is_utf8
 
 MOST_PATTERNS = 64
 LONGEST = 64 * 1024 * 1024
-"""The maximum length in bytes. A longer event takes the slow path."""
+"""The maximum length of an event in bytes. A longer one takes the slow path."""
 MOST_MISSES = 32
-"""After this many patterns that matched no further event, no more patterns are made."""
+"""After this many failed attempts in a row, no more runs are looked for."""
 _PLAIN = rb'[^"\\\x00-\x1f]*+'
 _TEXT = _PLAIN + rb'(?>\\(?:["\\/bfnrt]|u(?![dD][89a-fA-F])[0-9a-fA-F]{4})' + _PLAIN + rb")*+"
 _SCALAR = rb'(?:"' + _TEXT + rb'"|-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?|true|false|null)'
@@ -42,13 +42,13 @@ class DeltaRun(Struct, frozen=True):
     end: int
     """Where the object of the last event ends."""
     text_end: int | None
-    """Where the object of the last event with text ends."""
+    """Where the object of the last event with text ends, if any event has text."""
     next: int
     """Where the next line begins in the data."""
 
 
 class DeltaRuns:
-    """Makes and keeps the patterns for the runs of one input."""
+    """Finds the runs of delta events in one input."""
 
     def __init__(self, format: RecordFormat) -> None:
         self._format = format
@@ -62,7 +62,7 @@ class DeltaRuns:
 
     @cached_property
     def _decided(self) -> frozenset[str]:
-        """The last names of the paths whose values determine more than text."""
+        """The last name of each path to a value that determines more than text."""
         rules = all_rules(self._format.records)
         return frozenset((*_decided_by(rules), *_decided_by_parts({id(rule.parts): rule.parts for rule in rules})))
 
@@ -71,9 +71,9 @@ class DeltaRuns:
         self._was_delta = False
 
     def after(self, data: bytes, start: int, at: int, base: int, node: JsonNode, piece: Piece) -> DeltaRun | None:
-        """Return the run of events that follows one that only added a piece of text, or None if there is none.
-
-        `start` is the index of that event in the data, `at` the index after it, and `base` the offset of the data."""
+        """Return the run of delta events after an event that only added a piece of text, or None if there is none.
+        `start` is the index of the given event in the data, `at` the index after it, and `base` the offset of the
+        data."""
         was_delta, self._was_delta = self._was_delta, True
         if not was_delta or self._misses >= MOST_MISSES or not isinstance(node, LazyNode):
             return None
@@ -107,8 +107,8 @@ def template_of(
     is_unread: Callable[[str], bool],
     opaque: Iterable[JsonNode] = (),
 ) -> tuple[bytes, ...]:
-    """Return the bytes of an event, alternating with markers for its text and for values that nothing reads. Among
-    these, `opaque` are objects and arrays.
+    """Return the bytes of an event, alternating with markers for its text and for values that nothing reads. `opaque`
+    are the unread values that are objects or arrays.
 
     `start` is the index of the event in the data, `at` the index after it, and `base` the offset of the data."""
     holes = [(*_body(base, piece), b"text")]
@@ -176,8 +176,8 @@ def _hole(marker: bytes, place: int) -> bytes:
 def read_texts(
     template: tuple[bytes, ...], data: bytes, at: int, base: int, tail: int, *, keep: int = 0, longest: int = LONGEST
 ) -> DeltaRun | None:
-    """Return the events that start at an index, up to one longer than `longest`, and without the last `keep`. Return
-    None if no event is left, or if the bytes are not UTF-8.
+    """Return the run of events that starts at an index, up to the first event longer than `longest`, without the last
+    `keep` events. Return None if no event is left, or if the bytes are not UTF-8.
 
     `tail` is the negative length of what follows the object of an event."""
     first, start = at, at
@@ -237,7 +237,7 @@ def all_rules(rules: tuple[RecordRule, ...]) -> list[RecordRule]:
 
 
 def _names(rules: list[RecordRule]) -> Iterator[str]:
-    """Yield the first names of all paths."""
+    """Yield the first name of each path in the rules."""
     for rule in rules:
         for at in paths_of(rule):
             yield from _first_names(at)
@@ -254,13 +254,13 @@ def _last_names(at: str) -> Iterator[str]:
 
 
 def paths_of(rule: RecordRule) -> Iterator[str]:
-    """Yield all paths in a record."""
+    """Yield all paths that a rule looks up in a record."""
     yield from (rule.body, rule.each, *rule.then, *rule.repeats)
     yield from _deciding_paths(rule)
 
 
 def _deciding_paths(rule: RecordRule) -> Iterator[str]:
-    """Yield the paths of all values except text."""
+    """Yield the paths that a rule looks up for anything other than text."""
     yield from (rule.session, rule.call_id, rule.name, rule.time, rule.thread, rule.rewind, rule.rewind_turns)
     if rule.role.startswith("@"):
         yield rule.role[1:]

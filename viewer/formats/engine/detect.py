@@ -13,7 +13,7 @@ from viewer.formats.tables.model import RecordFormat, Signature
 from viewer.syntax.json_text import JsonKind, JsonNode
 
 MOST_RECORDS = 64
-"""The number of records that count as evidence, so one odd first line does not decide."""
+"""The maximum number of records used as evidence. Using several prevents one odd first line from deciding."""
 
 
 class Match(Struct, frozen=True):
@@ -42,7 +42,7 @@ def rank(formats: Iterable[RecordFormat], values: Sequence[JsonNode]) -> list[Ma
 
 
 class _Signatures:
-    """The signatures of all formats, by a member name that their records must have."""
+    """The signatures of all formats, indexed by rare member names that matching records need."""
 
     def __init__(self, formats: Sequence[RecordFormat]) -> None:
         rows = [(place, signature) for place, format in enumerate(formats) for signature in format.signatures]
@@ -59,7 +59,7 @@ class _Signatures:
                 self._by_name.setdefault(name, []).append(number)
 
     def that_may_fit(self, names: frozenset[str]) -> dict[int, list[Signature]]:
-        """Return the signatures that a record with these member names may have, by the index of their format."""
+        """Return the signatures that a record with these member names may match, by the index of their format."""
         numbers = {*self._anywhere, *(number for name in names for number in self._by_name.get(name, ()))}
         found: dict[int, list[Signature]] = {}
         for place, signature in map(self._rows.__getitem__, sorted(numbers)):
@@ -96,8 +96,8 @@ def _records(values: Sequence[JsonNode]) -> list[_Record]:
 def _match(
     format: RecordFormat, possible: Mapping[frozenset[str], Sequence[Signature]], records: list[_Record]
 ) -> Match | None:
-    """Return how well a format fits the records. `possible` holds, for each set of member names, the signatures to
-    try."""
+    """Return how well a format fits the records, or None if it does not. `possible` contains the signatures to try for
+    each set of member names."""
     best: Signature | None = None
     fitting = 0
     decides = False
@@ -129,7 +129,8 @@ def _may_fit(signature: Signature, names: frozenset[str]) -> bool:
 
 
 def _fits(signature: Signature, record: _Record) -> bool:
-    """True if the values in a record meet all requirements of a signature. Its member names were checked before."""
+    """True if the values in a record meet all requirements of a signature. The member names have already been
+    checked."""
     if not all(record[at] for at in signature.need) or any(record[at] for at in signature.none_of):
         return False
     return all(_has_word(record[at], words) for at, words in signature.any_of.items())
@@ -145,7 +146,7 @@ def _has_word(values: list[JsonNode], words: frozenset[str]) -> bool:
 
 
 def reason(signature: Signature) -> str:
-    """Return what the records of a signature have in common."""
+    """Return a description of what the records of a signature have in common."""
     keys = [
         *signature.need,
         *(f"{each}…" for each in signature.members),

@@ -65,7 +65,7 @@ TEXT_KEYS = frozenset(
         *("content", "text", "message", "body", "output", "parts", "delta", "value", "response", "prompt", "input"),
     }
 )
-"""Members that contain text in a record that no rule covers."""
+"""Members in which to look for text if no rule covers a record."""
 _DEEPEST_TEXT = 3
 _UNUSED = "unused"
 """The thread for answers that no user received."""
@@ -74,14 +74,14 @@ MOST_TURNS = 1024
 LONGEST_NUMBER = 18
 NARROWING = frozenset({Kind.SUBAGENT, Kind.REPLAYED, Kind.INJECTED, Kind.NOTICE})
 _WHOLE = frozenset({Kind.UNKNOWN, Kind.INJECTED, Kind.REPLAYED, Kind.NOTICE})
-"""Kinds of parts that are their own body unless the rule names one."""
+"""Kinds of parts whose body is the whole part, unless the rule names a path."""
 _LIKE_OTHERS = re.compile(r'-?[0-9]|"')
 """The start of a string that could be confused with a number or a quoted string."""
 _OUTCOMES = tuple((outcome, outcome.value) for outcome in Outcome)
 
 
 class Draft(Struct):
-    """A message as a rule specifies it, before copies, merging, and threads are considered."""
+    """A message as read by a rule, before copies, merging, and threads are considered."""
 
     kind: Kind
     role: str
@@ -130,16 +130,17 @@ class StreamStep(Struct, frozen=True):
     is_whole: bool = False
     """True for a block that cannot grow."""
     by_chunks: bool = False
-    """True for a chunk, which begins or continues a reply that no record ends."""
+    """True for a chunk of a reply that has no explicit end."""
     follows: bool = False
-    """True for a chunk of the same reply as the one right before it."""
+    """True for a chunk without a scope, which belongs to the same reply as the previous chunk."""
 
 
 class KnownItems(Protocol):
-    """Reads the items of lists that are like earlier ones."""
+    """Reads list items that have the same shape as earlier items."""
 
     def read(self, rule: RecordRule, item: JsonNode) -> list[Draft] | None:
-        """Return the drafts of an item that nothing around it affects, or None if it needs the rules."""
+        """Return the drafts of an item that does not depend on its surroundings, or None if the rules must read the
+        item."""
         ...
 
 
@@ -150,9 +151,9 @@ class RecordReading(Struct):
     steps: list[StreamStep] = field(default_factory=list)
     faults: list[Problem] = field(default_factory=list)
     begun: list[tuple[RecordRule, str | None]] = field(default_factory=list)
-    """The rules of messages that begin here, and their keys."""
+    """The rule and the key of each message that begins here."""
     done: list[tuple[RecordRule, str | None]] = field(default_factory=list)
-    """The rules of messages that end here, and their keys."""
+    """The rule and the key of each message that ends here."""
     starts: bool = False
     session: str | None = None
     """The ID of the transcript that the record starts."""
@@ -179,7 +180,7 @@ class RecordReading(Struct):
     known: KnownItems | None = None
 
     def only_step(self) -> StreamStep | None:
-        """Return the step on a reply in blocks, if the record did nothing else."""
+        """Return the step of a reply in blocks, or None if the record does anything else."""
         if len(self.steps) != 1 or self.drafts or self.faults or self.begun or self.done or self.starts:
             return None
         if self.narrows or self.cancels or self.exchanges or self.is_aside or self.rewind_turns or self.rewind_to:
@@ -188,7 +189,7 @@ class RecordReading(Struct):
 
 
 def read_record(rules: tuple[RecordRule, ...], node: JsonNode, known: KnownItems | None = None) -> RecordReading:
-    """Return the reading of a record. `known` reads items that are like earlier ones."""
+    """Return the reading of a record. `known` reads list items that have the same shape as earlier items."""
     reading = RecordReading(known=known)
     _read(rules, node, None, reading)
     _report_each_time_once(reading)
@@ -209,7 +210,7 @@ def fields_of(node: JsonNode, source: Source, reading: RecordReading) -> dict[st
 
 
 def _report_each_time_once(reading: RecordReading) -> None:
-    """Drop the problems of an unreadable time that more than one rule reads, except the first."""
+    """If several rules read the same unreadable time, keep only the first problem."""
     reported: set[int] = set()
     for problems in (reading.faults, *(draft.problems for draft in reading.drafts)):
         for problem in [each for each in problems if each.rule is I_TIME_UNREADABLE]:
@@ -219,7 +220,7 @@ def _report_each_time_once(reading: RecordReading) -> None:
 
 
 def _report_unknown_once(reading: RecordReading) -> None:
-    """Replace the notes on unknown records inside a record with the first one and their number."""
+    """Merge the notes about unknown nested records into one note with their number."""
     notes = [each for each in reading.faults if each.rule is I_RECORD_UNKNOWN]
     if len(notes) > 1:
         others = [each for each in reading.faults if each.rule is not I_RECORD_UNKNOWN]
@@ -252,7 +253,7 @@ def _read_unreadable(rules: tuple[RecordRule, ...], node: JsonNode, reading: Rec
 
 
 def _has_readable_list(rules: tuple[RecordRule, ...], node: JsonNode) -> bool:
-    """True if a rule reads a list in a truncated record."""
+    """True if a rule can read a list in a record even though the record is truncated."""
     try:
         return any(rule.each and not rule.whole and all_hold(rule.when, node) for rule in rules)
     except Unreadable:
@@ -284,7 +285,7 @@ def _read_rules(rules: tuple[RecordRule, ...], node: JsonNode, outer: _Outer | N
 
 
 def _note_start(rule: RecordRule, node: JsonNode, reading: RecordReading) -> None:
-    """Record what a record changes for itself and for later records."""
+    """Note the effects of a rule on its record and on later records."""
     if rule.starts:
         reading.starts = True
         reading.session = reading.session or string_at(node, rule.session)
@@ -318,7 +319,7 @@ class _Outer(Struct, frozen=True):
     time_ms: int | None
     time_at: Placed | None
     call_id: str | None = None
-    """The call that replies without a call ID answer."""
+    """The ID of the call that replies without a call ID answer."""
     is_unused: bool = False
     is_hidden: bool = False
     """True if a flag of the record hides its content."""
@@ -406,8 +407,8 @@ def hides_items(rule: RecordRule, node: JsonNode) -> bool:
 
 
 def _in_order(items: list[JsonNode], at: str) -> list[JsonNode]:
-    """Return the records in the order of a number in each, if all have one. Records with equal numbers keep their
-    order."""
+    """Return the records sorted by a number in each, or unchanged if one has no such number. The sort is stable, but a
+    list whose first number is higher than its last is reversed before sorting."""
     given = [string_at(item, at) or "" for item in items]
     if not all(each.isascii() and each.isdecimal() and len(each) <= LONGEST_NUMBER for each in given):
         return items
@@ -613,7 +614,7 @@ class _OutcomeTest(Struct, frozen=True):
     is_unequal: bool
 
     def value(self, node: JsonNode) -> JsonNode | None:
-        """Return the value that makes the test true."""
+        """Return the value for which the test is true, or None."""
         value = self.at.first(node)
         if value is None:
             return None
@@ -835,7 +836,8 @@ def _hides(part: JsonNode) -> bool:
 
 
 def _copy_of(base: Draft, kind: Kind) -> Draft:
-    """Return a new draft of this kind with the same data from the record."""
+    """Return a draft without text that has the record data of `base`. If `kind` is `SAID`, the kind of `base` is
+    kept."""
     narrowed = base.kind if kind is Kind.SAID and base.kind is not Kind.SAID else kind
     draft = Draft(narrowed, base.role, [], base.span, base.rule, base.channel, base.channel_word)
     draft.has_unknown_channel = base.has_unknown_channel
@@ -845,7 +847,7 @@ def _copy_of(base: Draft, kind: Kind) -> Draft:
 
 
 def _may_be_json(body: JsonNode) -> bool:
-    """True if the arguments of a call are JSON or a string that contains JSON."""
+    """True if the arguments of a call are JSON or a string that may contain JSON."""
     return body.kind is not JsonKind.STRING or body.text.lstrip()[:1] in ("{", "[", "")
 
 

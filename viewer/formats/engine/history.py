@@ -30,7 +30,7 @@ class Conversation:
         """A function that returns the messages of the last response, if they are not noted yet."""
 
     def take(self, reading: RecordReading, node: JsonNode) -> bool:
-        """Drop what a record repeats. Return True if it begins another conversation."""
+        """Drop the messages that a record repeats. Return True if the record begins another conversation."""
         self.settle()
         if not reading.exchanges:
             self._note(reading.drafts)
@@ -60,12 +60,12 @@ class Conversation:
         return previous is None and not self._is_asked and (id is None or id not in self._ids)
 
     def begin(self, id: str | None, read: Callable[[], list[Draft]]) -> None:
-        """Begin another conversation with a response. `read` returns its messages, if they are needed."""
+        """Begin another conversation with a response. `read` is called for its messages once they are needed."""
         self._said, self._others, self._ids = [], set(), set() if id is None else {id}
         self._unread = read
 
     def settle(self) -> None:
-        """Note the messages of the last response."""
+        """Note the messages of the last response, if this has not been done yet."""
         if self._unread is not None:
             read, self._unread = self._unread, None
             self._note(read())

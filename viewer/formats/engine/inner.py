@@ -25,7 +25,7 @@ _IS_JSON = lazy_regex(r'\s*(?:\{\s*"|\[\s*[\[{"])')
 _ANY = ""
 _EVENT_FIELDS = ("data:", "event:", "id:", "retry:", ":")
 _CUT = lazy_regex(rb"\.\.\.|\xe2\x80\xa6|[\[(<](?:[0-9, ]+\w* )?(?:truncated|omitted)", re.IGNORECASE)
-"""A pattern that matches where a logger may have cut out text. The text after it may belong to anything."""
+"""A pattern that matches where a logger may have cut out text. Anything may follow the cut."""
 
 
 def read_inner_strings(inner: Iterable[str | Inner], node: JsonNode, source: Source) -> list[Problem]:
@@ -48,7 +48,7 @@ def read_inner_strings(inner: Iterable[str | Inner], node: JsonNode, source: Sou
 
 
 def _is_anywhere(at: str, value: dict[str, Any]) -> bool:
-    """True if a decoded value has a value at any choice of a path."""
+    """True if any choice of a path leads to a value in a decoded object."""
     for name, below, steps in _beginnings(at):
         if name is not None:
             inner = value.get(name)
@@ -82,8 +82,7 @@ def has_inner_strings(inner: tuple[str | Inner, ...], node: JsonNode) -> bool:
 
 @cache
 def _by_member(inner: tuple[str | Inner, ...]) -> dict[str, list[str | Inner]]:
-    """Return the paths that begin with each member of a record. The key `_ANY` holds the paths that may begin with any
-    member."""
+    """Return the paths that begin with each member of a record. The paths under `_ANY` may begin with any member."""
     found: dict[str, list[str | Inner]] = {}
     for each in inner:
         choices = path(each if isinstance(each, str) else each.holders or each.path).choices
@@ -130,7 +129,7 @@ class _InnerReader:
         self.problems: list[Problem] = []
 
     def reading(self, inner: Inner) -> Callable[[JsonNode], JsonNode | None]:
-        """Return the function that reads such strings."""
+        """Return the function that reads the strings that `inner` describes."""
         return self.read_events if inner.events else self.read_any if inner.always else self.read
 
     def read_events(self, value: JsonNode) -> JsonNode | None:

@@ -1,4 +1,4 @@
-"""Resolve references in a record: replace them with text from elsewhere in it."""
+"""Resolve references in a record: replace them with text from elsewhere in the record."""
 
 from __future__ import annotations
 

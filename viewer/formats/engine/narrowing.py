@@ -16,7 +16,7 @@ _OTHER_AGENT = "session"
 
 
 class Narrowings:
-    """The narrowings that apply to the rest of a transcript, or to its start."""
+    """Tracks the narrowings that apply to the records of a transcript."""
 
     def __init__(self, record: Recorder, replays: Narrowing | None) -> None:
         self._record = record
@@ -36,8 +36,8 @@ class Narrowings:
         return not self._active
 
     def is_replay(self, node: JsonNode) -> bool:
-        """True if a record that seems to start another session only begins that session's history in this
-        transcript."""
+        """True if a record that seems to start another session only begins that session's history in this transcript.
+        In that case, the following records are narrowed."""
         replays = self._replays
         if replays is None or not self._is_close(replays, node):
             return False
@@ -45,7 +45,7 @@ class Narrowings:
         return True
 
     def apply(self, reading: RecordReading, node: JsonNode) -> None:
-        """Narrow the messages of a record, and remember what the record says about itself and later records."""
+        """Narrow the messages of a record, and begin the narrowings that the record calls for."""
         if not self._active and not reading.narrows:
             return
         self._active = [each for each in self._active if not self._ends(each, node)]

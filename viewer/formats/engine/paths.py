@@ -39,7 +39,8 @@ class Path:
         self.read = None if self.keys is None else _reader(self.keys)
         """A function that reads the first decoded value that is not null."""
         self.heads = _heads([*self.choices, *(steps for each in self._joined for steps in each.choices)])
-        """An object must have a member with one of these names; None if other names may also suffice."""
+        """An object has no value at the path unless it has a member with one of these names. None if other members may
+        also lead to one."""
 
     def all(self, node: JsonNode) -> list[JsonNode]:
         """Return the non-null values at the path, for the first choice that has any."""
@@ -123,7 +124,7 @@ def string_at(node: JsonNode, text: str) -> str | None:
 
 
 def exists(value: Any, steps: tuple[Step, ...], at: int = 0) -> bool:
-    """True if a decoded value has a value other than null at a path. In most records, most paths have none."""
+    """True if a path in a decoded value leads to anything other than null. In most records, most paths do not."""
     for index in range(at, len(steps)):
         step = steps[index]
         if step in MANY:
@@ -307,7 +308,7 @@ def _is_meant(name: str, step: Step) -> bool:
 
 
 def is_id(name: str) -> bool:
-    """True for the name of a member that is an ID. Any other name may have a meaning."""
+    """True if a member name looks like an ID: `default`, or a name with a digit. Any other name may have a meaning."""
     return name == "default" or any(map(str.isdigit, name))
 
 

@@ -43,9 +43,9 @@ MOST_LEFT = 2
 """The maximum number of records left over at the end of a run because the record after them decides how they are
 read."""
 _MANY = 1 << 20
-"""More records than any run has."""
+"""Larger than the number of records in any run."""
 _FEW = 8
-"""The minimum number of records that are prepared at once as columns."""
+"""The minimum number of records that are prepared together as columns."""
 MOST_LISTS = 32
 """The maximum number of records with lists that are matched before they are written."""
 _FEW_LISTS = 4
@@ -55,7 +55,7 @@ _NO_SOURCE = Source(b"", 0)
 
 
 class Records:
-    """The records of an input, in order."""
+    """Reads the records of an input in order."""
 
     def __init__(self, record: Recorder, format: RecordFormat, options: ReadOptions) -> None:
         self._record = record
@@ -71,7 +71,7 @@ class Records:
         self._session: str | None = None
         self._spans = SpanCollector(format, self._write_span) if format.spans else None
         self._most_together = _MANY
-        """How many records of a run to prepare at once as columns."""
+        """How many records of a run to prepare together as columns."""
         self._most_lists = MOST_LISTS
         """How many records with lists to match before they are written."""
         self._read_members = names_read(format) if format.keeps_fields else frozenset()
@@ -158,9 +158,9 @@ class Records:
         return after
 
     def read_run(self, data: bytes, start: int, at: int, base: int, node: JsonNode) -> int:
-        """Read the events after a regular one that differ only in the text they add, or the records after it that have
-        known shapes. Return the index after them. The regular event begins at index `start` and ends at index `at`;
-        `base` is the offset of the data."""
+        """After a regular event, read the events that differ from it only in the text they add, or the records that
+        have known shapes. Return the index after them. The regular event begins at index `start` and ends at index
+        `at`; `base` is the offset of the data."""
         step, deltas = self._step, self._deltas
         if step is None:
             deltas.note_other()
@@ -196,8 +196,8 @@ class Records:
             at = after
 
     def _read_lists(self, data: bytes | bytearray, at: int, base: int, head: bytes, tail: bytes) -> int:
-        """Read as many of the next records as possible as columns, if they have lists of any length with known items.
-        Return the index after them. Where many records need the slow path, few are matched at once."""
+        """Read the next records as columns, as long as they have lists of known items. Return the index after them. If
+        many records need the slow path, only a few are matched at a time."""
         while not self._lists.is_empty and self._takes_columns:
             found: list[MatchedList] = []
             place, most = at, self._most_lists
@@ -227,8 +227,8 @@ class Records:
         return self._writer.takes_columns and self._narrowings.is_idle
 
     def _read_columns(self, data: bytes | bytearray, at: int, base: int, head: bytes, tail: bytes) -> tuple[int, bool]:
-        """Read the next records as columns, as far as possible. Return the index after them, and True if the record
-        there has no known shape. Where many records need the slow path, few are prepared at once."""
+        """Read the next records as columns, as far as possible. Return the index after them, and whether the record at
+        that index needs the slow path. If many records need the slow path, only a few are prepared at a time."""
         runs, session = self._runs, self._column_session
         while True:
             run = runs.collect(data, at, head, tail)

@@ -1,4 +1,4 @@
-"""Recall values from earlier records: a record that only names an ID gets the value that was assigned to it."""
+"""Recall values from earlier records: a record that only names an ID gets the value that was assigned to that ID."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ class Recalls:
         self._known: dict[str, dict[str, str]] = {recall.name: {} for recall in recalls}
 
     def concern(self, node: JsonNode) -> bool:
-        """True if a record may assign or need a value, or already has a member with the name of one."""
+        """True if a record may assign or need a value, or already has a member with the name of a recalled value."""
         return any(
             path(at).is_in(node) for recall in self._recalls for at in (recall.needed_by, recall.id, recall.name)
         )
 
     def apply(self, node: JsonNode) -> None:
-        """Remember the values that a record assigns, and add the ones that it needs as members."""
+        """Remember the values that a record assigns, and add to the record, as members, the values that it needs."""
         for recall in self._recalls:
             self._remember(recall, node)
             known = self._known[recall.name]
@@ -51,7 +51,7 @@ class Recalls:
 
 
 def _word(node: JsonNode, at: str) -> str | None:
-    """Return the string, number, or truth value at a path."""
+    """Return the string, number, or Boolean at a path as a string."""
     value = path(at).first(node)
     if value is not None and value.kind in (JsonKind.TRUE, JsonKind.FALSE):
         return "true" if value.kind is JsonKind.TRUE else "false"

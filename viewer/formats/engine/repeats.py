@@ -17,7 +17,7 @@ _ROLES = (*ROLE_KEYS, "from")
 
 def repeated_keys(node: JsonNode, bodies: Container[int] = ()) -> Iterator[Problem]:
     """Yield a problem for each object with duplicate keys in a record: the first such key, and how many there are.
-    `bodies` holds the starts of values that are checked as bodies instead."""
+    `bodies` contains the starts of values that are checked as bodies instead."""
     waiting = [node]
     while waiting:
         value = waiting.pop()
@@ -43,7 +43,7 @@ def repeated_length(items: list[JsonNode], others: tuple[str, ...], node: JsonNo
 
 
 def is_repeated(rule: RecordRule, node: JsonNode) -> bool:
-    """True if the text of a rule also occurs in one of the lists that it may repeat."""
+    """True if the text that a rule reads also occurs in one of the lists named by `repeats`."""
     if not rule.repeats:
         return False
     text = path(rule.body).first(node)
@@ -54,7 +54,7 @@ def is_repeated(rule: RecordRule, node: JsonNode) -> bool:
 
 
 def compared_values(item: JsonNode) -> Iterator[JsonNode]:
-    """Yield the values of an item that decide whether it repeats another one."""
+    """Yield the values of an item that decide whether it repeats another item."""
     for value in (_role(item), _text(item), _calls(item)):
         if value is not None:
             yield value

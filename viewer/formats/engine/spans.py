@@ -37,7 +37,7 @@ class TraceSpan(Struct):
     id: str
     parent: str
     group: str
-    """The conversation, or the trace."""
+    """The ID of the conversation or, if the span belongs to none, of the trace."""
     start: tuple[int, int]
     """The time of the span, then its position in the file."""
     is_agent: bool
@@ -54,8 +54,8 @@ class TraceSpan(Struct):
     is_covered: bool = False
     """True if the spans below this one contain the same messages."""
     is_logged: bool = False
-    """True if the events of the span are log records. Its parent is then the span of those records, which may be in
-    another file."""
+    """True if the events of the span are log records. Its parent is then the span to which those records belong, which
+    may be in another file."""
 
     def forget(self) -> None:
         """Once the messages of the span are written, drop everything that the spans below it do not need."""
@@ -66,7 +66,8 @@ Emit = Callable[[TraceSpan], None]
 
 
 class SpanCollector:
-    """Holds the spans of incomplete traces, because ancestors arrive last but determine the agent."""
+    """Keeps the spans of incomplete traces until their roots arrive, because ancestors determine the agent but arrive
+    last."""
 
     def __init__(self, format: RecordFormat, emit: Emit) -> None:
         assert format.spans is not None
@@ -227,7 +228,8 @@ class SpanCollector:
         return [span, *self._ancestors(span)][-1]
 
     def _cover(self, span: TraceSpan) -> None:
-        """Mark the spans above a span with messages as covered, because they repeat these messages."""
+        """If a span has messages, mark the spans of the same agent above it as covered, because they repeat its
+        messages."""
         if span.has_messages:
             for above in self._ancestors(span):
                 above.is_covered = above.is_covered or above.thread == span.thread

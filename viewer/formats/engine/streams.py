@@ -17,7 +17,7 @@ from viewer.rules.errors import E_STREAM_TRUNCATED
 from viewer.rules.structure import W_RECORD_UNKNOWN, W_STREAM_LATE
 
 MOST_ENDED = 64
-"""The number of replies that a later record may still repeat."""
+"""The maximum number of replies that are kept because a later record may repeat them."""
 _GROWING = (Step.GROW, Step.ADD)
 _AT_ONCE = frozenset({Kind.CALL, Kind.REPLY})
 """Kinds of blocks that become messages even before they have text."""
@@ -53,7 +53,7 @@ class _Reply(Struct):
     is_announced: bool = False
     is_ended: bool = False
     by_chunks: bool = False
-    """True if no record ends the reply."""
+    """True for a reply in chunks, which has no explicit end."""
 
 
 class BlockStreams:
@@ -115,7 +115,8 @@ class BlockStreams:
         self._chunked = None
 
     def _follow(self, step: StreamStep) -> None:
-        """Add a chunk that names no reply to the reply of the chunk right before it. Hide it if there is none."""
+        """Add a chunk without a reply ID to the reply of the previous record, if that was a chunk. Otherwise, hide the
+        chunk."""
         reply = self._replies.get(self._chunked) if self._chunked is not None else None
         for draft in step.drafts:
             if reply is not None:
@@ -148,7 +149,7 @@ class BlockStreams:
             block.texts += run.texts
 
     def repeats(self, draft: Draft) -> bool:
-        """True if a block of the same reply has this text or call."""
+        """True if a block of a draft's reply has the same text or call as the draft."""
         reply = self._by_key.get(draft.key)
         if reply is None and self._by_key:
             newest = next(reversed(self._by_key.values()))
@@ -287,8 +288,8 @@ class BlockStreams:
 
 
 def _is_hidden_by(block: Kind, added: Kind) -> bool:
-    """True if a block of this kind also hides what is added to it: unknown text, or an instruction whose later records
-    do not say who wrote their text."""
+    """True if a block of this kind also hides what is added to it: unknown text, or an instruction if the records that
+    extend it do not name their author."""
     return block is Kind.UNKNOWN or (block is Kind.INSTRUCTION and added is Kind.SAID)
 
 

@@ -16,7 +16,7 @@ class _Node(Struct):
     parent: str | None
     first: int
     last: int
-    """The last message of the record. If the record has no messages, the one before `first`."""
+    """The number of the last message of the record, or `first - 1` if the record has no messages."""
     is_prompt: bool
     """True if the user typed the record."""
     prompt: str | None = None
@@ -62,11 +62,11 @@ class RecordTree:
         self._nodes[id] = added
 
     def takes(self, id: str | None, parent: str | None) -> bool:
-        """True if a record with this parent has no fault."""
+        """True if a record with this ID and parent would have no fault."""
         return self._is_broken or parent is None or not self._nodes or (parent in self._nodes and parent != id)
 
     def takes_prompt(self, parent: str | None) -> bool:
-        """True if a prompt with this parent replaces no earlier one."""
+        """True if a prompt with this parent replaces no earlier prompt."""
         place = self._nodes.get(self._place(parent) or "")
         return place is None or place.prompt is None or place.prompt not in self._nodes
 
@@ -86,7 +86,7 @@ class RecordTree:
             yield from self._leave({*names[names.index(id) + 1 :]})
 
     def _branches(self, prompt: _Node) -> Iterator[tuple[int, int]]:
-        """Yield the messages on the branch of an earlier prompt that this one replaces."""
+        """Yield the runs of messages on the branch of the earlier prompt that this prompt replaces."""
         place = self._nodes.get(self._place(prompt.parent) or "")
         if place is None:
             return
@@ -129,10 +129,10 @@ class RecordTree:
 
 
 def branch_order(tree: Branches, records: list[JsonNode], outer: JsonNode) -> tuple[list[tuple[int, bool]], str | None]:
-    """Return the records of a tree in order, and why the tree is broken, if it is.
+    """Return the indexes of the records of a tree in order, and why the tree is broken, if it is.
 
-    Each record is paired with a flag: True if it is on an older branch. Older branches come before the newest one,
-    right after the record where they fork."""
+    Each index is paired with a flag: True if the record is on an older branch. Older branches come before the newest
+    one, right after the record where they fork."""
     ids: dict[str, int] = {}
     for index, record in enumerate(records):
         ids.setdefault(string_at(record, tree.id) or "", index)
@@ -185,8 +185,8 @@ def _last_branch(index: int, children: dict[int, list[int]]) -> set[int]:
 def _branches(
     roots: list[int], children: dict[int, list[int]], newest: set[int], *, are_versions: bool
 ) -> Iterator[tuple[int, bool]]:
-    """Yield the records and whether each is on an older branch. The roots of a whole tree are versions of the first
-    record."""
+    """Yield the index of each record and whether the record is on an older branch. The roots of a complete tree are
+    versions of the first record."""
     if are_versions:
         roots = sorted(roots, key=lambda root: root in newest)
     waiting = [(root, are_versions and root not in newest) for root in reversed(roots)]

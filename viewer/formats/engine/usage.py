@@ -19,13 +19,13 @@ from viewer.syntax.json_lines import LazyNode
 from viewer.syntax.json_text import JsonKind, JsonNode
 
 MOST_REPLIES = 4096
-"""The number of replies whose usage a later record may still change."""
+"""The maximum number of replies whose usage a later record may still change."""
 _NOTHING = Usage()
 _MOST_DIGITS = 15
 _MODEL = "model|message.model|response.model|data.model|modelID|modelId|model_name"
 """Where a record names the model that its numbers belong to, unless its format says otherwise."""
 _FARTHEST = 64
-"""How many messages back to look for the one that contains reported usage."""
+"""How many messages to look back for the one that contains a report of usage."""
 
 
 class _Known(Struct):
@@ -58,9 +58,9 @@ class UsageLedger:
         self._rules = rules
         self._model_path = model_path(model)
         self._keeps_model = any(rule.counts is Counting.COUNTER for rule in rules)
-        """True if records with the numbers of a counter do not name the model."""
+        """True if the usage is a cumulative counter, in records that do not name the model."""
         self._model: str | None = None
-        """The model of the record or, if records with numbers name none, the last one named."""
+        """The model of the record or, if records with usage name none, the model that was named last."""
         self._replies: OrderedDict[tuple[int, str], _Known] = OrderedDict()
         self._counter = Usage()
         """The last value of a cumulative counter."""
@@ -80,7 +80,7 @@ class UsageLedger:
     def take(self, node: JsonNode, placed: list[tuple[Span, int]], stated: list[Stated] | None = None) -> None:
         """Add the usage that a record reports.
 
-        `placed` holds the spans and numbers of its messages. `stated` is the usage, if it is known."""
+        `placed` contains the spans and numbers of the record's messages. `stated` is the usage, if it is known."""
         self.has_stated = False
         self.settle()
         if self._keeps_model:
@@ -106,12 +106,12 @@ class UsageLedger:
         return self._open is None or bool(self._open.number)
 
     def take_none(self) -> None:
-        """Note records that report no usage, while no usage waits for its message."""
+        """Note that the last records reported no usage. Only valid while no usage waits for its message."""
         self.has_stated = False
 
     @property
     def keeps_model(self) -> bool:
-        """True if usage belongs to the model that was named last, in whichever record."""
+        """True if usage belongs to the model that was named last, in the same record or in an earlier one."""
         return self._keeps_model
 
     def note_model(self, model: str | None) -> None:
@@ -119,7 +119,7 @@ class UsageLedger:
         self._model = model or self._model
 
     def take_known(self, rule: int, usage: Usage, key: str | None, model: str | None, number: int) -> None:
-        """Add the usage that a record reports for the message with this number, while no usage waits for its
+        """Add the usage that a record reports for the message with this number. Only valid while no usage waits for its
         message."""
         self.has_stated = True
         if not self._keeps_model:
@@ -144,7 +144,7 @@ class UsageLedger:
                         yield Stated(index, value, usage, string_at(item, rule.key), model)
 
     def settle(self) -> None:
-        """Assign an announced usage to its reply, if the first message has arrived."""
+        """Assign announced usage to its reply, if the first message has arrived."""
         known = self._open
         if known is not None and not known.number and self._record.last_number > self._before:
             known.number = self._record.last_number

@@ -55,7 +55,7 @@ class EventTypes:
         self.is_api = table.is_api
         """True if the stream is known to come from the Responses API."""
         self._newest: tuple[JsonNode, str | None, EventObject, list[EventKind]] | None = None
-        """The object that was read last."""
+        """The object that was read last, with the name of its event and the result."""
 
     def knows(self, node: JsonNode, name: str | None) -> bool:
         """True if this value, or the `event:` line before it, has a known type."""
@@ -68,8 +68,8 @@ class EventTypes:
         return bool(kinds) or is_chunk(event)
 
     def read(self, node: JsonNode, name: str | None) -> tuple[EventObject, list[EventKind]]:
-        """Return the event in an object, and the effects of its types. Cached, because each object is looked up
-        twice."""
+        """Return the event in an object, and the effects of its types. The result is cached, because each object is
+        looked up twice."""
         if self._newest is None or self._newest[0] is not node or self._newest[1] != name:
             event = event_object(node)
             self._newest = node, name, event, self._kinds(event, name)
@@ -84,8 +84,8 @@ class EventTypes:
         return kinds
 
     def learn_api(self, event: EventObject) -> bool:
-        """Record whether this event belongs to the API, because only API events are numbered. Return True for the first
-        one."""
+        """If this event is numbered, note that the stream comes from the API, because only API events are numbered.
+        Return True for the first numbered event."""
         if self.is_api or not event.text("sequence_number"):
             return False
         self.is_api = True
@@ -96,7 +96,7 @@ class EventApplier:
     """Applies events one after another. The caller records rejected values as stray text."""
 
     def __init__(self, record: Recorder, table: EventTable, *, preambles: bool = False) -> None:
-        """With `preambles`, commentary without a recipient was shown to the user."""
+        """If `preambles` is true, commentary without a recipient was shown to the user."""
         self._record = record
         self._table = table
         self.types = EventTypes(table)
@@ -111,13 +111,13 @@ class EventApplier:
         self._conversation = ConversationItems(record)
         self._notes = ResponseNotes(record, table)
         self._known: set[str] = set()
-        """The unlisted events without text that have already been reported."""
+        """The types of unlisted events without text that have already been reported."""
         self._time_ms: int | None = None
         """The time when the response began."""
         self.touched: str | None = None
-        """The name of the only key that the last event may have changed; None if there may be others."""
+        """The name of the only key that the last event may have changed; None if it may have changed others."""
         self.touch: Callable[[], object] = _touch_nothing
-        """Makes the last event the newest one that names its message, if it added text."""
+        """A function that makes the last event the newest one that names its message, if that event added text."""
         self.grown: Addition | None = None
         """The text that the last event added to a message, if it did nothing else."""
 
@@ -198,7 +198,7 @@ class EventApplier:
     def _write(
         self, event: EventObject, lane: DeltaKey, text: ItemText, rule: Rule | None = None, *, is_copy: bool = False
     ) -> bool:
-        """Add the text to the message of a delta key. `rule` is reported if this opens the message."""
+        """Add the text to the message of a delta key. `rule` is reported if the text opens the message."""
         family, value = text.family, text.node
         item = self._items.get(lane)
         if family is Family.TEXT and is_thought(*event.layers):
@@ -490,7 +490,7 @@ class EventApplier:
         return True
 
     def _learn(self, event: EventObject, item: JsonNode, index: str | None, *, rotates: bool = False) -> DeltaKey:
-        """Apply the statements of an event about an item to the messages that the user saw of it."""
+        """Apply the statements of an event about an item to the messages of that item."""
         known = self._items.announce(item, event, index, rotates=rotates)
         self._conversation.note_answer(item)
         lane = known.lane

@@ -136,7 +136,7 @@ def _lane(event: EventObject, choice: JsonNode) -> DeltaKey:
 
 
 def _texts(delta: JsonNode | None, choice: JsonNode, table: EventTable) -> Iterator[ItemText]:
-    """Yield the text of one choice, thoughts first, in the order of the messages."""
+    """Yield the text of one choice in the order of its messages. Thoughts come first."""
     if delta is not None:
         yield from _thoughts(delta)
         is_hidden = is_thought(delta, choice)
@@ -150,7 +150,7 @@ def _texts(delta: JsonNode | None, choice: JsonNode, table: EventTable) -> Itera
 
 
 def _thoughts(delta: JsonNode) -> Iterator[ItemText]:
-    """Yield the thoughts. If several members have the same text, it counts once."""
+    """Yield the thoughts. If several members have the same text, the text counts once."""
     members = [member.value for member in delta.members if is_thought_key(member.key)]
     texts = {node.text: node for node in reversed(members) if node.kind is JsonKind.STRING and node.text}
     if texts:

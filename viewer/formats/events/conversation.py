@@ -27,7 +27,7 @@ _DIRECTED = ("channel", "phase", "recipient", "to", "intent", "thought")
 
 
 class ConversationItems:
-    """Reads items, each of which occurs in several events."""
+    """Reads items, each of which may occur in several events."""
 
     def __init__(self, record: Recorder) -> None:
         self._record = record
@@ -133,5 +133,5 @@ class ConversationItems:
 
 
 def item_of(event: EventObject) -> JsonNode | None:
-    """Return the item of an event."""
+    """Return the item of an event, or None if there is none."""
     return next((found for layer in event.layers if (found := member_object(layer, "item"))), None)

@@ -22,7 +22,7 @@ class DeltaKey(Struct, frozen=True, gc=False):
     identified: bool
     """True if the deltas are grouped by an ID and not just by their order."""
     part: str = ""
-    """A content part, or one of several calls that share the ID; empty if the event does not name it."""
+    """A content part, or one of several calls that share the ID; empty if the event names no part."""
     late: bool = False
     """True for text that arrived after its message was closed."""
 
@@ -54,7 +54,7 @@ class Opening(Struct, frozen=True):
     time: StatedTime
     faults: tuple[Problem, ...] = ()
     is_unsettled: bool = False
-    """True until an item confirms that this is a message. Until then, it stays hidden."""
+    """True until an item confirms that the text is a message. Until then, the text stays hidden."""
 
 
 class Delta(Struct, frozen=True):
@@ -69,7 +69,8 @@ class Delta(Struct, frozen=True):
     is_refusal: bool = False
     """True if the text is a refusal, which is on a separate line if the message has other text."""
     is_copy: bool = False
-    """True if the text comes from an event that repeats the whole text of a message without deltas."""
+    """True if the text comes from an event that contains the whole text of a message, because no deltas arrived
+    before."""
     text: str = ""
     """The text itself, for comparison with a copy."""
 
@@ -94,7 +95,7 @@ class Stream(Struct):
     is_mixed: bool = False
     """True if the message contains more than its deltas, so no copy can have the same text."""
     unsettled: Span | None = None
-    """The event that opened the message, until an item confirms that this is a message."""
+    """The event that opened the message, if no item has confirmed yet that the text is a message."""
 
     @property
     def ending(self) -> Ending:
@@ -108,9 +109,9 @@ class OpenStreams:
     def __init__(self) -> None:
         self._numbers: dict[int, Stream] = {}
         self._names: dict[str, dict[int, Stream]] = {}
-        """The messages with one ID, the most recently written one last."""
+        """The messages with each ID, most recently written last."""
         self._kinds: dict[tuple[DeltaKey, Family], dict[Identity, Stream]] = {}
-        """The messages of one family with one key."""
+        """The messages of each family with each key, most recently written last."""
         self._families: Counter[tuple[str, Family]] = Counter()
         self._parts: dict[tuple[str, Family], DeltaKey] = {}
 
@@ -143,20 +144,20 @@ class OpenStreams:
         return [stream for family in Family for stream in self._kinds.get((lane, family), {}).values()]
 
     def current(self, lane: DeltaKey) -> Stream | None:
-        """Return the most recently written message with an ID."""
+        """Return the most recently written message with the ID of this key."""
         names = self._names.get(self._resolved(lane))
         return names[next(reversed(names))] if names else None
 
     def addressed(self, lane: DeltaKey) -> list[Stream]:
-        """Return the messages with an ID, the most recently written one last."""
+        """Return the messages with the ID of this key, most recently written last."""
         return list(self._names.get(self._resolved(lane), {}).values())
 
     def has_family(self, lane: DeltaKey, family: Family) -> bool:
-        """True if an ID has messages of this family."""
+        """True if there are messages of this family with the ID of this key."""
         return self._families[self._resolved(lane), family] > 0
 
     def _resolved(self, lane: DeltaKey) -> str:
-        """Return the ID for an event without one. If only one ID exists, the event refers to that."""
+        """Return the ID of a key. A key without an ID refers to the only ID, if there is just one."""
         if lane.identified or lane.name in self._names or len(self._names) != 1:
             return lane.name
         return next(iter(self._names))
@@ -170,7 +171,7 @@ class OpenStreams:
         self._kinds.setdefault((stream.lane, stream.family), {})[stream.identity] = stream
 
     def written(self, stream: Stream) -> None:
-        """Move a written message to the end."""
+        """Make a message the most recently written one."""
         self._note_part(stream)
         names = self._names[stream.lane.name]
         names[stream.number] = names.pop(stream.number)

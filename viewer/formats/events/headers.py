@@ -34,7 +34,7 @@ class CallNames(Struct, frozen=True, gc=False):
 
 
 def identity_of(said: Said, family: Family) -> Identity:
-    """Return the properties that distinguish the message of a delta from others with its key."""
+    """Return the properties that distinguish the message of a delta from other messages with the same key."""
     role = None if said.role is None else word_of(said.role)
     if family is not Family.TEXT:
         return Identity(role, None, None, None)

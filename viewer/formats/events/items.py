@@ -32,7 +32,7 @@ Rule = TypeVar("Rule", RecordRule, PartRule)
 
 
 class ItemText(Struct, frozen=True):
-    """One string of an item, and its part."""
+    """Text of an item, and the part that contains it."""
 
     family: Family
     part: str
@@ -86,7 +86,8 @@ class Items:
     def item_lane(
         self, item: JsonNode | None, event: EventObject, index: str | None, *, rotates: bool = False
     ) -> DeltaKey:
-        """Return the key of the item that an event is about. `rotates` is true if the event does not announce it."""
+        """Return the key of the item that an event is about. `rotates` is true if the event does not announce the
+        item."""
         name = text_of(item.get("id")) if item else None
         call_id = text_of(item.get("call_id")) if item else None
         return self._lane(name or event.text("item_id", "message_id"), index, call_id, rotates=rotates)
@@ -94,8 +95,8 @@ class Items:
     def _lane(self, name: str | None, index: str | None, call_id: str | None, *, rotates: bool = False) -> DeltaKey:
         """Return the key for these names. An item known only by its index keeps that key after its ID arrives.
 
-        Some servers give an item another ID in each event. With `rotates`, an ID that no event announced refers to the
-        item that was announced at this index of the response."""
+        Some servers give an item another ID in each event. If `rotates` is true, an ID that no event announced refers
+        to the item that was announced at this index of the response."""
         message, place, call = (
             f"{kind}:{each}" if each else None
             for kind, each in (("message", name), ("index", index), ("call", call_id))
@@ -120,7 +121,7 @@ class Items:
         return known is not None and known.is_announced
 
     def get(self, lane: DeltaKey) -> Item | None:
-        """Return the item of a key, or None if unknown."""
+        """Return the item of a key, or None if it is unknown."""
         return self._items.get(lane.name)
 
     def at(self, lane: DeltaKey) -> Item:
@@ -128,13 +129,14 @@ class Items:
         return self._items.setdefault(lane.name, Item(replace(lane, part="")))
 
     def note(self, lane: DeltaKey, said: Said) -> None:
-        """Record what an event says about an item without announcing it."""
+        """Note the statements of an event about an item, without announcing the item."""
         if lane.identified and said.first is not None:
             known = self.at(lane)
             known.said = said.over(known.said)
 
     def announce(self, item: JsonNode | None, event: EventObject, index: str | None, *, rotates: bool = False) -> Item:
-        """Record what an event says about an item. `rotates` is true if the item may have had another ID."""
+        """Note the statements of an event about an item, and announce the item. `rotates` is true if the item may have
+        had another ID."""
         lane = self.item_lane(item, event, index, rotates=rotates)
         known = self._items.setdefault(lane.name, Item(lane)) if lane.identified else Item(lane)
         if item is None:
@@ -172,7 +174,7 @@ def texts_of(item: JsonNode, rules: tuple[RecordRule, ...]) -> Iterator[ItemText
 
 
 def part_text(node: JsonNode, part: str, rules: tuple[PartRule, ...]) -> ItemText:
-    """Return one content part of a message."""
+    """Return the text of one content part of a message."""
     rule = _rule_of(node, rules)
     if rule is not None and rule.kind is Kind.THOUGHT:
         return ItemText(_family_of(rule), part, path(rule.body).first(node) or node)
@@ -209,7 +211,7 @@ def _family_of(rule: PartRule) -> Family:
 
 
 def output_of(response: JsonNode | None) -> list[JsonNode]:
-    """Return the items that a closing event repeats."""
+    """Return the items that a closing event repeats, if any."""
     output = response.get("output") if response else None
     if output is None:
         return []
@@ -217,5 +219,5 @@ def output_of(response: JsonNode | None) -> list[JsonNode]:
 
 
 def response_of(event: EventObject) -> JsonNode | None:
-    """Return the response object of an event."""
+    """Return the response object of an event, or None if there is none."""
     return next((found for layer in event.layers if (found := member_object(layer, "response"))), None)

@@ -13,7 +13,8 @@ from viewer.syntax.json_text import JsonKind, JsonNode
 
 
 class ResponseNotes:
-    """Writes the notes of a response as hidden messages, and reports them."""
+    """Writes the instructions and errors of a response as hidden messages, and reports why it failed or is
+    incomplete."""
 
     def __init__(self, record: Recorder, table: EventTable) -> None:
         self._record = record

@@ -57,7 +57,7 @@ class Said(Struct, frozen=True):
     intent: JsonNode | None = None
 
     def over(self, other: Said) -> Said:
-        """Combine these statements with another object's. These take precedence."""
+        """Combine these statements with those of another object. These statements take precedence."""
         has_channel = self.channel is not None or self.phase is not None
         channel, phase = (self.channel, self.phase) if has_channel else (other.channel, other.phase)
         return Said(
@@ -75,7 +75,8 @@ class Said(Struct, frozen=True):
 
     @property
     def channel_name(self) -> str | None:
-        """The channel as written, or the channel of a phase. If the value is not a string, its kind."""
+        """The channel as written, or the channel of a phase. For a value that is not a string, the kind of the
+        value."""
         if self.channel is not None:
             return word_of(self.channel)
         if self.phase is None:
@@ -167,7 +168,7 @@ def _states(node: JsonNode) -> bool:
 
 
 def repeated_key(nodes: Iterable[JsonNode]) -> Span | None:
-    """Return the second of two equal keys in one of these objects."""
+    """Return the span of the first repeated key in one of these objects, or None if there is none."""
     for node in nodes:
         if type(node) is LazyNode:  # a regular object has no repeated key
             continue
@@ -180,7 +181,7 @@ def repeated_key(nodes: Iterable[JsonNode]) -> Span | None:
 
 
 def disagreement(nodes: Iterable[JsonNode]) -> Span | None:
-    """Return the first of two different values in these objects for the same statement."""
+    """Return the span of the first value in these objects that another value contradicts, or None if there is none."""
     known: dict[str, tuple[str, JsonNode]] = {}
     for node in filter(_states, nodes):
         for key in _STATED:

@@ -15,19 +15,19 @@ from viewer.syntax.json_text import JsonKind, JsonNode
 from viewer.syntax.utf8 import is_utf8
 
 MOST_MISSES = 32
-"""The search for runs ends after this many events that were not followed by a run."""
+"""The search for runs ends after this many events in a row that were not followed by a run."""
 LONGEST_TOGETHER = 64 * 1024
 """The maximum length in bytes. A longer event is not read as part of a run."""
 MOST_LANES = 32
 """The maximum number of messages that are distinguished by the bytes of their events."""
 MOST_LANE_MISSES = 1000
-"""Give up distinguishing messages by the bytes of their events after this many events that were not followed by an
-event of such a message."""
+"""After this many events in a row that were not followed by an event of a known message, messages are no longer
+distinguished by the bytes of their events."""
 _UNREAD = frozenset({"obfuscation", "event_id", "created"})
 """Members that do not affect the text that an event adds to an open message."""
 _PROBABILITIES = "logprobs"
 _COUNTED = "sequence_number"
-"""Another member that does not affect the added text, in events that are known to come from the API."""
+"""A member that does not affect the added text, in events that are known to come from the API."""
 
 
 def _opaque(node: LazyNode) -> list[JsonNode]:
@@ -39,7 +39,7 @@ def _opaque(node: LazyNode) -> list[JsonNode]:
 
 
 class EventRuns:
-    """The runs of one input."""
+    """Finds the runs of events in one input."""
 
     def __init__(self) -> None:
         self._misses = 0
@@ -52,11 +52,11 @@ class EventRuns:
     def after(
         self, data: bytes, start: int, at: int, base: int, node: JsonNode, piece: Piece, *, is_api: bool
     ) -> DeltaRun | None:
-        """Return the run of events after one that only added a piece of text to an open message, or None if there is
-        none.
+        """Return the run of events after an event that only added a piece of text to an open message, or None if there
+        is none.
 
         The run excludes its last event, because later events may refer to the newest one. `start` is the index of the
-        first event in the data, `at` the index after it, and `base` the offset of the data."""
+        given event in the data, `at` the index after it, and `base` the offset of the data."""
         was_delta, self._was_delta = self._was_delta, True
         if not was_delta or self._misses >= MOST_MISSES or not isinstance(node, LazyNode):
             return None
@@ -84,7 +84,7 @@ class _Lane(Struct, frozen=True):
 
 
 class InterleavedRuns:
-    """Events that add to several open messages in turn.
+    """Reads events that add to several open messages in turn.
 
     The bytes of an event decide which message it adds to, as long as no other event may have changed that."""
 
@@ -113,11 +113,11 @@ class InterleavedRuns:
         *,
         is_api: bool,
     ) -> int:
-        """Add the text of the events that follow one that only added a piece of text to this open message. Return the
+        """Add the text of the events after an event that only added a piece of text to this open message. Return the
         index after them.
 
-        `start` is the index of the first event in the data, `at` the index after it, and `base` the offset of the data.
-        `touch` makes this event the newest one that names its message."""
+        `start` is the index of the given event in the data, `at` the index after it, and `base` the offset of the data.
+        `touch` makes the given event the newest one that names its message."""
         name = self._streams.name_if_alone(number)
         is_plain = isinstance(node, LazyNode) and piece.coding in (Coding.PLAIN, Coding.JSON_STRING)
         if name is None or not is_plain or len(self._lanes) >= MOST_LANES or self._misses >= MOST_LANE_MISSES:

@@ -1,4 +1,4 @@
-"""Build messages from deltas: where each delta goes, when a message ends, and what later events say about it."""
+"""Build messages from deltas: where each delta goes, when a message ends, and how later events affect it."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ _DEFAULT_CHANNEL = {
     Family.OTHER: "final",
 }
 _LASTING = "message:"
-"""The prefix of keys whose names no other response uses."""
+"""The prefix of the names of keys that no other response uses."""
 
 _CHAT = "chat:"
 """The prefix of the keys of chat chunks."""
 
 _HALF = "\ufffd"
-"""Half of a character that is split between two deltas."""
+"""The character that replaces half of a character that is split between two deltas."""
 _MOST_SHOWN = 64
-"""The number of messages per key that a later event can still mark."""
+"""The maximum number of messages per key that a later event can still mark."""
 
 
 class Addition(Struct, frozen=True):
@@ -47,11 +47,11 @@ class Addition(Struct, frozen=True):
 
 
 _Lane = TypeVar("_Lane", bound=tuple[object, ...])
-"""The name of a key, or a part of the key."""
+"""The name of a key, possibly with a part and a family."""
 
 
 class _Lanes(Generic[_Lane]):
-    """A set of keys or their parts. The time to end a response does not depend on the keys that outlive it."""
+    """A set of keys or their parts. The time to end a response is independent of the number of keys that outlive it."""
 
     def __init__(self) -> None:
         self._lasting: set[_Lane] = set()
@@ -136,8 +136,8 @@ class Streams:
         self._changed[number] = stream
 
     def name_if_alone(self, number: int) -> str | None:
-        """Return the name of the key of an open message if it has an ID that no other open message has. Only this ID
-        then decides which text belongs to it, not the order of events."""
+        """Return the name of the key of an open message, if no other open message has the same ID. In that case, only
+        the ID decides which text belongs to the message, not the order of events."""
         stream = self._open.get(number)
         is_alone = stream is not None and stream.lane.identified and len(self._open.addressed(stream.lane)) == 1
         return stream.lane.name if stream is not None and is_alone and _is_stable(stream.lane) else None
@@ -206,7 +206,7 @@ class Streams:
                 del known[next(iter(known))]
 
     def _leave(self, lane: DeltaKey) -> None:
-        """Close the current messages when another kind begins, if only their order separates messages."""
+        """Close the current messages of a key without an ID, because another message begins."""
         for stream in self._open.of_lane(lane):
             self._left.setdefault((lane, stream.family), set()).add(stream.identity)
             self._close(stream)
@@ -301,7 +301,7 @@ class Streams:
             self._withdrawn.add((lane.name, lane.part))
 
     def settle(self, lane: DeltaKey, header_of: Callable[[Header], Header]) -> None:
-        """Show the text of a key, because an item declares that it is a message."""
+        """Set the final headers of the text of a key, because an item declares what the text is."""
         for stream in self._open.addressed(lane):
             if stream.unsettled:
                 stream.unsettled = None
@@ -309,7 +309,7 @@ class Streams:
                 self._note_shown(stream)
 
     def settle_all(self) -> None:
-        """Treat all text as messages, because no item declares anything."""
+        """Treat all text as messages, because no item was announced."""
         for stream in self._open.all():
             if stream.unsettled:
                 stream.unsettled = None
@@ -326,8 +326,8 @@ class Streams:
             self._write(stream, piece, event)
 
     def done(self, lane: DeltaKey, family: Family | None, event: Span, *, is_last: bool = True) -> None:
-        """Close the messages of this family, and messages of the key that ended earlier. With `is_last`, no more text
-        may come."""
+        """Close the messages of this family, and messages of the key that ended earlier. If `is_last` is true, no more
+        text may come."""
         for kind in [family] if family else Family:
             self._left.pop((lane, kind), None)
         if lane.identified and is_last:

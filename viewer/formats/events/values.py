@@ -27,11 +27,11 @@ class EventLines:
         self._runs = EventRuns()
         self._interleaved = InterleavedRuns(self._applier.streams)
         self._applied = 0
-        """The number of events since the last one that was regular."""
+        """The number of events since the last regular one."""
 
     def try_line(self, line: bytes, offset: int, first: Callable[[], None] = lambda: None) -> bool:
-        """Apply the line if it is an event of a known type, and return True. `first` is called before anything is
-        applied."""
+        """Apply the line if it is an event of a known type. Return True if it was applied. `first` is called before
+        anything is applied."""
         if not may_be_event(line):
             return False
         reading = read_json(line, offset)
@@ -64,12 +64,12 @@ class EventLines:
         return False
 
     def read_lines(self, data: bytes, at: int, base: int) -> int:
-        """Do nothing, because lines are read only after a similar one. Return the index."""
+        """Read nothing: further lines are only read by `read_run`, after a similar line. Return the index unchanged."""
         return at
 
     def read_run(self, data: bytes, start: int, at: int, base: int, node: JsonNode) -> int:
-        """Read the events after a regular one that differ only in the text they add to the same message. Return the
-        index after them."""
+        """After a regular event, read the events that only add text to the same message, or to several messages in
+        turn. Return the index after them."""
         applier = self._applier
         grown = applier.grown
         applied, self._applied = self._applied, 0

@@ -1,4 +1,5 @@
-"""API errors instead of a response: in the lines of a batch, and as the bodies of failed requests."""
+"""Read API errors that were received instead of a response: in the lines of a batch, and as the bodies of failed
+requests."""
 
 from __future__ import annotations
 
@@ -20,7 +21,7 @@ _NOTICE = Header(
 
 
 def find_error(node: JsonNode) -> JsonNode | None:
-    """Return the error in an object without messages."""
+    """Return the error in an object without messages, or None if there is none."""
     if node.kind is not JsonKind.OBJECT:
         return None
     for place in _PLACES:
@@ -61,7 +62,7 @@ def _problem(error: JsonNode, text: JsonNode) -> Problem:
 
 
 def _text(error: JsonNode) -> JsonNode | None:
-    """Return the sentence or code of an error."""
+    """Return the message of an error, or else its code."""
     for key in ("message", "code"):
         value = error.get(key)
         if value is not None and value.kind is JsonKind.STRING and value.text:

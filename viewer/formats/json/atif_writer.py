@@ -78,7 +78,7 @@ class _Steps:
     def __init__(self, losses: Counter[str], *, has_steps: bool) -> None:
         self._losses = losses
         self._has_steps = has_steps
-        """True if the source itself has steps, which are then kept."""
+        """True if the source is also a trajectory. Its steps are then kept."""
         self._span: Span | None = None
         """The span of the message that started the last step."""
         self._steps: list[dict[str, Any]] = []
@@ -189,7 +189,7 @@ class _Steps:
 
 
 def _with_metrics(step: dict[str, Any]) -> dict[str, Any]:
-    """Return the step with its token counts in the form of a trajectory."""
+    """Return the step with its token counts as `metrics`."""
     usage = step.pop("_usage", None)
     if usage is None:
         return step

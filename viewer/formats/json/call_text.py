@@ -16,7 +16,7 @@ LONGEST_READ = 1024 * 1024
 """The maximum length in bytes. No name is read from a longer call."""
 LONGEST_NAME = 512
 MOST_CALLS = 1000
-"""The maximum number of calls between a pair of marks. More are read as one call without a name."""
+"""The maximum number of calls between a pair of marks. More calls are read as a single call without a name."""
 
 _NAME = rb"([A-Za-z_][\w.:/-]{0,200})"
 _SYNTAXES = tuple(
@@ -147,7 +147,7 @@ def _read_part(data: bytes) -> list[CallText]:
 
 
 def read_replies(data: bytes) -> list[CallText]:
-    """Return the replies between two marks, each with the call that it answers."""
+    """Return the replies between two marks, each with the ID of the call that it answers, if readable."""
     if len(data) > LONGEST_READ:
         return [CallText((0, len(data)))]
     text = data.strip()
@@ -166,7 +166,7 @@ def read_replies(data: bytes) -> list[CallText]:
 
 
 def _json_replies(data: bytes) -> list[CallText]:
-    """Return the results in a JSON array, with their IDs."""
+    """Return the replies in a JSON array, or none if one of them has no call ID."""
     reading = read_json(data, 0, len(data) - len(data.lstrip()))
     node = reading.node
     if node is None or reading.faults or data[reading.end :].strip() or not 0 < len(node.items) <= MOST_CALLS:

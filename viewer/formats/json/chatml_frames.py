@@ -75,7 +75,7 @@ _NUMBERS = {role: number for number, role in enumerate(_HEADERS)}
 _BETWEEN = b"\n"
 """A byte that no JSON string has, between the bodies that are searched together."""
 MOST_SIGNED_TOGETHER = 1024
-"""The number of messages that are searched together for signs of marks."""
+"""The maximum number of messages that are searched together for signs of marks."""
 
 
 class RegularFrames(Struct):
@@ -86,7 +86,7 @@ class RegularFrames(Struct):
     ends: array[int] = field(default_factory=lambda: array("Q"))
     body_starts: array[int] = field(default_factory=lambda: array("Q"))
     body_ends: array[int] = field(default_factory=lambda: array("Q"))
-    """The bodies. A string with escapes includes its quotes; any other does not."""
+    """Where the bodies begin and end. If a body has escapes, its quotes are included."""
     escaped: bytearray = field(default_factory=bytearray)
     stops: array[int] = field(default_factory=lambda: array("Q"))
 

@@ -36,7 +36,7 @@ def is_marked_thought(node: JsonNode) -> bool:
 
 
 def has_thought_flag(node: JsonNode) -> bool:
-    """True if the flag `thought` marks a message as a thought. In a message, `thought` may also be text next to its
+    """True if the flag `thought` marks a message as a thought. In a message, `thought` may also be text next to the
     content."""
     flag = node.get("thought")
     return flag is not None and flag.kind in (JsonKind.TRUE, JsonKind.NUMBER)
@@ -141,7 +141,7 @@ def thought_pieces(node: JsonNode | None) -> list[Piece]:
 
 
 def _thought_text(part: JsonNode) -> JsonNode | None:
-    """Return the first field with text. `"thought": true` is only a flag next to it."""
+    """Return the first field with text. A flag such as `"thought": true` is not text."""
     texts = (first_of(part, (key,)) for key in _THOUGHT_TEXTS)
     flags = (JsonKind.TRUE, JsonKind.FALSE, JsonKind.NUMBER)
     return next((text for text in texts if text is not None and text.kind not in flags), None)

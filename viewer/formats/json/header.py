@@ -70,7 +70,7 @@ def default_ending(header: Header) -> Ending:
 
 
 def _time(node: JsonNode, problems: list[Problem]) -> StatedTime:
-    """Return the first readable time."""
+    """Return the first readable time, and add the problems of all times."""
     times = [stated_time(node.get(key)) for key in TIME_KEYS]
     for time in times:
         problems += time.problems
@@ -130,7 +130,7 @@ def _content_type(node: JsonNode, source: Source, problems: list[Problem]) -> tu
 
 
 def _repeated_keys(node: JsonNode, source: Source, problems: list[Problem]) -> None:
-    """Report a key that occurs twice with different values, possibly under different names."""
+    """Report each key that occurs twice with different values, possibly under two names."""
     values: dict[str, str] = {}
     for member in node.members:
         value = member.value
@@ -146,7 +146,7 @@ def _repeated_keys(node: JsonNode, source: Source, problems: list[Problem]) -> N
 
 
 def _extra(node: JsonNode, source: Source) -> tuple[tuple[str, str], ...]:
-    """Return the fields without a meaning here, as text. Null fields are dropped."""
+    """Return the fields that have no meaning in a message object, as text. Null fields are dropped."""
     extra: dict[str, str] = {}
     for member in node.members:
         if member.value.kind is JsonKind.NULL or (
@@ -158,7 +158,7 @@ def _extra(node: JsonNode, source: Source) -> tuple[tuple[str, str], ...]:
 
 
 def _is_unused(key: str, value: JsonNode) -> bool:
-    """True for a known field whose value has no meaning. Such a field is kept unchanged."""
+    """True for a known field whose value has no meaning. The field is then kept as an extra attribute."""
     if key in TIME_KEYS:
         return parse_time(value) is None
     return key == "ending" and value.text not in _ENDINGS

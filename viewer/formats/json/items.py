@@ -44,7 +44,7 @@ _CALL_NAMES = frozenset(
         *("arguments", "input", "parameters", "args", "code", "content_type", "constrained"),
     }
 )
-"""Members of a call that end up in its header, or that may be empty."""
+"""Members of a call that end up in its header, or that would contain its arguments."""
 _INSTRUCTIONS = ("system", "developer")
 """Types of messages that no user typed and no model wrote, whatever their role."""
 
@@ -99,9 +99,10 @@ class MessageObjects:
         tail: bytes = b"",
         most: int = 0,
     ) -> int:
-        """Add the transcripts, starting at an index, that are like one of these rows and whose messages all have known
-        shapes, each between `lead` and `tail`, but at most `most` unless that is 0. `begin` begins a transcript at
-        an offset, and `count` counts the tokens that it reports. Return the index after the last one."""
+        """Add the transcripts that start at an index, each between `lead` and `tail`, as long as each matches one of
+        these rows and all its messages have known shapes. If `most` is not 0, add at most that many. `begin` begins a
+        transcript at an offset, and `count` counts the tokens that it reports. Return the index after the last
+        transcript."""
 
         def start(offset: int, tools: dict[str, str], facts: Facts) -> None:
             begin(offset, facts)
@@ -119,7 +120,7 @@ class MessageObjects:
     def add(
         self, node: JsonNode, source: Source, problems: list[Problem], kind: Kind = Kind.SAID, *, is_usual: bool = True
     ) -> None:
-        """Add the messages of one object. `problems` holds the problems of its text. `is_usual` is true if nothing
+        """Add the messages of one object. `problems` are the problems in its JSON text. `is_usual` is true if nothing
         around the object decides its kind."""
         types = values_of(node, "type")
         outer, node = node, with_inner_message(node)
@@ -221,7 +222,8 @@ class MessageObjects:
         return found
 
     def _named(self, node: JsonNode, header: Header, problems: list[Problem]) -> Header:
-        """Give a reply without a name the name of the call that it answers."""
+        """Return the header. If it is the header of a reply without a name, add the name of the tool that was
+        called."""
         if header.role != "tool" or header.name is not None:
             return header
         tool = self._tools.get(header.call_id or "")
@@ -316,7 +318,7 @@ def _calls(node: JsonNode) -> Iterator[JsonNode]:
 
 
 def _has_more(call: JsonNode) -> bool:
-    """True if a call without arguments has members other than its names."""
+    """True if a call without arguments has other members that are not null."""
     return any(member.key not in _CALL_NAMES and member.value.kind is not JsonKind.NULL for member in call.members)
 
 
@@ -349,7 +351,8 @@ def _mixed(node: JsonNode) -> Problem:
 
 
 def _with_fields_of_one(parts: list[Part], said: ObjectHeader, chosen: int) -> list[Part]:
-    """Give one of several messages the intent, ending, and extra attributes. Other thoughts lose their recipient."""
+    """Give the intent, ending, and extra attributes of an object to only one of its messages. Thoughts among the other
+    messages lose their recipient."""
     settled: list[Part] = []
     for index, part in enumerate(parts):
         header = part.header

@@ -28,8 +28,7 @@ from viewer.syntax.json_lines import LazyNode, read_regular
 from viewer.syntax.json_text import JsonKind, JsonNode, JsonReading, read_json
 
 MOST_ROWS, MOST_ROW_TRIALS = 8, 256
-"""The maximum number of patterns, and of objects that are tried as patterns. An input that needs more has objects of
-too many kinds."""
+"""The maximum number of patterns that are kept, and of objects that are tried as patterns."""
 _WITH_USAGE = ("usage", "response", "response_obj")
 """Members that report the token usage of a response, or contain such a report."""
 
@@ -45,7 +44,7 @@ class MessageLists:
         self._is_empty = False
         """True while the transcript has no message."""
         self._rows: list[Row] = []
-        """The patterns of objects whose messages all had known shapes, the one that matched last first."""
+        """The patterns of objects whose messages all had known shapes. The most recently matched one comes first."""
         self._row_maker = self._finder.row_maker()
         self._row_trials = 0
         self._unknown_count = 0
@@ -75,7 +74,8 @@ class MessageLists:
         self._read_record(node, reading, Source(line, offset))
 
     def first_open(self, node: JsonNode | None, at: int) -> int:
-        """Return the start of the first incomplete message, if it is before this offset; otherwise this offset."""
+        """Return the start of the first incomplete message before this offset, or the offset itself if there is
+        none."""
         found = (each for each in self._finder.find(node) if each.use is not Use.WRAPPER)
         return min((each.node.start for each in found if not each.node.closed and each.node.start < at), default=at)
 
@@ -94,11 +94,12 @@ class MessageLists:
         return False
 
     def read_lines(self, data: bytes, at: int, base: int) -> int:
-        """Do nothing, because lines are read only after a similar one. Return the index."""
+        """Read nothing: further lines are only read by `read_run`, after a similar line. Return the index unchanged."""
         return at
 
     def read_run(self, data: bytes, start: int, at: int, base: int, node: JsonNode) -> int:
-        """Read the following lines as long as they are messages of a known shape. Return the index after them."""
+        """Read the following lines as long as they are messages of known shapes, or objects that contain only such
+        messages. Return the index after them."""
         while True:
             first = at
             at = self._objects.add_run(data, at, base, tail=b"\n")
@@ -132,7 +133,8 @@ class MessageLists:
         return not self._finder.is_wrapper(node)
 
     def read_known(self, data: bytearray, at: int, base: int) -> int:
-        """Read an item of an array if it is a message of a known shape. Return the index after it, or -1."""
+        """Read an item of an array if it is a message of a known shape, or an object that contains only such messages.
+        Return the index after it, or -1."""
         end = self._objects.add_known(data, at, base)
         if end < 0 and self._rows:
             after = self._objects.add_rows(data, at, base, self._rows, self._begin, self._count, most=1)
@@ -141,7 +143,8 @@ class MessageLists:
         return end
 
     def read_known_run(self, data: bytearray, at: int, base: int, lead: bytes) -> int:
-        """Read the items after this one that have known shapes and directly follow `lead`."""
+        """Read the items that start at an index, as long as they directly follow `lead` and have known shapes. Return
+        the index after them."""
         while True:
             first = at
             at = self._objects.add_run(data, at, base, lead)
@@ -168,7 +171,7 @@ class MessageLists:
         self._read_items(reading, source, reading.node)
 
     def end_response(self) -> None:
-        """Do nothing, because only streams have this mark."""
+        """Do nothing, because only streams contain the mark `[DONE]`."""
 
     def grow(self) -> None:
         """Do nothing, because nothing is held back."""
@@ -186,7 +189,7 @@ class MessageLists:
         self._learn(node, source)
 
     def _learn(self, node: JsonNode, source: Source) -> None:
-        """Make a pattern of an object whose messages all had known shapes, to use for the next objects."""
+        """Make a pattern from an object whose messages all had known shapes, to match the next objects."""
         is_known = type(node) is LazyNode and not self._unknown_count and self._row_trials < MOST_ROW_TRIALS
         if not is_known or not self._finder.is_wrapper(node):
             return
@@ -206,7 +209,7 @@ class MessageLists:
             self._start(node, source)
 
     def _start(self, node: JsonNode, source: Source) -> None:
-        """Begin a transcript. The other members of its wrapper become its header."""
+        """Begin a transcript. The members of its wrapper that contain no messages become its header."""
         self._begin(node.start, self._facts(node, source))
 
     def _begin(self, start: int, facts: Facts) -> None:
@@ -222,7 +225,7 @@ class MessageLists:
         return facts_in(header)
 
     def _read_items(self, reading: JsonReading, source: Source, root: JsonNode | None) -> None:
-        """Read the messages of a value. `root` is the wrapper whose transcript has begun."""
+        """Read the messages of a value. `root` is the wrapper whose transcript has begun, if any."""
         notes = _Notes(reading)
         is_item = root is None and reading.node is not None and not self._finder.is_wrapper(reading.node)
         counted = None if is_item else reading.node
@@ -285,7 +288,7 @@ class MessageLists:
             self._not_a_message((item.start, item.end))
 
     def _is_known(self, item: LazyNode, source: Source) -> bool:
-        """Read a message if it has a known shape. Return True if it has."""
+        """Read a message if it has a known shape. Return True if it was read."""
         return self._objects.add_known(source.data, item.start - source.base, source.base) >= 0
 
     def _not_a_message(self, text: Span) -> None:
@@ -356,11 +359,11 @@ class _ArrayMessages:
         return False
 
     def read_known(self, data: bytearray, at: int, base: int) -> int:
-        """Read any item but the first if it is a message of a known shape."""
+        """Read any item other than the first if it has a known shape."""
         return self._lists.read_known(data, at, base)
 
     def read_known_run(self, data: bytearray, at: int, base: int, lead: bytes) -> int:
-        """Read the items after such a message that also have known shapes."""
+        """Read the following items as long as they have known shapes."""
         return self._lists.read_known_run(data, at, base, lead)
 
     def apply(self, node: JsonNode, name: str | None, lenient: list[Span], source: Source | None = None) -> bool:

@@ -41,7 +41,8 @@ _REPLIES = frozenset(
 )
 _REPLY_ENDINGS = ("_tool_result", "_call_output")
 _OF_CALLS = "function"
-"""The type of calls in a chat completion. Some formats show the arguments of a call that sends a message."""
+"""The type of calls in a chat completion. It does not always hide text: some formats show the arguments of a call that
+sends a message."""
 _BARE_CALLS = frozenset({"functionCall", "function_call", "toolUse", "executableCode", "executable_code"})
 _BARE_REPLIES = frozenset(
     {"functionResponse", "function_response", "toolResult", "codeExecutionResult", "code_execution_result"}
@@ -64,13 +65,13 @@ class Content(Struct):
     unknown: list[list[JsonNode]] = field(default_factory=list)
     """Runs of parts that no rule maps."""
     faults: list[Span] = field(default_factory=list)
-    """Unknown parts of a message that is not split: a tool reply, which is never shown."""
+    """Unknown parts of a tool reply. A reply is not split, because it is never shown."""
     empty: list[Piece] = field(default_factory=list)
     """The positions of content without text."""
 
 
 def read_content(node: JsonNode, source: Source, role: str) -> Content:
-    """Sort the values of `content` and `refusal`. Anything not listed is unknown, whatever the role."""
+    """Sort the values of `content` and `refusal`. A part of an unlisted type is unknown, whatever the role."""
     sorter = _Sorter(source, role)
     value = node.get("content")
     if value is not None:
@@ -85,7 +86,7 @@ def read_content(node: JsonNode, source: Source, role: str) -> Content:
 
 
 class _Sorter:
-    """Sorts parts, in order."""
+    """Sorts the parts of a message, in order."""
 
     def __init__(self, source: Source, role: str) -> None:
         self.content = Content()
@@ -198,7 +199,8 @@ def is_hidden_type(kind: str) -> bool:
 
 
 def is_hidden_kind(type: JsonNode) -> bool:
-    """True if a `type` may name a thought, a call, or a reply: in any capitalization, or because it is not a word."""
+    """True if a `type` may name a thought, a call, or a reply, in any capitalization, or if it is an object, array, or
+    Boolean."""
     if type.kind is JsonKind.STRING:
         return is_hidden_type(type.text) or (is_word(type, HIDDEN_TYPES) and type.text != _OF_CALLS)
     return type.kind in (JsonKind.OBJECT, JsonKind.ARRAY, JsonKind.TRUE, JsonKind.FALSE)

@@ -20,7 +20,8 @@ _NOT_A_TEXT = ("content", "refusal", "parts", "message", "kind", "part_kind", "s
 
 
 def with_inner_message(node: JsonNode) -> JsonNode:
-    """Merge `{"role": …, "message": {"content": …}}` into one object. A repeated member keeps both values."""
+    """Merge `{"role": …, "message": {"content": …}}` into one object. If both objects have a member, both values are
+    kept."""
     inner = node.get("message")
     if inner is None or inner.kind is not JsonKind.OBJECT or first_of(node, ("content", "refusal")) is not None:
         return node
@@ -33,7 +34,8 @@ def with_inner_message(node: JsonNode) -> JsonNode:
 
 
 def with_text_as_content(node: JsonNode) -> JsonNode:
-    """Read the `text` of a message as its content, if the message has none and nothing else says what the text is."""
+    """Read the `text` of a message as its content, if the message has no content and no member that suggests another
+    meaning."""
     text = node.get("text")
     if text is None or text.kind is not JsonKind.STRING or any(node.get(key) is not None for key in _NOT_A_TEXT):
         return node

@@ -59,8 +59,7 @@ class MessageFinder:
         return node.kind is JsonKind.ARRAY or self._has_list(node) or any(True for _ in self._exchange(node))
 
     def plain_messages(self, node: JsonNode) -> list[JsonNode]:
-        """Return the messages of an object in which all of them are said and none are inside an inner wrapper, or none
-        for any other object."""
+        """Return the messages of an object, or none if any of them is rejected, unread, or inside an inner wrapper."""
         wrapper, *found = self.find(node)
         is_plain = wrapper.use is Use.WRAPPER and all(each.use is Use.ITEM for each in found)
         return [each.node for each in found] if is_plain else []
@@ -148,7 +147,8 @@ class MessageFinder:
         return items if all(item.kind is JsonKind.OBJECT and item.get("type") is not None for item in items) else []
 
     def _as_message(self, item: JsonNode) -> JsonNode:
-        """Return a message of a response. Any other item, such as a call, becomes part of an answer."""
+        """Return an item of a response that is a message. Any other item, such as a call, becomes the content of an
+        assistant message."""
         if item.get("role") is not None:
             return item
         return _spoken(JsonNode(JsonKind.ARRAY, item.start, item.end, items=[item], closed=item.closed))
@@ -181,8 +181,8 @@ class MessageFinder:
         return not self._has_list(node) and any(node.get(key) is not None for key in (*ROLE_KEYS, *CONTENT_KEYS))
 
     def _preferred(self, node: JsonNode, use: Use) -> Iterator[Found]:
-        """Yield the answers of a preference pair where they differ from the message list. The rejected answer is
-        marked."""
+        """Yield the answers of a preference pair where they differ from the message list. The rejected answer is marked
+        as such."""
         messages = node.get(self._lists[0])
         prompt = messages.items if messages is not None else []
         for key in self._answers:
@@ -209,7 +209,7 @@ def _common_length(messages: list[JsonNode], answer: list[JsonNode]) -> int:
 
 
 def _spoken(text: JsonNode) -> JsonNode:
-    """Return an assistant message for an answer that is only text."""
+    """Return an assistant message with this value as its content."""
     role = JsonNode(JsonKind.STRING, text.start, text.start, text="assistant", plain=True)
     members = [
         JsonMember("role", text.start, text.start, role),

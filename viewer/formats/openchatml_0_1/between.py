@@ -74,7 +74,7 @@ class Outside:
             self._edge(token)
 
     def settle(self) -> None:
-        """Report everything that was added."""
+        """Report everything that has been added."""
         if self._part:
             self._part.announce(self._record)
 

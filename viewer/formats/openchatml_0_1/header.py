@@ -47,7 +47,7 @@ class Head(Struct):
 
     @property
     def malformed(self) -> bool:
-        """True if the header has an E-PARSE-HEADER."""
+        """True if the header has a problem with the code E-PARSE-HEADER."""
         return any(problem.rule is E_PARSE_HEADER for problem in self.problems)
 
     def header(self) -> Header:

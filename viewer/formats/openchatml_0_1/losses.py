@@ -61,7 +61,7 @@ class Losses:
             self.add(Loss.ROLE)
 
     def add_unsaid(self, message: Writable, said: Said) -> None:
-        """Add the losses of the written part of a message, compared to the message."""
+        """Add a loss for each property of a message that a reader cannot recover from the written part."""
         if message.channel_given not in (None, "final", said.channel):
             self.add(Loss.CHANNEL)
         if message.intent not in (None, said.intent):

@@ -19,7 +19,7 @@ from viewer.syntax.json_text import check_json
 
 SPACE = " \t\r\n"
 ASIDE = frozenset({"injected", "subagent", "replayed", "notice"})
-"""Kinds of text that were not written by a speaker. An intent that is never displayed keeps them hidden."""
+"""Kinds of text that no speaker wrote. They are written with an intent that is never displayed, so they stay hidden."""
 _HIDING_INTENTS = ("debug", "status")
 _PREAMBLE_ENDINGS = frozenset(ending.value for ending in PREAMBLE_ENDINGS)
 
@@ -168,7 +168,7 @@ def _json(message: Writable, losses: Losses) -> str:
 
 
 def _names(body: str, tool: str | None, *, of_frame: bool = False) -> bool:
-    """True if the JSON names this tool as OpenChatML 0.1 does."""
+    """True if the JSON already names this tool in the form of OpenChatML 0.1, or if there is no tool to name."""
     if tool is None:
         return True
     name = name_in_json(body.encode("utf-8", "replace"))

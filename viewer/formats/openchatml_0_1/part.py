@@ -20,7 +20,7 @@ class Begins(Enum):
 
     EXACTLY = "exactly"
     AFTER_LINE_END = "after-line-end"
-    """After a leading line end, which is layout."""
+    """After a leading line end, which is not part of the body."""
     AFTER_TAG = "after-tag"
     """At the first nonblank character after the attributes of the tag."""
     AT_TEXT = "at-text"
@@ -108,7 +108,7 @@ class Part:
         return self.certain or self.first is not None
 
     def announce(self, record: Recorder) -> None:
-        """Report its current state."""
+        """Report the current state of the part, if it certainly is a message."""
         if not self.is_message:
             return
         if self.number is None:

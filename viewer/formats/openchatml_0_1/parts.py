@@ -1,6 +1,6 @@
 """Read the parts of an OpenChatML 0.1 frame: thought blocks, calls, outputs, and text, each a separate message.
 
-Bodies are only spans. The JSON of the current call or output is kept so that the name can be read from it."""
+Bodies are kept only as spans. The JSON of the current call or output is kept so that the name can be read from it."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ MARKS: dict[str, tuple[str, ...]] = {
 
 
 def token_set(*names: str) -> TokenSet:
-    """Return the tokens spelled `<|name|>`."""
+    """Return the tokens `<|name|>` for these names."""
     return TokenSet(_spelled(*names))
 
 
@@ -101,7 +101,7 @@ class Frame:
             self._begin(token)
 
     def settle(self) -> None:
-        """Report everything that was added."""
+        """Report everything that has been added."""
         self._announce()
 
     @property
@@ -156,7 +156,7 @@ class Frame:
         return self._part.header.channel is not Channel.FINAL
 
     def begin_block(self, part: Part, at: int) -> None:
-        """Begin a new part with a mark at this offset."""
+        """End the current part and begin a new one, whose mark is at this offset."""
         self._leave_part(at)
         part.broke_out = self.broke_out or bool(self._unclosed)
         self._part = part
@@ -283,8 +283,8 @@ class Frame:
             self._has_text |= self._part.header.channel is Channel.FINAL
 
     def _complete_header(self) -> list[Part]:
-        """Fill in what is known only at the end: the name in the JSON, the flags of a system message, a missing tool
-        name.
+        """Add what is known only at the end: the name in the JSON, and the flags of a system message. Report a missing
+        tool name.
 
         Return further calls or replies between the same marks."""
         part = self._part

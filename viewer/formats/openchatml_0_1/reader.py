@@ -28,7 +28,7 @@ LONGEST_HEADER = 64 * 1024
 
 _ALL_MARKS = tuple(mark for marks in MARKS.values() for mark in marks)
 _IN_HEADER = token_set("im_start", "im_end", "file_separator", *FILL_IN, *_ALL_MARKS)
-"""Tokens, each of which ends a header."""
+"""The tokens that end a header."""
 
 
 class OpenChatML01Reader:
@@ -134,7 +134,7 @@ class OpenChatML01Reader:
         return True
 
     def _repeats(self, words: list[bytes], token: Token, ended: bool) -> bool | None:
-        """True if the same header line begins again."""
+        """True if the token begins the same header line again; None if more bytes are needed."""
         opens = self._opens_frame(token, ended)
         if not opens:
             return opens
@@ -229,7 +229,7 @@ class OpenChatML01Reader:
     # The window.
 
     def _next_token(self, tokens: TokenSet, add: Callable[[bytes, int], None], ended: bool) -> Token | None:
-        """Pass on text up to the next token and return the token."""
+        """Pass the text before the next token to `add`, and return the token, or None if more bytes are needed."""
         window = self._window
         token = tokens.search(window, self._at)
         if ended or (token and window.end - token.end > LONGEST_FOLD):

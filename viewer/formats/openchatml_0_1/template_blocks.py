@@ -43,7 +43,7 @@ class BlockFrame(Protocol):
         """Add text to the current part."""
 
     def begin_block(self, part: Part, at: int) -> None:
-        """Begin a new part with a mark at this offset."""
+        """End the current part and begin a new one, whose mark is at this offset."""
 
     def end_block(self, end: int) -> None:
         """End the current part. Text begins at this offset."""
@@ -60,7 +60,7 @@ class TemplateBlocks:
         self._is_late = False
         """True if the current thought follows shown text."""
         self._is_head = True
-        """True if only whitespace precedes this position after the start of a line or a mark."""
+        """True if only whitespace separates this position from the start of its line, or from the mark before it."""
         self._has_begun = False
         """True if the current line has text."""
         self._is_quoted = False
@@ -76,7 +76,7 @@ class TemplateBlocks:
         return self._pair is not None
 
     def skip(self, data: bytes) -> None:
-        """Record that the current part has gained this text."""
+        """Track the line position across text that is added to the current part."""
         line = data.rpartition(b"\n")
         self._is_head = (self._is_head or bool(line[1])) and not line[2].strip(SPACE)
         if line[1] or not self._has_begun:

@@ -6,7 +6,7 @@ Canonical text is unchanged after reading and writing:
 - a frame is `<|im_start|>role`, then ` name=…` and other attributes, a newline, its parts separated by a newline, and
   `<|im_end|>`;
 - consecutive messages with the same header line share a frame if they are thought blocks, calls, or outputs, or text
-  after a thought block; text after another text or after JSON begins a new frame; empty text gets a frame of its own;
+  after a thought block; text that follows text or JSON begins a new frame; empty text is in a separate frame;
 - a thought block is `<|start_reason|>text<|end_reason|>`; a call is `<|function_call|>`, a newline and JSON; an output
   is similar;
 - a fill-in is `<|fim_prefix|>…<|fim_middle|>…<|fim_suffix|>…` without breaks; a file, even the first one, is
@@ -157,7 +157,7 @@ class _Writer:
         self._fill_in, self._ragged = mark, message.body.rstrip(SPACE) != message.body
 
     def _enter_file(self, number: str) -> None:
-        """Enter the file of a fill-in. A file may contain only fill-ins."""
+        """Begin the file of a fill-in, unless it has already begun. A file may contain only fill-ins."""
         if self._framed or not re.fullmatch("[1-9][0-9]{0,8}", number):
             return
         if 0 < int(number) - self._files_before() <= _MOST_EMPTY_FILES:

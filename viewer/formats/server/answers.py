@@ -26,7 +26,7 @@ _THOUGHT_ENDS = tuple(
 
 
 class Reading(Struct):
-    """The messages read from the text."""
+    """What was found in a prompt and its output: messages, problems, and stray text."""
 
     text: SourceText
     messages: list[Message] = field(default_factory=list)
@@ -40,12 +40,13 @@ class Reading(Struct):
 
     @property
     def has_output(self) -> bool:
-        """True if there is more than the prompt."""
+        """True if the text contains more than the prompt."""
         return len(self.text.data) > self.prompt_length
 
 
 def read_request(prompt: list[Segment], output: list[Segment], *, is_cut: bool, options: ReadOptions) -> Reading:
-    """Read a prompt and its output. The output continues where the prompt ends."""
+    """Read a prompt, and the output that continues it. If the prompt is cut off, or does not end in an answer, read
+    only the prompt."""
     text = SourceText(prompt)
     format = _format_of(text.data)
     if format is None:

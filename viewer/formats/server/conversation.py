@@ -1,4 +1,4 @@
-"""Relate logged requests as conversations: if a request extends an earlier one, only its new messages count as said."""
+"""Relate logged requests as conversations: if a request extends an earlier one, only its new messages are recorded."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ from viewer.rules.errors import E_STREAM_TRUNCATED
 from viewer.rules.notes import I_OPEN_PROMPT, I_TEMPLATE_UNKNOWN
 
 MOST_KNOWN = 4096
-"""The maximum number of conversations that a later request may extend after other requests came in between."""
+"""The maximum number of conversations that are remembered, so that a request can resume one of them after other
+requests."""
 _SPACE = b" \t\r\n"
 _CUT_OFF = (I_OPEN_PROMPT, E_STREAM_TRUNCATED)
 
@@ -42,13 +43,13 @@ class Conversation:
         self._record = record
         self._said: list[bytes] = []
         self._rest: Counter[str] = Counter()
-        """The hidden messages since the last said message, counted by kind."""
+        """The hidden messages since the last shown message, counted by kind."""
         self._prompt = b""
         self._answer: Span = (0, 0)
         """The first and last message of the last answer."""
         self._has_answer = False
         self._known: OrderedDict[bytes, Counter[str]] = OrderedDict()
-        """The hidden messages at the end of each conversation, by a hash of the said messages."""
+        """The hidden messages at the end of each conversation, by a hash of the shown messages."""
         self._strays: list[Span] = []
         self._goes_on = False
         """True if the last line contained no record."""
@@ -57,7 +58,7 @@ class Conversation:
     # Text outside records.
 
     def add_stray(self, line: bytes, at: int) -> None:
-        """Add a line without a record. Adjacent lines form one stray text."""
+        """Add a line without a record. Adjacent lines form one span of stray text."""
         bare = line.strip(_SPACE)
         if not bare:
             return
@@ -69,7 +70,7 @@ class Conversation:
         self._goes_on = True
 
     def end_stray(self) -> None:
-        """End the current text, because the next line is not part of it."""
+        """End the current stray text, because the next line is not part of it."""
         self._goes_on = False
 
     def add_unreadable(self, span: Span, literal: Literal) -> int:
@@ -131,7 +132,7 @@ class Conversation:
             self._record.report(I_TEMPLATE_UNKNOWN, None, *span, number + 1)
 
     def _replace_answer(self, has_answer: bool, outcome: Outcome) -> None:
-        """Handle a repeated prompt. It supersedes the last answer, unless both are choices of one request."""
+        """Handle a repeated prompt. The new answer supersedes the last one, unless both are choices of one request."""
         is_retry = has_answer and self._has_answer and not outcome.is_alternative
         if is_retry and self._answer[0] <= self._answer[1]:
             self._record.supersede(*self._answer)
@@ -150,7 +151,7 @@ class Conversation:
         return len(reading.messages)
 
     def _new_from(self, reading: Reading, keys: list[bytes | None], boundary: int) -> int | None:
-        """Return the index of the first new message, if the request extends the last one."""
+        """Return the index of the first new message if the request extends the last one; otherwise, return None."""
         count = len(self._said)
         said = [index for index in range(boundary) if keys[index] is not None]
         if not count or not self._has_answer or [keys[index] for index in said[:count]] != self._said:
@@ -158,8 +159,8 @@ class Conversation:
         return _after(reading, said[count - 1] + 1, boundary, self._rest.copy())
 
     def _resumed(self, reading: Reading, keys: list[bytes | None], boundary: int) -> int:
-        """Return how many messages come from an earlier conversation that the request resumes after another one. They
-        are repeated as context at the start of a new transcript."""
+        """Return how many messages at the start of the request repeat an earlier conversation, if the request resumes
+        one. In the new transcript, they are only context."""
         digest, found = b"", 0
         for index in range(boundary):
             key = keys[index]
@@ -180,7 +181,7 @@ class Conversation:
             self._known.popitem(last=False)
 
     def _key(self, reading: Reading, message: Message) -> bytes | None:
-        """Return a key that identifies what was said, or None for a hidden message."""
+        """Return a key that identifies the role and text of a message, or None for a hidden message."""
         if not is_user_safe(message):
             return None
         text = b"".join(reading.text.data[piece.start : piece.end] for piece in message.pieces)

@@ -33,7 +33,7 @@ class Part(Struct, frozen=True):
     at: int
     """The offset of the physical line."""
     start: int
-    """The offset in the line of the text, or of the quoted JSON string that contains the text."""
+    """Where the text, or the quoted JSON string that contains it, begins in the physical line."""
     end: int
     in_json: bool
 
@@ -138,7 +138,7 @@ def _inside(bounds: list[int], start: int, end: int) -> range:
 
 
 def _segments(parts: Sequence[Part], bounds: list[int], raw: bytes, start: int) -> Made:
-    """Return the text of a literal, split where the line was split. It ends before an escape that the split made
+    """Return the text of a literal, split where the line was split. The text ends before an escape that the split made
     unreadable."""
     segments: list[Segment] = []
     end = start + len(raw)

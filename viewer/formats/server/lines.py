@@ -56,7 +56,7 @@ class Literal(Struct, frozen=True):
 
 
 class Logged(Struct, frozen=True):
-    """A prompt, or a piece of an output."""
+    """One record of a log: a prompt, a complete or partial output, both, or an aborted request."""
 
     id: str
     span: Span
@@ -171,7 +171,7 @@ def wrapped_line(node: JsonNode, line: bytes, at: int) -> LogLine | None:
 
 
 def wrapper_of(node: JsonNode) -> JsonNode | None:
-    """Return the member of an object that contains a log line."""
+    """Return the value of the member that contains a log line, or None."""
     return next((value for key in ("log", "message", "msg", "MESSAGE") if (value := node.get(key))), None)
 
 

@@ -56,7 +56,7 @@ class _Request(Struct):
     time_ms: int | None
     outputs: dict[str, _Output] = field(default_factory=dict)
     was_written: bool = False
-    """True if the prompt was written."""
+    """True if the prompt has already been written."""
 
 
 class ServerLogReader:
@@ -170,8 +170,8 @@ class ServerLogReader:
             self._take_output(logged)
 
     def _note_time(self, logged: Logged) -> None:
-        """Report a time that is unreadable or earlier than a previous record's. Requests are written later, in a
-        different order."""
+        """Report a time that is unreadable or earlier than a previous record's. This cannot wait until the requests are
+        written, because they are written in a different order."""
         time = logged.time
         for problem in time.problems:
             self._record.report(problem.rule, problem.reason, problem.start, problem.end)
@@ -207,8 +207,9 @@ class ServerLogReader:
         self._write(id, choice, logged)
 
     def _request_of(self, logged: Logged) -> tuple[str, str]:
-        """Return the request that an output belongs to, and the ID of the choice, if it is one of several."""
-        if logged.id.endswith("\n"):  # the model logs no IDs: take its oldest prompt
+        """Return the ID of the request to which an output belongs, and the ID of the choice if the output is one of
+        several."""
+        if logged.id.endswith("\n"):  # the records have no IDs: use the model's oldest prompt
             own = next((id for id in self._pending if id.startswith(logged.id)), logged.id)
             return own, ""
         base = _CHOICE.sub("", logged.id)

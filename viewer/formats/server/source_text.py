@@ -24,7 +24,7 @@ class Segment(Struct, frozen=True):
 
     data: bytes
     base: int
-    """The offset of the text on which the map is based."""
+    """The input offset to which the offsets of the map are relative."""
     map: Map | None
     """The map to the source; None for text that is not in the input. All bytes of such text are mapped to the base."""
     coding: Coding
@@ -66,7 +66,7 @@ def of_json(node: JsonNode, string: bytes) -> Segment:
 
 
 class _Shifted:
-    """The map of text that begins inside other text. Without a map, every byte maps to itself."""
+    """The map of text that begins inside other text. Without an outer map, every byte maps to itself."""
 
     def __init__(self, outer: StringMap | None, start: int) -> None:
         self._outer, self._start = outer, start

@@ -46,7 +46,7 @@ _ITEM = (
     ),
     *ITEM_RULES,
 )
-"""An item of either language: in Python, it is an item of the Responses API."""
+"""The rules for an item in either language. In Python, it is an item of the Responses API."""
 
 AGENTS_STATE = RecordFormat(
     name="agents-state",

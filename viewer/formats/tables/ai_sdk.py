@@ -81,7 +81,7 @@ _MESSAGES = (
 
 
 def _block(name: str, kind: Kind) -> RecordRule:
-    """Return the rules for the chunks of the text, from start to end."""
+    """Return the rule for the chunks of a block of text, from start to end."""
     types = is_("type", f"{name}-start", f"{name}-delta", f"{name}-end")
     merge = Merge(Mode.APPEND, "id", done=is_("type", f"{name}-end"))
     return RecordRule((types,), kind, "assistant", "delta|text", merge=merge)

@@ -68,7 +68,7 @@ _UNDIRECTED = tuple(lacks(member) for member in ("channel", "recipient", "to", "
 
 
 def _spoken(*kind: When, prefill: Prefill) -> Iterator[RecordRule]:
-    """Yield the messages of both speakers, and instructions between them."""
+    """Yield the rules for the messages of both speakers, for instructions between them, and for tool results."""
     common: dict[str, Any] = {"time": "timestamp|created_at"}
     faults = (Fault("stop_reason", STOP_CODES),)
     yield RecordRule((*kind, is_("role", "user"), *_UNDIRECTED), Kind.SAID, "user", "content", USER_PARTS, **common)
@@ -90,7 +90,7 @@ def _spoken(*kind: When, prefill: Prefill) -> Iterator[RecordRule]:
 
 _TYPES = (lacks("type"), is_("type", "message"))
 MESSAGES = tuple(rule for kind in _TYPES for rule in _spoken(kind, prefill=Prefill.BEGINS))
-"""The messages of a list."""
+"""The rules for the messages in a list."""
 RESPONSE = tuple(rule for kind in _TYPES for rule in _spoken(kind, prefill=Prefill.GOES_ON))
 
 _COMPLETION = RecordRule(
@@ -102,7 +102,7 @@ _COMPLETION = RecordRule(
     faults=(Fault("stop_reason", STOP_CODES),),
 )
 _PROMPT = RecordRule((has("prompt"), has("max_tokens_to_sample")), Kind.UNKNOWN, "", "prompt", starts=True)
-"""A single string that contains the words of both speakers."""
+"""The rule for a prompt that is a single string with the words of both speakers."""
 
 _LIST = RecordRule((When("messages", kind=JsonKind.ARRAY),), each="messages[]", rules=MESSAGES, starts=True)
 SETTINGS = (

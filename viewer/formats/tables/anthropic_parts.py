@@ -58,7 +58,7 @@ _DOCUMENTS = (
     ),
     PartRule((is_("type", "document"),), Kind.SAID, label=True, also=_NOTES),
 )
-"""Documents. The user attached the file but did not type its content."""
+"""The rules for documents. The user attached the file but did not type its content."""
 
 _BEDROCK_TEXT = PartRule((lacks("type"), has("text"), only("text")), Kind.SAID, "text")
 _BEDROCK_CALL = PartRule((has("toolUse"),), Kind.CALL, "toolUse.input", "toolUse.toolUseId", "toolUse.name")

@@ -28,7 +28,7 @@ _STEP: dict[str, Any] = {
     "time": "created_at",
     "outcome": Outcomes(failed=("status=ERROR",), cancelled=("status=CANCELED",)),
 }
-"""The result of a tool. Its step names the tool."""
+"""The fields of the rules for tool results. The type of a step names the tool."""
 _ERROR = (Fault("type", default=(W_RUN_ERROR, "unknown")),)
 _USER = is_("source", "USER_EXPLICIT")
 _MODEL, _ANSWER = is_("source", "MODEL"), is_("type", "PLANNER_RESPONSE")

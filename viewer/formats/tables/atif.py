@@ -61,7 +61,7 @@ _CALLS = RecordRule(
 
 
 def _observation(kind: Kind, role: str) -> tuple[RecordRule, ...]:
-    """Return the rules for the results of a step. A result that names no call belongs to the only call."""
+    """Return the rules for the results of a step. A result that names no call belongs to the only call of the step."""
     result = RecordRule((), kind, role, "content", call_id="source_call_id")
     results = When("observation.results", kind=JsonKind.ARRAY)
     other = (has("observation"), lacks("observation.results"))
@@ -88,7 +88,7 @@ def _agent(kind: Kind, *conditions: When) -> RecordRule:
 
 
 def _other(source: str, kind: Kind, role: str, *conditions: When) -> RecordRule:
-    """Return the rule for a user or system step. Observations in it were not typed."""
+    """Return the rule for a user or system step. Observations in the step were not typed by the user."""
     also = (
         RecordRule((has("reasoning_content"),), Kind.INJECTED, role, "reasoning_content"),
         _CALLS,
@@ -115,8 +115,8 @@ _TOOLS = RecordRule(
 
 
 def _others(depth: int) -> RecordRule:
-    """Return the rule for trajectories of other agents, including nested ones. The ID of each is the thread of its
-    messages."""
+    """Return the rule for trajectories of other agents, including nested ones. The ID of a trajectory is the thread of
+    its messages."""
     steps = RecordRule(
         (When("steps", kind=_ARRAY),),
         Kind.SUBAGENT,

@@ -92,7 +92,7 @@ _STATE = (
     RecordRule((has("agent_state"), lacks(_IN_STATE)), Kind.UNKNOWN, "", "agent_state"),
     RecordRule((has("message_thread|agent_state"),), None),
 )
-"""The manager of a group chat has its messages. The contexts of the agents repeat them."""
+"""The state of a group chat's manager contains the messages of the chat. The contexts of the agents repeat them."""
 _TYPES = frozenset(
     {
         *("TextMessage", "MultiModalMessage", "StopMessage", "HandoffMessage", "ThoughtEvent", "ToolCallRequestEvent"),

@@ -66,7 +66,7 @@ _MESSAGES = (
     RecordRule((has("currentlySelected"),), None),
     RecordRule((), Kind.UNKNOWN, "assistant", "versions"),
 )
-"""Other versions of a message are not displayed."""
+"""The rules for the versions of a message. Only the selected version is displayed."""
 _LM_STUDIO = (
     RecordRule((has("messages[0].versions"),), None, starts=True, goes_on=True),
     RecordRule(
@@ -77,7 +77,7 @@ _LM_STUDIO = (
 )
 
 _TOOLS = (RecordRule((), Kind.CALL, "assistant", "arguments", call_id="id", name="apiName"),)
-"""LobeChat calls."""
+"""The rule for calls in LobeChat."""
 
 # DeepSeek: each message has fragments.
 

@@ -114,7 +114,7 @@ _OTHER = (
         (When("", kind=JsonKind.ARRAY),), Kind.UNKNOWN, body="[]", faults=(Fault("", default=(W_RECORD_UNKNOWN, None)),)
     ),
 )
-"""The rule for a list that is not named by an ID, so it may be anything."""
+"""The rule for a list whose name is not an ID. Such a list may contain anything."""
 _MEMORY = "state.state_data._data.memory.value|globals.memory.value"
 _STORES = ("store", "chat_store.store", *(f"{at}.chat_store.store" for at in _MEMORY.split("|")))
 _ROWS = tuple(f"{at}.sql_store.db_data" for at in ("chat_store", *_MEMORY.split("|")))

@@ -36,7 +36,7 @@ CALL_ID = "tool_use_id|tool_call_id|toolCallId|call_id|id"
 FAILED = Outcomes(failed=(*ERRORS.failed, "isError", "output.type=error-text", "output.type=error-json"))
 
 _OTHER_KIND = "kind|part_kind"
-"""The kind of a part without a type."""
+"""The path of the kind of a part without a type."""
 
 PARTS = (
     PartRule((lacks("type"), has("message_content")), Kind.UNKNOWN, each="message_content"),
@@ -69,7 +69,7 @@ PARTS = (
     PartRule((is_("type", "function"), has("function.name")), Kind.CALL, "function.arguments", "id", "function.name"),
     PartRule((is_("type", *MEDIA),), Kind.SAID, label=True),
 )
-"""The parts of `content`, in any role."""
+"""The rules for the parts of `content`, in any role."""
 
 CALL = (
     RecordRule(
@@ -81,7 +81,7 @@ CALL = (
         name="function.name|custom.name|tool_call.function.name|name|toolName",
     ),
 )
-"""One item of `tool_calls`."""
+"""The rule for an item of `tool_calls`."""
 
 _CHANNEL = Words("channel", CHANNELS)
 _THOUGHT_KEYS = "reasoning_content|reasoning|thinking|thought|thoughts|reasoning_text"

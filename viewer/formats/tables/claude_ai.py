@@ -42,7 +42,7 @@ _ATTACHED = (
         (has("files[0]"),), each="files[]", rules=(RecordRule((has("file_name"),), Kind.SAID, "user", label=True),)
     ),
 )
-"""Files. The user attached them but did not type their content."""
+"""The rules for files. The user attached them but did not type their content."""
 _ASKED = (TEXT, *MEDIA)
 _ANSWERED = (TEXT, *THOUGHTS, *CALLS, *MEDIA, PartRule((is_("type", "token_budget"),), None))
 _FAULTS = (

@@ -42,7 +42,8 @@ _THREAD: dict[str, Any] = {"thread": "agentId|sessionId", "time": "timestamp"}
 _ASIDE: dict[str, Any] = {"time": "timestamp", "aside": True}
 _USER, _ASSISTANT, _SPOKEN = is_("type", "user"), is_("type", "assistant"), is_("type", "user", "assistant")
 _ENDED = is_("message.stop_reason", "end_turn", "stop_sequence", "max_tokens", "refusal")
-"""The last record of an answer. Without it, a followed answer would stay open until the next record."""
+"""The condition that a record is the last one of an answer. Without this condition, an answer in a followed file would
+stay open until the next record."""
 _MEASURES = ("turn_duration", "microcompact_boundary", "bridge_status", "agents_killed")
 _METADATA = (
     *("file-history-snapshot", "queue-operation", "custom-title", "ai-title", "pr-link", "agent-name", "tag"),

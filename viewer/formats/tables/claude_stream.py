@@ -32,7 +32,7 @@ from viewer.rules.run import W_RUN_ERROR
 _USER, _ASSISTANT, _SPOKEN = is_("type", "user"), is_("type", "assistant"), is_("type", "user", "assistant")
 _RESULT, _EVENT, _SYSTEM = is_("type", "result"), is_("type", "stream_event"), is_("type", "system")
 _STARTER = "parent_tool_use_id|parentToolUseId|parentToolUseID"
-"""The call that started the agent of a record; null for the main agent."""
+"""The path of the ID of the call that started the agent of a record; null for the main agent."""
 _ERROR_CODES = {
     "rate_limit": (W_RUN_ERROR, "rate-limit"),
     "authentication_failed": (W_RUN_ERROR, "auth"),

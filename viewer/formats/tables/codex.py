@@ -57,7 +57,7 @@ def codex_runs(text: str) -> list[tuple[Kind, int, int]]:
 
 
 def _next_hidden(text: str, at: int) -> tuple[int, int]:
-    """Return the next run that was not shown, or an empty one at the end."""
+    """Return the next run that was not shown, or an empty run at the end of the text."""
     found = [(start, start + len(tag)) for tag in _PLAN_TAGS if (start := text.find(tag, at)) >= 0]
     citation = text.find(_CITATION, at)
     if citation >= 0:

@@ -24,7 +24,7 @@ from viewer.rules.run import W_RUN_ERROR
 _DONE = is_("type", "item.completed")
 _ITEM = is_("type", "item.started", "item.updated", "item.completed")
 _GROWS: dict[str, Any] = {"merge": Merge(Mode.REPLACE, "item.id", _DONE)}
-"""An item is written again each time it changes."""
+"""An item is written again whenever it changes."""
 _ERROR = (W_RUN_ERROR, "unknown")
 _CALLS = {
     "command_execution": "command",
@@ -48,7 +48,8 @@ _OUTCOMES = Outcomes(
 
 
 def _item(*types: str) -> tuple[When, ...]:
-    """Return the conditions for an item of one of these types. The member had another name in early versions."""
+    """Return the conditions for an item of one of these types. The member with the type had another name in early
+    versions."""
     return _ITEM, is_("item.type|item.item_type", *types)
 
 
@@ -57,7 +58,7 @@ def _paths(members: str) -> str:
 
 
 def _call(kind: str) -> RecordRule:
-    """Return the rule for a call whose last record contains the answer."""
+    """Return the rule for a call whose last record also contains the reply."""
     reply = RecordRule(
         (_DONE,), Kind.REPLY, "tool", _paths(_ANSWERS[kind]), call_id="item.id", default_name=kind, outcome=_OUTCOMES
     )

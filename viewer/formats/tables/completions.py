@@ -33,7 +33,7 @@ OPEN_THOUGHTS = (
 )
 """The ends of prompts after which the answer begins inside a thought."""
 _HIDDEN = Narrowing(Kind.UNKNOWN, until=(has(_PROMPTS),))
-"""The answer repeats its prompt, or begins inside a thought."""
+"""Hides an answer that repeats its prompt or begins inside a thought."""
 
 # Requests.
 

@@ -112,7 +112,7 @@ ERRORS = {
     "content_filter": "content-filter",
     "server_error": "api",
 }
-"""Reasons, by error code."""
+"""The reasons for errors, by error code."""
 INCOMPLETE = {
     "max_output_tokens": (W_RUN_INCOMPLETE, "max-tokens"),
     "content_filter": (W_RUN_ERROR, "content-filter"),
@@ -149,7 +149,7 @@ PARTS = (
     PartRule((is_("type", "refusal"),), Kind.SAID, "refusal", refusal=True),
     PartRule((is_("type", "audio", "output_audio", "input_audio"),), Kind.SAID, "transcript"),
 )
-"""The content parts of messages and of chunks."""
+"""The rules for the content parts of messages and of chunks."""
 _NO_THOUGHT = (no_flag("thought"), no_flag("extra_content.google.thought"))
 _CALL = RecordRule(
     (),
@@ -173,7 +173,7 @@ ITEMS = (
     ),
     *(replace(_CALL, when=when) for when in ((ends("type", "_call"),), (lacks("type"), has("call_id")))),
 )
-"""The items of a response."""
+"""The rules for the items of a response."""
 
 EVENT_TABLE = EventTable(
     _KINDS,

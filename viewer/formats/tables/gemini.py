@@ -48,7 +48,7 @@ _CONTENT = (
 
 def _candidate(when: When, key: str) -> RecordRule:
     """Return the rule for an answer or its next piece. Chunks contain the number of the answer, unless there is only
-    one."""
+    one answer."""
     return RecordRule(
         (when,),
         Kind.SAID,

@@ -37,7 +37,7 @@ _OUTPUT = "result[0].functionResponse.response.output"
 
 
 def _reply(body: str, *when: When) -> RecordRule:
-    """Return the result of a tool call."""
+    """Return the rule for the result of a tool call."""
     return RecordRule(
         when,
         Kind.REPLY,

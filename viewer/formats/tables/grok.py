@@ -119,7 +119,8 @@ _HISTORY = (
         ),
     ),
 )
-"""Only a prompt with an index was typed by the user. The program adds the others, most of them with a reason."""
+"""Only a prompt with an index was typed by the user. All other prompts come from the program, most of them with a
+reason."""
 
 _OF_OTHERS = ("uuid", "role", "session_id", "sessionId", "message", "id")
 

@@ -70,7 +70,8 @@ _OUTPUTS = (
 )
 _HAS_INPUT = is_("steps[0].type", "user_input")
 _NO_TRACE = lacks("traceId|trace_id|run_type|parentObservationId")
-"""The input of a model call in a trace may contain more than the user typed."""
+"""The condition that a record is not part of a trace, where the input of a model call may contain more than the user
+typed."""
 _PLAIN = (
     RecordRule((has("system_instruction"),), Kind.INSTRUCTION, "system", "system_instruction", goes_on=True),
     RecordRule((has("tools"),), Kind.INSTRUCTION, "system", "tools", goes_on=True),

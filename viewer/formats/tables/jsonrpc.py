@@ -51,7 +51,7 @@ def _update(*names: str) -> tuple[When, ...]:
 
 
 def _chunk(name: str, kind: Kind) -> tuple[RecordRule, ...]:
-    """Return the rules for a piece of text. Pieces with the same ID form one message, even if others come between
+    """Return the rules for a piece of text. Pieces with the same ID form one message, even if other pieces come between
     them."""
     at = f"{_UPDATE}.messageId"
     return tuple(
@@ -71,7 +71,7 @@ _STARTER = "|".join(
     f"{_UPDATE}._meta.{name}"
     for name in ("claudeCode.parentToolUseId", "parentToolUseId", "parentToolCallId", "codex.subagent.threadId")
 )
-"""The call or thread of another agent, in the members that adapters add to an update."""
+"""The paths at which adapters add the call or thread of another agent to an update."""
 _OF_TOOL = Merge(Mode.REPLACE, f"{_UPDATE}.toolCallId")
 _CLIENT = (
     RecordRule(

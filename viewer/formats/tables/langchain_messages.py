@@ -63,6 +63,6 @@ STORED = (
     *_rules("id[-1]", "kwargs.", has("kwargs")),
     *_rules("type", "data.", lacks("kwargs"), has("data")),
 )
-"""A message as LangChain stores it: a constructor, or a type next to data."""
+"""The rules for a message as LangChain stores it: a constructor, or a type next to data."""
 TYPED = (*STORED, *_rules("type", "", lacks("kwargs"), lacks("data")))
-"""A message as LangChain stores or prints it."""
+"""The rules for a message as LangChain stores or prints it."""

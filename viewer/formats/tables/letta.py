@@ -300,11 +300,11 @@ _AGENT = (
     ),
     RecordRule((_IS_AGENT,), None),
 )
-"""Only the newest type of agent answers in the text of a message. Others call a tool to send a message."""
+"""Only the newest type of agent answers in the text of a message. All other types call a tool to send a message."""
 
 
 def _wrapped(holder: str) -> tuple[Inner, ...]:
-    """Return which strings in messages contain JSON."""
+    """Return the places of strings in messages that may contain JSON."""
     prefix = f"{holder}." if holder else ""
     return (
         Inner(holder, "content", (is_("message_type|role", "user_message", "user"), starts("content", *_PACKAGES))),

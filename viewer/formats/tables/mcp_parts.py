@@ -15,4 +15,4 @@ TEXTS = (
     PartRule((_TEXT, is_("annotations.audience[1]", "user")), Kind.SAID, "text"),
     PartRule((_TEXT,), Kind.INJECTED, "text"),
 )
-"""Text for the user. If its audience does not include the user, it is injected."""
+"""The rules for text. Text whose audience does not include the user is injected."""

@@ -97,7 +97,7 @@ def no_flag(path: str) -> When:
 
 
 class Words(Struct, frozen=True):
-    """The channels that words in a record name."""
+    """Maps the words at a path to channels."""
 
     path: str
     words: Mapping[str, Channel]
@@ -134,7 +134,7 @@ class Mode(Enum):
     APPEND = "append"
     """The text is appended."""
     REPLACE = "replace"
-    """The text replaces the earlier one."""
+    """The text replaces the earlier text."""
     REPEAT = "repeat"
     """The record is a copy if a message of the same role has this text. Otherwise, it is a message."""
     FINAL = "final"
@@ -148,11 +148,11 @@ class Merge(Struct, frozen=True):
     key: str = ""
     """The path of the key. If it is empty, consecutive messages of this rule belong together."""
     done: When | None = None
-    """The condition on the record that ends the message, even if it adds nothing."""
+    """The condition on the record that ends the message, even if that record adds nothing."""
     begins: When | None = None
     """The condition on a record that begins another message, if there is no key."""
     consecutive: bool = False
-    """True if any other message ends this one, although it has a key."""
+    """True if any other message ends a message of this rule, even though it has a key."""
 
 
 class Exchange(Enum):
@@ -206,10 +206,10 @@ class Stream(Struct, frozen=True):
     scope: str = ""
     """The path of the value that separates replies that arrive at the same time."""
     reply: str = ""
-    """The path of the ID of the reply, which its other records use as merge key."""
+    """The path of the ID of the reply, which the other records of the reply use as their merge key."""
     by_chunks: bool = False
-    """True if a reply consists of chunks. The first one decides its kind, even without text, and none ends it. Without
-    a scope, the record continues the reply of the chunk right before it."""
+    """True if a reply consists of chunks. The first chunk decides the kind of the reply, even without text, and no
+    chunk ends the reply. Without a scope, the record continues the reply of the chunk right before it."""
 
 
 class Copies(Struct, frozen=True):
@@ -307,13 +307,15 @@ class RecordRule(Struct, frozen=True):
     parts: tuple[PartRule, ...] = ()
     """Rules for each item of the body. A string counts as one text part."""
     each: str = ""
-    """The path of nested records. The rule with it does not end the evaluation."""
+    """The path of nested records. A rule with this path does not end the evaluation."""
     rules: tuple[RecordRule, ...] = ()
-    """The rules for nested records. They inherit the thread, the time and, for replies, the call ID of this record."""
+    """The rules for nested records. Nested records inherit the thread, the time and, for replies, the call ID of this
+    record."""
     branches: Branches | None = None
-    """The tree of nested records. They are read branch by branch, and those on older branches are superseded."""
+    """The tree of nested records. The records are read branch by branch, and records on older branches are
+    superseded."""
     order: str = ""
-    """The path of a number in each nested record. They are sorted by it, because the newest may come first."""
+    """The path of a number by which nested records are sorted, because the newest may come first."""
     place: int = 0
     """-1 if the messages of the rule go before everything else in the record, 1 if they go after it."""
     also: tuple[RecordRule, ...] = ()
@@ -333,7 +335,7 @@ class RecordRule(Struct, frozen=True):
     exchange: Exchange | None = None
     """The role of the record in a conversation with a server."""
     once: bool = False
-    """True if text that the transcript already has is a copy."""
+    """True if text that the transcript already contains is a copy."""
     later: Kind | None = None
     """The kind of text after the first message of a transcript, if only the first may be said. Instructions and
     injected or replayed text do not count."""
@@ -374,7 +376,7 @@ class RecordRule(Struct, frozen=True):
     then: tuple[str, ...] = ()
     """Paths of additional text in a message without parts, each separated by an empty line."""
     repeats: tuple[str, ...] = ()
-    """Paths of strings and message lists. Text, or the start of `each`, that repeats them is a copy."""
+    """Paths of strings and message lists. Text, or items at the start of `each`, that repeat one of them are copies."""
     unused: bool = False
     """True for an answer that no user received. Its text is unknown and in a separate thread."""
     of_conversation: bool = False
@@ -473,7 +475,7 @@ class Act(Enum):
     BEGINS = "begins"
     """A response begins."""
     ENDS = "ends"
-    """A response ends, with all its messages."""
+    """A response and all its messages end."""
     ERROR = "error"
     BREAKS_OFF = "breaks-off"
     """A response ends, but its messages stay unfinished."""
@@ -518,13 +520,13 @@ class EventTable(Struct, frozen=True):
     choice_members: frozenset[str] = frozenset()
     """The members of a choice that are read or contain no message text."""
     api: Mapping[str, EventKind] = field(default_factory=dict)
-    """The effects of other events of the Responses API, by type."""
+    """The effects of events that are only recognized in a stream of the Responses API, by type."""
     interface: str = ""
     """The prefix of the types of an API. A type that is not in `kinds` may have text, which is hidden."""
     progress: frozenset[str] = frozenset()
     """Last words of unlisted types that only report the state of a tool."""
     deltas: tuple[str, ...] = ("delta",)
-    """Members of an event. One of them may contain more text."""
+    """Members of a delta event. One of them may contain the added text."""
     wholes: tuple[str, ...] = ("text",)
     """Members of a closing event. One of them may repeat the whole text of the message."""
     errors: Mapping[str, str] = field(default_factory=dict)
@@ -578,7 +580,7 @@ class Spans(Struct, frozen=True):
     group: str = ""
     """The path of the conversation. Without it, each trace is a conversation."""
     attributes: str = "attributes"
-    """The member that contains the attributes, if any. A span without it consists of attributes itself."""
+    """The member that contains the attributes, if any. A span without this member consists of attributes itself."""
     agents: tuple[When, ...] = ()
     """Conditions. A span that meets any of them belongs to an agent."""
     workflows: tuple[When, ...] = ()
@@ -599,7 +601,7 @@ class Counting(Enum):
     LAST = "last"
     """Only the last report counts: for each key or, without keys, for each message."""
     COUNTER = "counter"
-    """The number is a session-wide counter, so only its increases are used."""
+    """The numbers are session-wide counters, so only their increases are used."""
     OPENS = "opens"
     """The usage belongs to the reply that begins."""
     JOINS = "joins"
@@ -627,12 +629,13 @@ class Tokens(Struct, frozen=True):
 
 
 class Recall(Struct, frozen=True):
-    """A value that a record assigns to an ID, and that later records need although they only name the ID.
+    """A value that one record assigns to an ID, and that later records need although they only name the ID.
 
-    Such a record gets the value as a member. For an unknown ID, it gets no member; for an ID with two values, `?`."""
+    The value is added to each of these later records as a member. If the ID is unknown, no member is added; if the ID
+    has two values, the member is `?`."""
 
     name: str
-    """The name of the member. No record has a member with this name."""
+    """The name of the member that is added. No record in a file has a member with this name."""
     needed_by: str
     """The path of the ID in the records that need the value."""
     id: str
@@ -645,7 +648,7 @@ class Recall(Struct, frozen=True):
 
 
 class RecordFormat(Struct, frozen=True, eq=False):
-    """A format, defined by a table. Each is equal only to itself, so results that depend on it can be cached."""
+    """A format, defined by a table. A format is equal only to itself, so results that depend on it can be cached."""
 
     name: str
     title: str
@@ -670,7 +673,7 @@ class RecordFormat(Struct, frozen=True, eq=False):
     version: str = ""
     threads: Threads | None = None
     alone: Mapping[str, Alone] = field(default_factory=dict)
-    """The meaning of the primary records of a copy group without a partner."""
+    """The meaning of primary records without a partner, by copy group."""
     history: History | None = None
     replays: Narrowing | None = None
     """The kind of text in a session that starts right after the first one, because this text is history."""

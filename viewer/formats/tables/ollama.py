@@ -83,7 +83,7 @@ MESSAGES = (
         name="tool_name|name",
     ),
 )
-"""The messages of a request."""
+"""The rules for the messages of a request."""
 
 _INSTRUCTION = RecordRule((has("system"),), Kind.INSTRUCTION, role="system", body="system")
 _PROMPT = RecordRule((has("prompt"),), Kind.UNKNOWN, role="user", body="prompt")

@@ -53,7 +53,8 @@ def _files(role: str) -> RecordRule:
 
 
 _IN_ITEMS = is_("output[-1].type", "message")
-"""True if the last item is an answer. In that case, the items are the whole message, and the content repeats them."""
+"""The condition that the last item is an answer. In that case, the items are the whole message, and the content repeats
+them."""
 _MESSAGES = (
     RecordRule((_ASSISTANT, _IN_ITEMS), each="output[]", rules=_OUTPUT, faults=_FAILED, **_COMMON),
     RecordRule((_USER,), Kind.SAID, "user", "content", _PARTS, also=(_files("user"),), **_COMMON),

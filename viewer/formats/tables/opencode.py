@@ -107,8 +107,8 @@ _SEEN = (
     (is_(_PARENT, _ROOT),),
     (lacks(_PARENT), is_(_AGENT, "build", "plan")),
 )
-"""The conditions that a session has no parent. If no event announced it, its agent must be one that talks to the
-user."""
+"""The conditions under which the user sees a session: it has no parent or, if no event announced it, its agent is one
+that talks to the user."""
 _SERVER_PART: dict[str, Any] = {
     "body": "properties.part",
     "parts": _PARTS,

@@ -397,7 +397,8 @@ _WEAVE_RULES = (
         time="ended_at",
     ),
 )
-"""The rules for a call that Weave exported. Only the arguments and the answer of a model's interface are read."""
+"""The rules for a call that Weave exported. Messages are read only if the arguments and the answer have the form of a
+model API."""
 
 OTEL = RecordFormat(
     name="otel",

@@ -41,7 +41,7 @@ _PARTS = (
     _IMAGE,
 )
 _SO_FAR = (_TEXT, PartRule((is_("type", "thinking", "toolCall"),), None))
-"""The parts of an unfinished answer. Thoughts and calls are read when it is complete."""
+"""The rules for the parts of an unfinished answer. Thoughts and calls are read once the answer is complete."""
 _TIME = "timestamp|message.timestamp"
 _BODY: dict[str, Any] = {"body": "message.content", "time": _TIME}
 _STOPS = Fault(
@@ -59,7 +59,7 @@ _UPDATES = Merge(Mode.PARTS, "message.timestamp")
 """An event repeats the message so far."""
 _SUBAGENT = Narrowing(Kind.SUBAGENT)
 _CALLING = "callingSessionId|calling_session_id"
-"""Members of a session that another one started, as Droid writes them. Droid's sessions may be mistaken for Pi's."""
+"""The members in which Droid names the session that started this one. A Droid session may be mistaken for one of Pi."""
 
 
 def _role(*roles: str) -> When:

@@ -23,7 +23,7 @@ from viewer.rules.run import W_RUN_ERROR, W_RUN_INCOMPLETE
 
 _KIND = "part_kind"
 _PHASE = "provider_details.phase|phase"
-"""The phase of a Responses API text. Commentary is not an answer."""
+"""The path of the phase of text from the Responses API. Commentary is not an answer."""
 _CONTENT = (
     PartRule((is_("kind", "text-content"),), Kind.SAID, "content"),
     PartRule(

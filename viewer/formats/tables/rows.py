@@ -46,8 +46,8 @@ _PAIRS = tuple(
     )
     for asked, answered in (("human", "assistant"), ("input", "output"))
 )
-"""A question with its answer, as in the data sets of Firefly, Capybara, and XTuner. With other members, it may be a
-call."""
+"""The rules for a question with its answer, as in the data sets of Firefly, Capybara, and XTuner. A row with other
+members may be a call."""
 _TURNS = (
     RecordRule((is_("from", "system"),), Kind.INSTRUCTION, "system", "value"),
     RecordRule((_CALLS, When("value", kind=JsonKind.OBJECT)), each="value", rules=CALL, whole=True),
@@ -60,7 +60,7 @@ _TURNS = (
     *_PAIRS,
     *CHAT,
 )
-"""A ShareGPT turn, or a message."""
+"""The rules for a ShareGPT turn or a message."""
 
 _LISTS = ("messages", "conversations", "conversation")
 _NO_LIST = tuple(lacks(name) for name in _LISTS)
@@ -124,7 +124,7 @@ second answer of AlpacaEval was written by another model for comparison."""
 
 
 def _compared(first: str, second: str, verdict: str, of_second: tuple[str, ...]) -> Iterator[RecordRule]:
-    """Yield the rules for two answers, one of which is better. The other one is unused."""
+    """Yield the rules for two answers, one of which is better. The other answer is unused."""
     both = (has(first), has(second), *_NO_LIST)
     orders = [(first, second, both)]
     if verdict:
@@ -146,9 +146,10 @@ _CONTEXT = "context"
 _THOUGHTS = (RecordRule((When("", kind=JsonKind.STRING),), Kind.THOUGHT, "assistant"),)
 _RESPONSE = (RecordRule((), Kind.SAID, "assistant", "response", PARTS),)
 _ARENA = (RecordRule((has("[0].role"),), None, also=(RecordRule((), each="[]", rules=CHAT),), starts=True),)
-"""One of two conversations that the user saw side by side."""
+"""The rule for one of two conversations that the user saw side by side."""
 _CHOICES = (RecordRule((has("turns"),), Kind.UNKNOWN, "assistant", "turns"),)
-"""A model's alternative answers to the turns of an MT-Bench question. The questions are in another file."""
+"""The rule for a model's alternative answers to the turns of an MT-Bench question. The questions are in another
+file."""
 
 _IS_ULTRA = (When("data[0]", kind=JsonKind.STRING), *_NO_LIST, only("id", "data"))
 _MOST_ALTERNATING = 64
@@ -298,7 +299,7 @@ _ROW = (
         unused=True,
     ),
 )
-"""The messages of a row, in order."""
+"""The rules for the messages of a row, in order."""
 _OF_ROW = tuple(replace(rule, of_conversation=True) for rule in _ROW)
 
 _TEMPLATES = frozenset(

@@ -16,7 +16,7 @@ from viewer.syntax.json_text import JsonKind
 def _pieces(
     when: tuple[When, ...], kind: Kind, body: str, id: str = "id", parts: tuple[PartRule, ...] = ()
 ) -> tuple[RecordRule, ...]:
-    """Return the rules for pieces of text, which belong together by the ID of the answer, if there is one."""
+    """Return the rules for pieces of text. The pieces of an answer share its ID, if it has one."""
     return tuple(
         RecordRule((*when, identified), kind, "assistant", body, parts, merge=Merge(Mode.APPEND, key))
         for identified, key in ((has(id), id), (lacks(id), ""))
@@ -80,7 +80,7 @@ _RESPONSE_EVENTS = (
     ),
     RecordRule((starts("type", "response."),), None),
 )
-"""The last event contains the whole answer. The text in an earlier one may be a thought."""
+"""The last event contains the whole answer. The text in an earlier event may be a thought."""
 _GEMINI = (
     *_pieces(
         (is_("candidates[0].content.role", "model"), lacks("candidates[1]")),
@@ -117,7 +117,7 @@ EVENTS = (_ERROR, *_CHUNK, *stream_rules(), *_RESPONSE_EVENTS, *_GEMINI, *_OLLAM
 
 
 def with_split_prompts(rules: tuple[RecordRule, ...]) -> tuple[RecordRule, ...]:
-    """Return the rules, changed to split what the user said, because clients put reminders and command output there."""
+    """Return the rules, changed to split user text, because clients put reminders and command output there."""
     return tuple(
         replace(
             rule,

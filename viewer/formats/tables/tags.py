@@ -99,7 +99,8 @@ def gemini_tags(text: str) -> Runs:
 
 
 def pi_tags(text: str) -> Runs:
-    """Split the text of a Pi prompt. Skills and files that the user named are added to it as elements."""
+    """Split the text of a Pi prompt. The program adds skills and files that the user named to the prompt as
+    elements."""
     runs: Runs = []
     at = 0
     while found := _PI_ELEMENT.search(text, at):
@@ -143,7 +144,8 @@ def _typed_in(name: str, text: str) -> Runs:
 
 
 def cline_tags(text: str) -> Runs:
-    """Split the text of a Cline user record. The user typed only certain elements outside all others."""
+    """Split the text of a Cline user record. The user typed only the content of certain elements that are outside all
+    others."""
     runs: Runs = []
     at = 0
     while found := _TAG.search(text, at):

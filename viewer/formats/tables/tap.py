@@ -86,7 +86,8 @@ _WHOLE = {
     "responses": (RecordRule((When("output", kind=_LIST),), each="output[]", rules=ITEM_RULES),),
     "ollama-chat": OLLAMA_ANSWERS,
 }
-"""The rules for the body of an answer that was not streamed, by API. The text of other APIs is a delta."""
+"""The rules for the body of an answer that was not streamed, by API. For all other APIs, the log contains the text as a
+delta."""
 
 _PARTS = (
     PartRule((is_("type", "text"),), Kind.SAID, "text"),

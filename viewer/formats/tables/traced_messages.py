@@ -41,4 +41,4 @@ _ONE = (
     *GEN_AI_MESSAGE,
 )
 TRACED = (RecordRule((When("", kind=JsonKind.ARRAY),), each="[]", rules=_ONE, whole=True), *_ONE)
-"""A message, or a list of messages."""
+"""The rules for a message or a list of messages."""

@@ -40,7 +40,7 @@ class _Item(Struct):
 
 class AiderReader:
     """Reads line by line. The lines after a prompt are recorded at the next prompt or at the line with the token
-    counts, because only then is it known which of them were a thought."""
+    counts, because only then is it known which of them are part of a thought."""
 
     def __init__(self, record: Recorder) -> None:
         self._record = record
@@ -144,7 +144,7 @@ class AiderReader:
     # Writing.
 
     def _write(self, until: int | None = None) -> None:
-        """Record everything read up to this line."""
+        """Record everything that was read before this offset."""
         if self._ruler:
             self._add(Kind.SAID, *self._ruler)
             self._ruler = None

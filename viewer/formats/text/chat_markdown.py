@@ -1,5 +1,5 @@
-"""Reader of chats that browser extensions export from ChatGPT as Markdown: a heading before each message names who
-speaks."""
+"""Reader of chats that browser extensions export from ChatGPT as Markdown: a heading before each message names the
+speaker."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ class ChatMarkdownReader:
         self._data.clear()
 
     def _without_thought(self, lines: list[Span]) -> list[Span]:
-        """Record a folded thought at the start of an answer. Return the lines after it."""
+        """If an answer begins with a folded thought, record the thought. Return the remaining lines."""
         if self._read(*lines[0]) != _FOLDED:
             return lines
         ends = [at for at, line in enumerate(lines) if self._read(*line) == _UNFOLDED]

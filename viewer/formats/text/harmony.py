@@ -50,7 +50,7 @@ def read_beginning(reader: TextReader) -> State | None:
 
 
 def end_beginning(reader: TextReader) -> State | None:
-    """At the end of the input, decide from what has been read."""
+    """Make the decision of `read_beginning` at the end of the input."""
     cursor = reader.cursor
     if _begins_with_event(cursor, True):
         return State.OUTSIDE
@@ -95,7 +95,8 @@ def _begin_stripped(reader: TextReader, limit: int) -> State:
 
 
 def read_stripped(reader: TextReader) -> State | None:
-    """Guess where messages begin: with `assistant` and a channel word. All guessed messages are hidden."""
+    """Guess where messages begin: at each `assistant` that a channel word directly follows. All guessed messages are
+    hidden."""
     cursor = reader.cursor
     data, base = cursor.window.data, cursor.window.base
     match = _SEPARATOR.search(data, cursor.scan - base)

@@ -27,7 +27,8 @@ class LogLines:
         self._events: EventLines | None = None
 
     def try_line(self, line: bytes, offset: int, first: Callable[[], None]) -> bool:
-        """Apply the line if it is an event, and return True. `first` is called before anything is recorded."""
+        """If the line is an event, apply it and return True; otherwise, return False. `first` is called before anything
+        is recorded."""
         if not may_be_event(line):
             return False
         if self._events is None:

@@ -13,8 +13,8 @@ TEMPLATE = "template"
 """The token name for a mark of a chat template."""
 _FEW = 256
 _SHORT = 4096
-"""For up to this many searches of at most this many bytes each, two searches take less time than compiling their
-union."""
+"""For up to `_FEW` searches of at most `_SHORT` bytes each, searching separately for tokens and marks takes less time
+than compiling a pattern for both."""
 
 
 class MarkTokens(TokenSet):
@@ -24,8 +24,8 @@ class MarkTokens(TokenSet):
         self._spelled = dict(spelled)
         super().__init__(self._spelled)
         self._left = _FEW
-        """The number of further searches that look for tokens and marks separately. Without any marks, their pattern is
-        never compiled."""
+        """The number of further searches that look for tokens and marks separately. If there are few searches and no
+        marks, no pattern for marks is compiled."""
         longest_first = sorted(self._spelled, key=len, reverse=True)
         self._all = lazy_regex(b"|".join([*map(re.escape, longest_first), MARK.pattern]))
 

@@ -48,7 +48,7 @@ def shown_source(data: bytes, role: str, kinds: frozenset[BlockKind]) -> str | N
 
 
 def _joined(left: Body, source: bytes) -> bytes:
-    """Return the source of both runs, with the marks that quote them."""
+    """Return the source of the runs that are left, with the marks that quote them."""
     parts: list[bytes] = []
     at, was_quoted = 0, False
     for run in left.runs:

@@ -18,8 +18,8 @@ _SPEAKER = re.compile(
     rb"_\*\*(?:(User|Agent|Assistant)( - sidechain)?( \((?:model [^,()]*, )?mode [^()]*\))?"
     rb"(?: \([^()]*(?:\([^()]*\)[^()]*)*\))?)?\*\*_"
 )
-"""The speaker. The editor extension names the mode of the agent, and the oldest files do not always name the
-speaker."""
+"""The line that names the speaker. The editor extension adds the mode of the agent, and the oldest files do not always
+name the speaker."""
 _SEPARATOR = b"---"
 _COMMENT = b"<!-- "
 _TITLES = (b"# ", b"## ")
@@ -28,7 +28,7 @@ _BLOCKS = (
     (b"<think>", b"</details></think>", Kind.THOUGHT),
     (b"<tool-use", b"</details></tool-use>", Kind.CALL),
 )
-"""The starts and ends of what the user did not see. Each has its own lines."""
+"""The starts and ends of blocks that the user did not see, and their kinds. No other text is on their lines."""
 _END_ON_ITS_OWN_LINE = b"</tool-use>"
 """The end of a call in files of the editor extension, below the end of its `details` element."""
 _OLD_CALL = re.compile(rb"<details|<summary|Tool use:")

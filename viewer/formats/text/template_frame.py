@@ -24,7 +24,7 @@ _SPOKEN = (Speaker.USER, Speaker.ASSISTANT)
 
 
 class Head(Struct, frozen=True):
-    """The words before a body."""
+    """The header of a frame: who speaks, and the role and name as written."""
 
     speaker: Speaker | None
     """The speaker; None for a role that is not in the template."""
@@ -58,7 +58,7 @@ def _reply_header(name: str | None, call_id: str | None = None) -> Header:
 
 
 class TemplateFrame:
-    """Reads the parts of a frame. They share its span, so they are closed together."""
+    """Reads the parts of a frame. All parts share the span of the frame, so they are closed together."""
 
     is_special = False
     """Always false, because the marks of OpenChatML 0.1 have no meaning here."""
@@ -125,7 +125,7 @@ class TemplateFrame:
         self.record.report(W_MARKER_IN_BODY, "nested", token.start, token.end, self.part.number)
 
     def settle(self) -> None:
-        """Report what is certain."""
+        """Report the current part, unless its text is held back."""
         if not self._is_held:
             self._announce(self.part)
 
@@ -174,7 +174,7 @@ class TemplateFrame:
     # Interface for the marks of templates.
 
     def begin_block(self, part: Part, at: int) -> None:
-        """Begin a new part with a mark at this offset."""
+        """End the current part and begin a new one, whose mark is at this offset."""
         self._end_part()
         assert part.block is not None
         kind = _KIND_OF[part.block.kind]
@@ -274,7 +274,7 @@ class TemplateFrame:
             each.first = part.at + run.start + len(text) - len(text.lstrip(SPACE))
             each.end = max(each.first, part.at + run.start + len(text.rstrip(SPACE)))
             if not parts:
-                each.number = part.number  # it was reported while it grew
+                each.number = part.number  # it was reported while it was growing
             parts.append(each)
             if run.kind is Kind.CALL and run.is_json and not run.name:
                 for known in parts[announced:]:  # in order, because this assigns their numbers
@@ -311,7 +311,7 @@ def _is_thought(part: Part) -> bool:
 
 
 def _with_kind(header: Header) -> Header:
-    """Set the kind in the header of text that a later mark hid."""
+    """Return the header with the right kind, for text that a later mark hid."""
     if header.kind is not Kind.SAID or header.channel is Channel.FINAL:
         return header
     if header.channel is Channel.ANALYSIS:

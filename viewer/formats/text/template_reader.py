@@ -22,7 +22,8 @@ _OUTER = (
     *("<s>", "</s>", "<bos>", "<eos>", "<BOS_TOKEN>", "<EOS_TOKEN>", "[BOS]", "<|begin_of_text|>", "<|end_of_text|>"),
     *("<|startoftext|>", "<|endoftext|>"),
 )
-"""Marks at the start or end of any input. Inside a frame, they are text; between frames, they are not."""
+"""Marks that may begin or end an input, whatever its template. Inside a frame, they are text; between frames, they are
+not."""
 _EDGE = "edge"
 _START, _END, _LAYOUT, _LOOKALIKE, _HEADER_END = "start", "end", "layout", "lookalike", "header-end"
 
@@ -267,7 +268,7 @@ class TemplateReader:
     # The window.
 
     def _next_token(self, tokens: TokenSet, ended: bool) -> Token | None:
-        """Pass on text up to the next token and return the token."""
+        """Pass on the text before the next token. Return the token, or None if more bytes are needed."""
         window = self._window
         token = tokens.search(window, self._at)
         if ended or (token and window.end - token.end > LONGEST_FOLD):

@@ -53,7 +53,7 @@ def find_sign(text: bytes) -> Sign | None:
 
 
 def _plain(text: bytes) -> str:
-    """Return the template for frames that several templates share."""
+    """Return the template for frames that several templates share, or an empty string if nothing identifies it."""
     if _GLM.search(text):
         return "glm"
     return "phi" if b"<|end|>" in text else ""

@@ -1,4 +1,4 @@
-"""Recognize calls, tool lists and replies in chat template frames that have no marks around them.
+"""Recognize calls, tool lists, and replies that have no marks around them, in the frames of chat templates.
 
 Functions return kinds and offsets."""
 
@@ -57,8 +57,8 @@ def may_be_call(text: bytes) -> bool:
 
 
 def whole_call(text: bytes) -> list[Run]:
-    """Return a whole answer that is a JSON call, possibly unfinished, or that consists of parts, each after `>>>` and a
-    recipient."""
+    """Return the runs of a whole answer: JSON calls, even an unfinished one; parts that each follow `>>>` and a
+    recipient; or plain text."""
     if text.lstrip(_SPACE).startswith(_RECIPIENT):
         return _to_recipients(text)
     said = [Run(Kind.SAID, 0, len(text))]
@@ -73,7 +73,7 @@ def whole_call(text: bytes) -> list[Run]:
 
 
 def _objects(text: bytes) -> list[Run]:
-    """Return the calls in consecutive objects, or none if anything else follows them."""
+    """Return the calls in two or more consecutive objects, or none if anything else follows them."""
     runs: list[Run] = []
     found = _NEXT_OBJECT.match(text)
     while found is not None and len(runs) < MOST_OBJECTS:
@@ -89,7 +89,7 @@ def _objects(text: bytes) -> list[Run]:
 
 
 def _to_recipients(text: bytes) -> list[Run]:
-    """Return the runs of `>>>all` and `>>>name`."""
+    """Return a run for the text after each `>>>all` and `>>>name`."""
     runs: list[Run] = []
     heads = [*_TO.finditer(text)]
     for head, after in zip(heads, [*heads[1:], None], strict=True):
@@ -123,7 +123,7 @@ def may_list_tools(text: bytes) -> bool:
 
 
 def tools_first(text: bytes) -> list[Run]:
-    """Return the tool list that a template writes before the user's words."""
+    """Return the runs of a prompt: the tool list that the template writes first, if any, and the user's words."""
     at = text.find(b"{", text.find(b"\n\n", text.find(b"Do not use variables.")))
     if not text.lstrip(_SPACE).startswith(_TOOLS):
         return [Run(Kind.SAID, 0, len(text))]
@@ -153,7 +153,7 @@ _OLD_PARTS = {
     b"<|function_output|>": Kind.REPLY,
     b"<|function_list|>": Kind.INSTRUCTION,
 }
-"""Marks of OpenChatML 0.1 parts. That format has the same frames."""
+"""Marks of OpenChatML 0.1 parts. They may occur in ChatML, because both formats have the same frames."""
 
 
 def may_be_old_part(text: bytes) -> bool:
@@ -162,7 +162,7 @@ def may_be_old_part(text: bytes) -> bool:
 
 
 def old_part(text: bytes) -> list[Run]:
-    """Return the content of text that is a single OpenChatML 0.1 part, with its kind."""
+    """Return the run of the text: the content of a single OpenChatML 0.1 part, or plain text."""
     bare = text.lstrip(_SPACE)
     mark = next((mark for mark in _OLD_PARTS if bare.startswith(mark)), None)
     if mark is None:
@@ -195,7 +195,8 @@ def may_be_named_call(text: bytes) -> bool:
 
 
 def named_call(text: bytes) -> list[Run]:
-    """Return a whole answer that is a tool name, a line break, and arguments."""
+    """Return the run of a whole answer: a call if it is a tool name, a line break, and arguments; otherwise, plain
+    text."""
     found = _NAMED_CALL.match(text)
     if found is None:
         return [Run(Kind.SAID, 0, len(text))]
@@ -212,7 +213,7 @@ def may_be_action(text: bytes) -> bool:
 
 
 def action(text: bytes) -> list[Run]:
-    """Return the calls after `Action:`."""
+    """Return the runs of an answer: the calls after `Action:`, if any, and the remaining text."""
     found = _ACTION_LIST.match(text)
     if found is None:
         return [Run(Kind.SAID, 0, len(text))]
@@ -223,7 +224,7 @@ def action(text: bytes) -> list[Run]:
 
 
 def return_of(text: bytes) -> list[Run]:
-    """Return a reply whose first line names the call."""
+    """Return the run of a reply. Its first line may name the call."""
     found = _RETURN.match(text)
     if found is None:
         return [Run(Kind.REPLY, 0, len(text))]
@@ -233,7 +234,7 @@ def return_of(text: bytes) -> list[Run]:
 
 
 def responses(text: bytes) -> list[Run]:
-    """Return the replies between `<response>` tags."""
+    """Return the replies in `<response>` tags, and any text outside these tags as further replies."""
     runs: list[Run] = []
     at = 0
     for found in _RESPONSE.finditer(text):

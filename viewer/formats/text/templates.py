@@ -33,7 +33,7 @@ class Held(Struct, frozen=True):
     may_be: Callable[[bytes], bool]
     """True as long as the text may be more than plain words."""
     split: Split
-    """The runs of the text."""
+    """Splits the text into runs."""
 
 
 COMMON_ROLES: Mapping[str, Speaker] = {speaker.value: speaker for speaker in Speaker}
@@ -44,7 +44,7 @@ class Template(Struct, frozen=True):
 
     name: str
     starts: Mapping[str, Speaker | None]
-    """The marks that begin a frame. With None, the words of the header name the role."""
+    """The marks that begin a frame, each with its speaker; None if the words of the header name the role."""
     ends: tuple[str, ...] = ()
     header_ends: tuple[str, ...] = ()
     """The marks after the words of a header."""
@@ -52,13 +52,13 @@ class Template(Struct, frozen=True):
     """Marks that belong to no frame and no text."""
     roles: Mapping[str, Speaker] = field(default_factory=lambda: COMMON_ROLES)
     names_tools: bool = False
-    """True if a word other than a role names the tool that answers."""
+    """True if header words that are not a role name the tool that replies."""
     open_ended: frozenset[Speaker] = frozenset()
-    """The frames that end where the next frame begins."""
+    """The speakers whose frames end where the next frame begins."""
     both: frozenset[str] = frozenset()
     """The start marks that also end the previous frame, whichever it is."""
     begins_with: Speaker | None = None
-    """Whose text comes before the first mark."""
+    """The speaker of the text before the first mark; None if no message is expected there."""
     replies_outside: bool = False
     """True if a reply may come between two frames. The text after it is then an answer."""
     lookalikes: tuple[str, ...] = ()

@@ -30,7 +30,7 @@ class Item(Struct, frozen=True, gc=False):
 
     @property
     def is_id(self) -> bool:
-        """True if the vocabulary may have such a token."""
+        """True if the vocabulary may contain a token with this number."""
         return self.number is not None and self.number <= LAST_ID
 
 

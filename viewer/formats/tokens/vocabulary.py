@@ -90,8 +90,8 @@ def text_of_id(number: int, vocabulary: Vocabulary | None) -> bytes:
 
 @lru_cache(maxsize=1)
 def load_vocabulary() -> Vocabulary | None:
-    """Load the vocabulary of the extra `tokens`, if it is installed and its data is on this machine. Nothing is
-    fetched."""
+    """Load the vocabulary if the extra `tokens` is installed and the data is on this machine; otherwise, return None.
+    Nothing is downloaded."""
     try:
         tiktoken = importlib.import_module("tiktoken")
         cache = importlib.import_module("tiktoken.load")
@@ -138,7 +138,7 @@ def _is_on_this_machine(cache: ModuleType) -> bool:
 
 
 def _cache_folder(cache: ModuleType) -> Path | None:
-    """Return the cache folder of tiktoken."""
+    """Return the cache folder of tiktoken, or None if its cache is turned off."""
     for variable in ("TIKTOKEN_CACHE_DIR", "DATA_GYM_CACHE_DIR"):
         if variable in os.environ:
             return Path(os.environ[variable]) if os.environ[variable] else None

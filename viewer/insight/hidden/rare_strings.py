@@ -1,4 +1,4 @@
-"""Rare strings: addresses, URLs, and strings with a digit, whose copy is a leak at any length."""
+"""Rare strings: addresses, URLs, and strings with a digit. Even a short copy of one is a leak."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _WORD = rf"(?:[^\W{UNSPACED}]|-){{6,200}}"
 _SECRET = lazy_regex(rf"https?://[^\s<>\"'()\[\]]+|[\w.+-]+@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+|{_WORD}")
 _RARE_WORD = lazy_regex(_WORD)
 _HARMLESS = lazy_regex(r"\d{1,4}-\d{1,2}-\d{1,4}|\d{4}-\d{4}|\d{4}-\d\d-\d\dT\d\d|\D+|\d+(?:st|nd|rd|th)")
-"""Dates, ranges of years, and words without a digit."""
+"""Dates, ranges of years, ordinals, and words without a digit."""
 _OTHER_DIGIT = lazy_regex(r"[^\x00-\x7f\D]")
 _LEAST_RARE = 6
 """The minimum length of a rare string."""
@@ -35,7 +35,7 @@ _NEAR = np.arange(2 * _LEAST_RARE - 1)
 
 
 def rare_strings_of(texts: Sequence[str]) -> list[list[Rare]]:
-    """Return the rare strings in each of these strings, which are searched together."""
+    """Return the rare strings in each item of `texts`. All items are searched together."""
     found: list[list[Rare]] = [[] for _ in texts]
     place, start, end = -1, 0, -1
     for string, span in rare_strings("\n".join(texts)):
@@ -72,7 +72,7 @@ def _signed(text: str) -> Iterator[Span]:
 
 
 def _signed_by_ascii(text: str) -> Iterator[Span]:
-    """Like `_signed`, for text whose digits are all ASCII."""
+    """Yield the same as `_signed`, but faster, for text in which every digit is ASCII."""
     data = np.frombuffer(text.encode("ascii", "replace"), np.uint8)
     kinds = _SIGN_KINDS.take(data)
     signs = (kinds > _SPACE).nonzero()[0]

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from viewer.insight.words import STOP_WORDS, is_content_word, is_unspaced, normal, word_regex
 
 CONTENT, UNSPACED_WORD = 1, 2
-"""The meanings of the lowest bits of a key: a word that carries meaning, and a character of a script without spaces."""
+"""The lowest bits of a key: the first is set for a word that carries meaning, the second for a character of a script
+without spaces."""
 _MOST_KEYS = 200_000
 _LONGEST = 4096
 """The maximum length in bytes of a word that is hashed together with others."""
@@ -45,7 +46,7 @@ _IN_RUNS = _IN_ASCII_WORDS | (np.arange(256) >= 128)
 
 
 def _powers(base: int) -> Hashes:
-    """Return the powers of a number modulo 2 to the power of 64, from 1."""
+    """Return the powers of a number modulo 2 ** 64, starting with 1."""
     factors = np.full(_CHUNK + 2 * _LONGEST, base, np.uint64)
     factors[0] = 1
     return np.multiply.accumulate(factors)
@@ -63,7 +64,7 @@ def _mixed(sums: Hashes) -> Hashes:
 
 
 def _hash(word: bytes) -> int:
-    """Return the key of one word in ASCII, without its kind: the same as `_hashes` returns."""
+    """Return the key of one ASCII word, as `_hashes` would, but without the bits for its kind."""
     if len(word) > _LONGEST:
         return hash(word) & ~(CONTENT | UNSPACED_WORD)
     bits: int = sum(map(mul, map(_VALUE_OF.__getitem__, word), _POWER_OF)) & _ALL
@@ -143,7 +144,7 @@ def keys_and_starts(encoded: bytes, known: WordKeys) -> tuple[Keys, Positions]:
 
 
 def spans_of(text: str) -> NDArray[np.int32]:
-    """Return the positions of the words of a text: the first and last character of each."""
+    """Return the positions of the words of a text: the start and end of each."""
     encoded = encode(text)
     if not is_mostly_ascii(text, encoded):
         spans = itertools.chain.from_iterable(map(re.Match.span, word_regex(text).finditer(text)))
@@ -164,7 +165,7 @@ def spans_of(text: str) -> NDArray[np.int32]:
 
 
 def _runs(data: NDArray[np.uint8], inside: NDArray[np.bool_]) -> tuple[Positions, Positions]:
-    """Return the starts and ends of the longest sequences of these bytes."""
+    """Return the starts and ends of the maximal runs of these bytes."""
     is_inside = np.zeros(len(data) + 2, np.bool_)
     is_inside[1:-1] = inside.take(data)
     edges = (is_inside[1:] != is_inside[:-1]).nonzero()[0]
@@ -172,7 +173,7 @@ def _runs(data: NDArray[np.uint8], inside: NDArray[np.bool_]) -> tuple[Positions
 
 
 def _hashes(data: NDArray[np.uint8], starts: Positions, lengths: Positions) -> Hashes:
-    """Return the keys of words in ASCII that are not too long for it."""
+    """Return the keys of ASCII words. The key of a word longer than `_LONGEST` is not valid."""
     sums = np.empty(len(starts), np.uint64)
     lengths = np.minimum(lengths, _LONGEST)
     chunks = range(0, len(data), _CHUNK)
@@ -202,5 +203,5 @@ def weight_of(key: int) -> float:
 
 
 def is_content(key: int) -> bool:
-    """True if a word carries meaning."""
+    """True if the key is that of a word that carries meaning."""
     return key & CONTENT != 0

@@ -47,7 +47,7 @@ class Words:
         return len(self.keys)
 
     def alone(self) -> Words:
-        """Return only the positions of the words."""
+        """Return a copy with only the positions of the words, without their keys."""
         return Words(self._text, _NO_KEYS, _NO_HASHES, _NO_HASHES)
 
     @cached_property
@@ -93,7 +93,7 @@ class Words:
 
     @cached_property
     def _contents(self) -> list[int]:
-        """The keys of content words, and 0 in the place of others."""
+        """The keys of all words, with 0 in place of words that are not content words."""
         keys: list[int] = (self.keys * (self.keys & CONTENT)).tolist()
         return keys
 
@@ -110,7 +110,7 @@ class Words:
 
     @cached_property
     def spans(self) -> np.ndarray[tuple[int, int], np.dtype[np.int32]]:
-        """The positions of the words. They are rarely needed."""
+        """The positions of the words, computed on demand because they are rarely needed."""
         return spans_of(self._text)
 
     def span(self, first: int, end: int) -> Span:

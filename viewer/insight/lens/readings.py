@@ -35,8 +35,8 @@ _FIRST_CHECK = 4 * 1024
 """The number of bytes to check first. The first problem is often decisive, and input in another version has many."""
 
 READS, LAX, REFUSES = "reads", "reads-lax", "refuses"
-"""Verdicts: a strict reader also reads the text; it refuses something that is tolerated here; or the text is not in
-this format."""
+"""Verdicts, in this order: a strict reader also reads the text; a strict reader refuses something that is tolerated
+here; the text is not in this format."""
 
 
 Offsets = NDArray[np.int64]
@@ -290,7 +290,7 @@ class _ShownBodies:
     """The shown messages of a reading: where they begin, and what determines their text."""
 
     def __init__(self, messages: Messages, roles: dict[str, int]) -> None:
-        """`roles` numbers the roles."""
+        """`roles` maps each role to a number. New roles are added to it."""
         layout = messages.layout
         self._messages = messages
         of_kind = np.zeros((4, max(layout.examples, default=0) + 1), np.int64)
@@ -321,8 +321,8 @@ def _checksum(shown: Projection, number: int) -> bytes:
 
 
 def agreed(readings: Sequence[Reading], chosen: str) -> tuple[bytes, int]:
-    """Return a byte for each message of the chosen reader, 1 if all readers agree on it, and the number of the other
-    messages that it shows.
+    """Return a byte for each message of the chosen reader, 1 if all readers agree on it, and the number of messages
+    that the chosen reader shows but on which readers disagree.
 
     Readers agree on a message if the chosen reader, and every other one that does not refuse the text, shows it at the
     same place with the same role and text."""

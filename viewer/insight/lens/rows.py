@@ -48,7 +48,7 @@ class Cell(Struct, frozen=True):
 
 
 class Row(Struct, frozen=True):
-    """A run of bytes and each reader's reading of it; None for text outside any message."""
+    """A run of bytes, with one cell per reader. A cell is None if the reader has no message there."""
 
     span: Span
     cells: tuple[Cell | None, ...]
@@ -88,7 +88,7 @@ class Block:
         return self.rows(range(len(self)))
 
     def row(self, place: int) -> Row:
-        """Return a row."""
+        """Return the row at this index."""
         return next(self.rows(range(place, place + 1)))
 
     def rows(self, places: Sequence[int]) -> Iterator[Row]:
@@ -112,7 +112,7 @@ class Block:
             yield Row((start, after), tuple(column[at] for column in columns), _RANKS[ranks[at]])
 
     def apart(self, at_most: Rank) -> list[int]:
-        """Return the rows in which readers disagree at least this seriously."""
+        """Return the indices of the rows in which readers disagree at least this seriously."""
         return np.flatnonzero((self._ranks > 0) & (self._ranks <= at_most)).tolist()
 
     def count(self, rank: Rank) -> int:
@@ -120,7 +120,7 @@ class Block:
         return int((self._ranks == rank).sum())
 
     def split(self, place: int) -> tuple[Block, Block]:
-        """Return the rows before this index, and those from it on."""
+        """Return two blocks: the rows before this index, and all other rows."""
         return self._rows(slice(place)), self._rows(slice(place, None))
 
     def _rows(self, kept: slice | NDArray[np.bool_]) -> Block:
@@ -129,7 +129,7 @@ class Block:
         )
 
     def covered(self) -> Block:
-        """Return the rows in which a reader has a message."""
+        """Return the rows in which at least one reader has a message."""
         is_covered: NDArray[np.bool_] = (self._places >= 0).max(axis=0, initial=False)
         return self if is_covered.all() else self._rows(is_covered)
 
@@ -205,13 +205,13 @@ def blocks(readings: Sequence[Reading]) -> Iterator[Block]:
 
 
 class RowTable(Sequence[Row]):
-    """Rows by index."""
+    """The rows of all blocks, as one sequence."""
 
     def __init__(self) -> None:
         self._blocks: list[Block] = []
         self._ends: list[int] = []
         self.apart: list[int] = []
-        """The rows in which readers disagree about visibility."""
+        """The indices of the rows in which readers disagree about visibility."""
 
     def add(self, block: Block) -> None:
         """Add the rows of a block."""
@@ -255,8 +255,8 @@ def row_table(readings: Sequence[Reading]) -> RowTable:
 
 
 def first_difference(readings: Sequence[Reading], chosen: str) -> Row | None:
-    """Return the first bytes on whose visibility the chosen reader disagrees with a strict reader that accepts the
-    text."""
+    """Return the first row in which the chosen reader disagrees about visibility with a strict reader that accepts the
+    text, or None."""
     plausible = [each for each in readings if each.format == chosen or each.verdict == READS]
     judged = [Reading(each.format, READS, each.messages) for each in plausible]
     apart = (block.row(place) for block in blocks(judged) for place in block.apart(Rank.VISIBILITY))

@@ -41,7 +41,7 @@ class Arrivals:
         self.ends = array("Q")
         """The offset after the last byte of each part."""
         self.sizes = array("Q")
-        """The bytes of text in each part, as the input encodes them."""
+        """The number of bytes of text in each part, as encoded in the input."""
         self.numbers = array("I")
         """The number of the message to which each part belongs."""
         self.times = array("q")
@@ -89,11 +89,11 @@ class Arrivals:
         return self._document.index
 
     def is_seen(self, row: int) -> bool:
-        """True if the audience sees the message."""
+        """True if the audience sees the message to which a part belongs."""
         return bool(self._flags[row] & _SEEN)
 
     def is_whole(self, row: int) -> bool:
-        """True if the text appears only when the message is complete: it has hidden parts, or it is a preamble."""
+        """True if a part appears only when its message is complete: the message has hidden parts, or is a preamble."""
         return bool(self._flags[row] & _WHOLE)
 
     def _add(self, end: int, size: int, number: int, time_ms: int | None, flags: int) -> None:

@@ -19,9 +19,9 @@ class Cell(Struct):
     """One column of the bar."""
 
     size: int = 0
-    """The bytes of text that arrived here."""
+    """The number of bytes of text that arrived in this column of the bar."""
     level: int = 0
-    """The amount from 0 to 8, relative to the fullest cell."""
+    """The amount of text, from 0 to 8, relative to the fullest column."""
     is_jump: bool = False
     number: int = 0
     """The first message that begins here; 0 for none."""
@@ -39,7 +39,7 @@ def lanes(timeline: Timeline, bar: Bar) -> dict[str, list[int]]:
 
 
 def lane_of(header: Header) -> str:
-    """Return the name of the lane of a message: the channel of an answer, or the role."""
+    """Return the name of the lane of a message: the channel of an assistant message, otherwise the role."""
     if header.role != "assistant":
         return header.role or "unclear"
     return header.channel.value if header.channel else "unclear"

@@ -94,14 +94,14 @@ class Player:
         return self._window.first - 1 - self._window.head_messages
 
     def _begin_near(self, at: int) -> None:
-        """Start over in order to reach an offset, unless it is not far from here."""
+        """Start over in a window near an offset, unless reading can simply continue from the current position."""
         window = self._windows.before(at, self._size) if self._windows is not None and self._size else WHOLE
         if self._is_small or at < max(self.at, self._window.start) or window.start > self.at:
             self._is_small = False
             self._begin(window)
 
     def fit(self, size: tuple[int, int]) -> bool:
-        """Use another size of the screen. Return True if the view is too small for it until the next seek."""
+        """Adapt to another screen size. Return True if the view is too small for the screen until the next seek."""
         if self._size is not None and (size[0] > self._size[0] or size[1] > self._size[1]):
             self._size = max(size[0], self._size[0]), max(size[1], self._size[1])
             self._is_small = self._window is not WHOLE
@@ -282,8 +282,8 @@ def _reach(player: Player, timeline: Timeline, event: int) -> None:
 
 def _places_after(document: Document, places: Iterable[int]) -> list[int]:
     """Return the offsets at which a part that ends at the first of these may appear. The record of a message is read
-    when its line is complete, or when the list around it continues; text without an end mark, when the next one
-    begins."""
+    when its line is complete, or when the list around it continues; a message without an end mark may appear when the
+    next message begins."""
     found = {document.size}
     for place in places:
         line = document.stored.line_after(place, document.size)

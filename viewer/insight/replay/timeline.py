@@ -36,7 +36,7 @@ class Timeline:
         self.is_raw = audience.reveals(Reveal.ALL)
         """True if bytes and times are the ones in the input."""
         self.rows = array("I")
-        """The arrival of each event."""
+        """The row of each event in `arrivals`."""
         self.clock = array("Q")
         """The time of each event on the clock of this audience, in milliseconds."""
         self.totals = array("Q")
@@ -47,9 +47,9 @@ class Timeline:
         """The events that belong to a different message than the event before them."""
         self.has_times = False
         self.begins_ms = 0
-        """The time of the first event that has one, in milliseconds since 1970."""
+        """The time of the first event with a time, in milliseconds since 1970."""
         self.backwards = 0
-        """The number of times in the input that are earlier than the preceding time."""
+        """The number of timestamps in the input that are earlier than the one before."""
         self.arrivals = arrivals
         self._is_strict = audience.strict
         self._build()

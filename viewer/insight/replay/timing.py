@@ -24,12 +24,12 @@ _MOST_STEPS = 512
 
 
 class Gap(Struct, frozen=True, gc=False):
-    """A pause that is much longer than the others."""
+    """A stall: a pause that is much longer than usual."""
 
     from_ms: int
     ms: int
     after: int
-    """The number of the message before it, in the audience's numbering."""
+    """The number of the message before the pause, in the audience's numbering."""
 
 
 class Rate(Struct, frozen=True, gc=False):
@@ -54,7 +54,7 @@ class Timing(Struct, frozen=True):
 
     has_times: bool
     source: str | None
-    """`records` or `sidecar`."""
+    """Where the times come from: `records` or `sidecar`; None if there are no times."""
     length_ms: int
     events: int
     first_visible_ms: int | None
@@ -102,7 +102,7 @@ def _first_visible(document: Document, timeline: Timeline) -> int | None:
 
 
 def _gaps(timeline: Timeline, view: Projection) -> list[Gap]:
-    """Return the stalls. For most audiences, these are only the stalls inside a message."""
+    """Return the stalls; for an audience that does not see everything, only those inside a message."""
     places = [
         event
         for event in range(1, len(timeline))
@@ -141,7 +141,7 @@ def _rates(timeline: Timeline, view: Projection, work: Callable[[], None]) -> di
 
 
 def _retractions(document: Document, work: Callable[[], None]) -> list[Retraction]:
-    """Return the text of messages with hidden parts that the end user saw only for a moment."""
+    """Return the text that the end user saw only for a moment, in messages with hidden parts."""
     player = Player(document, EVERYTHING)
     found = []
     for number in sorted(document.tally.cut):

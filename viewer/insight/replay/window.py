@@ -30,10 +30,10 @@ _BYTES_PER_CELL = 3
 LEAST = HEAD
 """An offset before this one is always reached from the first byte, because the format is not certain yet."""
 MOST_TURNS_BACK = 8
-"""A window may begin up to this many turns earlier, so that no call before it has a reply inside it."""
+"""A window may begin up to this many turns earlier, so that no call before the window has a reply inside the window."""
 MOST_MESSAGES_BACK = 64
 """A window of records, which need not begin with a turn, may begin up to this many messages earlier, so that no call
-before it has a reply inside it."""
+before the window has a reply inside the window."""
 MOST_FAILURES = 3
 """After this many windows that differ from the whole document, only larger windows are tried, and eventually none."""
 MOST_HEAD = 1024 * 1024
@@ -58,7 +58,7 @@ class Window(Struct, frozen=True, gc=False):
     lines: int = 0
     """The number of lines before the window that are not read, for an audience that may know it."""
     label: int = 1
-    """The number of the first message in the audience's numbering, not counting the beginning."""
+    """The number of the first message in the audience's numbering, not counting the messages of the head."""
     begins_turn: bool = True
     base: int = 0
     """The offset at which the transcript of the window begins."""
@@ -90,8 +90,8 @@ class _Part(Struct, frozen=True, gc=False):
 class Windows:
     """The windows of a complete document. Each begins at the start of a transcript, or within one.
 
-    Messages that are frames of their own bytes can be read from the end of any closed message: the result is the same
-    as that of reading everything, except for numbers and turns. Records may refer to earlier ones, so a window of
+    If every message is a separate frame, reading may begin at the end of any closed message: the result is the same as
+    that of reading everything, except for numbers and turns. A record may refer to earlier records, so a window of
     records begins after the last byte of all earlier messages, and `ReadWindow` compares what it reads with the whole
     document."""
 
@@ -104,14 +104,14 @@ class Windows:
         self._has_windows = len(final.index) > 0
         self._newest_part = _Part(0, 0, 0, 0, 0, has_plain_head=False)
         self._asked = (0, 0)
-        """A transcript, and the result of `_first_asked` for it."""
+        """The number of a transcript, and the result of `_first_asked` for that transcript."""
 
     def note_right(self) -> None:
         """Note that a window matched the whole document."""
         self._failures = 0
 
     def after_wrong(self, at: int, size: tuple[int, int], window: Window) -> Window:
-        """Return a larger window than one that differed from the whole document. After several of these, all windows
+        """Return a larger window than one that differed from the whole document. After several failures, all windows
         are larger."""
         self._failures += 1
         screens = self._screens
@@ -129,18 +129,18 @@ class Windows:
 
     @cached_property
     def _reach(self) -> array[int]:
-        """For each message, the furthest end of it and all messages before it."""
+        """For each message, the maximum end offset of that message and all messages before it."""
         index = self._final.index
         return array("Q", accumulate(index.bounds(1, len(index))[1], max))
 
     @cached_property
     def links(self) -> list[tuple[int, int]]:
-        """The calls in order, and their replies."""
+        """Each answered call with its reply, in order of the calls."""
         return sorted(self._final.tally.answered())
 
     @cached_property
     def _answered(self) -> tuple[array[int], array[int]]:
-        """The calls in order, and the last reply to any call so far."""
+        """The answered calls in order and, for each of them, the last reply to a call up to that one."""
         links = self.links
         return array("I", [call for call, _ in links]), array("I", accumulate((reply for _, reply in links), max))
 
@@ -208,7 +208,7 @@ class Windows:
         return None
 
     def _window_near(self, part: _Part, first: int) -> Window | None:
-        """Return a window of records, which begins a turn if possible."""
+        """Return a window of records, one that begins with a turn if possible, or None."""
         near = range(first, max(part.first, first - MOST_MESSAGES_BACK), -1)
         turns: list[int] = []
         others: list[int] = []
@@ -357,10 +357,10 @@ class Windows:
 
 
 class ReadWindow:
-    """The contents of a window of records, and whether they match the whole document."""
+    """Compares the content of a window of records with the whole document."""
 
     def __init__(self, final: Document, window: Window, links: Sequence[tuple[int, int]]) -> None:
-        """`links` are the calls of the whole document in order, and their replies."""
+        """`links` contains each answered call of the whole document with its reply, in order of the calls."""
         self._final = final
         self._all_links = links
         self._before = window.first - 1 - window.head_messages
@@ -376,8 +376,8 @@ class ReadWindow:
 
     @cached_property
     def omitted(self) -> frozenset[str]:
-        """The codes of diagnostics that the whole document no longer keeps in this window, because it has too many
-        before."""
+        """The codes of diagnostics that the whole document no longer keeps in this window, because too many precede
+        it."""
         kept = {each[0] for each in self._problems}
         return frozenset(code for code in self._final.tally.unlisted if code not in kept)
 
@@ -416,8 +416,8 @@ class ReadWindow:
         return True
 
     def _is_same(self, read: Message, whole: Message) -> bool:
-        """True if a message begins like its counterpart in the whole document or, once closed, equals it. Its end may
-        still change its header."""
+        """True if a message begins like its counterpart in the whole document or, once closed, equals it. The end of a
+        message may still change its header."""
         skipped = self._skipped
         is_settled = read.ending is not Ending.OPEN or whole.ending is Ending.OPEN
         if is_settled and read.header != whole.header:

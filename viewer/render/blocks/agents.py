@@ -22,7 +22,7 @@ _WORDS = re.compile(r"(?!(?:sub-?)?agent|main\b|session|user\b)[A-Za-z][A-Za-z _
 
 
 class AgentFacts(Struct, frozen=True):
-    """The facts that a view knows about a sub-agent."""
+    """The facts about a sub-agent that a view may show."""
 
     call: int = 0
     """The message of the call that started it; 0 if it is unknown or hidden."""

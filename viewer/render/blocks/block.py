@@ -38,7 +38,7 @@ class BlockLine(Struct, frozen=True):
     node: int = -1
     """The value that a click folds or unfolds, as an offset in the text of the block; -1 if there is none."""
     is_open: bool = False
-    """True if that value is unfolded."""
+    """True if the value at `node` is unfolded."""
 
 
 SPACE = BlockLine(())
@@ -86,7 +86,7 @@ class Block(Struct, frozen=True):
 
     @property
     def whole_text(self) -> str:
-        """The source, if there is one, which does not depend on the width."""
+        """The source if there is one, otherwise the text. It does not depend on the width."""
         return self.text if self.source is None else self.source.text
 
     def body_offset(self, offset: int) -> int:
@@ -189,8 +189,8 @@ class BlockFacts(Struct):
     depths: dict[int, int] = field(default_factory=dict)
     """How many levels are open in each unfolded message."""
     turned: dict[int, frozenset[int]] = field(default_factory=dict)
-    """For each message, the values that are exceptions: folded although their level is open, or open although it is
-    not."""
+    """For each message, the values that are exceptions: folded although their level is open, or open although their
+    level is folded."""
     layouts: Layouts = field(default_factory=Layouts)
     """Layouts of long unfolded bodies."""
     live: bool = False
@@ -320,7 +320,7 @@ def _reach(layer: Sequence[Styled]) -> tuple[list[int], list[int]]:
 
 
 class Joined(Sequence[BlockLine]):
-    """Concatenated lines, without a copy."""
+    """Several sequences of lines as one sequence, without a copy."""
 
     def __init__(self, pieces: Iterable[Sequence[BlockLine]]) -> None:
         self._pieces = [piece for piece in pieces if len(piece)]

@@ -37,7 +37,8 @@ def state_words(state: str) -> tuple[str, StyleRole]:
 
 
 def problem_words(notes: Iterable[ShownDiagnostic]) -> str:
-    """Return the word that replaces `ok` if the call or its reply has these problems; empty if there are none."""
+    """Return the word that replaces `ok` if the call or its reply has these problems; empty if none of them is an
+    error."""
     reasons = [one.reason or "" for one in notes if one.severity == "error"]
     if not reasons:
         return ""

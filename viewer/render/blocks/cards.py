@@ -120,7 +120,7 @@ class Entry(Struct, frozen=True):
     bases: dict[int, int] = {}
     """Where the body of each message begins in the text."""
     shows_body: bool = False
-    """True if the body follows below."""
+    """True if the body of the message is shown below the lines."""
 
 
 class CardMaker:
@@ -146,7 +146,8 @@ class CardMaker:
         self._times = times
 
     def entry(self, row: int, headline: Headline) -> Entry:
-        """Return the entry of a row; it has no lines if the message is a reply that its card already shows."""
+        """Return the entry of a row. It has no lines if the message is a reply that the card of its call already
+        shows."""
         number = headline.number
         calls = self.calls_of(number)
         call = next((each for each in calls if each.call == number), None)
@@ -194,12 +195,12 @@ class CardMaker:
         return {call.reply or 0: self.notes(row)} if row is not None else {}
 
     def first_calls(self, first: int, last: int) -> list[ShownCall]:
-        """Return the first calls between two messages."""
+        """Return the first few calls in a range of messages."""
         numbers = range(first, min(last, first + MOST_SEARCHED) + 1)
         return [call for number in numbers for call in self.calls_of(number) if call.call == number][:PREVIEWED]
 
     def preview(self, row: int, call: ShownCall, indent: int) -> Line:
-        """Return the line of a call in a folded row. The row's gutter makes it narrower."""
+        """Return the line of a call in a folded row. `indent` is the width of the row's gutter."""
         return self._card_line(row, call, {}, is_open=False, indent=indent)
 
     def _card_line(

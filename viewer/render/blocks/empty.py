@@ -17,14 +17,14 @@ _DATA = {"text": "text", "binary": "binary data"}
 
 
 class EmptyFacts(Struct, frozen=True):
-    """Facts about an input when the view is empty."""
+    """Facts about an input whose view is empty."""
 
     messages: int
     transcripts: int
     size: int = 0
     """The size of the input in bytes."""
     metadata: int = 0
-    """The number of records without a message."""
+    """The number of records that contain no message."""
     name: str = ""
     unknown: str = ""
     """`json`, `text`, or `binary` if no format was recognized."""
@@ -37,7 +37,7 @@ class EmptyFacts(Struct, frozen=True):
 
 
 def empty_facts(document: Document, *, strict: bool, debug: bool, sealed: bool) -> EmptyFacts:
-    """Return the facts of a document."""
+    """Return the facts about a document."""
     is_json = document.unknown == "json" and not strict
     return EmptyFacts(
         messages=document.message_count,

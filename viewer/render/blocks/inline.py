@@ -1,4 +1,4 @@
-"""Inline text of a whole Markdown block: its characters without marks, each with its source."""
+"""Inline text of a whole Markdown block: its characters without marks, each with its source offset."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def runs_between(spans: Iterable[Styled], start: int, end: int, look: StyleRole 
 
 
 def _with_indents(line: InlineText) -> InlineText:
-    """Expand the tabs of a line of code. Their spaces have the position of the tab."""
+    """Expand the tabs of a line of code. Each space has the position of its tab."""
     if "\t" not in line.characters:
         return line
     wide, column, at = InlineText("", [], []), 0, 0
@@ -75,7 +75,7 @@ class SourceLines:
         self.starts = line_starts(text)
 
     def of_paragraph(self, inner: Token) -> list[tuple[int, int]] | None:
-        """Return the positions of the lines of a paragraph; None if one is not found."""
+        """Return the positions of the lines of a paragraph; None if a line is not found in the source."""
         if inner.map is None:
             return None
         found: list[tuple[int, int]] = []
@@ -122,7 +122,7 @@ class SourceLines:
         return line
 
     def of_table(self, tokens: Sequence[Token]) -> list[list[InlineText]] | None:
-        """Return the rows of cells; None if one is not found in the source."""
+        """Return the rows of cells; None if a cell is not found in the source."""
         rows: list[list[InlineText]] = []
         at = end = 0
         for number, token in enumerate(tokens):
@@ -148,7 +148,8 @@ class SourceLines:
         return rows if most else None
 
     def _cell(self, content: str, at: int, end: int) -> tuple[int, int] | None:
-        """Return the position of the content of a cell, whose bars have a backslash in the source."""
+        """Return the position of the content of a cell, or None. In the source, a backslash precedes each bar in a
+        cell."""
         if not content:
             return at, at
         written = content.replace("|", "\\|")

@@ -1,4 +1,4 @@
-"""Inline text of one line of Markdown: its characters without marks, each with its source and style.
+"""Inline text of one line of Markdown: its characters without marks, each with its source offset and style.
 
 This module imports little, because the first page is painted before anything else is imported."""
 
@@ -50,7 +50,7 @@ class InlineText:
         self.origins = [] if origins is None else origins
         """The source offset of each character."""
         self.runs: Runs = [] if runs is None else runs
-        """The style of each character; None for the style of the surrounding text."""
+        """The style of each run of characters; None for the style of the surrounding text."""
 
     def add(self, text: str, origins: Sequence[int], look: StyleRole | None) -> None:
         """Append characters."""
@@ -76,7 +76,7 @@ def read_inline(text: str, start: int, end: int, look: StyleRole | None, line: I
         kind = match.lastgroup or ""
         if match["label"] is not None:
             read_inline(text, *match.span("label"), StyleRole.LINK, line, depth + 1)
-            first, last = match.start("url"), match.end() - 1  # with its title
+            first, last = match.start("url"), match.end() - 1  # including the title of the link
             if text[first:last] != match["label"]:
                 line.add(" (", [first - 2, first - 1], StyleRole.QUIET)
                 line.add(text[first:last], range(first, last), StyleRole.QUIET)
@@ -89,6 +89,6 @@ def read_inline(text: str, start: int, end: int, look: StyleRole | None, line: I
             kind = "code" if match["code"] is not None else "auto"
             first, last = match.span(kind)
             if kind == "code" and text[first] == text[last - 1] == " " and not text[first:last].isspace():
-                first, last = first + 1, last - 1  # separates a backtick in the code from those around it
+                first, last = first + 1, last - 1  # the spaces only separate backticks inside and outside
             line.add(text[first:last], range(first, last), _LOOKS[kind])
     line.add(text[at:end], range(at, end), look)

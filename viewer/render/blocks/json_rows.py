@@ -29,7 +29,7 @@ LONG_TEXT, SHOWN_TEXT = 15, 12
 """A string with more rows than the first number is folded to the second number of rows."""
 _KEY_ROOM = 10
 _LONG_PATH = re.compile(r"=(?:/[^/\s=]+){2,}?((?:/[^/\s=]+){1,2})(?=\s|$)")
-"""An absolute path of at least four parts, of which the last two are kept, or of three, of which the last is kept."""
+"""An absolute path of three or more parts. Of three parts, the last one is kept; of more, the last two."""
 _SHORT = 200
 """A container with fewer characters than this starts open."""
 _MOST_READ = 64 * 1024
@@ -62,17 +62,17 @@ class Value(Struct, frozen=True, gc=False):
 
 
 class JsonRow(Struct, frozen=True):
-    """One row: tree lines and key, and a row of the text."""
+    """One row: the tree lines, the key, and a row of the text."""
 
     lead: tuple[Part, ...]
     row: Row | None
     parts: tuple[Part, ...] = ()
-    """The rest of the row, if it is not a row of the text."""
+    """The rest of the row, after the row of the text if there is one."""
     look: StyleRole = StyleRole.PLAIN
     node: int = -1
     """The offset of the value that this row folds or unfolds; -1 if there is none."""
     is_open: bool = False
-    """True if that value is open."""
+    """True if the value at `node` is open."""
 
 
 def value_end(text: str, start: int) -> int:
@@ -160,7 +160,8 @@ def only_error(text: str) -> tuple[int, int] | None:
 
 
 def is_container(text: str) -> bool:
-    """True if the whole text is one object or array."""
+    """True if the whole text is enclosed in one pair of brackets, like an object or array. The content is not
+    checked."""
     start = skip_space(text, 0)
     if text[start : start + 1] not in _CLOSERS:
         return False
@@ -171,7 +172,7 @@ def is_container(text: str) -> bool:
 
 
 def _is_json(text: str) -> bool:
-    """True if the whole text is one object or array, unlike text in brackets such as `[INFO]`."""
+    """True if the whole text is one valid object or array. Text such as `[INFO]` is not."""
     if not is_container(text):
         return False
     try:
@@ -182,8 +183,8 @@ def _is_json(text: str) -> bool:
 
 
 def arguments_line(beginning: str) -> SafeText:
-    """Return the members of an object on one line as `key=value`, from its first characters; return other text
-    unchanged."""
+    """Return the members of an object, given its first characters, on one line as `key=value`. Return other text on one
+    line."""
     start = at = skip_space(beginning, 0)
     if beginning[start : start + 1] != "{":
         return _on_one_line(beginning)
@@ -232,8 +233,8 @@ def skip_space(text: str, at: int) -> int:
 
 
 def decode_string(body: str) -> tuple[str, list[int] | None]:
-    """Return the text of a string without its quotes, and the offset of each character; None if there are no
-    escapes."""
+    """Return the text of a string without its quotes, and the offset of each character. The offsets are None if there
+    are no escapes."""
     if "\\" not in body:
         return body, None
     out: list[str] = []

@@ -105,7 +105,7 @@ class _Page:
             self._wrapped(line)
 
     def blocks(self, tokens: Sequence[Token]) -> bool:
-        """Draw the parsed blocks; False if one cannot be found in the source."""
+        """Draw the parsed blocks. Return False if one cannot be found in the source."""
         at = 0
         while at < len(tokens):
             token = tokens[at]
@@ -122,7 +122,7 @@ class _Page:
         return True
 
     def _block(self, token: Token, inner: Token | None) -> bool:
-        """Draw one block, or the beginning or end of one."""
+        """Draw one block, or the beginning or end of one. Return False if it cannot be found in the source."""
         match token.type:
             case "heading_open":
                 return inner is not None and self._heading(inner, int(token.tag[1:]))
@@ -204,7 +204,7 @@ class _Page:
         for row, places, _ in _rows(line.characters, inner):
             self._lead()
             self._decoration(f"{self._signs.bar} ", _RULE)
-            # A tab whose spaces continue in the next row is drawn in the first one only.
+            # A tab whose spaces continue in the next row is drawn only in the first row.
             rest = next((at for at, place in enumerate(places) if line.origins[place] > last), len(places))
             last = line.origins[places[-1]] if places else last
             self._draw(line, row[rest:], places[rest:])
@@ -246,7 +246,8 @@ class _Page:
         self._new_line()
 
     def _as_pairs(self, rows: Sequence[Sequence[InlineText]]) -> None:
-        """Draw a table that is too wide as pairs of column name and value, row by row. Without rows, draw the names."""
+        """Draw a table that is too wide as pairs of column name and value, row by row. If the table has only a header,
+        draw the names."""
         for name in rows[0] if len(rows) == 1 else ():
             self._wrapped(name)
         for number, row in enumerate(rows[1:]):
@@ -348,7 +349,7 @@ class _Page:
             self._style(start + bisect_left(places, first), start + bisect_left(places, end), look)
 
     def _style(self, start: int, end: int, look: StyleRole | None) -> None:
-        """Add a span, or extend the last one if it continues it."""
+        """Add a span, or extend the last span if the new one continues it."""
         if look is None or start >= end:
             return
         last = self._spans[-1] if self._spans else None
@@ -376,7 +377,7 @@ _INDENT = "  "
 
 
 def _rows(text: str, width: int) -> Iterator[tuple[str, Sequence[int], int]]:
-    """Yield the rows of a line, the positions of their characters in it, and their widths."""
+    """Yield each row of a line, with the positions of its characters in the line and its width."""
     from viewer.render.layout import lay_out  # importing it at the top would be circular
 
     shown = text.replace("\t", " ")

@@ -17,7 +17,7 @@ from viewer.render.style import Part, StyleRole, trusted
 LETTERS = ascii_uppercase
 """The letters of the inputs, in the order of the command line."""
 GUTTER = 2
-"""The cells of a letter in the margin."""
+"""The number of cells that a letter needs in the margin."""
 
 
 class MergedMaker:

@@ -1,4 +1,4 @@
-"""`EXPORTERS`, the table of all export formats. Each one takes only a projection."""
+"""`EXPORTERS`, the table of all export formats. An exporter gets only a projection and a title."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from viewer.render.sanitize import sanitize_line
 
 
 class Exporter(Struct, frozen=True):
-    """One row of the table."""
+    """One export format: a row of the table."""
 
     name: str
     """The name in `--to`."""
@@ -28,7 +28,8 @@ class Exporter(Struct, frozen=True):
 
 
 def _made_by(name: str) -> Callable[[Projection, str], Iterator[str]]:
-    """Return the export function of the module with the same name, loaded on first use."""
+    """Return a function that calls the export function with this name. Its module, which has the same name, is loaded
+    on first use."""
 
     def pieces(projection: Projection, title: str) -> Iterator[str]:
         made: Iterator[str] = getattr(import_module(f"viewer.render.exports.{name}"), name)(projection, title)

@@ -113,7 +113,7 @@ def _rows(shown: str, start: int, end: int) -> int:
 
 
 def _large(body: str) -> Iterator[Html]:
-    """Yield a body that is too large to style in pieces, folded after the first ones."""
+    """Yield, in pieces, a body that is too large to style. It is folded after the first piece."""
     pieces = _cut(normalize_newlines(body))
     first = next(pieces)
     yield element("div", text(sanitize(first)), class_="text data", dir="auto")

@@ -51,7 +51,7 @@ class Cards:
         return is_shown and begin != number and self.at(begin) == call and self.at(number) is None
 
     def reply(self, call: ShownCall) -> ShownMessage | None:
-        """Return the reply that is drawn in a card."""
+        """Return the reply that is drawn in the card of this call, or None."""
         held = self.holding(call.reply) if call.reply else None
         return self._projection.message(call.reply) if call.reply and held == call else None
 
@@ -63,7 +63,7 @@ class Cards:
 def card_html(
     placed: PlacedMessage, call: ShownCall, cards: Cards, projection: Projection, place: Places
 ) -> Iterator[Html]:
-    """Yield a call with its reply."""
+    """Yield the card of a call, including its reply unless that is shown elsewhere."""
     message = placed.message
     reply = cards.reply(call)
     notes = cards.problems_of(call.reply) if reply is not None and call.reply else []
@@ -107,7 +107,7 @@ def moved_reply_html(number: int, call: ShownCall) -> Html:
 
 
 def aside_html(placed: PlacedMessage, projection: Projection, place: Places) -> Iterator[Html]:
-    """Yield any other message that the end user did not see, on one line."""
+    """Yield a message that the end user did not see, and that is not part of a card, on one line."""
     message = placed.message
     sign, name, look = speaker_of(message, UNICODE)
     size = projection.headline(message.number).body_bytes

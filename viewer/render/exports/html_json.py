@@ -40,7 +40,7 @@ def json_html(body: str, marks: Marks) -> Html | None:
 
 
 class _Tree:
-    """The values of one JSON text."""
+    """Builds the HTML of one JSON value."""
 
     def __init__(self, marks: Marks) -> None:
         self._marks = marks
@@ -107,7 +107,7 @@ class _Tree:
                 return self._container(decoded, start, len(decoded.rstrip()), origins, key, level, "JSON in a string, ")
             except NotJsonError:
                 pass
-        shown = sanitize(decoded.replace("\r\n", " \n"))  # of the same length
+        shown = sanitize(decoded.replace("\r\n", " \n"))  # keeps the length, so offsets stay valid
         if "\n" not in shown:
             return element("div", key, leaf_html(shown, origins, StyleRole.JSON_TEXT, self._marks), class_="row")
         return self._panel(shown, origins, key, len(body.encode("utf-8", "replace")))

@@ -47,7 +47,7 @@ def markdown_html(shown: SafeText, marks: Marks) -> Html | None:
 
 
 class _Page:
-    """The blocks of one body."""
+    """Builds the HTML of one body, block by block."""
 
     def __init__(self, shown: SafeText, marks: Marks) -> None:
         self._lines = SourceLines(shown)

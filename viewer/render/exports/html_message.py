@@ -24,7 +24,7 @@ _GOOD = {"ok": "ok", "pending": "quiet"}
 
 
 def message_html(placed: PlacedMessage, projection: Projection, place: Places) -> Iterator[Html]:
-    """Yield one article."""
+    """Yield a message as an article."""
     message = placed.message
     head = head_of(message, projection.audience, placed.calls)
     yield opening("article", class_=f"message {head.look.value}", id=anchor(message.number))
@@ -58,7 +58,8 @@ def brief_html(call: BriefCall) -> Html:
 
 
 def note_html(found: ShownDiagnostic, place: Places) -> Html:
-    """Return a problem at its message: the sentence for the audience, its code, and the position if disclosed."""
+    """Return the note about a problem below its message: the sentence for the audience, the code, and the position if
+    disclosed."""
     said = full_code(found.code, found.reason) + (f" {found.line}:{found.column}" if found.line is not None else "")
     count = words(f" ×{found.count:,}") if found.count and found.count > 1 else NOTHING
     number = words(f"#{found.message} ") if found.hidden and found.message else NOTHING
@@ -121,7 +122,8 @@ def _kind(message: ShownMessage, safe: bool) -> Kind:
 
 
 def _head(head: MessageHead) -> Html:
-    """Return the speaker; for a developer, add a remark if the end user saw the message."""
+    """Return the name line: speaker, state, time, and number. For a developer, add a remark if the end user saw the
+    message."""
     said = [name(head.speaker)]
     if head.name:
         said += [words(" "), element("span", name(head.name), class_="name")]

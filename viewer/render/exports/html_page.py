@@ -79,7 +79,7 @@ class _Page:
         self._cards = Cards(projection, calls, problems)
         self._in_section = False
         self._last = 0
-        """The number of the last message."""
+        """The number of the message that was yielded last."""
 
     def head(self) -> Html:
         """Return the document head: a policy that forbids all requests, and the name of the view."""
@@ -156,7 +156,8 @@ class _Page:
         yield self._end_section()
 
     def _hidden(self, count: int, faulty: int) -> Html:
-        """Return the number of messages hidden here. The table at the end lists their problems."""
+        """Return a note with the number of messages hidden here. The table at the end of the page lists their
+        problems."""
         said = element(
             "p",
             words(f"┄ {hidden_words(count, faulty, elsewhere=self._audience.reveals(Reveal.ALL))} ┄"),
@@ -188,7 +189,7 @@ class _Page:
             yield note_html(step, self._place)
 
     def _message(self, placed: PlacedMessage) -> Iterator[Html]:
-        """Return a message that the end user saw, or else a card."""
+        """Return the HTML of a message: an article if the end user saw it, otherwise a card or a line."""
         number = placed.message.number
         if placed.message.visible:
             return message_html(placed, self._projection, self._place)
@@ -236,7 +237,7 @@ class _Page:
             yield from calls_html(self._calls, sum(call.state == "pending" for call in self._calls))
 
     def footer(self) -> Html:
-        """Return the name of the view again, for printed pages."""
+        """Return the footer, which repeats the name of the view for printed pages."""
         said = f"{badge(self._audience)} view. {view_sentence(self._audience)} Made by ocmlview {__version__}."
         notes = counted(len(self._problems), "problem")
         return element("footer", words(f"{said} {notes}."))

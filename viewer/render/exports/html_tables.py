@@ -58,7 +58,7 @@ def _message(found: ShownDiagnostic) -> Html:
 
 
 def calls_html(calls: Sequence[ShownCall], open_calls: int) -> Iterator[Html]:
-    """Yield one row per call, with links to both ends."""
+    """Yield one row per call, with links to the call and to its reply."""
     yield opening("section", class_="table", id="calls")
     yield element("h2", words("Calls"))
     yield element("p", words(f"{counted(len(calls), 'call')}, {open_calls:,} open"), class_="quiet")

@@ -1,5 +1,5 @@
-"""Markdown export: headings for turns and messages, and bodies in fences longer than any inside. All other text is
-escaped."""
+"""Markdown export: headings for turns and messages, and bodies in fences that are longer than any fence in them. All
+other text is escaped."""
 
 from __future__ import annotations
 

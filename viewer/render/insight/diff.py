@@ -21,7 +21,7 @@ from viewer.render.style import Line, Part, Printable, Style, StyleRole, trusted
 from viewer.render.width import cells, cut, plain_line, wrap
 
 LEAST_FOR_SIDES = 100
-"""The minimum width of two sides."""
+"""The minimum width for two columns side by side."""
 _CONTEXT = 3
 """How many equal messages to keep around each difference."""
 _NEAR = 1
@@ -44,7 +44,7 @@ UNIFIED, OLD, NEW = "=-+", "=-", "=+"
 
 
 class Drawing(Struct, frozen=True):
-    """How rows are drawn."""
+    """The settings for drawing rows."""
 
     style: Style
     width: int
@@ -60,7 +60,7 @@ class Drawing(Struct, frozen=True):
 
 
 def drawing_of(comparison: Comparison, style: Style, width: int, *, wraps: bool = True) -> Drawing:
-    """Return how to draw the rows of a comparison at this width."""
+    """Return the settings for drawing the rows of a comparison at this width."""
     largest = max((str(max(side.number, default=0)) for side in comparison.sides), key=len)
     is_shifted = any(len({*comparison.numbers(row)} - {None}) > 1 for row in comparison.rows)
     number = len(f"#{largest}|#{largest}" if is_shifted else f"#{largest}")
@@ -86,8 +86,8 @@ def side_lines(comparison: Comparison, rows: Iterable[Row | int], drawing: Drawi
 
 
 def with_context(comparison: Comparison, rows: Sequence[Row]) -> Iterator[Row | int]:
-    """Yield the rows. From a long run of equal messages, yield only those near a difference, and the number of the
-    others."""
+    """Yield the rows. From a long run of equal messages, yield only those near a difference, and the number of omitted
+    messages."""
     waiting: list[Row] = []
     is_first = True
     for row in rows:
@@ -269,8 +269,8 @@ def _near(lines: list[list[Part]], changed: set[int], drawing: Drawing) -> Itera
 def _laid_out(
     head: list[Part], details: list[list[Part]], drawing: Drawing, width: int, *, cuts: bool
 ) -> Iterator[Line]:
-    """Lay out the details after the head if the first fits there, otherwise below it. With `cuts`, the first always
-    stays there."""
+    """Lay out the details: the first one after the head if it fits there, otherwise all of them below. With `cuts`, a
+    single detail stays after the head and is truncated."""
     lead = sum(cells(part.text) for part in head)
     first, *rest = details or [[]]
     room = max(width - lead, 10)
@@ -316,7 +316,7 @@ def _cut(parts: Sequence[Part], width: int, drawing: Drawing) -> list[Part]:
 
 
 def flow(parts: Sequence[Part], width: int) -> Iterator[Line]:
-    """Yield lines of this width, broken at spaces."""
+    """Yield lines of at most this width, broken at spaces where possible."""
     line: list[Part] = []
     used = 0
     for part in parts:

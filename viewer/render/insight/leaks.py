@@ -28,7 +28,7 @@ class LeakPlaces(Struct, frozen=True):
     body: str
     """The answer as the end user saw it."""
     shown: Sequence[Span | None]
-    """The position of each passage in the input; None if the body is in several pieces."""
+    """The position of each passage in the input; None if it is not known, such as in a body of several pieces."""
     sources: Sequence[Span | None]
 
 

@@ -1,4 +1,4 @@
-"""Read ZIP archives member by member, within limits. If the directory is damaged, member headers replace it.
+"""Read ZIP archives member by member, within limits. If the directory is missing, members are found by their headers.
 
 Names are labels and never become paths. Whatever the directory claims, each member and the text in total stay within
 these limits."""
@@ -39,7 +39,7 @@ _NOT_HERE = 0xFFFF_FFFF
 
 
 class Member(Struct, frozen=True):
-    """A member of an archive, as the directory describes it."""
+    """A member of an archive, as the directory or the member's header describes it."""
 
     name: str
     at: int
@@ -95,8 +95,8 @@ class Archive:
     # The directory.
 
     def _directory(self) -> list[Member] | None:
-        """Return the members that the directory lists, except those inside another one, or None if there is no
-        directory."""
+        """Return the members that the directory lists, or None if there is no directory. A member inside another member
+        becomes unreadable."""
         start = max(0, self._size - _END_HEADER.size - _LONGEST_COMMENT)
         tail = self._pread(start, self._size - start)
         at = tail.rfind(_END)
@@ -139,7 +139,7 @@ class Archive:
                 at = body + packed
 
     def _next_header(self, at: int) -> int:
-        """Return the next offset that looks like a member header, or the end."""
+        """Return the offset of the next bytes that look like a member header, or the size of the archive."""
         while at < self._size:
             block = self._pread(at, 16 * SLICE)
             found = block.find(_LOCAL)
@@ -265,8 +265,8 @@ def check_zstd() -> None:
 
 
 def first_name(head: bytes) -> str:
-    """Return the name of the first member of a file that begins with these bytes, or an empty string if it is cut
-    off."""
+    """Return the name of the first member of a file that begins with these bytes, or an empty string if the header is
+    cut off."""
     if len(head) < _LOCAL_HEADER.size:
         return ""
     _, _, flags, *_, name_size, _ = _LOCAL_HEADER.unpack_from(head)

@@ -10,7 +10,8 @@ from viewer.sources.containers.archive import Archive, Member, check_zstd, needs
 from viewer.sources.containers.parts import PartFault, Parts, without_mark
 
 _CONVERSATIONS = re.compile(r"(?:[^/]+/)?conversations(?:-([0-9]{1,9}))?\.json")
-"""One file, or several numbered ones. In an archive of a folder, the folder name precedes them."""
+"""The name of a conversation file. There may be several numbered files. In an archive of a folder, the name of the
+folder comes first."""
 
 
 def is_export(path: str, first: bytes) -> bool:

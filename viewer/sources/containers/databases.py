@@ -37,7 +37,7 @@ class Schema(Struct, frozen=True):
     sessions: str
     """A query for the ID, directory, and time (in seconds) of each session, in order."""
     owner: str
-    """The column that indicates who owns a session: empty or null for the user. Older versions do not have it."""
+    """The column that indicates who owns a session. Older versions of an agent may lack it."""
     of_users: frozenset[str]
     """The values of the owner column for the user's sessions."""
     read: Callable[[Database, str], Parts]
@@ -45,7 +45,7 @@ class Schema(Struct, frozen=True):
 
 
 _last: list[tuple[tuple[object, ...], Database]] = []
-"""The most recently opened database, kept because a list of sessions opens it once per session."""
+"""The most recently opened database, kept because listing sessions opens the database once per session."""
 
 
 def _database(path: str) -> Database:
@@ -56,7 +56,8 @@ def _database(path: str) -> Database:
 
 
 def schema_of(database: Database) -> Schema | None:
-    """Return the schema of the agent that wrote a database, or None if it is unknown."""
+    """Return the schema of the agent that wrote a database, or None if the agent is unknown. Raise ViewerError if the
+    database belongs to Cursor."""
     columns = database.columns()
     for schema in SCHEMAS:
         if all(needed <= columns.get(table, frozenset()) for table, needed in schema.needs.items()):
@@ -70,7 +71,8 @@ def schema_of(database: Database) -> Schema | None:
 
 
 def listed_as(path: str) -> str:
-    """Return the format of a database that contains sessions of a known agent, or an empty string for any other."""
+    """Return the format of a database that contains sessions of a known agent, or an empty string for any other
+    file."""
     try:
         schema = schema_of(_database(path))
     except ViewerError:
@@ -94,7 +96,7 @@ def items(path: str) -> list[str]:
 
 
 def read_database(path: str, item: str) -> Parts:
-    """Return the lines of all sessions, or of the one that the item names."""
+    """Return the lines of all sessions, or of the session that the item names."""
     database = _database(path)
     schema = schema_of(database)
     if schema is None:
@@ -144,7 +146,7 @@ def _embedded(value: object, kind: type, instead: object) -> Iterator[bytes | Pa
 
 
 def _each(database: Database, table: str, columns: str, owner: str, id: str, order: str) -> Iterator[Row | PartFault]:
-    """Yield the rows of an owner. Each is read separately, so an unreadable row does not hide the others."""
+    """Yield the rows of an owner. Each row is read separately, so an unreadable row does not affect the others."""
     for (number,) in database.rows(f"SELECT rowid FROM {table} WHERE {owner} = ? ORDER BY {order}", id):
         try:
             found = [*database.rows(f"SELECT {columns} FROM {table} WHERE rowid = ?", number)]
@@ -190,7 +192,7 @@ def _goose(database: Database, id: str) -> Parts:
 
 
 def _opencode(database: Database, id: str) -> Parts:
-    """Yield a session as `opencode export` writes it. The parts of each message come after it, in the order of their
+    """Yield a session as `opencode export` writes it. Each message is followed by its parts, in the order of their
     IDs."""
     info: dict[str, object] = {"id": id, "directory": ""}
     for directory, parent, version in database.rows(

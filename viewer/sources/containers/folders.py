@@ -42,7 +42,7 @@ def is_event_folder(path: str, first: bytes = b"") -> bool:
 
 
 def read_events(path: str, item: str) -> Parts:
-    """Return the events, by number."""
+    """Return the events in the order of their numbers."""
     if item:
         raise ViewerError(f"{path} contains only one conversation; omit :{item}")
     numbered = [(int(found[1]), each) for each in Path(path).iterdir() if (found := _EVENT.fullmatch(each.name))]
@@ -59,7 +59,7 @@ def _events(files: Iterable[Path]) -> Parts:
 
 
 def is_storage(path: str, first: bytes = b"") -> bool:
-    """True for the storage folder, and for a session file inside it."""
+    """True for the storage folder of OpenCode, and for a session file inside it."""
     return _storage_of(Path(path)) is not None
 
 

@@ -55,7 +55,7 @@ def read_log(path: str, item: str) -> Parts:
 
 
 def items(path: str) -> list[str]:
-    """Return the samples by name: `ID`, or `ID:EPOCH` if there are several epochs."""
+    """Return the names of the samples: `ID`, or `ID:EPOCH` if there are several epochs."""
     samples = _samples(Archive(path).members)
     has_epochs = len({sample.epoch for sample in samples}) > 1
     return [f"{sample.id}:{sample.epoch}" if has_epochs else sample.id for sample in samples]
@@ -100,7 +100,7 @@ def _lines(archive: Archive, members: dict[str, Member], samples: list[Sample], 
 
 
 def _header(archive: Archive, members: dict[str, Member]) -> tuple[dict[str, object] | None, bool]:
-    """Return what the log says about the run, and whether the run has ended."""
+    """Return the header of the log, or None if it is damaged, and whether the run has ended."""
     for name in _HEADERS:
         if name in members:
             data = archive.text(members[name], LARGEST_HEADER)

@@ -105,8 +105,8 @@ def _groups_from(file: Any, number: int) -> tuple[list[int], int]:
 
 
 def _plain(value: object) -> object:
-    """Return a value in JSON types. Null members of a struct are omitted, because only other rows have values for
-    them."""
+    """Convert a value to JSON types. Null members of a struct are omitted, because Parquet adds to each row the members
+    that only other rows have."""
     if isinstance(value, dict):
         return {str(name): _plain(each) for name, each in value.items() if each is not None}
     if isinstance(value, list | tuple):

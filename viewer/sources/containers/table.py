@@ -44,8 +44,8 @@ class Container(Struct, frozen=True):
     items: str = ""
     """The name of a function that takes a path and returns the names of its items; empty if there are none."""
     listed: str = ""
-    """The name of a function that returns the format of a path, or an empty string to leave it out of lists. Without a
-    function, every path is listed."""
+    """The name of a function that returns the format of a path, or an empty string to omit the path from lists. Without
+    a function, every path is listed."""
     numbered: bool = False
     """True if all lines are read, and an item may also be the number or the ID of a transcript in them."""
 
@@ -141,7 +141,7 @@ def items_of(container: Container, path: str) -> Iterator[str]:
 
 
 def listed_format(container: Container, path: str) -> str:
-    """Return the format of a container in a list of files, or an empty string if it does not belong in one."""
+    """Return the format of a container for a list of files, or an empty string to omit the container from the list."""
     if not container.listed:
         return container.format
     return str(getattr(_module(container.module), container.listed)(path))

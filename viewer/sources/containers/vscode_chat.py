@@ -85,7 +85,7 @@ def _changed(chat: Any, change: dict[str, Any]) -> Any:
 
 
 def _index(holder: Any, name: Any) -> Any:
-    """Return the name of a member, or the index of an item if the list has this index."""
+    """Return the name of a member or the index of an item. Raise ValueError if a list does not have the index."""
     if isinstance(holder, list) and (type(name) is not int or not 0 <= name < len(holder)):
         raise ValueError
     return name

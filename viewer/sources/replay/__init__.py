@@ -1,1 +1,1 @@
-"""Replay of inputs: bytes that arrive once more, and the times at which they first arrived."""
+"""Replay of inputs: let their bytes arrive again, and find the times at which the bytes first arrived."""

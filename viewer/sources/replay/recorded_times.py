@@ -16,7 +16,7 @@ from viewer.errors import ViewerError
 from viewer.syntax.times import LATEST_MS
 
 LEAST_MS = 10
-"""The shortest time between two lines."""
+"""The shortest time between two lines, in milliseconds."""
 LARGEST = 256 * 1024 * 1024
 """The maximum size of a sidecar in bytes."""
 _RESET = b'{"reset":true}'
@@ -57,8 +57,8 @@ class RecordedTimes:
 
 
 def read_recorded_times(path: str, size: int) -> RecordedTimes:
-    """Read the sidecar of an input with this many bytes. Only the lines after the last reset count. An incomplete last
-    line is ignored."""
+    """Read the sidecar of an input with this many bytes. Lines before the last reset and an incomplete last line are
+    ignored."""
     offsets, times = array("Q"), array("Q")
     decoder = msgspec.json.Decoder(_Line)
     lines = _content(path).splitlines(keepends=True)
@@ -100,7 +100,7 @@ def _now_ms() -> int:
 
 
 class TimeRecorder:
-    """Appends to a sidecar when bytes arrive. An error while writing ends the recording, but not the reading."""
+    """Records, in a sidecar, when bytes arrive. An error while writing ends the recording, but not the reading."""
 
     def __init__(self, path: str, clock: Callable[[], int] = _now_ms) -> None:
         self.fault = ""
@@ -113,7 +113,7 @@ class TimeRecorder:
         self._recorded = 0
         """The number of bytes whose arrival is recorded."""
         self._identity: tuple[int, int] | None = None
-        """The file whose bytes arrive."""
+        """The identity of the file whose bytes are being recorded."""
         try:
             self._descriptor: int | None = self._opened()
         except OSError as error:
@@ -122,8 +122,8 @@ class TimeRecorder:
             self.restart()
 
     def begin(self, identity: tuple[int, int], length: int) -> None:
-        """Record a file from its first byte. If it is the one that was recorded before, recording continues where it
-        left off."""
+        """Record a file from its first byte. If the same file was recorded before, recording continues where it
+        stopped."""
         if self._identity not in (None, identity) or length < self._recorded:
             self.restart()
         self._identity = identity
@@ -141,7 +141,7 @@ class TimeRecorder:
             self._waiting = offset, now
 
     def restart(self) -> None:
-        """Record that the input is read from its first byte again."""
+        """Record that the input is being read from its first byte again."""
         self._write_waiting()
         self._write({"reset": True})
         self._recorded = 0

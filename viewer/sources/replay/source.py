@@ -43,7 +43,7 @@ class SourceWithGap:
 
 
 class ReplayedRevision:
-    """The bytes of an input that have arrived so far. No others can be read."""
+    """The bytes of an input that have arrived so far. Bytes that have not arrived cannot be read."""
 
     def __init__(self, source: Source) -> None:
         self.name = source.name
@@ -114,7 +114,7 @@ class ReplayedSource:
         return [Grew(self.generation.add(data))] if data else []
 
     def wait(self, timeout: float) -> bool:
-        """Return immediately, because nothing arrives unless it is released."""
+        """Return immediately, because no bytes arrive unless they are released."""
         return False
 
     async def wait_async(self, timeout: float) -> bool:

@@ -1,4 +1,4 @@
-"""Stated times: the time that each line of an event stream contains."""
+"""Stated times: the times that the lines of an event stream contain."""
 
 from __future__ import annotations
 

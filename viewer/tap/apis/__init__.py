@@ -16,7 +16,7 @@ from viewer.tap.deltas import Answer, Ending
 
 
 class Api(Struct, frozen=True):
-    """One API."""
+    """An API whose requests are logged."""
 
     name: str
     """The name in the log, which selects the rules of the format `tap`."""
@@ -24,7 +24,7 @@ class Api(Struct, frozen=True):
     """A pattern for the end of the path, without the query."""
     answer: Callable[[Ending], Answer]
     items: str = ""
-    """The request member that contains the messages. Each request repeats the messages of the previous one."""
+    """The request member that contains the messages. Each request repeats the messages of the previous request."""
     others: tuple[str, ...] = ()
     """Other request members with text. Members that are not listed are not logged."""
     is_text: bool = False

@@ -1,4 +1,4 @@
-"""Chat completions: `choices[].delta`."""
+"""OpenAI Chat Completions: chunks that contain deltas, `choices[].delta`."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _OF_DELTA = frozenset({"role", "content", "refusal", "tool_calls", "function_cal
 
 
 class ChatAnswer:
-    """Reads chunks. An unknown member hides all further text of the entry in `choices`."""
+    """Reads the chunks of an answer. An unknown member hides all further text of its entry in `choices`."""
 
     def __init__(self, end: Ending) -> None:
         self._end = end

@@ -14,7 +14,7 @@ _BLOCKS = {
     "server_tool_use": ("call", None),
     "mcp_tool_use": ("call", None),
 }
-"""For each block type, the type in the log and the members that may contain text."""
+"""For each block type: the type in the log, and the members that a block may have without being hidden (None: any)."""
 _DELTAS = {
     "text_delta": ("text", "text"),
     "thinking_delta": ("thinking", "thinking"),

@@ -1,4 +1,4 @@
-"""Ollama's `/api/chat`: one object per line. The last one has `done` set."""
+"""Ollama's `/api/chat`: one object per line. In the last object, `done` is true."""
 
 from __future__ import annotations
 

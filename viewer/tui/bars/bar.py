@@ -42,7 +42,7 @@ class Bar(NotSelectable, PlainLines):
 
     @abstractmethod
     def spots(self, width: int) -> list[Spot]:
-        """Return the parts of the bar, from the left."""
+        """Return the parts of the bar, from left to right."""
 
     def line(self, width: int) -> Line:
         """Return the parts without their actions."""

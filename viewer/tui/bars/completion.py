@@ -16,7 +16,7 @@ from viewer.tui.terminal.paint import Painter
 MOST = 6
 """The maximum number of completions shown."""
 _BELOW = 2
-"""The rows below the box: the prompt and the footer."""
+"""The number of rows below the box, for the prompt and the footer."""
 
 
 class CompletionBox(NotSelectable):

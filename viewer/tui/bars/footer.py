@@ -13,8 +13,8 @@ from viewer.tui.terminal.paint import Painter
 
 
 class KeyFooter(Bar):
-    """One line of keys and words. If space is short, entries at the end are dropped, but never those for commands and
-    help."""
+    """One line of keys with their labels. If space is short, entries at the end are dropped, but never those for
+    commands and help."""
 
     def __init__(
         self,
@@ -25,7 +25,7 @@ class KeyFooter(Bar):
         has_back: Callable[[], bool] = lambda: False,
         id: str | None = "footer",
     ) -> None:
-        """`has_back` returns True if leaving the transcript returns to a list of files."""
+        """`has_back` returns True if leaving the transcript returns to the file list or the merged view."""
         super().__init__(painter, printing, id=id)
         self._actions = actions
         self._view = FooterView.SAFE

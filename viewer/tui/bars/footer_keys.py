@@ -13,14 +13,14 @@ from viewer.tui.keys import ACTIONS, Action, offered
 
 
 class FooterKey(Struct, frozen=True):
-    """A footer entry: the keys of one or more actions, and a word."""
+    """A footer entry: the keys of one or more actions, and a label."""
 
     ids: tuple[str, ...]
     label: str
     least: int = 0
-    """The minimum screen width at which it is shown."""
+    """The minimum screen width at which the entry is shown."""
     most: int = 10_000
-    """The maximum screen width at which it is shown."""
+    """The maximum screen width at which the entry is shown."""
 
 
 class FooterItem(Struct, frozen=True):
@@ -132,8 +132,8 @@ FOOTERS = {
 def footer_actions(
     view: FooterView, width: int, actions: Sequence[Action] = ACTIONS, *, has_back: bool = False
 ) -> list[FooterItem]:
-    """Return the footer items for a view of this width, in order. With `has_back`, the first item in a transcript is
-    the key that returns to the file list."""
+    """Return the footer items for a view on a screen of this width, in order. With `has_back`, the first item in a
+    transcript is the key that returns to the file list."""
     back = _BACK if has_back and view in _TRANSCRIPT_VIEWS else ()
     return list(_items((key for key in (*back, *FOOTERS[view]) if key.least <= width <= key.most), actions))
 

@@ -19,8 +19,8 @@ MOST_LOOKED_AT = 1000
 def place_facts(
     document: Document, projection: Projection, rows: Rows, row: int | None, number: int, everything: Rows | None = None
 ) -> TitleFacts:
-    """Return the file, format, and model, and the transcript and turn of a row. With a filter, `everything` is the
-    unfiltered rows, from which the last turn is taken."""
+    """Return the file, format, and model, and the transcript and turn of a row. With a filter, `everything` contains
+    the unfiltered rows, which determine the last turn."""
     transcript = _transcript_at(projection, rows, number)
     count = len(rows.shown_transcripts)
     return TitleFacts(
@@ -33,7 +33,8 @@ def place_facts(
 
 
 def _turn_at(rows: Rows, row: int, everything: Rows) -> tuple[int, int] | None:
-    """Return the turn of a row and the last turn of its transcript. Hidden rows belong to the turn before them."""
+    """Return the turn of a row and the last turn of its transcript; None if the transcript has no turns. Hidden rows
+    belong to the turn before them."""
     transcript = rows.transcript(row)
     here = _turn_before(rows, row, rows.rows_of_transcript(transcript).start)
     own = everything.rows_of_transcript(transcript)
@@ -42,7 +43,7 @@ def _turn_at(rows: Rows, row: int, everything: Rows) -> tuple[int, int] | None:
 
 
 def _turn_before(rows: Rows, row: int, first: int) -> int:
-    """Return the turn of the last message up to a row."""
+    """Return the turn of the last message up to a row; 0 if there is none nearby."""
     messages = (
         each for each in range(row, max(first, row - MOST_LOOKED_AT) - 1, -1) if rows.kind(each) is RowKind.MESSAGE
     )
@@ -59,7 +60,7 @@ def _format_title(document: Document, projection: Projection, transcript: ShownT
 
 
 def _transcript_at(projection: Projection, rows: Rows, number: int) -> ShownTranscript | None:
-    """Return the transcript of a message, or the first transcript."""
+    """Return the transcript of a message; without a message, the first transcript, if there is one."""
     if number and rows.reach:
         return projection.transcript_of(rows, min(number, rows.reach))
     return projection.boundary(rows, 1, grows=True).transcript if rows.shown_transcripts else None

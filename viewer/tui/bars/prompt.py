@@ -1,4 +1,4 @@
-"""Prompt line for `/`, `&`, `:` and `x`. It replaces the status row while it asks."""
+"""Prompt line for `/`, `&`, `:` and `x`. While it is open, it replaces the status row."""
 
 from __future__ import annotations
 
@@ -33,9 +33,8 @@ MOST_REMEMBERED = 50
 
 
 class SafeInput(Input, can_focus=False):
-    """Input that shows text sanitized, character by character, because pasted text is untrusted.
-
-    It accepts the focus only while the prompt asks. Otherwise keys would be typed into a hidden input."""
+    """Input that sanitizes the text on the screen character by character, because pasted text is untrusted.
+    It accepts the focus only while the prompt is open. Otherwise, keys would be typed into a hidden input."""
 
     def put(self, text: str) -> None:
         """Replace the text and move the cursor to its end."""
@@ -53,8 +52,8 @@ class SafeInput(Input, can_focus=False):
 
 
 class Prompt(Horizontal):
-    """The prompt line: hidden (class `-closed`) or asking (`-asking`). While it is not asking, it may show a search:
-    see `rest`."""
+    """The prompt line: closed (class `-closed`) or asking for input (`-asking`). While it is closed, it may pass a
+    search to the status row: see `rest`."""
 
     DEFAULT_CSS = """
     Prompt { height: 1; width: 1fr; }
@@ -80,7 +79,7 @@ class Prompt(Horizontal):
             self.text = text
 
     class Changed(Message):
-        """The operator edited the text. `ask` does not post this for its initial text."""
+        """The operator edited the text. `ask` posts this only for an empty filter, not for any other initial text."""
 
         def __init__(self, kind: PromptKind, text: str) -> None:
             super().__init__()
@@ -114,7 +113,7 @@ class Prompt(Horizontal):
         self.kind = PromptKind.SEARCH
         self._show_rest = rest or (lambda text, note: None)
         self._resting = ""
-        """The search to show while the prompt is idle, with its sign."""
+        """The search or filter to show while the prompt is closed, with its sign."""
         self._remembered: dict[PromptKind, list[str]] = {kind: [] for kind in PromptKind}
         self._begun = ""
         """The initial text, to which the down key returns."""
@@ -128,7 +127,7 @@ class Prompt(Horizontal):
 
     def prepare(self) -> bool:
         """Mount the sign, the input, and the hint; False if they are already mounted. This is deferred to the first
-        question or an idle moment, because mounting an input takes long."""
+        question or an idle moment, because mounting an input is slow."""
         if self._sign.is_attached or not self.is_attached:
             return False
         self.mount(self._sign, self._input, self._note)
@@ -160,7 +159,7 @@ class Prompt(Horizontal):
             self.post_message(self.Changed(kind, text))  # offer values of the message under the cursor immediately
 
     def rest(self, kind: PromptKind, text: str, note: str = "") -> None:
-        """Show a search with a note such as `2 of 3`, without asking."""
+        """Close the prompt and show a search or filter with a note such as `2 of 3`."""
         self._become("-closed", kind)
         self._resting = f"{kind.value}{text}"
         self.note(note)
@@ -178,23 +177,23 @@ class Prompt(Horizontal):
         return True
 
     def note(self, words: str) -> None:
-        """Show a note next to the search that `rest` shows: `2 of 3`, `no matches`, `searching 41%`."""
+        """Show a note next to the search or filter that `rest` shows: `2 of 3`, `no matches`, `searching 41%`."""
         if self._resting:
             self._show_rest(self._resting, words)
 
     def hint(self, words: str) -> None:
-        """Show a hint at the right edge while the prompt asks."""
+        """Show a hint at the right edge of the open prompt."""
         self._hint, self._count = words, ""
         _show(self._note, self._printing.words(words))
 
     def count(self, typed: str, words: str) -> None:
-        """Show a count for this text next to the hint, if the prompt still asks for it."""
+        """Show a count for this text next to the hint, if the prompt still contains the text."""
         if self.is_asking and typed == self._input.value and not self.has_class("-fault"):
             self._count = words
             self._make_room()
 
     def _make_room(self) -> None:
-        """Shorten or hide the hint while the text needs its space, but never hide a fault. The hints for the accept and
+        """Shorten or hide the hint if the text needs its space, but never hide a fault. The hints for the accept and
         cancel keys are dropped last."""
         room = self.app.size.width - len(self._label + self.kind.value) - len(self._input.value) - 5
         parts = (self._hint.replace(_RECALLS, "") if self._count else self._hint).split(" · ")
@@ -207,7 +206,7 @@ class Prompt(Horizontal):
             _show(self._note, self._printing.words(fitting[0]))
 
     def _show_fault(self, text: str, *, is_complete: bool) -> bool:
-        """Show the mistake in a typed search or filter in place of the hint; True if there is one."""
+        """Show what is wrong with the typed search or filter in place of the hint; True if anything is."""
         fault = ""
         if self.kind in (PromptKind.SEARCH, PromptKind.FILTER):
             from viewer.tui.search import faults  # the first page needs no searches
@@ -252,7 +251,7 @@ class Prompt(Horizontal):
             self._put(text)
 
     def action_recall(self, step: int) -> None:
-        """Recall an earlier input of this kind."""
+        """Recall the previous or next input of this kind."""
         earlier = self._remembered[self.kind]
         self._place += step
         last = len(earlier)

@@ -18,7 +18,7 @@ class Spot(Struct, frozen=True):
 
 
 def spot(text: str, look: StyleRole = StyleRole.PLAIN, action: str = "") -> Spot:
-    """Return a part with text of the program."""
+    """Return a part with trusted text."""
     return Spot(Part(trusted(text), look), action)
 
 
@@ -28,6 +28,6 @@ def width_of(spots: Iterable[Spot]) -> int:
 
 
 def apart(left: list[Spot], right: list[Spot], width: int) -> list[Spot]:
-    """Put one group at the left end and the other at the right end."""
+    """Put one group of parts at the left end of the line, and the other at the right end."""
     gap = max(width - width_of(left) - width_of(right), 0)
     return [*left, spot(" " * gap), *right]

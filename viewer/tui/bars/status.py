@@ -24,7 +24,7 @@ _LOOKS = {
 
 
 class StatusLine(Bar):
-    """One row. A notice replaces its facts until it is cleared."""
+    """One row of facts. A notice replaces them until it is cleared."""
 
     def __init__(
         self,
@@ -79,7 +79,7 @@ class StatusLine(Bar):
         return [Spot(part, action if part.text.strip() else "") for part in line]
 
     def _with_search(self) -> StatusFacts:
-        """Add the search or filter to the facts. Its count replaces the position."""
+        """Add the search or filter to the facts. The count of a search replaces the position."""
         text, note = self._search, self._search_note
         if not text:
             return self.facts

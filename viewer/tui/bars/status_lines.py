@@ -14,7 +14,7 @@ from viewer.render.width import cells, cut
 from viewer.tui.panes.columns import length
 
 ROOMY, WIDE = 100, 120
-"""The minimum screen widths at which a problem shows its code, and a hint."""
+"""The minimum screen widths at which the code of a problem and a key hint are shown."""
 _LOOKS = {"error": StyleRole.ERROR, "warning": StyleRole.WARNING, "info": StyleRole.INFO}
 
 
@@ -55,7 +55,8 @@ class StatusFacts(Struct, frozen=True):
 
 
 def status_line(facts: StatusFacts, width: int, style: Style) -> Line:
-    """Return the row without a notice: the search or filter, else the problem here, else the hidden problems."""
+    """Return the row without a notice. The left side shows the first of these: search or filter, problem here, new
+    messages, hidden problems, file under the cursor, how the input is stored."""
     right = _right(facts, style)
     room = max(width - length(right) - 3, 0)
     left = _left(facts, room, width, style)
@@ -76,7 +77,7 @@ def notice_line(notice: SafeText, look: StyleRole, aside: str, width: int, style
 
 
 def problem_words(found: ShownDiagnostic, style: Style, *, safe: bool) -> SafeText:
-    """Return the text of a problem, shorter in the debug view."""
+    """Return the text of a problem; in the debug view, only its first sentence."""
     words = described(found)
     shown = words if safe else SafeText(first_sentence(words).rstrip("."))
     return style.spell(style.words(shown))

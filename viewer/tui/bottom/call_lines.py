@@ -32,7 +32,7 @@ NO_CALLS = "No calls to show."
 
 
 class SortKey(Enum):
-    """The sort orders, in the order in which the key cycles through them. The first is input order."""
+    """The sort orders that the key cycles through. The first is input order."""
 
     ORDER = "call"
     TOOL = "tool"
@@ -57,7 +57,7 @@ class _Column(Struct, frozen=True):
     right: bool
     cell: Callable[[CallLines, ShownCall], Part]
     before: int = 0
-    """The width of the gap before the text, which belongs to the column."""
+    """The width of the gap before the text, which counts as part of the column."""
     is_tight: bool = False
     """True if no gap follows the text."""
 
@@ -228,7 +228,7 @@ class CallLines:
                 return -self.size(call.reply), ""
 
     def spent(self, call: ShownCall) -> Spent | None:
-        """Return the tokens and cost of the reply that made a call."""
+        """Return the tokens and cost of the model's reply that contains a call."""
         return self._usages.of(call.call) if self._usages is not None and call.call else None
 
     def size(self, number: int | None) -> int:
@@ -248,7 +248,7 @@ _LONGEST_DURATION = len("~59 min 59 s")
 
 
 def ends_of(call: ShownCall, style: Style) -> SafeText:
-    """Return `#12→13`; dotted if the reply was inferred from the order."""
+    """Return text such as `#12→13`, with a dotted arrow if the reply was inferred from the order."""
     if call.call is None or call.reply is None:
         return trusted(f"#{call.call or call.reply}")
     return trusted(f"#{call.call}{style.signs.inferred if call.inferred else style.signs.to[-1]}{call.reply}")
@@ -306,7 +306,7 @@ def _id(lines: CallLines, call: ShownCall) -> Part:
 
 
 def _arguments(lines: CallLines, call: ShownCall) -> Part:
-    """Return the arguments at the beginning of the body as `key=value`."""
+    """Return the arguments as `key=value`, or the beginning of the body if it is not a JSON object."""
     if lines.projection is None or not call.call:
         return Part(trusted(""))
     body = lines.projection.beginning(call.call, _ARGUMENTS_READ)

@@ -26,7 +26,7 @@ class Calls(Vertical, EvenLines):
     """The scrollbar always has its own column, so the titles stay aligned."""
 
     class Followed(Message):
-        """The cursor moved to a call with this message: show it."""
+        """The cursor moved to a call with this message, which the transcript should show."""
 
         def __init__(self, number: int) -> None:
             super().__init__()
@@ -76,8 +76,8 @@ class Calls(Vertical, EvenLines):
         self.list.show(len(calls), self._line, row, empty=NO_CALLS)
 
     def follow_focus(self, follows: bool) -> None:
-        """Let the cursor follow the focused message, or let the operator control it. If the operator controls it, it
-        starts at a call near the message."""
+        """Let the cursor follow the focused message, or let the operator move the cursor. In the second case, it starts
+        at a call near the message."""
         self._follows = follows
         if not follows and self._lines is not None and self.list.cursor < 0:
             self.list.move_to(self._lines.row_near(self._focus))

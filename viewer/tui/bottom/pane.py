@@ -61,7 +61,7 @@ class BottomPane(Frame):
         return self._contents[self.tab].list
 
     def draw_tabs(self) -> None:
-        """Write the tabs and the counts of the current one into the border."""
+        """Draw the tabs, and the counts of the current tab, in the border."""
         title: list[Part] = []
         for tab in self.tabs:
             look = StyleRole.STRONG if tab is self.tab else StyleRole.QUIET
@@ -76,7 +76,7 @@ class BottomPane(Frame):
         self.caption(tuple(title), counts, below)
 
     def mark_focus(self, has_focus: bool) -> None:
-        """Open the row under the cursor while the pane has the focus. During that time, only the operator moves the
+        """While the pane has the focus, open the problem under the cursor, and let only the operator move the
         cursor."""
         super().mark_focus(has_focus)
         self.problems.open_details(has_focus)

@@ -39,7 +39,7 @@ class Pending(Struct, frozen=True, gc=False):
 
 
 class ProblemLines:
-    """The list for one audience. The safe view shows the number, a fixed sentence, and the code, but no position."""
+    """The rows for one audience. The safe view shows the number, a fixed sentence, and the code, but no position."""
 
     def __init__(
         self,
@@ -52,8 +52,8 @@ class ProblemLines:
         projection: Projection | None = None,
         calls: CallView | None = None,
     ) -> None:
-        """`checking` means that checks are still running, so it is too early to report no problems. `projection`
-        provides the source lines of opened rows, and `calls` the tools of problems."""
+        """`checking` means that checks are still running, so it is too early to report that there are no problems.
+        `projection` provides the source lines of opened rows, and `calls` the tools of problems."""
         self.problems = problems
         self._projection, self._calls = projection, calls
         self._style, self._safe, self._pending, self._checking = style, safe, pending, checking
@@ -132,8 +132,8 @@ class ProblemLines:
         return SafeText(f" · {self._style.name(tool)}") if tool else trusted("")
 
     def details(self, row: int, width: int, keys: str) -> list[Line]:
-        """Return the lines below the row at the cursor: the source line with its mark, and the advice.
-
+        """Return the lines below the row at the cursor: its source line, with the problem marked, and the advice. There
+        are none in the safe view or in a narrow list.
         `keys` appear at the right end of the last line."""
         found = self.at(row)
         if found is None or self._safe or width < ROOMY:
@@ -208,7 +208,7 @@ class ProblemLines:
         )
 
     def _named(self, sentence: SafeText, tool: SafeText, room: int) -> Line:
-        """Return a sentence and the tool that it is about, if there is room for at least a part of its name."""
+        """Return a sentence and, if there is room for at least part of its name, the tool."""
         left = room - cells(sentence)
         if not tool or left < _SHORTEST_TOOL:
             return (Part(fitted(sentence, room, self._style)),)

@@ -58,7 +58,7 @@ class Problems(Vertical, EvenLines):
         projection: Projection | None = None,
         calls: CallView | None = None,
     ) -> None:
-        """Show problems and keep the cursor on its problem."""
+        """Show problems, and keep the cursor on the same problem."""
         before = self._chosen
         row, offset = self.list.cursor, self.list.scroll_offset.y
         lines = self._lines = ProblemLines(
@@ -93,8 +93,8 @@ class Problems(Vertical, EvenLines):
             self._chosen = self.chosen_problem
 
     def focus_on(self, number: int) -> None:
-        """Put the cursor on the first problem of a message or of its reply, if there is one. Initially, the cursor is
-        on the first problem."""
+        """Put the cursor on the first problem of a message or of its reply, unless the list has the focus. If there is
+        none, leave the cursor where it is; initially, put it on the first row."""
         if self._lines is None or not len(self._lines) or self.list.has_focus:
             return
         chosen = self.chosen_problem

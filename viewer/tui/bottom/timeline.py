@@ -61,7 +61,7 @@ class Timeline(Vertical, EvenLines):
         self._make()
 
     def follow_focus(self, follows: bool) -> None:
-        """Let the cursor follow the focused message, or let the operator control it."""
+        """Let the cursor follow the focused message, or let the operator move the cursor."""
         self._follows = follows
 
     def focus_on(self, number: int) -> None:
@@ -93,7 +93,7 @@ class Timeline(Vertical, EvenLines):
         return self._lines.summary(self._width) if self._lines is not None else trusted("")
 
     def on_resize(self, event: events.Resize) -> None:
-        """Show only one turn if the pane is narrow."""
+        """Compute the bars for the new width: a narrow pane shows only one turn."""
         if self._source is not None:
             self._make()
             self.post_message(self.Rescaled())

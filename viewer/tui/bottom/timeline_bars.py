@@ -35,7 +35,7 @@ class Bar(Struct, frozen=True):
 
     @property
     def length(self) -> int:
-        """The duration, in the same unit."""
+        """The duration, in the unit of `start`."""
         return self.end - self.start
 
 
@@ -102,7 +102,7 @@ def _with_turn(headline: Headline, turn: int) -> Headline:
 
 
 class _Turn:
-    """Computes the bars of one turn, starting at a point in time."""
+    """Computes the bars of one turn, which starts at `base` on the axis."""
 
     def __init__(self, messages: Sequence[Headline], calls: CallView, base: int, *, timed: bool) -> None:
         self._messages = messages

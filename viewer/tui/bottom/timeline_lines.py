@@ -1,4 +1,5 @@
-"""Draw the rows of the waterfall of calls: the axis, and a line per bar: name, duration, deadline, and failure."""
+"""Draw the rows of the waterfall of calls: the axis, and one line per bar with its name, duration, deadline, and
+failure."""
 
 from __future__ import annotations
 
@@ -42,11 +43,12 @@ class TimelineLines:
         return len(self.bars.bars)
 
     def number(self, row: int) -> int:
-        """Return the message of a row."""
+        """Return the message number of a row."""
         return self.bars.bars[row].number
 
     def row_of(self, number: int) -> int:
-        """Return the row of a message, of its call, or of the previous message; -1 if there are no rows."""
+        """Return the row of a message or of its call; otherwise, the next row or, failing that, the last one. Return -1
+        if there are no rows."""
         bars = self.bars.bars
         for row, bar in enumerate(bars):
             if number == bar.number or (bar.call is not None and number == bar.call.reply):
@@ -115,7 +117,8 @@ class TimelineLines:
         return tuple(parts)
 
     def _scale(self, width: int) -> tuple[int, int, int, int]:
-        """Return the cells before the axis, the interval between two ticks, its width in cells, and the start time."""
+        """Return the number of cells before the axis, the interval between two ticks, its width in cells, and the start
+        time."""
         lead, size = (28, 11) if width >= ROOMY else (19, 10)
         room = max(width - lead - 12, size)
         total = max(self.bars.total, 1)
@@ -162,7 +165,8 @@ class TimelineLines:
         ]
 
     def _after(self, bar: Bar) -> Part | None:
-        """Return the duration of a call, its failure, and its deadline."""
+        """Return the state of a call unless it is `ok`, its duration, and a missed deadline; None if there is nothing
+        to show."""
         call = bar.call
         if call is None:
             return None

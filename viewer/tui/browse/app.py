@@ -37,7 +37,7 @@ KEYS = (
     ("right_square_bracket", "next_page", "[ ]", "Previous, next page"),
     ("q,escape", "leave", "q", "Back"),
 )
-"""The keys: Textual's name, the action, and the key and label in the footer, if it has an entry."""
+"""Textual's key names, the action, and the key and label in the footer, which are empty if it has no entry."""
 _LONGEST_CELL = 120
 _LONGEST_PATH = 4096
 _LEAST_PATH = 24
@@ -92,19 +92,19 @@ class BrowseApp(App[int], inherit_bindings=False):
         yield Static("  ".join(f"{key} {words}" for *_, key, words in KEYS if key), id="keys", markup=False)
 
     def on_load(self) -> None:
-        """Install the handlers before the app takes the terminal."""
+        """Install the handlers before the app sets up the terminal."""
         if self._guard is not None:
             handle_signals(self, self._guard)
             handle_faults(self)
 
     def on_mount(self) -> None:
-        """Show the list."""
+        """Focus the table and read the first page."""
         self.rows.focus()
         self.call_after_refresh(self.load)
 
     @property
     def rows(self) -> DataTable[Text]:
-        """The table."""
+        """The widget that shows the rows."""
         return self.query_one("#rows", DataTable)
 
     def say(self, sentence: str) -> None:
@@ -156,7 +156,7 @@ class BrowseApp(App[int], inherit_bindings=False):
         self._draw_head()
 
     def _draw_head(self) -> None:
-        """Show the place and, in the last cells, the level of the tables."""
+        """Show the place and, at the right end, the level of the tables."""
         level = self.browser.level.value
         badge = trusted(f"[{level.upper()}]")
         room = max(self.size.width - len(badge) - 3, 0)
@@ -189,7 +189,7 @@ class BrowseApp(App[int], inherit_bindings=False):
     # Keys.
 
     async def action_open(self) -> None:
-        """Open the next level or the message of the row under the cursor."""
+        """Open the list that the row under the cursor leads to, or leave the browser to open a message."""
         self._remember()
         if not self._page.rows:
             return
@@ -210,7 +210,7 @@ class BrowseApp(App[int], inherit_bindings=False):
         await self.action_open()
 
     async def action_leave(self) -> None:
-        """Remove the filter, or return to the previous list. Leaving the first list ends the app."""
+        """Close the filter prompt, or else return to the previous list. Leaving the first list ends the app."""
         prompt = self.query_one("#filter", Input)
         if prompt.display:
             self._close_prompt()
@@ -231,11 +231,11 @@ class BrowseApp(App[int], inherit_bindings=False):
         await self.load()
 
     async def action_next_page(self) -> None:
-        """Show the next rows."""
+        """Show the next page."""
         await self._turn(PAGE)
 
     async def action_previous_page(self) -> None:
-        """Show the previous rows."""
+        """Show the previous page."""
         await self._turn(-PAGE)
 
     async def _turn(self, by: int) -> None:
@@ -282,7 +282,7 @@ class BrowseApp(App[int], inherit_bindings=False):
 
 
 def run_browser(browser: Browser, settings: Settings, name: str) -> Place | int:
-    """Show the lists. Return the place to open, or the exit code."""
+    """Run the browser. Return the place to open, or the exit code."""
     guard = TerminalGuard()
     app = BrowseApp(browser, settings, name=name, guard=guard)
     with guard:
@@ -296,7 +296,7 @@ def run_browser(browser: Browser, settings: Settings, name: str) -> Place | int:
 
 
 def _path(value: object, longest: int) -> Text:
-    """Return the end of a path, which differs most from file to file."""
+    """Return a path, cut at the start: its end differs most from file to file."""
     text = sanitize_line(str(value), _LONGEST_PATH)
     while cells(text) > longest:
         text = SafeText("…" + text[2:])

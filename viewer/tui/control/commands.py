@@ -1,4 +1,4 @@
-"""Command controller: runs a command or goes to a position typed after `:`, and completes it."""
+"""Command controller: runs commands and goes to positions typed after `:`, and completes what is typed."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Command(Struct, frozen=True):
     values: Callable[[CommandController], Sequence[str]] | None = None
     """The possible arguments, if they are limited."""
     served: Served = Served.SAFE
-    """The served views that offer it."""
+    """The served views that offer the command."""
 
 
 class CommandController:
@@ -151,7 +151,8 @@ class CommandController:
 
     @property
     def _named_actions(self) -> list[Action]:
-        """The actions that can be run as commands. Only `:level` reveals hidden messages."""
+        """The actions that can be run as commands. The actions that change the level cannot: only `:level` reveals
+        hidden messages."""
         return [each for each in self._actions if each.id not in NO_COMMANDS]
 
     def handle_typed(self, typed: str, kind: PromptKind) -> list[Offer]:
@@ -182,15 +183,15 @@ class CommandController:
         return found + [Offer(id, f":{id}", help) for id, help in ids if id.startswith(name) and id not in known]
 
     def completion(self, typed: str, kind: PromptKind) -> str:
-        """Extend the typed text to the longest common prefix of all completions or, failing that, to the first
-        completion."""
+        """Return the typed text extended to the first completion or, for a filter, to the longest common prefix of all
+        completions if that is longer than the typed text."""
         texts = [offer.text for offer in self.offers(typed, kind)]
         common = commonprefix(texts) if kind is PromptKind.FILTER else ""  # noqa: RUF071 (these are not paths)
         return common if len(common) > len(typed) else next(iter(texts), "")
 
     def _filter_offers(self, typed: str) -> list[Offer]:
-        """Return terms that match the message under the cursor, or the completions of the last term allowed at this
-        level."""
+        """Return terms that match the message under the cursor or, once something is typed, the completions of the last
+        term that this level allows."""
         if not typed:
             return [Offer(term, term) for term in self._terms_here()]
         found = completions(typed, self._values_of)
@@ -209,7 +210,8 @@ class CommandController:
         return terms + ([f"role:{headline.role}"] if _PLAIN.fullmatch(headline.role) else [])
 
     def _values_of(self, field: str) -> list[str]:
-        """Return the names of the tools that this level shows."""
+        """Return the values to offer for a field: the names of the tools that this level shows; none for any other
+        field."""
         calls = self.session.calls
         if field != "tool":
             return []
@@ -227,7 +229,7 @@ class CommandController:
     # The palette.
 
     def open_palette(self) -> None:
-        """Show every action and every command."""
+        """Show the palette with every action and every command."""
         self.program.show_palette(self.entries(), self._recent, self._run_entry)
 
     def entries(self) -> list[Entry]:
@@ -273,7 +275,7 @@ class CommandController:
         return theme_names(self._settings.theme_folders)
 
     def set_level(self, level: str) -> None:
-        """Switch to a level, like its key."""
+        """Switch to a level, as its key does."""
         if level in LEVELS:
             self.view.set_level(Level(level))
         else:
@@ -281,7 +283,7 @@ class CommandController:
 
     @property
     def choices(self) -> dict[str, Callable[[], None]]:
-        """The values of `:set`."""
+        """The values of `:set`, each with the function that applies it."""
         panes = {
             "pane=outline": "outline", "pane=inspector": "inspector", "pane=problems": "problems",
             "pane=calls": "calls", "pane=timeline": "timeline", "pane=side": "side_panes",
@@ -338,7 +340,7 @@ COMMANDS: tuple[Command, ...] = (
             lambda own: own.themes()),
     Command("timing", "", "show stalls, rates, and delays", lambda own, _: own.program.open_timing()),
 )  # fmt: skip
-"""The commands by name."""
+"""The commands, sorted by name."""
 
 MOST_LOOKED_AT = 1000
 """The maximum number of calls to search for tool names."""

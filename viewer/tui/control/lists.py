@@ -139,7 +139,7 @@ class ListController:
         self._host.prompt.ask(PromptKind.LIST)
 
     def find(self, typed: str) -> None:
-        """Go to the next row that contains this text. Lowercase text ignores case."""
+        """Go to the next row that contains this text. Text without capital letters ignores case."""
         self._wanted = typed
         if typed:
             self._find(1)

@@ -1,4 +1,4 @@
-"""Next views: computes, while nothing else happens, the rows that the next key may show."""
+"""Next views: computes, while the app is idle, the rows that the next key press may show."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from viewer.tui.input_queue import is_key_on_its_way, post_call
 from viewer.tui.session import Session
 
 FIRST_PAUSE, PAUSE = 0.05, 0.002
-"""The seconds to wait before the first step, so that the current view is drawn, and before each later step, so that a
-pending key is handled first."""
+"""The seconds to wait before the first round, so that the current view is drawn first, and before each later round, so
+that a pending key is handled first."""
 ROUND_SECONDS = 0.003
 """The number of seconds after which a round starts no further step."""
 
@@ -33,7 +33,7 @@ class NextViews:
         self._is_waiting = False
 
     def prepare(self) -> None:
-        """Begin again if another view is shown. Call this only after everything has been read."""
+        """Start over if the view has changed. Call this only once everything has been read."""
         if self._rows is not self._session.rows:
             self._rows, self._steps = self._session.rows, self._session.prepare_rows()
             if not self._is_waiting:
@@ -47,7 +47,7 @@ class NextViews:
         self._is_waiting = False
         until = time.perf_counter() + ROUND_SECONDS
         while not is_key_on_its_way(self._node):
-            if next(self._steps, self) is self:  # there are no more
+            if next(self._steps, self) is self:  # no steps are left
                 return
             if time.perf_counter() >= until:
                 break

@@ -25,15 +25,15 @@ LEAST_TRANSCRIPT = 60
 """The minimum width of the transcript."""
 INSPECTOR_WIDTH = 40
 LEAST_SHEET, SHEET_ROWS = 6, 9
-"""The minimum height of a pane below the transcript on a narrow screen, as long as three rows of the transcript remain,
-and its maximum height."""
+"""The minimum and maximum heights of a pane below the transcript on a narrow screen. The minimum applies only if three
+rows of the transcript remain visible."""
 BOTTOM_ROWS = (6, 12)
-"""The minimum and maximum height of the bottom pane. In between, it takes `BOTTOM_SHARE` of the screen."""
+"""The minimum and maximum heights of the bottom pane. In between, its height is `BOTTOM_SHARE` of the screen."""
 BOTTOM_SHARE = 0.3
 LAYOUT_LOOKS = 100
-"""How many times to check whether the transcript already has the size that the next layout should give it."""
+"""How many times to check whether the transcript has reached the size expected from the next layout."""
 BARS = 3
-"""The rows of the title, the status, and the footer."""
+"""The number of rows of the title, the status row, and the footer together."""
 
 
 class PaneController:
@@ -57,7 +57,7 @@ class PaneController:
         self._navigator = navigator
         self._stick = stick
         self._size = (0, 0)
-        """The size of the screen for which the panes were arranged."""
+        """The screen size for which the panes were arranged."""
         self._held_line: int | None = None
         """The screen line of the focused message before a resize."""
 
@@ -76,7 +76,8 @@ class PaneController:
 
     @property
     def visible(self) -> frozenset[Panel]:
-        """Return the visible panes: one on a narrow screen, otherwise as many as leave room for the transcript."""
+        """Return the visible panes: only one on a tiny screen, at most two on a narrow one, and otherwise as many as
+        leave room for the transcript."""
         width, height = self._host.size
         panes = {*self.open_panes}
         if width < TINY_WIDTH or height < TINY_HEIGHT or (width < ROOMY and self.focused is Panel.OUTLINE):
@@ -105,7 +106,7 @@ class PaneController:
 
     @property
     def bottom_rows(self) -> int:
-        """Return the height of the bottom pane or of a sheet."""
+        """Return the height of the bottom pane or, on a narrow screen, of the pane below the transcript."""
         height = self._host.size[1]
         if not self.is_roomy:
             return max(3, min(SHEET_ROWS, max((height - 3) // 2, min(LEAST_SHEET, height - 6))))
@@ -150,8 +151,8 @@ class PaneController:
             self.tab = BottomTab.PROBLEMS
 
     def fit(self, *, whole: bool = False) -> None:
-        """Rebuild the blocks for the current width and keep the row of the cursor visible; with `whole`, all of it,
-        unless it begins above the screen."""
+        """Rebuild the blocks for the current width and keep the row of the cursor visible. With `whole`, show the
+        entire row, unless it begins above the screen."""
         with self._stick.kept():
             viewport = self._host.viewport
             begins_above = viewport.line_of_cursor is None
@@ -166,8 +167,8 @@ class PaneController:
             self.fit()
 
     def note_size(self) -> bool:
-        """Before a resize, remember the screen line of the focused message. False if the panes were arranged for this
-        size, which Textual reports twice at the start."""
+        """Before a resize, remember the screen line of the focused message. Return False if the panes are already
+        arranged for this size: at the start, Textual reports the size twice."""
         before, self._size = self._size, self._host.size
         if before == self._size:
             return False
@@ -197,8 +198,8 @@ class PaneController:
 
     def _wait_for_layout(self, looks: int) -> None:
         """Check again while the size is about to change. The panes request the layout, and Textual may run any number
-        of callbacks before it, so let them handle their messages first. A pane that never gets the expected size keeps
-        its own."""
+        of callbacks before it, so let the panes handle their messages first. A pane that never reaches the expected
+        size keeps its current one."""
         if looks and self._host.viewport.area.is_changing:
             again = partial(self._wait_for_layout, looks - 1)
             asyncio.get_running_loop().call_soon(self._host.call_after_refresh, again)
@@ -378,7 +379,7 @@ class PaneController:
         self._host.redraw(Changed.TAB)
 
     def explain(self, problem: ShownDiagnostic) -> None:
-        """Explain a problem in the inspector; in the safe view, in one sentence. Sections of the OpenChatML
+        """Explain a problem in the inspector or, in the safe view, in a notice. Sections of the OpenChatML
         specification are cited only for OpenChatML files."""
         rule = RULES[problem.code]
         display, document = self._session.display, self._session.document

@@ -20,14 +20,14 @@ _NAMES = {1: "next", -1: "previous"}
 
 
 class _Wish(Struct, frozen=True):
-    """A jump to a problem that is not known yet, because the input is still being checked."""
+    """A jump to a problem that has not been found yet, because the input is still being checked."""
 
     wanted: str
     step: int
     count: int
     """How many more problems to pass; the last of them is the target."""
     place: tuple[Cursor, ScreenPlace]
-    """The cursor and the scroll position. Moving them cancels the jump."""
+    """The cursor and the scroll position. Moving either cancels the jump."""
 
 
 class ProblemController:
@@ -54,7 +54,7 @@ class ProblemController:
         self._host.redraw(Changed.TITLE)
 
     def follow_list(self, number: int | None, problem: ShownDiagnostic | None) -> None:
-        """Show the problem under the cursor of a list in the transcript and in the status row."""
+        """Show the problem under the cursor of the problem list in the transcript and in the status row."""
         self.selected = problem
         if number:
             self._navigator.follow_list(number)
@@ -92,9 +92,9 @@ class ProblemController:
         self._seek(wanted, step, count + wish.count if wish is not None and is_same else count)
 
     def _seek(self, wanted: str, step: int, count: int) -> None:
-        """Pass `count` problems, wrapping around. If there are no errors, the error keys go to warnings. In a row that
-        hides messages, go from problem to problem. Until everything is checked, wait for the next
-        problem instead of wrapping around or going to warnings."""
+        """Move by `count` problems, wrapping around. If there are no errors, the error keys go to warnings. In a row
+        that hides messages, go from problem to problem. Until everything is checked, wait for the next problem instead
+        of wrapping around or going to warnings."""
         self._wish = None
         document = self._session.document
         is_checked = document.is_checked or isinstance(document, LiveDocument)
@@ -129,7 +129,7 @@ class ProblemController:
             self._navigator.notify_wrapped(step)
 
     def _show(self, row: int, number: int, severity: str) -> None:
-        """Go to a row, at the problem of one of its messages."""
+        """Go to a row and select the problem of one of its messages."""
         rows, problems = self._session.rows, RowProblems(self._session.rows, self._session.diagnostics)
         self._navigator.leave_place()
         of_severity = [one for one in problems.of(row) if one.severity == severity]

@@ -1,4 +1,4 @@
-"""State keeper: restores a screen from the state file, and saves it there."""
+"""State keeper: restores the state of a screen from the state file, and saves it there."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class StateKeeper:
                 self._panes.resize(panel, size)
 
     def leave(self) -> None:
-        """Save message numbers and pane sizes for the next start."""
+        """Save the marks, the position, and the pane sizes for the next start."""
         document = self._session.document
         count = document.message_count
         marks = sorted(mark for mark in self._session.marks if mark <= count or not document.is_read)

@@ -1,4 +1,4 @@
-"""Count the matches of a search or filter while it is typed so that the prompt can show them."""
+"""Count the matches of a search or filter while it is being typed so that the prompt can show them."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class TypedCount:
             self._host.start_worker(partial(task, typed), "count", exclusive=True)
 
     async def _matches(self, typed: str) -> None:
-        """Show the position of the match to which enter leads, and the number of matches."""
+        """Show the number of matches, and which of them enter goes to."""
         query = Query.parse(typed)
         if not query.text:
             return

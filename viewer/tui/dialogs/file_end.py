@@ -94,7 +94,7 @@ class FileEndScreen(DismissOnce[str]):
         self.call_after_refresh(self._show)
 
     def on_resize(self) -> None:
-        """Lay out the messages for another width."""
+        """Lay out the messages for the new width."""
         self.call_after_refresh(self._show)
 
     def show_progress(self, title: TitleFacts) -> None:
@@ -116,7 +116,7 @@ class FileEndScreen(DismissOnce[str]):
         return [(Part(self._printing.words(f" {NOTE}"), StyleRole.QUIET),)]
 
     def on_key(self, event: events.Key) -> None:
-        """Scroll, or close the screen and perform the action of the key there."""
+        """Scroll, or close the screen so that the main screen performs the action of the key."""
         event.stop().prevent_default()
         action = self._actions.get(event.key, "")
         if action in _LINES:

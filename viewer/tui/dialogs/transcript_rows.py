@@ -48,18 +48,18 @@ class TranscriptRows:
         return next((row for row, each in enumerate(self._found) if each >= label), max(0, len(self._found) - 1))
 
     def filter_by(self, words: str) -> None:
-        """Show only transcripts whose title has all these words; without words, all of them."""
+        """Show only transcripts with all these words in their titles; without words, show all transcripts."""
         self._restart(words.strip(), "")
 
     def search_for(self, typed: str) -> None:
-        """Show only transcripts with matches in text that this audience sees; without text, all of them."""
+        """Show only transcripts with matches in text that this audience sees; without text, show all transcripts."""
         self._restart("", typed)
         query = Query.parse(typed)
         if query.text:
             self._searcher = Searcher(self._projection, self._rows, query)
 
     def step(self, seconds: float) -> bool:
-        """Search for about this time; True if there is more to do."""
+        """Search or filter for about this long; True if there is more to do."""
         deadline = time.monotonic() + seconds
         if self._found is None:
             return False

@@ -120,7 +120,7 @@ class TranscriptsScreen(DismissOnce[TranscriptChoice | None]):
         self._input.take_key(event)
 
     def _show(self) -> None:
-        """Draw the list, with the cursor on the same transcript."""
+        """Draw the list, with the cursor on the current transcript or on the first one after it."""
         shown = self._shown
         self._list.show(max(1, len(shown)), self._line, shown.row_of(self._here) if len(shown) else -1)
         self._moved()
@@ -136,11 +136,11 @@ class TranscriptsScreen(DismissOnce[TranscriptChoice | None]):
         self._input.ask(PromptKind.SEARCH)
 
     def ask_filter(self) -> None:
-        """Ask for words in titles."""
+        """Ask for words to find in the titles."""
         self._input.ask(PromptKind.ROWS)
 
     def on_prompt_submitted(self, event: Prompt.Submitted) -> None:
-        """Search or filter."""
+        """Apply the submitted search or filter."""
         self._input.submit(event)
         self._look()
 

@@ -144,13 +144,13 @@ class Catalog:
 
     @property
     def newest(self) -> Entry | None:
-        """Return the most recently modified file."""
+        """Return the most recently modified transcript; None if there is none."""
         readable = (entry for entry in self.listing.entries if not entry.reason and entry.is_transcript)
         return max(readable, key=lambda entry: entry.modified, default=None)
 
     @property
     def row(self) -> int:
-        """Return the row of the cursor's file, or the first row."""
+        """Return the row of the cursor's file or, without one, of the first file; -1 if the list is empty."""
         places = self._arranged.places
         return places.get(self.cursor, next(iter(places.values()), -1))
 
@@ -167,7 +167,7 @@ class Catalog:
     # Changes.
 
     def next_sort(self) -> None:
-        """Sort by the next column."""
+        """Switch to the next sort order."""
         self._sort = (self._sort + 1) % len(self._sorts)
         self.arrange()
 
@@ -252,7 +252,7 @@ class Catalog:
         return all(word in text for word in words)
 
     def _grouped(self, entries: Iterable[Entry]) -> Iterator[Entry | str]:
-        """Insert a rule before each group, if there are several groups or the only one is the current directory."""
+        """Insert a rule before each group, if there are several groups or the only group is the current directory's."""
         group = None
         rows = list(entries)
         has_rules = any(entry.group != rows[-1].group for entry in rows) or (rows and rows[0].group != "other")
@@ -265,10 +265,9 @@ class Catalog:
     # What is still to read.
 
     def wanted(self, visible: Sequence[Entry]) -> tuple[Entry, bool] | None:
-        """Return the next file to read, and True to read all of it.
-
-        Titles of visible files come first, then their other details, then other files if the sort order or the filter
-        needs them, or the list is small."""
+        """Return the next file to read, and whether to read all of it; None if nothing is left to read.
+        The titles of visible files come first, then their other details. Other files follow only if the sort order, the
+        filter, or a repeated listing needs them."""
         known = self._facts
         for entry in visible:
             if entry not in known and _can_be_read(entry):
@@ -296,7 +295,7 @@ class Catalog:
         return _can_be_read(entry) and (facts is None or not facts.is_counted)
 
     def next_unsearched(self) -> Entry | None:
-        """Return the next file to search."""
+        """Return the next file to search; None if none is left."""
         while self.search and not self.fault and self._arranged.to_search:
             if self._is_to_search(self._arranged.to_search[-1]):
                 return self._arranged.to_search[-1]

@@ -17,14 +17,13 @@ LEAST_END = 64 * 1024
 ROWS = 256
 """How many rows to show, if the end has that many: a few screens."""
 _MOST_TRIED = 4
-"""How many starting points to try until there are enough rows. Each one is at least twice as far from the end as the
+"""How many starting points to try until there are enough rows. Each is at least four times as far from the end as the
 one before."""
 _FORMATS = ("openchatml-2.2", "openchatml-2.0", "openchatml-1.x", "harmony")
 
 
 class FileEnd:
-    """The end of a file. `prove` may run in another thread; everything else must run in the screen's
-    thread."""
+    """The end of a file. `prove` and `view` may run in other threads."""
 
     def __init__(self, document: Document, file: GuardedFile) -> None:
         format = document.detection.format
@@ -41,7 +40,7 @@ class FileEnd:
         self._is_proven = self._proof.is_complete and not self._file.has_moved
 
     def view(self, audience: Audience) -> Projection | None:
-        """Return the end for an audience, or None while it is not proven, or if it cannot be proven."""
+        """Return the end for an audience; None if the end has not been proven or cannot be read on its own."""
         if not self._is_proven:
             return None
         least = LEAST_END
@@ -61,8 +60,8 @@ class FileEnd:
         return shown
 
     def _read(self, start: int) -> Document | None:
-        """Read the first document header, followed by the text from an offset. Return None if the text has events:
-        those may continue messages that began before it."""
+        """Read the first document header, followed by the text from an offset. Return None if the text contains events,
+        which may continue messages that begin before the offset."""
         before, text = self._proof.head, self._proof.text_from(start)
         format, options, name = self._document.detection.format, self._document.options, self._document.name
         end = Document(SpooledSource(name, iter([before + text]), False), format, options, under=self._document.under)
@@ -82,7 +81,8 @@ def has_events(end: Document, text: bytes, start: int) -> bool:
 
 
 def file_end(document: Document) -> FileEnd | None:
-    """Return the end of a document, or None if it cannot be read twice, or has a format without a proof."""
+    """Return the end of a document; None if the document cannot be read twice, or if an end cannot be proven in its
+    format."""
     if document.detection.format not in _FORMATS:
         return None
     file = document.stored.snapshot()

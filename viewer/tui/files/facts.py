@@ -50,7 +50,7 @@ class Reading(Struct, frozen=True):
 
 
 class Said(Struct, frozen=True, gc=False):
-    """One line of a preview. Not sanitized."""
+    """One unsanitized line of a preview."""
 
     role: str
     text: str
@@ -59,7 +59,7 @@ class Said(Struct, frozen=True, gc=False):
 
 
 class FileFacts(Struct, frozen=True):
-    """The details of one file. Texts are not sanitized."""
+    """The details of one file. Its text is not sanitized."""
 
     title: str = ""
     """The first message of the user, as the safe view shows it; one line."""
@@ -91,7 +91,8 @@ NO_TRANSCRIPT = FileFacts(is_counted=True, is_transcript=False)
 
 
 def head_of(entry: Entry) -> FileFacts:
-    """Read the title from the head of a file. For a compressed file, return no title."""
+    """Read the title and, if known, the number of turns from the head of a file. For a compressed file, return
+    neither."""
     if why_read_once(entry.path) == COMPRESSED:
         return FileFacts()
     head = read_head(Session(entry.agent, entry.path, entry.size, entry.modified, None, entry.format))
@@ -99,7 +100,7 @@ def head_of(entry: Entry) -> FileFacts:
 
 
 def facts_of(entry: Entry, reading: Reading, check: Check) -> FileFacts:
-    """Read all details of a file, but only the title if it is larger than `MOST_COUNTED`."""
+    """Read all details of a file, but only the title if the file is larger than `MOST_COUNTED`."""
     if entry.size > MOST_COUNTED:
         return FileFacts(head_of(entry).title, is_counted=True)
     try:
@@ -179,7 +180,7 @@ def _counted(document: Document, reading: Reading) -> FileFacts:
 
 
 def _title(projection: Projection, rows: Rows) -> str:
-    """Return the first message of the user."""
+    """Return the first non-empty message of the user; empty if there is none."""
     for row in range(len(rows)):
         if rows.kind(row) is RowKind.MESSAGE and projection.headline(rows.value(row)).role == "user":
             title = one_line(projection.beginning(rows.value(row), LONGEST_SAID))

@@ -19,7 +19,7 @@ class FolderWatch:
         self._known = None if known is None else set(known)
 
     def step(self) -> list[Found]:
-        """List files until the time slice is used up, and return new ones, newest last."""
+        """List files until the time slice is used up. When a listing is complete, return the new files, newest last."""
         if self._listing.list_some(BUDGET_SECONDS):
             return []
         known = self._known if self._known is not None else {file.path for file in self.files}

@@ -62,7 +62,7 @@ class RowFacts(Struct, frozen=True):
 
 
 def title_line(catalog: Catalog, live: int, width: int, style: Style) -> Line:
-    """Return the folder, the number of files, the order, and the level."""
+    """Return the title line: the folder, the number of files, how many are live, the sort order, and the level."""
     is_safe = catalog.reading.audience.is_safe
     total, shown = len(catalog.listing.entries), len(catalog.entries)
     number = counted(total, "transcript") if shown == total else f"{shown:,} of {counted(total, 'transcript')}"
@@ -84,7 +84,7 @@ def title_line(catalog: Catalog, live: int, width: int, style: Style) -> Line:
 
 
 def _tail(name: SafeText, room: int, style: Style) -> SafeText:
-    """Return the end of a path."""
+    """Return a path, cut at the start to fit."""
     while name and cells(name) > max(room, 1):
         name = SafeText(style.signs.ellipsis + name[len(style.signs.ellipsis) + 1 :].lstrip(style.signs.ellipsis))
         if len(name) <= len(style.signs.ellipsis):
@@ -100,7 +100,7 @@ def heading(catalog: Catalog, width: int, style: Style) -> Line:
 
 
 def columns_of(catalog: Catalog, width: int) -> list[Column]:
-    """Return the columns that fit."""
+    """Return the columns that this audience may see and that fit."""
     audience, has_agents = catalog.reading.audience, catalog.listing.has_groups
     absent = {"hidden" if audience.strict or not audience.is_safe else "", "calls" if audience.is_safe else ""}
     if not has_agents:
@@ -142,7 +142,7 @@ def entry_line(entry: Entry, row: RowFacts, columns: Sequence[Column], now: floa
 
 
 def group_line(words: str, width: int, style: Style) -> Line:
-    """Return the rule before a group."""
+    """Return the rule above a group, with its label."""
     stroke = style.signs.rule
     text = f" {stroke * 2} {words} "
     return (Part(trusted(text + stroke * max(0, width - len(text) - 1)), StyleRole.RULE),)

@@ -1,4 +1,4 @@
-"""Input of a list screen: its count, the keys that open its prompt, the search or filter typed there, and its
+"""Input of a list screen: the typed count, the keys that open the prompt, the search or filter typed there, and the
 palette."""
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ class FilteredRows(Protocol):
         ...
 
     def filter_by(self, words: str) -> None:
-        """Filter the rows by the words of their titles."""
+        """Show only the rows with these words in their titles."""
         ...
 
     def search_for(self, typed: str) -> None:
-        """Filter the rows by their text."""
+        """Show only the rows with matches in their text."""
         ...
 
 
@@ -71,7 +71,8 @@ class ListInput:
         return self.count or 1
 
     def take_key(self, event: events.Key) -> None:
-        """Handle prefix keys (`/`, `&`, digits) immediately so that the next keys reach their prompt."""
+        """Clear the notice, and handle prefix keys (`/`, `&`, digits) immediately so that the keys that follow reach
+        the prompt."""
         if self._status.notice:
             self._status.clear_notice()
         if self._takes(event):
@@ -98,7 +99,7 @@ class ListInput:
         self._typed = ""
 
     def ask(self, kind: PromptKind) -> None:
-        """Ask for text to find, or for words of titles."""
+        """Ask for text to find, or for words by which to filter titles."""
         self.prompt.ask(kind, self._rows.filter if kind is PromptKind.ROWS else "")
 
     def submit(self, event: Prompt.Submitted) -> None:

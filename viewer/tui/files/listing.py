@@ -39,7 +39,7 @@ class Entry(Struct, frozen=True, gc=False):
     """The format in which to read the file; None to detect it."""
 
     def is_live(self, now: float) -> bool:
-        """True if the file is being written."""
+        """True if the file was modified so recently that it is probably still being written."""
         return bool(self.modified) and now - self.modified < LIVE_SECONDS
 
 
@@ -54,10 +54,10 @@ class Listing(Protocol):
     has_groups: bool
 
     def list_some(self, budget_seconds: float) -> bool:
-        """List for a time budget; True if more remains."""
+        """List entries until the time budget is used up; True if more remain."""
 
     def list_again(self) -> None:
-        """Start listing again. Until that is complete, the entries do not change."""
+        """Start a new listing. The entries do not change until it is complete."""
 
 
 class FileListing:
@@ -80,7 +80,7 @@ class FileListing:
         self._lock = Lock()
 
     def list_some(self, budget_seconds: float) -> bool:
-        """List for a time budget; True if more remains."""
+        """List entries until the time budget is used up; True if more remain."""
         deadline = time.monotonic() + budget_seconds
         with self._lock:  # the thread of a list that the operator has left may still be busy
             while self._list_one():
@@ -89,7 +89,7 @@ class FileListing:
         return False
 
     def list_again(self) -> None:
-        """Start listing again. Until that is complete, the entries do not change."""
+        """Start a new listing. The entries do not change until it is complete."""
         if self._looking is None:
             self._looking, self._new = self._look(), []
 
@@ -99,12 +99,13 @@ class FileListing:
         return (found_file(path, Path(path).name) for path in self._paths)
 
     def _list_one(self) -> bool:
-        """Add one file. The first listing appears file by file, later ones all at once."""
+        """Add one file; False at the end of the listing. The first listing appears file by file, later ones all at
+        once."""
         if self._looking is None:
             return False
         try:
             found = next(self._looking)
-        except (StopIteration, ViewerError):  # all are listed, or the folder is gone
+        except (StopIteration, ViewerError):  # all files are listed, or the folder is gone
             self._listed()
             self._looking = None
             return False

@@ -25,11 +25,11 @@ if TYPE_CHECKING:
 
 
 Offer = Callable[[list["Found"]], object]
-"""A function that offers new files."""
+"""A function that receives newly found files."""
 
 
 class Covered(Struct, frozen=True):
-    """What was open when the session list was opened over it."""
+    """What the session list covers: the open files and the list that they were opened from."""
 
     paths: list[str]
     place: int
@@ -49,7 +49,7 @@ class FileLists:
         *,
         follows: bool,
     ) -> None:
-        """`places` are the additional folders of agents."""
+        """`places` are additional folders to search for sessions, by agent."""
         self.catalog: Catalog | None = None
         """The catalog of the list to return to when a file is left; None if leaving it ends the app."""
         self._given = audience, format, reading
@@ -68,7 +68,7 @@ class FileLists:
         return self.catalog
 
     def choose(self, choice: Choice) -> None:
-        """Watch the folder of the list for new files while one is on the screen."""
+        """Watch the folder of the list for new files while one of its files is on the screen."""
         from viewer.tui.files.folder_watch import FolderWatch
         from viewer.tui.files.listing import FileListing
 
@@ -79,13 +79,12 @@ class FileLists:
     def look_for_files(
         self, start: Callable[[Callable[[], Coroutine[None, None, None]]], Worker[None]], offer: Offer
     ) -> None:
-        """Start to look for new files in the watched folder, unless a search is still running."""
+        """Start looking for new files in the watched folder, unless the previous search is still running."""
         if self._watch is not None and (self._finder is None or self._finder.is_finished):
             self._finder = start(partial(self._find_files, self._watch, offer))
 
     async def _find_files(self, watch: FolderWatch, offer: Offer) -> None:
-        """List the folder in a thread until the time slice is used up, because it may be large. Offer new files, newest
-        last."""
+        """List part of the folder in a thread, because it may be large. Offer new files, newest last."""
         new = await asyncio.to_thread(watch.step)
         if new and watch is self._watch:
             offer(new)
@@ -103,7 +102,7 @@ class FileLists:
         return self._covered.paths if self._covered is not None else ()
 
     def cover(self, paths: Sequence[str], place: int) -> None:
-        """Put the session list in place of the current list until it is left."""
+        """Replace the current list with the session list until the operator leaves it."""
         if self._covered is None:
             self._covered = Covered([*paths], place, self.catalog, self._watch)
             self.catalog = catalog_of((), self._reading(), self._around(), follows=False)

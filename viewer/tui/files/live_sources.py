@@ -79,7 +79,7 @@ class LiveSources:
                 self._without_screen[path] = LiveSource(live, stalled_after)
 
     def take(self, path: str) -> LiveDocument | None:
-        """Hand an input over to the screen that will show it."""
+        """Hand an input over to the screen that will show it; None if there is no such input without a screen."""
         source = self._without_screen.pop(path, None)
         return source.live if source is not None else None
 
@@ -115,7 +115,7 @@ class LiveSources:
                     source.live.load_backend()
                 try:
                     is_busy = source.step() or is_busy
-                except ViewerError:  # its screen will report the reason
+                except ViewerError:  # the screen that opens it will report the reason
                     continue
                 await asyncio.sleep(0)
             await asyncio.sleep(0 if is_busy else QUIET_SECONDS)

@@ -70,7 +70,7 @@ class FilesReader:
         """When the listing began."""
 
     def load(self) -> None:
-        """Start to list, read, and search files as needed, unless the task is already running."""
+        """Start listing, reading, and searching files as needed, unless the task is already running."""
         self.note_visible()
         if not self._is_loading and not self._is_closed:
             self._is_loading = True
@@ -138,7 +138,7 @@ class FilesReader:
             self._show()
 
     async def _read_one(self) -> bool:
-        """Read or search one file; False if there is none to read."""
+        """Search one file, or read one file or the titles of several; False if nothing is left to do."""
         catalog, self.is_urgent = self._catalog, False
         self.note_visible()
         wanted = catalog.wanted(self.visible)

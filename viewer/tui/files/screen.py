@@ -137,7 +137,7 @@ class FilesScreen(DismissOnce[Choice | None]):
         yield self._footer
 
     def on_mount(self) -> None:
-        """Start listing."""
+        """Set up the screen and start listing."""
         self.set_class(self._printing.ascii, "-ascii")
         self._footer.show(FooterView.FILES)
         self._title.show(self._title_lines)
@@ -173,7 +173,7 @@ class FilesScreen(DismissOnce[Choice | None]):
         return (*here, *(row for row in rows if isinstance(row, Entry) and row not in here))
 
     def _listed(self) -> None:
-        """Open the requested file as soon as it is listed."""
+        """Open the newest or the requested file, if either is wanted, as soon as it is listed."""
         newest = self.catalog.newest if self._opens_newest and self.catalog.listing.is_listed else None
         listed = self.catalog.listing.entries if self._opens else ()
         wanted = next((each for each in listed if each.path == self._opens), None)
@@ -212,7 +212,7 @@ class FilesScreen(DismissOnce[Choice | None]):
         self._show()
 
     def _show(self) -> None:
-        """Draw the list, with the cursor on the same file."""
+        """Draw the list, and keep the cursor on its file."""
         rows = self.catalog.rows
         self._list.show(max(1, len(rows)), self._line, self.catalog.row if rows else -1)
         self._title.refresh()
@@ -374,11 +374,11 @@ class FilesScreen(DismissOnce[Choice | None]):
         self._input.ask(PromptKind.SEARCH)
 
     def ask_filter(self) -> None:
-        """Ask for words in titles or names."""
+        """Ask for words to find in titles or names."""
         self._input.ask(PromptKind.ROWS)
 
     def on_prompt_submitted(self, event: Prompt.Submitted) -> None:
-        """Search or filter."""
+        """Apply the submitted search or filter."""
         self._input.submit(event)
         self._rest_prompt()
         self._arrange()
@@ -406,13 +406,13 @@ class FilesScreen(DismissOnce[Choice | None]):
         self._reader.load()
 
     def sort(self) -> None:
-        """Sort by the next column."""
+        """Switch to the next sort order."""
         self.catalog.next_sort()
         self._arrange()
         self._reader.load()
 
     def compare(self) -> None:
-        """Mark the file under the cursor, or compare it with the file marked before."""
+        """Mark or unmark the file under the cursor. Once two files are marked, compare them."""
         entry = self._entry
         if entry is None or entry.reason:
             return
@@ -449,7 +449,7 @@ class FilesScreen(DismissOnce[Choice | None]):
         self.dismiss(None)
 
     def quit_twice(self) -> None:
-        """Quit when pressed twice."""
+        """Quit on the second press; on the first, show a notice."""
         if time.monotonic() - self._interrupted_at < TWICE_SECONDS:
             self.app.exit(130, 130)
         self._interrupted_at = time.monotonic()

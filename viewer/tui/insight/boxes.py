@@ -35,7 +35,7 @@ def bottom(note: str, width: int, style: Style, *, heavy: bool) -> Line:
 
 
 def inside(line: Line, width: int, style: Style, *, heavy: bool) -> Line:
-    """Return a line between the edges."""
+    """Return a line between the left and right edges."""
     edge = Part(trusted(_signs(style, heavy)[3]), _look(heavy))
     room = max(width - 3 - sum(cells(part.text) for part in line), 0)
     return (edge, Part(trusted(" ")), *line, Part(trusted(" " * room)), edge)

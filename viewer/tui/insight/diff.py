@@ -32,7 +32,7 @@ from viewer.tui.keys import ACTIONS, Action
 from viewer.tui.terminal.paint import Painter
 
 MOST_ROWS = 2000
-"""The maximum number of rows to lay out. The command prints all of them."""
+"""The maximum number of rows to lay out. `ocmlview diff` prints all rows."""
 
 
 class DiffScreen(WorkScreen):

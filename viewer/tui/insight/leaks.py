@@ -53,7 +53,7 @@ class LeaksScreen(WorkScreen):
         self._file, self._format, self._reading = name, format, reading
         self._searched = 0
         self.scores: dict[int, int] = {}
-        """The score of each answer with hidden text."""
+        """The score of each answer that leaks hidden text, by message number."""
         self._found: list[tuple[LeakPlaces, LeakSpan]] = []
         """Each reported passage with its answer."""
         self._at = 0
@@ -151,12 +151,12 @@ class LeaksScreen(WorkScreen):
             self.draw()
 
     def action_other_side(self) -> None:
-        """Go to the other side."""
+        """Switch between the answer and its hidden source."""
         self._is_at_source = not self._is_at_source
         self.draw()
 
     def action_go(self) -> None:
-        """Go to the message of this side in the transcript."""
+        """Go to the message of the current side in the transcript."""
         if self._found:
             found, span = self._found[self._at]
             is_source = self._is_at_source and span.source is not None

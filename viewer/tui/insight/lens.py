@@ -34,7 +34,7 @@ WIDE = 100
 """The minimum width for showing all formats; below it, two of them are shown."""
 _HEADS = ("title", "heads", "verdicts", "sentence", "keys")
 _CLASSES = {"title": "-bar", "keys": "-bar"}
-"""The fixed lines, from top to bottom. The rows come after the second one."""
+"""The classes of fixed lines. `_HEADS` lists these lines from top to bottom; the rows come after the second one."""
 _BYTES, _CELL = 18, 11
 _SOURCE = 200
 """How many characters of the source a row shows."""
@@ -126,7 +126,7 @@ class LensScreen(DismissOnce[int | None]):
             self._say("No more disagreements." if self._rows.apart else "The readers agree on what is shown.")
 
     def action_other(self, step: int) -> None:
-        """Choose the second format, on a narrow screen."""
+        """Choose the second format to show on a narrow screen."""
         others = [place for place in range(len(READERS)) if place != self._chosen]
         self._other = others[(others.index(self._other) + step) % len(others)]
         self._refresh()

@@ -85,7 +85,8 @@ class Comparison:
         return words + (f", {refused} refused" if refused else "")
 
     def kept(self, policy: Policy) -> str:
-        """Return how many messages the policy keeps, such as `5/7`; a dash if it refuses the history."""
+        """Return how many messages the policy keeps, such as `5/7`, or where it refuses the history; an ellipsis until
+        this is known."""
         outcome = self.outcomes.get(policy.name)
         if outcome is None:
             return "…"
@@ -94,7 +95,7 @@ class Comparison:
         return f"{len(outcome.kept):,}/{len(outcome.kept) + len(outcome.dropped):,}"
 
     def size(self, policy: Policy) -> str:
-        """Return the size of the prompt in bytes."""
+        """Return the size of the prompt in bytes; empty if it is not known."""
         outcome = self.outcomes.get(policy.name)
         return "" if outcome is None or outcome.bytes is None else f"{outcome.bytes:,}"
 
@@ -143,13 +144,13 @@ class Comparison:
         )
         used = sum(cells(part.text) for part in lead)
         if width - used - len(right) < _LEAST_WORDS:
-            right = ""  # the sign already shows it
+            right = ""  # the sign already shows the change
         room = max(1, width - used - len(right) - (3 if right else 1))
         body = Part(fitted(style.name(" ".join(words.split())), room, style), look)
         return spread((*lead, body), (Part(style.words(f"{right} "), StyleRole.INFO),) if right else (), width)
 
     def cache_lines(self, policy: Policy) -> list[str]:
-        """Describe the common prefix of the next prompt and the last one."""
+        """Describe the common prefix of the next prompt and the previous prompt."""
         outcome = self.outcomes.get(policy.name)
         cache = outcome.cache if outcome else None
         if cache is None or not cache.previous:
@@ -196,7 +197,7 @@ class Comparison:
         return _CHANGES.get(self._changed.get(policy.name, {}).get(number, ""), "")
 
     def _dropped_by(self, policy: Policy, number: int, header: Header) -> str:
-        """Return the name of another policy that drops a thought."""
+        """Return the name of another common policy that drops this thought; empty if there is none."""
         others = (name for name in ("last-final", "harmony-0.0.8") if name != policy.name)
         if not is_analysis(header):
             return ""

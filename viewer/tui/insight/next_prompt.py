@@ -91,7 +91,7 @@ class NextPromptScreen(DismissOnce[int | None]):
         self._other = list(POLICIES).index(_OTHER)
         self._is_double = False
         self._before: int | None = None
-        """The message whose prompt is shown; None for the upcoming one."""
+        """The message whose prompt is shown; None for the next prompt."""
         self._notice = ""
         self._comparison = self._compare(Simulator(History(projection, self._transcript)))
         self._heads = {name: HeadLine(painter, id=f"next-{name}", classes=_CLASSES.get(name)) for name in _HEADS}
@@ -130,7 +130,7 @@ class NextPromptScreen(DismissOnce[int | None]):
         self.action_move(pages * max(1, self._rows["first"].size.height - 1))
 
     def action_policy(self, step: int) -> None:
-        """Choose the next or previous policy. The second pane then shows the previous one."""
+        """Choose the next or previous policy. The second pane then shows the policy that was chosen before."""
         self._other, self._policy = self._policy, (self._policy + step) % len(_ALL)
         self._draw()
 
@@ -197,7 +197,7 @@ class NextPromptScreen(DismissOnce[int | None]):
         return Comparison(self._projection, simulator, self._printing)
 
     def _read(self) -> None:
-        """Read the bodies in the background. Another read, or closing the screen, cancels it."""
+        """Read the bodies in the background. Starting another read or closing the screen cancels this one."""
         self.run_worker(self._read_on(self._comparison), name="next prompt", exclusive=True, exit_on_error=True)
 
     async def _read_on(self, comparison: Comparison) -> None:

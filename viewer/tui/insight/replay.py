@@ -100,7 +100,7 @@ class ReplayScreen(WorkScreen):
         self._request = request or ReplayRequest()
         self._is_first = is_first
         self._is_past_end = False
-        """True if the requested moment is past the end, until the operator goes to another one."""
+        """True if the requested moment is past the end, until the operator goes to another moment."""
         self._speed = self._request.speed
         self._limits_idle = True
         self._timer: Timer | None = None
@@ -130,14 +130,15 @@ class ReplayScreen(WorkScreen):
         self._timeline, self._player = timeline, player
 
     def draw(self) -> None:
-        """Draw, and begin to play if that was requested."""
+        """Draw the screen, and start playing if that was requested."""
         super().draw()
         if self._request.plays and not self.status:
             self._request = replace(self._request, plays=False)
             self.action_play()
 
     def report_failure(self, error: ViewerError) -> None:
-        """Report why there is nothing to show. If the command line asked for it, end the app with the reason."""
+        """Report why there is nothing to show. If the command line requested the replay, end the app with the
+        reason."""
         super().report_failure(error)
         if self._is_first:
             self.app.exit(2, message=trusted(f"ocmlview: {error}"))
@@ -166,7 +167,7 @@ class ReplayScreen(WorkScreen):
 
     @property
     def is_working(self) -> bool:
-        """Also true while the input is read up to the requested event."""
+        """Also true while the input is being read up to the requested event."""
         return super().is_working or self._is_behind
 
     @property
@@ -175,7 +176,7 @@ class ReplayScreen(WorkScreen):
 
     @property
     def is_playing(self) -> bool:
-        """True while the clock runs."""
+        """True while the clock is running."""
         return self._timer is not None
 
     def action_play(self) -> None:
@@ -259,12 +260,12 @@ class ReplayScreen(WorkScreen):
         self._refresh_title()
 
     def action_go(self) -> None:
-        """Close the screen and go to the last message of this moment in the transcript."""
+        """Close the screen and go to the last message at this moment in the transcript."""
         has_event = self._timeline is not None and 0 <= self._wanted < len(self._timeline)
         self.dismiss(self._timeline.number(self._wanted) if self._timeline and has_event else None)
 
     def _move_to(self, event: int) -> None:
-        """Go to an event and pause there."""
+        """Go to an event, and wait for the whole pause after it."""
         if self._timeline is None or not len(self._timeline):
             return
         self._waited_ms, self._is_past_end = 0.0, False

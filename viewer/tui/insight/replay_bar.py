@@ -55,5 +55,5 @@ class ReplayBar:
         )
 
     def _letter(self, number: int) -> str:
-        """Return the first letter of the role of a message that begins in a cell."""
+        """Return the first letter of the role of the message that begins in a cell; a space if none does."""
         return _LETTERS.get(self._timeline.arrivals.index.role(number), "?") if number else " "

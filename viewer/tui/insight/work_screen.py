@@ -122,7 +122,7 @@ class WorkScreen(DismissOnce[int | None]):
         """Lay out the lines for this width and show them."""
 
     def draw(self) -> None:
-        """Lay out the lines, or report why that fails: this reads bodies again, and the file may have been
+        """Lay out the lines, or report why that fails: the layout reads bodies again, and the file may have been
         rewritten."""
         try:
             self.lay_out()
@@ -140,7 +140,7 @@ class WorkScreen(DismissOnce[int | None]):
             raise ClosedError
 
     def read(self, path: str, format: str | None, options: ReadOptions | None, under: Audience = END_USER) -> Document:
-        """Read an input in the background."""
+        """Read a whole input in the thread of the background task. Raise an error if it is not a known transcript."""
         document = Document(open_source(path), format, options, under=under)
         while not document.is_complete:
             self.check_open()

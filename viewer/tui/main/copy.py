@@ -30,7 +30,7 @@ class CopyController:
         self._host.notify(f"{self._host.key_of('yank')} copies: {choices}", aside=f"{cancel} cancels")
 
     def finish_yank(self, key: str) -> str | None:
-        """Return the ID of the action that the key selects."""
+        """Return the ID of the action that the key selects; None if it selects none."""
         self.pending_yank = False
         action = after_yank().get(key)
         if action is None and key != "escape":

@@ -33,7 +33,7 @@ class ExportController:
         self._replaces = ""
         """The name of an existing file. Entering it again replaces the file."""
         self._asked_for: Audience | None = None
-        """The audience when the question was asked, which the suggested name contains."""
+        """The audience when the question was asked. The suggested name contains its level."""
         self._noticed_at = 0.0
 
     def ask(self) -> None:
@@ -63,7 +63,7 @@ class ExportController:
         self.export_to(typed)
 
     def export_to(self, typed: str) -> None:
-        """Write the view to the named file."""
+        """Start writing the view to the named file, or show why that is not possible."""
         exporter = exporter_of(typed)
         if not typed.strip():
             return

@@ -1,4 +1,4 @@
-"""End controller: proves the end of a big file in the background, and shows it while the file is read."""
+"""End controller: proves the end of a big file in the background, and shows it while the file is still being read."""
 
 from __future__ import annotations
 
@@ -49,8 +49,8 @@ class EndController:
         self._screen: FileEndScreen | None = None
 
     def begin(self) -> None:
-        """Prepare for a document that is about to be read. With the accelerator, the proof starts immediately, because
-        it does not slow down reading."""
+        """Prepare for a document that is about to be read. With the accelerator, start the proof immediately, because
+        then it does not slow down reading."""
         document = self._session.document
         self._end = self._proof = None
         if isinstance(document, LiveDocument) or self._left < LEAST:
@@ -104,7 +104,7 @@ class EndController:
         self._proof = self._host.start_worker(prove, "proof", exclusive=True)
 
     def _title_line(self) -> TitleFacts:
-        """Return the title without the place, whose numbers are not known."""
+        """Return the title without the turn and the transcript, because their numbers are not known yet."""
         return replace(self._main.widgets.title.facts, turn=None, transcript=None)
 
     def show_progress(self) -> None:

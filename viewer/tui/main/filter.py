@@ -27,7 +27,7 @@ _ACTIONS = {
 
 
 class FilterController:
-    """Owns the matcher, a search over all rows, and the rows without the filter."""
+    """Owns the matcher, which searches all rows, and the rows without the filter."""
 
     def __init__(self, session: Session, host: Host, search: SearchController) -> None:
         self._session = session
@@ -39,7 +39,7 @@ class FilterController:
         self._messages: MessageSet | None = None
         self._typed = ""
         self._matching: Matching | None = None
-        """The matching for the next filter, until all rows have been tested."""
+        """The matching for the next filter, while rows are still being tested."""
 
     @property
     def is_active(self) -> bool:
@@ -52,7 +52,7 @@ class FilterController:
         return self.is_active or self._matching is not None
 
     def ask(self) -> None:
-        """Ask for a filter. The one that is active can be edited."""
+        """Ask for a filter, starting with the active one, if there is one."""
         self._host.prompt.ask(PromptKind.FILTER, self._typed if self.is_active else "")
 
     def filter_for(self, typed: str) -> None:
@@ -75,7 +75,7 @@ class FilterController:
             self._host.start_worker(partial(self._match, where), "search", exclusive=True)
 
     def _refusal(self, words: str, need: str) -> str:
-        """Return why a filter is not allowed: it needs the debug view, or a kind that is off there."""
+        """Return why a filter is not allowed: it needs the debug view, or a kind of message that is off there."""
         action = _ACTIONS.get(need)
         if not self._session.display.debug or action is None:
             return DEBUG_ONLY if not self._session.display.debug else f"{words} needs --reveal {need}."
@@ -122,7 +122,7 @@ class FilterController:
         self._matcher = self._previous_rows = self._messages = self._matching = None
 
     def repeat(self) -> None:
-        """Filter the rows of another document."""
+        """Apply the active filter, if there is one, to the rows of a new document."""
         if self.is_active:
             self.repeat_after(lambda: None)
 
@@ -165,7 +165,7 @@ class FilterController:
         return f"{len(self._messages):,} of {self._session.searched_total:,} messages"
 
     def _extend_matches(self, matcher: Searcher | Matching) -> Changed:
-        """Add matching messages. Rows that the matcher has not reached yet are added by the next call."""
+        """Add matching messages. Rows that the matcher has not reached yet are added by later calls."""
         assert self._previous_rows is not None
         matcher.resume(self._previous_rows.extend())
         matcher.step(SLICE_SECONDS)

@@ -84,7 +84,7 @@ class Row(Struct, frozen=True):
     states: tuple[State, ...]
     signal: Signal
     next: State | None
-    """The next state; None for the state that the signal carries."""
+    """The next state; None for the state that is passed with the signal."""
     effects: tuple[Effect, ...] = ()
 
 
@@ -131,7 +131,7 @@ class FollowStatus(Struct, frozen=True, gc=False):
 
 
 class FollowMachine:
-    """Owns the status. A pair that is not in the table changes nothing."""
+    """Owns the status. A pair of state and signal that is not in the table changes nothing."""
 
     def __init__(self, status: FollowStatus | None = None) -> None:
         self.status = status or FollowStatus()
@@ -213,9 +213,8 @@ def follow_title(
     was_read: bool = False,
 ) -> FollowTitle:
     """Return the first title that applies.
-
-    `is_live`: the document on the screen can grow. `number`: its last message. `was_read`: the input had data before
-    its source was lost."""
+    `is_live`: the document on the screen can grow. `number`: the last message of the document. `was_read`: the input
+    had data before its source was lost."""
     new = f", {behind:,} new" if behind > 0 else ""
     is_reading = status.reading not in (Reading.OFF, Reading.ENDED)
     if is_reading and was_read and status.source in LOST:

@@ -45,16 +45,16 @@ QUICK_SECONDS, SLOW_SECONDS = 0.02, 0.05
 """Seconds between polls of the file: while it grows, and after a quiet period."""
 QUIET_AFTER = 5.0
 STALLED_AFTER = 10.0
-"""Seconds without data inside a message before the title reports a stall."""
+"""Seconds without new data in an unfinished message before the title reports a stall."""
 
 
 class FollowOptions(Struct, frozen=True):
     """Options for following a document."""
 
     follow: bool = False
-    """Start at the end and stay there."""
+    """True to start at the end and stay there."""
     from_start: bool = False
-    """Start at the top even when following."""
+    """True to start at the top even when following."""
     stalled_after: float = STALLED_AFTER
     open_live: Callable[[], LiveDocument | str] = lambda: "This input cannot be followed."
     """Reopens the same input as a growing document, or returns why that is impossible."""
@@ -86,7 +86,7 @@ class FollowWorker:
         options: FollowOptions,
     ) -> None:
         self.live: LiveDocument | None = None
-        """The document being read. Until it has caught up, the screen may show another one."""
+        """The document being read. Until it has caught up, the screen may show another document."""
         self._session = session
         self._host = host
         self._search = search

@@ -32,7 +32,7 @@ class ReadAs(Struct, frozen=True):
 
 
 class ShowNext(Struct, frozen=True):
-    """Show another of the named files."""
+    """Show the next or previous of the named files."""
 
     step: int
     """1 for the next file, -1 for the previous one."""

@@ -47,12 +47,12 @@ class Navigator:
         self._return_to(self._jumps.back(place) if place is not None else None, "No earlier position.")
 
     def jump_forward(self) -> None:
-        """Go forward again."""
+        """Undo the last `jump_back`."""
         place = self._place
         self._return_to(self._jumps.forward(place) if place is not None else None, "No later position.")
 
     def forget_places(self, level: str = "") -> None:
-        """Forget the places of one level, or of all."""
+        """Forget the places of one level, or of all levels."""
         if level:
             self._jumps.forget(level)
         else:
@@ -257,7 +257,8 @@ class Navigator:
         self._step(-1)
 
     def _step(self, step: int) -> None:
-        """Go to another value of an open card; with a count, or if there is no such value, go to another message."""
+        """Go to the next or previous value of an open card. With a count, or if there is no such value, go to the next
+        or previous message."""
         viewport, has_moved = self._host.viewport, False
         node = NOWHERE if self.count else viewport.neighboring_node(step)
         if node.is_set:
@@ -281,7 +282,7 @@ class Navigator:
         self._turn(-1)
 
     def _turn(self, step: int) -> None:
-        """Go to the first message of another turn."""
+        """Go to the first message of the next or previous turn."""
         here, target = self.cursor_row, None
         for _ in range(self.take_count()):
             here = self._row_of_another_turn(here, step)
@@ -294,7 +295,7 @@ class Navigator:
             self._host.redraw(Changed.FOCUS)
 
     def _row_of_another_turn(self, row: int | None, step: int) -> int | None:
-        """Return the first row of the next or previous turn."""
+        """Return the first row of the next or previous turn; None if there is none."""
         if row is None:
             return None
         rows, here = self._session.rows, self._turn_at(row)
@@ -332,7 +333,7 @@ class Navigator:
         self._transcript(-1)
 
     def _transcript(self, step: int) -> None:
-        """Go to the first row of another transcript."""
+        """Go to the first row of the next or previous transcript."""
         rows, here = self._session.rows, self.cursor_row
         target = None
         for _ in range(min(self.take_count(), len(rows))):

@@ -39,7 +39,7 @@ MOST_MARKED = 10_000
 
 
 class Presenter:
-    """Draws exactly the parts that the flags of a change name."""
+    """Draws only the parts that the flags of a change select."""
 
     def __init__(
         self,
@@ -146,7 +146,8 @@ class Presenter:
         return self._fit() == self._fitted
 
     def _fit(self) -> tuple[Size, Size, bool]:
-        """Return the state that blocks depend on: the sizes of both panes, and whether both show rows."""
+        """Return the state that blocks depend on: the sizes of the conversation and the side pane, and whether both
+        show rows."""
         widgets, display = self._widgets, self._session.display
         has_sides = display.debug and display.side_panes and self._host.is_roomy
         return widgets.transcript.area.size, widgets.behind.size, has_sides
@@ -253,7 +254,7 @@ class Presenter:
         widgets.transcript.area.expect(size)
 
     def _draw_layout(self) -> None:
-        """Show the visible panes at their sizes and focus one of them."""
+        """Show the visible panes at their sizes, and move the focus to the chosen pane."""
         panes, widgets, host = self._panes, self._widgets, self._host
         visible, roomy = panes.visible, host.is_roomy
         debug = self._session.display.debug
@@ -387,7 +388,7 @@ def _set_display(widget: Widget, is_shown: bool) -> None:
 
 
 def _set_size(widget: Widget, *, width: int | None = None, height: int | None = None) -> None:
-    """Set the size of a pane if it differs, because each change causes a layout."""
+    """Set the size of a pane only if it differs from the current one, because each change causes a layout."""
     wanted = (Scalar.from_number(width) if width else None), (Scalar.from_number(height) if height else None)
     if (widget.styles.inline.width, widget.styles.inline.height) != wanted:
         widget.styles.width, widget.styles.height = wanted

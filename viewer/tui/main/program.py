@@ -204,7 +204,7 @@ class ProgramController:
             self._screen.app.push_screen(shown, self._go_to_message)
 
     def _can_read_again(self) -> bool:
-        """False for a pipe, which these screens cannot read again."""
+        """False for a pipe, which an analysis screen cannot read again. In that case, show a notice."""
         if self._session.document.path == "-":
             self._host.notify("Standard input cannot be read again. Save it to a file first.")
             return False
@@ -251,7 +251,7 @@ class ProgramController:
         self._screen.post_message(ThemeWanted(name))
 
     def compare_with(self, name: str) -> None:
-        """Compare with a named file, if it may be opened."""
+        """Compare this transcript with a named file, if that file may be opened."""
         self._ask(OpenPath(name, compares=True))
 
     def open_file(self, name: str) -> None:

@@ -21,7 +21,7 @@ from viewer.tui.session import VIEW, Changed, Session
 READ_FIRST = 12 * 1024
 """The size of the first slice in bytes, usually enough to fill the screen."""
 HURRY = 2
-"""While the operator waits for the end: how many slices to read between redraws."""
+"""How many steps to read in one slice while the operator waits for the end."""
 LOOK_AGAIN_SECONDS = 0.5
 """Seconds between full redraws."""
 DRAW_AGAIN_SECONDS = 0.05
@@ -60,7 +60,7 @@ class ReadWorker:
         self._machine = machine
         self._start_at = start_at
         self.resume_at = 0 if start_at else resume_at
-        """The message where an earlier session ended; 0 if there is none, or once the view is there again."""
+        """The message where an earlier session ended; 0 if there is none, or once the view has returned there."""
         self._revision = 0
         self._must_read_again = False
 
@@ -103,18 +103,19 @@ class ReadWorker:
 
     @staticmethod
     def _next_redraw(began: float, ended: float) -> float:
-        """Return when the conversation may be drawn again, so that reading is never slowed down much."""
+        """Return when the conversation may be drawn again, so that redraws never slow down reading much."""
         return began + max(DRAW_AGAIN_SECONDS, DRAW_SHARE * (ended - began))
 
     async def _read_first(self) -> None:
-        """Fill and paint the screen before importing what further reading needs, which takes a tenth of a second."""
+        """Fill and paint the screen before importing what further reading needs, because the import takes a tenth of a
+        second."""
         self._read_some(READ_FIRST)
         self.draw_all()
         with suppress(TimeoutError):  # another screen may cover this one
             await asyncio.wait_for(self._host.first_frame(), LOOK_AGAIN_SECONDS)
 
     async def _color_code(self) -> None:
-        """Draw the colors of code, which the first frame did not wait for."""
+        """Load the lexers that the first frame did not wait for, and redraw the rows with colored code."""
         await asyncio.to_thread(LEXERS.load_missed)
         if LEXERS.resume() and self._host.is_whole:
             self._host.redraw(Changed.ROWS | Changed.DOCUMENT)
@@ -144,12 +145,13 @@ class ReadWorker:
             self._end.show_progress()
 
     def finish(self) -> None:
-        """Finish after everything has been read and drawn."""
+        """Report that everything has been read, and go to the start position if that is still to be done."""
         self._host.report_read()
         self._go_where_wanted()
 
     def _go_where_wanted(self) -> None:
-        """Go to the start position once it has been read, and to the end while the operator waits for it."""
+        """Go to the start position or to where an earlier session ended, once that has been read. While the operator
+        waits for the end, go to the end."""
         if self._start_at and (self._session.document.is_read or self._has_read(self._start_at)):
             typed, self._start_at = self._start_at, ""
             self._navigator.go_to(typed)
@@ -160,7 +162,8 @@ class ReadWorker:
             self._navigator.go_to_end()
 
     def _has_read(self, typed: str) -> bool:
-        """True if this message has been read. Other places are known only at the end."""
+        """True if the typed position is a message that has been read. Other positions are known only once the whole
+        input has been read."""
         target = parse(typed)
         return isinstance(target, Target) and target.place is Place.MESSAGE and target.value < self._last_known()
 
@@ -171,7 +174,7 @@ class ReadWorker:
     # A file that was rewritten.
 
     def check_for_rewrite(self) -> None:
-        """Detect a rewrite even if nothing is being read. A followed file checks itself."""
+        """Detect that the file was rewritten, even if nothing is being read. Following a file includes this check."""
         document = self._session.document
         if isinstance(document, LiveDocument) or not document.is_complete or not self._host.is_current:
             return
@@ -184,7 +187,8 @@ class ReadWorker:
         self._host.call_later(self._read_again)
 
     def _read_again(self) -> None:
-        """Read the input again. A followed file is read again by its source."""
+        """Read the input again. A followed file is read again by its source; if following has stopped, show a
+        notice."""
         must, self._must_read_again = self._must_read_again, False
         if not must or not self._host.is_whole:
             return

@@ -129,7 +129,7 @@ class MainScreen(FrontScreen[None]):
         self._bindings.key_to_bindings.update(BindingsMap(bindings(self.actions)).key_to_bindings)
 
     def compose(self) -> ComposeResult:
-        self.set_class(self.printing.ascii, "-ascii", update=False)  # now, so each widget is styled only once
+        self.set_class(self.printing.ascii, "-ascii", update=False)  # set early, so each widget is styled only once
         self.set_class(not self.host.is_roomy, "-narrow", update=False)
         self._keeper.restore_sizes()
         self.panes.arrange(debug=self.session.display.debug)
@@ -181,7 +181,7 @@ class MainScreen(FrontScreen[None]):
     # Keys.
 
     def on_key(self, event: events.Key) -> None:
-        """Handle prefix keys (`y`, `:`, `/`, `&`, digits) immediately so that the next keys reach their prompt."""
+        """Handle prefix keys (`y`, `:`, `/`, `&`, digits) immediately so that the keys that follow reach the prompt."""
         if self._handle_key(event):
             event.stop().prevent_default()
 
@@ -203,7 +203,8 @@ class MainScreen(FrontScreen[None]):
         return prefix is not None
 
     def action_do(self, id: str) -> None:
-        """Call the target of an action; a list may have a different one. This is the only dispatcher."""
+        """Call the target of an action; while a list has the focus, call the action's target for lists, if there is
+        one. This is the only dispatcher."""
         action = by_id(id, self.actions)
         in_list = bool(action.in_list) and self.panes.focused not in (Panel.TRANSCRIPT, Panel.SIDE)
         is_hidden = action.debug_only and not in_list and not self.session.display.debug

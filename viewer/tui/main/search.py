@@ -156,7 +156,8 @@ class SearchController:
         return searcher.query, searcher.matches.total if searcher.is_done else None
 
     def search_audience(self, query: Query, before: int | None) -> None:
-        """Search the rows of another audience and report the count. `before` is the count of the safe view."""
+        """Search the rows of another audience and report the count. `before` is the count in the safe view, if the
+        debug view has just been opened."""
         self._host.start_worker(partial(self._search_again, self._restart(query), before), "search", exclusive=True)
 
     async def _search_again(self, searcher: Searcher, before: int | None) -> None:

@@ -92,7 +92,7 @@ class StickToEnd:
         return self._host.viewport.place, self._host.viewport.cursor
 
     def _is_at_end(self) -> bool:
-        """True if the last line is visible and no message before the last one is selected."""
+        """True if the last line is visible, unless the operator put the cursor on an earlier message."""
         viewport = self._host.viewport
         if not viewport.is_at_end:
             return False

@@ -1,4 +1,4 @@
-"""View controller: switches between safe, brief, and debug view, channels, raw bytes, Markdown, and folds."""
+"""View controller: switches the level, channels, raw bytes, Markdown, and folds."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from viewer.tui.settings.settings import Settings
 ARROWS = {"left": -8, "right": 8}
 """The keys that scroll unwrapped lines, with the number of columns per step."""
 STRICT = "This view is strict: restart without --strict-safe."
-"""The notice for a key that would reveal something."""
+"""The notice for a key that would change the level of a strict view."""
 
 _TIMES = {
     Times.OFF: "Times: off.",
@@ -113,11 +113,11 @@ class ViewController:
         self._host.notify(words)
 
     def toggle_raw(self) -> None:
-        """Switch between exact bytes and bodies."""
+        """Switch between the exact bytes and the bodies of messages."""
         self.apply(replace(self._session.display, raw=not self._session.display.raw))
 
     def toggle_usage(self) -> None:
-        """Switch tokens and cost on or off, in the outline, in the calls, and between turns."""
+        """Show or hide tokens and cost in the outline, in the calls, and between turns."""
         self.show_usage(not self._session.display.usage)
 
     def show_usage(self, is_shown: bool) -> None:
@@ -132,7 +132,7 @@ class ViewController:
             self._host.notify(f"Tokens and cost: {'shown' if is_shown else 'hidden'}.")
 
     def next_times(self) -> None:
-        """Switch to the next mode of times."""
+        """Switch to the next way of showing times."""
         self.show_times(self._session.times.next)
 
     def show_times(self, times: Times) -> None:
@@ -229,13 +229,13 @@ class ViewController:
     # Escape.
 
     def clear(self) -> None:
-        """Do the first of these that applies: stop an export, return to the transcript, end the search, end the
-        filter."""
+        """Forget the count, and do the first of these that applies: stop an export, return to the transcript, end the
+        search, end the filter, leave the sub-agent."""
         self._navigator.forget_count()
         self.close_top()
 
     def close_top(self) -> bool:
-        """Like `clear`, but return True if there was something to end."""
+        """Do the first step of `clear` that applies; True if there was one."""
         if self._export.stop() or self._panes.leave():
             return True
         if self._search.searcher and not self._filter.is_active:
@@ -283,7 +283,8 @@ class ViewController:
             self._open_folded()
 
     def _open_folded(self) -> None:
-        """Unfold the branch under the cursor, or open the transcript of the sub-agent."""
+        """Unfold the branch under the cursor, or show the transcript of the sub-agent there. For hidden messages,
+        report the keys that show them."""
         row = self._navigator.cursor_row
         kind = self._session.folded_at(row)
         if row is None or kind is None:
@@ -342,7 +343,7 @@ class ViewController:
             self._show_agent(0)
 
     def open_agent(self) -> None:
-        """Open the transcript of the sub-agent under the cursor, at the target of the jump."""
+        """Open the transcript of the sub-agent under the cursor, at the message that the jump led to."""
         row, number = self._navigator.cursor_row, self._navigator.cursor.number
         if row is not None and self._session.folded_at(row) is RowKind.AGENT:
             self._show_agent(number)

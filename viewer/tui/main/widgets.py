@@ -32,7 +32,7 @@ class Widgets:
     def __init__(
         self, painter: Painter, printing: Style, actions: Sequence[Action], has_back: Callable[[], bool]
     ) -> None:
-        """`has_back` returns True if leaving the transcript returns to a list of files."""
+        """`has_back` returns True if leaving the transcript returns to the file list or the merged view."""
         keys = [f"{by_id(id, actions).shown_key} {word}" for id, word in (("open", "Go"), ("help", "Explain"))]
         self.title = TitleBar(painter, printing)
         self.outline = Outline(painter, printing, id="outline")
@@ -66,7 +66,7 @@ class Widgets:
         return [self.title, self.columns, row, self.footer, self.completion]
 
     def prepare(self, panel: Panel) -> None:
-        """Mount a pane, which is done when it is first opened, or in an idle moment before that."""
+        """Mount a pane. This happens when it is first opened, or earlier, in an idle moment."""
         frame = self.frames[panel]
         if frame.is_attached or not self.columns.is_attached:
             return
@@ -78,7 +78,7 @@ class Widgets:
             self.columns.mount(frame, after=self.conversation if panel is Panel.SIDE else None)
 
     def prepare_next(self) -> bool:
-        """Mount one of the closed parts; False if all are mounted."""
+        """Mount the next closed pane, or else the prompt; False if all are mounted."""
         panel = next((panel for panel, frame in self.frames.items() if not frame.is_attached), None)
         if panel is None:
             return self.prompt.prepare()
@@ -86,12 +86,12 @@ class Widgets:
         return True
 
     def show_offers(self, offers: Sequence[Offer]) -> None:
-        """Show completions of the prompt. What is under the cursor stays visible, because they refer to it."""
+        """Show completions of the prompt. Keep the row under the cursor visible: completions may refer to it."""
         top, lines = self.transcript.region.y, self.transcript.lines_of_cursor
         self.completion.show(offers, range(top + lines.start, top + lines.stop))
 
     def list_of(self, panel: Panel) -> LineList | None:
-        """Return the list of a pane; None for the transcript."""
+        """Return the list of a pane; None for a pane without a list."""
         lists = {Panel.OUTLINE: self.outline.list, Panel.INSPECTOR: self.inspector.list, Panel.BOTTOM: self.bottom.list}
         return lists.get(panel)
 

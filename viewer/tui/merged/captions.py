@@ -43,7 +43,7 @@ def status_facts(sources: MergedSources, cursor: Cursor) -> StatusFacts:
 
 
 def place_at(sources: MergedSources, cursor: Cursor) -> tuple[str, str]:
-    """Return the file of a row, and the place of its message for the operator."""
+    """Return the path of the file under the cursor, and the printed number of the message there."""
     place, number = sources.rows.message_of(cursor.number)
     rows = sources.sources[place].rows
     row = rows.row_of(number)

@@ -48,14 +48,14 @@ from viewer.tui.transcript.transcript import Transcript
 QUIET_SECONDS = 0.1
 """The interval between checks of the inputs if nothing has arrived."""
 DRAW_SECONDS = 0.1
-"""The minimum interval between redraws while the inputs are read. It is longer if drawing is slow."""
+"""The minimum interval between redraws while the inputs are being read. It is longer if drawing is slow."""
 SEARCH_SECONDS = 0.01
 _MOST_COUNTED = 9999
 _PREFIXES = ("search",)
 
 
 class MergedScreen(Screen[None]):
-    """A screen that shows several files at once. From here, a file opens in its own screen with all keys."""
+    """Shows several files as one. A file opened from here has its own screen, with all keys."""
 
     AUTO_FOCUS = "#transcript"
     DEFAULT_CSS = "MergedScreen { layout: vertical; }"
@@ -79,7 +79,7 @@ class MergedScreen(Screen[None]):
         self.printing = printing = Style(color=True, ascii=ascii_only, wrapped=True)
         self.actions = merged_actions(settings.actions, settings.scope)
         self.is_busy = True
-        """True while the inputs are read, or searched."""
+        """True until all inputs have been read once."""
         self._settings = settings
         self._painter = painter
         self.search: MergedSearch | None = None
@@ -118,7 +118,7 @@ class MergedScreen(Screen[None]):
         self.sources.close()
 
     def on_resize(self) -> None:
-        """Lay out the messages for another width."""
+        """Lay out the messages for the new width."""
         self.call_after_refresh(self._show)
 
     # Reading.
@@ -131,7 +131,7 @@ class MergedScreen(Screen[None]):
             is_more = False
             for place, source in enumerate(self.sources.sources):
                 if source.document.needs_backend:
-                    await asyncio.to_thread(load_backend)  # the import takes long only once
+                    await asyncio.to_thread(load_backend)  # slow only the first time, because of an import
                 source.check_for_rewrite()
                 grew, more = self.sources.step(place)
                 is_more |= more
@@ -150,7 +150,7 @@ class MergedScreen(Screen[None]):
             await asyncio.sleep(0 if is_more else CHECK_SECONDS if is_quiet else QUIET_SECONDS)
 
     def _grow(self, changed: set[int]) -> None:
-        """Add the new rows of these inputs and keep the place or the end."""
+        """Add the new rows of these inputs, and keep the scroll position or stay at the end."""
         if not self.is_attached:
             return
         above = self.transcript.line_of_cursor
@@ -163,7 +163,7 @@ class MergedScreen(Screen[None]):
     # Drawing.
 
     def _show(self, above: int | None = None) -> None:
-        """Draw the rows. The view stays at its end, or the cursor `above` lines below the top."""
+        """Draw the rows. Keep the view at its end or, if it is not there, the cursor `above` lines below the top."""
         if not self.is_attached or self._is_closed:
             return
         pane, rows = self.transcript, self.sources.rows
@@ -203,7 +203,7 @@ class MergedScreen(Screen[None]):
         self._status.show(status_facts(self.sources, self.transcript.cursor))
 
     def on_transcript_moved(self, event: Transcript.Moved) -> None:
-        """Stay at the end if the operator has moved to the last message; otherwise, stop."""
+        """From now on, stay at the end only if the operator has moved to the last message."""
         self._at_end = self.transcript.is_at_end and self._is_last
         self._draw_bars()
 
@@ -220,7 +220,8 @@ class MergedScreen(Screen[None]):
     # Keys.
 
     def on_key(self, event: events.Key) -> None:
-        """Handle prefix keys (`/`, digits) immediately so that the next keys reach their prompt."""
+        """Clear the notice, and handle prefix keys (`/`, digits) immediately so that the keys that follow reach the
+        prompt."""
         if self._status.notice:
             self._status.clear_notice()
         if self._handle_key(event):
@@ -238,7 +239,7 @@ class MergedScreen(Screen[None]):
         return prefix is not None
 
     def action_do(self, id: str) -> None:
-        """Call the target of an action, the only dispatcher."""
+        """Call the target of an action, or report that this view does not offer it. This is the only dispatcher."""
         action = by_id(id, self.actions)
         if action.refusal:
             self.action_refuse(action.refusal)
@@ -330,7 +331,7 @@ class MergedScreen(Screen[None]):
         self._fold(False)
 
     def _fold(self, is_open: bool | None) -> None:
-        """Unfold or fold the message under the cursor; with None, toggle it."""
+        """Unfold or fold the message under the cursor; if `is_open` is None, toggle it."""
         number = self.transcript.cursor.message
         if not number:
             return
@@ -377,7 +378,7 @@ class MergedScreen(Screen[None]):
         self._show(above)
 
     def _near(self, number: int) -> Cursor:
-        """Return the cursor on a message, or on the row that hides it."""
+        """Return a cursor on a message, or on the row that hides it."""
         rows = self.sources.rows
         return cursor_at(rows, rows.row_of(number), number) if len(rows) else Cursor()
 
@@ -486,7 +487,7 @@ class MergedScreen(Screen[None]):
         self.app.action_suspend_process()
 
     def leave(self) -> None:
-        """Quit."""
+        """Leave the merged view, which ends the app."""
         self._ask(Leave())
 
     def quit_twice(self) -> None:

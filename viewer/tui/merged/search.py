@@ -44,7 +44,7 @@ class MergedSearch:
         return sorted(rows.row_at(MergedPlace(place, row)) for place, row in found)
 
     def next_row(self, here: int, step: int) -> int | None:
-        """Return the next row with a match after this one, or before it, wrapping around; None without matches."""
+        """Return the nearest row with a match in the direction of `step`, wrapping around; None without matches."""
         rows = self.rows()
         if not rows:
             return None

@@ -33,7 +33,7 @@ class MergedSource:
         self.folds: dict[int, bool] = {}
         """Messages that the operator unfolded (True) or folded (False)."""
         self.failure = ""
-        """Why the input cannot be read, as on the command line."""
+        """Why the input cannot be read, worded as on the command line; empty if it can."""
         self._live = LiveSource(document, stalled_after) if isinstance(document, LiveDocument) else None
         self._is_stale = False
         """True if the file was rewritten, so it must be read again."""
@@ -56,11 +56,12 @@ class MergedSource:
         self.diagnostics = self.projection.problems(self.rows).extend(self.rows.settled_number)
 
     def restart(self) -> None:
-        """Record that the input is read again from the start. Until the next redraw, the earlier rows are kept."""
+        """Record that the input is being read again from the start. Until the next redraw, the earlier rows are
+        kept."""
         self.arrivals, self.has_restarted = Arrivals(), True
 
     def extend(self) -> int:
-        """Add the rows of new bytes; return the first changed one."""
+        """Add the rows of new bytes; return the first changed row."""
         changed = self.rows.extend()
         self._refresh()
         return changed

@@ -22,7 +22,7 @@ _AROUND = 6
 
 
 class Frame(Vertical, EvenLines):
-    """The border around a pane. The class `-focused` marks the focused pane, even while a prompt asks."""
+    """The border around a pane. The class `-focused` marks the focused pane, even while the prompt is open."""
 
     SCOPED_CSS = False  # the class `-ascii` belongs to an ancestor of the frame
     DEFAULT_CSS = """
@@ -38,7 +38,7 @@ class Frame(Vertical, EvenLines):
     """
 
     class Mounted(Message):
-        """A pane and everything in it are mounted."""
+        """A pane and everything in it have been mounted."""
 
         def __init__(self, panel: Panel) -> None:
             super().__init__()
@@ -59,7 +59,7 @@ class Frame(Vertical, EvenLines):
         """The region of the border whose caption is being changed, relative to the content."""
 
     def caption(self, title: Line | SafeText, aside: SafeText | None = None, below: SafeText | None = None) -> None:
-        """Set the title, the counts at the right end of the top border, and those in the bottom border."""
+        """Set the title, the counts at the right end of the top border, and the text in the bottom border."""
         parts = title if isinstance(title, tuple) else (Part(title, StyleRole.STRONG),)
         shown = parts, aside or trusted(""), below or trusted("")
         if shown != (self._title, self._aside, self._below):
@@ -115,8 +115,7 @@ class Frame(Vertical, EvenLines):
         self._border = ()
 
     def refresh(self, *regions: Region, repaint: bool = True, layout: bool = False, recompose: bool = False) -> Self:
-        """Redraw the frame. For a new caption, redraw only its border, although Textual would redraw the whole
-        frame."""
+        """Redraw the frame. For a new caption, redraw only its border, where Textual would redraw the whole frame."""
         return super().refresh(*(regions or self._border), repaint=repaint, layout=layout, recompose=recompose)
 
     def _captions_of(self, width: int) -> tuple[Line, SafeText]:

@@ -20,7 +20,7 @@ from viewer.tui.panes.panel import Panel
 from viewer.tui.terminal.paint import Painter
 
 _SHEET_WIDTH = 60
-"""An inspector wider than this is a sheet."""
+"""An inspector at least this wide is a sheet."""
 _LOW, _TALL = 5, 10
 """An inspector with fewer rows than the first number has no rule below its tabs; a column with at least the second
 number of rows also has a blank row below the rule."""
@@ -47,7 +47,7 @@ class Inspector(Frame):
         super().__init__(Panel.INSPECTOR, style or Style(color=True, wrapped=True), id=id)
         self.drawn_style = self.printing
         self.tab = Tab.HEADER
-        """The chosen tab. If a message has nothing for it, the first tab is shown."""
+        """The chosen tab. If it is empty for a message, the first tab is shown."""
         self.head = HeadLine(painter)
         self.list = LineList(painter, focusable=True)
         self._inspected: Inspected | None = None
@@ -85,7 +85,7 @@ class Inspector(Frame):
 
     @property
     def tabs(self) -> list[Tab]:
-        """Return the tabs of the message."""
+        """Return the tabs that are not empty for the message."""
         return self._inspected.tabs if self._inspected is not None else []
 
     @property

@@ -26,7 +26,7 @@ from viewer.tui.panes.signs import state_sign
 
 _LOOKS = {"error": StyleRole.ERROR, "warning": StyleRole.WARNING, "info": StyleRole.INFO}
 _KINDS = frozenset({"injected", "subagent", "replayed", "notice", "unknown"})
-"""The kinds that role and channel do not imply."""
+"""The kinds of messages that the role and channel do not imply."""
 _LARGEST_COUNTED = 1_000_000
 """The maximum size in bytes of a message whose lines are counted."""
 Field = tuple[str, SafeText, StyleRole, int | None]
@@ -196,7 +196,7 @@ def _fields(inspected: Inspected, message: ShownMessage, style: Style) -> Iterat
 
 
 def _sizes(inspected: Inspected, message: ShownMessage, style: Style) -> Iterator[Field]:
-    """Yield the size of the body and the token count of the reply."""
+    """Yield the size of the body, and the tokens and cost of the reply, if known."""
     size = inspected.projection.headline(message.number).body_bytes
     share = f", {100 * size / inspected.size:.1f}% of the file" if inspected.size else ""
     yield "size", trusted(f"{byte_size(size)}{share}"), StyleRole.PLAIN, None
@@ -252,7 +252,7 @@ def _places(projection: Projection, message: ShownMessage, style: Style) -> Iter
 def _problem_entries(
     problems: Sequence[ShownDiagnostic], width: int, style: Style, *, names_sections: bool
 ) -> Iterator[Entry]:
-    """Yield each problem with its sentence, the section of its rule (of OpenChatML files only), and advice."""
+    """Yield each problem with its sentence, the section of its rule (only for OpenChatML files), and advice."""
     if not problems:
         yield Entry((Part(trusted(" no problems"), StyleRole.QUIET),))
         return

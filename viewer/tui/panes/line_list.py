@@ -28,7 +28,7 @@ MOST_PAINTED = 200
 
 
 class LineList(ScrollView, PlainLines, can_focus=False, inherit_bindings=False):
-    """Requests each row when it is drawn, so long lists cost nothing."""
+    """Requests each row only when it is drawn, so a long list costs no more than a short one."""
 
     class Chosen(Message):
         """The operator chose a row with a double click or a key. In a list that cannot receive the focus, a single
@@ -70,7 +70,7 @@ class LineList(ScrollView, PlainLines, can_focus=False, inherit_bindings=False):
         """Sort by the next column."""
 
     virtual_size = Reactive(Size(0, 0), layout=True)
-    """The number of lines, if there are more than fit; in that case, the layout makes room for a scrollbar."""
+    """As the height, the number of lines if they do not all fit, so the layout makes room for a scrollbar; else 0."""
 
     def __init__(self, painter: Painter, *, focusable: bool = False, id: str | None = None) -> None:
         super().__init__(id=id)
@@ -130,8 +130,8 @@ class LineList(ScrollView, PlainLines, can_focus=False, inherit_bindings=False):
         self.follow_cursor()
 
     def _measure(self) -> None:
-        """Measure the list. A list that fits keeps its size, because every change of size causes a layout of the
-        screen."""
+        """Measure the list. A list that fits always has the same virtual size, because every change of size causes a
+        layout of the screen."""
         opens = self._details is not None and 0 <= self.cursor < self._count and self.size.width > 0
         self._opened = self._details(self.cursor, self.size.width) if opens and self._details else []
         lines = self._count + len(self._opened)
@@ -185,14 +185,14 @@ class LineList(ScrollView, PlainLines, can_focus=False, inherit_bindings=False):
             self.scroll_to_region(Region(0, self.cursor, 1, 1 + below), animate=False, force=True, x_axis=False)
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
-        """Draw the scrollbar only if its thumb moves visibly. In a long list it rarely does."""
+        """Draw the scrollbar only if its thumb moves visibly, which is rare in a long list."""
         bar = self.vertical_scrollbar
         if self.show_vertical_scrollbar and _thumb(bar, new_value) == _thumb(bar, bar.position):
             bar.set_reactive(ScrollBar.position, bar.validate_position(new_value))
         super().watch_scroll_y(old_value, new_value)
 
     def render_lines(self, crop: Region) -> list[Strip]:
-        """Draw lines. Values that they share are computed only once."""
+        """Draw lines, computing the values that they share only once."""
         self._base, self._top = self.rich_style, self.scroll_offset.y
         return super().render_lines(crop)
 

@@ -45,7 +45,7 @@ def field(
 def link_entries(
     projection: Projection, number: int, calls: CallView, problems: DiagnosticView | None, width: int, style: Style
 ) -> Iterator[Entry]:
-    """Yield the calls of a message, then all calls around it."""
+    """Yield the calls of a message, followed by the call graph around it."""
     mine = calls.of(number)
     for call in mine:
         yield from _call_entries(call, number, problems, width, style)
@@ -91,14 +91,14 @@ def is_late(call: ShownCall) -> bool:
 
 
 def _lateness(call: ShownCall) -> int | None:
-    """Return the delay after the deadline in milliseconds; None if it was met."""
+    """Return the delay after the deadline in milliseconds; None if no deadline was missed."""
     if call.deadline_ms is None or call.taken_ms is None or call.taken_ms <= call.deadline_ms:
         return None
     return call.taken_ms - call.deadline_ms
 
 
 def deadline_words(call: ShownCall) -> str:
-    """Return the deadline and the delay."""
+    """Return the deadline and, if it was missed, the delay."""
     if call.deadline_ms is None:
         return ""
     lateness = _lateness(call)
@@ -145,7 +145,7 @@ def _claim(key: str, value: str, width: int, style: Style) -> Iterator[Entry]:
 def graph_entries(
     number: int, calls: Sequence[ShownCall], problems: DiagnosticView | None, style: Style, most: int
 ) -> Iterator[Entry]:
-    """Yield calls with arrows to their replies: those nearest to the message."""
+    """Yield the calls nearest to a message, with arrows to their replies."""
     if not calls:
         return
     first, near = _nearest(number, calls, most)
@@ -159,7 +159,8 @@ def graph_entries(
 
 
 def _nearest(number: int, calls: Sequence[ShownCall], most: int) -> tuple[int, Sequence[ShownCall]]:
-    """Return the calls nearest to a message. They are in input order, so bisection finds its position."""
+    """Return the index of the first of the calls nearest to a message, and these calls. Calls are in input order, so
+    bisection finds the position of the message."""
     low, high = 0, len(calls)
     while low < high:
         middle = (low + high) // 2

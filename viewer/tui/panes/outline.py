@@ -28,7 +28,7 @@ from viewer.tui.terminal.paint import Painter
 LARGEST_AT_ONCE = 100_000
 """If there are more rows than this, the outline is computed in steps, after the frame that opens it."""
 KEPT_TABLES = 4
-"""How many tables to keep: one for each combination of two channels, on or off."""
+"""How many tables to keep: one for each combination of two channels that are on or off."""
 PAUSE = 0.001
 """The seconds to wait before each step, so that a pending key is handled first."""
 

@@ -23,7 +23,7 @@ class Folds:
         return self._saved[bisect_left(self._groups, group)]
 
     def toggled(self, group: int) -> Iterable[int]:
-        """Return the folded turns with one of them switched."""
+        """Return the folded turns after one turn is folded or unfolded."""
         return sorted({*self._groups} ^ {group})
 
     def fold(self, groups: Iterable[int], size: Callable[[int], int]) -> None:

@@ -72,7 +72,7 @@ class OutlineLines:
             self.table.go_on()
 
     def shows(self, projection: Projection, rows: Rows) -> bool:
-        """True if these are the lines of these rows."""
+        """True if these are the lines of these rows of this projection."""
         return self._projection is projection and self._rows is rows
 
     def focus_on(self, number: int) -> None:
@@ -166,7 +166,7 @@ class OutlineLines:
         return found if found and self._projection.headline(found).role == "user" else 0
 
     def _turn_aside(self, group: int, width: int) -> Line:
-        """Return the right column of a turn: its problems, its tokens, or its duration."""
+        """Return the right column of a turn: its tokens and cost, its problems, `live`, or its duration."""
         first, last = self.table.span(group)
         spent = self._usages.of_turn(last) if self._usages is not None else None
         if spent is not None:
@@ -186,7 +186,7 @@ class OutlineLines:
         return (Part(trusted(took), StyleRole.QUIET),)
 
     def _count_problems(self, severity: str, first: int, last: int) -> int:
-        """Return how many problems of this severity the rows have. A filter omits some messages."""
+        """Return how many problems of this severity are in the shown rows: a filter may exclude messages."""
         found = (one.message for one in self._problems.between(first, last) if one.severity == severity)
         holds = self._rows.row_holding
         return sum(self._rows.is_whole or not number or holds(number) is not None for number in found)
@@ -239,7 +239,7 @@ class OutlineLines:
         return self._spread(left, self._text(headline, sign), look, aside, width)
 
     def _leak_parts(self, score: int) -> Line:
-        """Return the score of an answer with hidden text, in the style of its severity."""
+        """Return the score of an answer that leaks hidden text, in the style of its severity."""
         from viewer.insight.leaks import NOTE  # the search for leaks has loaded it
 
         look = _LOOKS["warning"] if score >= NOTE else StyleRole.QUIET
@@ -290,7 +290,7 @@ class OutlineLines:
         return (*left, Part(text, look), Part(gap), *aside, Part(trusted(" ")))
 
     def _link(self, number: int) -> ShownCall | None:
-        """Return the last call of a message."""
+        """Return the last call of a message, if it has any."""
         return next(reversed(self._calls.of(number)), None)
 
 

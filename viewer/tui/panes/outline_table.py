@@ -56,10 +56,10 @@ class OutlineTable:
         self._reach = 0, 0
         """The numbers of rows and messages at the last update."""
         self.is_partial = False
-        """True while the table is computed."""
+        """True while the table is being computed."""
         self._steps: Iterator[None] = iter(())
         self._firsts = array("I")
-        """The first row of the view in each turn."""
+        """The first row of each turn, as a row of the view."""
         self._turns = array("I")
         self._transcripts = array("I")
         self._titles = array("I")
@@ -168,8 +168,8 @@ class OutlineTable:
         return columns.take(their, columns.where(apart, {0}, 0, len(apart)))
 
     def _title_rows(self, projection: Projection, rows: Rows, firsts: Column) -> tuple[Column, Column]:
-        """Return the rows of the user messages that begin turns, and the indexes of these turns. There may be one
-        hidden row above such a message."""
+        """Return the rows of the user messages that begin turns, and the indexes of these turns. A turn may have one
+        hidden row before its user message."""
         columns = rows.columns
         shown = rows.are_messages(firsts)
         rest = columns.put(array("I", [1]) * len(shown), shown, len(firsts))
@@ -207,7 +207,8 @@ class OutlineTable:
         return self._titles[group]
 
     def begins_transcript(self, group: int) -> int | None:
-        """Return the number of the transcript that begins with this turn, if there are several."""
+        """Return the number of the transcript that begins with this turn; None if none does, or if there is only one
+        transcript."""
         if self._transcripts[group] == self._transcripts[-1] and not group:
             return None
         begins = not group or self._transcripts[group] != self._transcripts[group - 1]
@@ -255,7 +256,7 @@ class OutlineTable:
         self.folds.fold(self.folds.toggled(group), self.size)
 
     def use_folds(self, folds: Folds) -> None:
-        """Copy the folded turns of an earlier table of the same rows."""
+        """Use the folds of an earlier table of the same rows."""
         self.folds = folds
         if not self.is_partial:
             self.folds.measure(self.size, self.groups - 1)

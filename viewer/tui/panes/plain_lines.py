@@ -67,7 +67,7 @@ class PlainLines(Widget):
 
     @abstractmethod
     def segments(self, y: int) -> list[Segment]:
-        """Return one screen line of that width."""
+        """Return one screen line, `line_width` cells wide."""
 
     def render_line(self, y: int) -> Strip:
         """Draw a single line."""
@@ -93,10 +93,9 @@ class PlainLines(Widget):
 
 
 class EvenLines(Widget):
-    """A container whose lines are all alike, except the top and bottom border, so a single line is drawn for all of
+    """A container with lines that are all alike, except the top and bottom border, so a single line is drawn for all of
     them.
-
-    Its children cover nearly all of it, but Textual draws and cuts each of its lines."""
+    Its children cover nearly all of it, yet Textual would draw and crop each of its lines."""
 
     virtual_size = Reactive(Size(0, 0), repaint=False)
     """The size of the content, which equals the size of the container. It never scrolls, so its size never changes the

@@ -15,7 +15,7 @@ from viewer.render.width import cells, plain_line
 from viewer.syntax.characters import EMOJI, TAGS
 
 LONGEST_RAW = 64 * 1024
-"""The maximum number of bytes to show; an editor opens larger messages."""
+"""The maximum number of bytes to show. To see more of a larger message, open it in an editor."""
 MOST_TOKENS = 500
 _FIRST_TAG = 0xE0000
 _FRAMES = ("start", "channel", "message", "call", "return", "end", "constrain", "literal", "endliteral")
@@ -29,7 +29,7 @@ _WITHOUT_TOKENS = frozenset({"chatml-json", "json", "events", "harmony-tokens"})
 
 
 def raw_lines(data: bytes, format: str, width: int, style: Style) -> Iterator[Line]:
-    """Yield the bytes as rows of a width. Truncate a long message and report how many bytes are missing."""
+    """Yield the bytes as rows of this width. Truncate a long message and report how many bytes are missing."""
     shown = _whole_characters(data[:LONGEST_RAW]) if len(data) > LONGEST_RAW else data
     for line in _lines(_parts(shown, format, style)):
         yield from _rows(line, width)

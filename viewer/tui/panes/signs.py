@@ -36,7 +36,7 @@ _STATES = {
     "timeout": ("✖", "X"),
     "cancelled": ("⊘", "/"),
 }
-"""The glyph of a state and its ASCII form."""
+"""The glyph of each state, and its ASCII form."""
 _OTHER_STATE = ("?", "?")
 
 
@@ -65,8 +65,8 @@ def state_glyph(state: str, style: Style) -> Part:
 
 
 def state_sign(call: ShownCall, style: Style, *, problems: DiagnosticView | None = None, words: bool = False) -> Part:
-    """Return the glyph of a call's state; with `words`, include the word. If one of its messages has an error, the word
-    on the call's card replaces `ok`."""
+    """Return the glyph of a call's state; with `words`, include the word. If a message of the call has an error, the
+    word on the call's card replaces `ok`."""
     shown, (word, look) = _STATES.get(call.state, _OTHER_STATE)[style.ascii], state_words(call.state)
     problem = _problem_of(call, problems) if call.state == "ok" and problems is not None else ""
     if problem:
@@ -77,7 +77,7 @@ def state_sign(call: ShownCall, style: Style, *, problems: DiagnosticView | None
 
 
 def _problem_of(call: ShownCall, problems: DiagnosticView) -> str:
-    """Return the word for errors in either message; empty if there are none."""
+    """Return the word for errors in either message of a call; empty if there are none."""
     faulty = problems.faulty
     found = [number for number in {call.call, call.reply} if number is not None and number in faulty]
     return problem_words(one for number in found for one in problems.of(number))

@@ -36,7 +36,7 @@ _ESCAPED = re.compile(r"\\.", re.DOTALL)
 
 
 class Query(Struct, frozen=True, gc=False):
-    """A literal text or a regular expression to search for."""
+    """A literal string or a regular expression to search for."""
 
     text: str
     is_pattern: bool = False
@@ -46,9 +46,8 @@ class Query(Struct, frozen=True, gc=False):
     @classmethod
     def parse(cls, typed: str) -> Query:
         """Parse typed text: a literal, or a regular expression after another `/` or after `re:`.
-
-        A backslash before either makes it literal. The search is case-sensitive only if the text has a capital
-        letter."""
+        A backslash before either prefix makes the text literal. The search is case-sensitive only if the text has a
+        capital letter."""
         typed = typed[:LONGEST_QUERY]
         for sign in _PATTERN_SIGNS:
             if typed.startswith(sign):
@@ -171,7 +170,7 @@ class Searcher:
         self._matcher.close()
 
     def _find_again(self, row: int) -> Found:
-        """Return the matches of a literal at the beginning of a row's text, for highlighting."""
+        """Return the matches of a literal in the first block of a row's text, for highlighting; none for a pattern."""
         text = next(self._projection.body_blocks(self._rows, row), "")
         return self._matcher.at_once(text) if isinstance(self._matcher, Literal) else []
 
@@ -181,7 +180,7 @@ class Searcher:
         self._matcher.start([MatchRequest("", 0, 0)])
 
     def _start_search(self, deadline: float) -> None:
-        """Collect windows until there are enough for one request or the time is up, then search them."""
+        """Collect windows until there are enough for one request or the time is up, then start searching them."""
         size = 0
         while size < WINDOW and (not self._windows or time.monotonic() < deadline):
             window = self._next_window()

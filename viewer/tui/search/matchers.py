@@ -59,11 +59,11 @@ class Matcher(Protocol):
         begins."""
 
     def start(self, requests: list[MatchRequest]) -> None:
-        """Start to search these requests. Call this only after the matches of the previous requests have been
+        """Start searching these requests. Call this only after the matches of the previous requests have been
         returned."""
 
     def run(self, seconds: float) -> list[Found] | None:
-        """Return the matches of each request; None if they are not found in this time."""
+        """Return the matches of each request; None if they have not been found in this time."""
 
     def close(self) -> None:
         """Stop a running search."""
@@ -92,7 +92,7 @@ def cut_at_line(text: str) -> tuple[str, int]:
 
 
 class Literal:
-    """Finds a literal text."""
+    """Finds a literal string."""
 
     fault: str | None = None
 
@@ -136,7 +136,7 @@ class Literal:
 
 class RegexMatcher:
     """Finds a regular expression in a thread. RE2 takes linear time, but some patterns take seconds per window.
-    While RE2 searches, other threads run."""
+    While RE2 is searching, other threads can run."""
 
     def __init__(self, pattern: str, ignores_case: bool, seconds: float = SECONDS) -> None:
         self.fault: str | None = None
@@ -157,7 +157,7 @@ class RegexMatcher:
         Thread(target=self._search, args=(requests,), name="regex", daemon=True).start()
 
     def run(self, seconds: float) -> list[Found] | None:
-        """Return the matches if they are found in time."""
+        """Return the matches; None if they have not been found yet, or if the search has failed."""
         try:
             answer = self._answers.get(timeout=max(0.0, seconds))
         except Empty:

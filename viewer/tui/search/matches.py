@@ -136,8 +136,8 @@ class Matches(Sequence[Match]):
         return [rows for column in (self._head, self._tail) for rows in (column.rows, column.counted_rows)]
 
     def add(self, row: int, base: int, found: list[tuple[int, int]], *, in_head: bool) -> None:
-        """Add matches in one row. Their offsets count from `base`. They must come after all known matches of their
-        part."""
+        """Add matches in one row, with offsets relative to `base`. They must come after all known matches in the same
+        part of the rows: before the start row (`in_head`), or from it on."""
         column = self._head if in_head else self._tail
         kept = max(0, self._most - len(self))
         for start, end in found[:kept]:

@@ -43,7 +43,7 @@ class SegmentSearcher(Protocol):
         """Search one or more rows, from `row` up to but not including `last`."""
 
     def forget(self) -> None:
-        """Drop the plan, because the rows may have changed."""
+        """Drop the computed search plan, because the rows may have changed."""
 
 
 class Known(Struct, frozen=True):
@@ -68,12 +68,12 @@ class SearchOrder:
 
     @property
     def done(self) -> int:
-        """The number of rows that were processed."""
+        """The number of rows that have been processed."""
         return self._head + self._tail - self.start
 
     @property
     def is_done(self) -> bool:
-        """True if nothing is left."""
+        """True if all rows have been processed and the queue is empty."""
         return not self._queue and self._head >= self.start and self._tail >= len(self._rows)
 
     def next(self) -> int | Known | None:

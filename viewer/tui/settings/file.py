@@ -61,7 +61,7 @@ def settings_in(text: str, source: str, themes: Path) -> Settings:
 
 
 class _Reading:
-    """The state while a settings file is read."""
+    """The state while a settings file is being read."""
 
     def __init__(self, text: str, source: str, folder: Path) -> None:
         self._file = YamlFile(text, source)
@@ -86,7 +86,7 @@ class _Reading:
         }
 
     def settings(self) -> Settings:
-        """Return the valid settings of the file and its mistakes."""
+        """Return the valid settings of the file, with the mistakes found in it."""
         self._tried(self._all)
         return replace(self._settings, lines=self._lines, problems_found=tuple(self._problems))
 
@@ -100,7 +100,7 @@ class _Reading:
         self._readers[name](value)
 
     def _tried(self, read: Callable[..., None], *arguments: Any) -> None:
-        """Read an entry. Record a mistake in it and continue with the rest."""
+        """Read an entry. If it contains a mistake, record the mistake and continue with the next entry."""
         try:
             read(*arguments)
         except MistakeError as mistake:
@@ -156,7 +156,7 @@ class _Reading:
         self._set(node, f"places.{name}", places={**self._settings.places, name: more})
 
     def _redact(self, node: yaml.Node) -> None:
-        """Read the user's patterns. Keep and report an invalid one: ignoring it would leave secrets unmasked."""
+        """Read the user's patterns. Keep and report an invalid pattern: ignoring it would leave secrets unmasked."""
         from viewer.document.redaction.finder import compiled_pattern  # few settings have patterns
 
         for key, name, value in self._file.pairs(node):

@@ -26,7 +26,7 @@ class Pane(Struct, frozen=True, gc=False):
 
 
 class Settings(Struct, frozen=True):
-    """The values of the settings file. Missing and invalid ones have these defaults."""
+    """The values of the settings file. These defaults replace missing and invalid values."""
 
     theme: str = ""
     keymap: Mapping[str, str] = field(default_factory=dict)
@@ -49,11 +49,12 @@ class Settings(Struct, frozen=True):
     places: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Additional folders to search, by agent."""
     redact: Mapping[str, str] = field(default_factory=dict)
-    """Patterns to mask with `--redact`, by name. An invalid one stays here, so `--redact` refuses to ignore it."""
+    """Patterns to mask with `--redact`, by name. An invalid pattern is kept so that `--redact` fails instead of
+    ignoring it."""
     prices: Prices = NO_PRICES
     """Prices of tokens by model. None are built in."""
     limits: Limits = Limits()
-    """Limits of compressed and spooled input."""
+    """Size limits for compressed and spooled input."""
     folder: Path | None = None
     """The folder of the user's own themes."""
     lines: Mapping[str, int] = field(default_factory=dict)
@@ -61,7 +62,7 @@ class Settings(Struct, frozen=True):
     problems_found: tuple[str, ...] = ()
     """The mistakes in the file, one sentence each."""
     scope: Scope = Scope.ALL
-    """The actions that the view offers. Set by the command line, never by the file."""
+    """The kind of view, which determines the actions that it offers. Set by the command line, never by the file."""
 
     @property
     def actions(self) -> tuple[Action, ...]:
@@ -75,7 +76,7 @@ class Settings(Struct, frozen=True):
 
     @property
     def notice(self) -> str:
-        """Return the mistakes in one sentence; empty if there are none."""
+        """Return the first mistake, and how many more there are; empty if there are none."""
         if not self.problems_found:
             return ""
         more = len(self.problems_found) - 1

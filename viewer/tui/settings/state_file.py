@@ -82,7 +82,7 @@ class StateFile:
 
     @property
     def wants_welcome(self) -> bool:
-        """True if this is the first start and that can be recorded."""
+        """True if the welcome card has not been shown yet, and showing it can be recorded."""
         return self._is_usable and not self._saved.welcome and not self._has_welcomed
 
     @property

@@ -72,7 +72,7 @@ TEMPLATE = """\
 
 
 def begin_settings(path: Path) -> None:
-    """Write the file, readable only by its owner. An existing file is not changed."""
+    """Write the template to a new settings file, readable only by its owner. An existing file is not changed."""
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)

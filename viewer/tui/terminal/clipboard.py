@@ -97,7 +97,7 @@ def _text(what: What, projection: Projection, number: int) -> str:
 
 
 def _json(message: ShownMessage) -> str:
-    """Return the line of `show --json`."""
+    """Return the message as `show --json` prints it."""
     return item_line(message)
 
 

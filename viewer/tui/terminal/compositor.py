@@ -1,7 +1,6 @@
 """Compositor of a screen with panes: draws only what reaches the terminal.
-
 Textual draws every widget that overlaps a change, from front to back, and keeps the first content of each cell. Panes
-cover the containers behind them, and most changes touch no border, so most of that work is dropped."""
+cover the containers behind them, and most changes touch no border, so most of that work is unnecessary."""
 
 from __future__ import annotations
 
@@ -46,9 +45,9 @@ class FrontCompositor(Compositor):
     def __init__(self) -> None:
         super().__init__()
         self._fronts: list[_Front] = []
-        """The widgets, from front to back."""
+        """The visible parts of widgets, from front to back."""
         self._fronts_of: tuple[object, object] = (None, None)
-        """The widgets and cuts that `_fronts` describes."""
+        """The `visible_widgets` and `cuts` from which `_fronts` was computed."""
 
     def render_partial_update(self) -> ChopsUpdate | None:
         """Return the changed pieces, or None if nothing changed."""
@@ -95,7 +94,7 @@ class FrontCompositor(Compositor):
         return changed
 
     def _current_fronts(self) -> list[_Front]:
-        """Return the layers of the current layout."""
+        """Return the visible parts of the widgets in the current layout."""
         if self._fronts_of[0] is not self.visible_widgets or self._fronts_of[1] is not self.cuts:
             self._fronts_of = self.visible_widgets, self.cuts
             known: dict[tuple[int, ...], Edges] = {}
@@ -109,7 +108,7 @@ class FrontCompositor(Compositor):
 
 
 class FrontScreen(Screen[Result]):
-    """A screen that is composed this way."""
+    """A screen that uses `FrontCompositor` and styles its widgets only once when it is first shown."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -117,13 +116,13 @@ class FrontScreen(Screen[Result]):
         self._was_shown = self._is_new = False
 
     def on_screen_resume(self, event: events.ScreenResume) -> None:
-        """Record that Textual is about to style all widgets. When the screen is first shown, they have just been
-        styled."""
+        """Record whether Textual is about to style all widgets although they have just been styled, which happens when
+        the screen is first shown."""
         self._is_new = event.refresh_styles and not self._was_shown
         self._was_shown = True
 
     def update_node_styles(self, animate: bool = True) -> None:
-        """Style all widgets, unless the screen is new."""
+        """Style all widgets, unless they have just been styled."""
         if not self._is_new:
             super().update_node_styles(animate)
         self._is_new = False

@@ -62,7 +62,8 @@ class Place(Enum):
 
 
 def resilient(driver: type[Driver]) -> type[Driver]:
-    """Return a resilient version of a driver for terminals."""
+    """Return a version of a terminal driver that survives the loss of the terminal. Return any other driver
+    unchanged."""
     if not issubclass(driver, LinuxDriver):
         return driver
 
@@ -111,8 +112,8 @@ def resilient(driver: type[Driver]) -> type[Driver]:
             self._soon(self._resume)
 
         def _soon(self, act: Callable[[], object]) -> None:
-            """Act in the event loop. A signal may arrive while the program holds the lock of its output, and a write
-            from the signal handler would then wait forever."""
+            """Call a function in the event loop. A signal may arrive while the program holds the lock of its output,
+            and a write from the signal handler would then wait forever."""
             if self._loop is None:
                 act()
                 return
@@ -138,7 +139,7 @@ def resilient(driver: type[Driver]) -> type[Driver]:
             forever."""
             if hasattr(select, "epoll"):
                 hangup = select.epoll()
-                hangup.register(self.fileno, 0)  # events that are always reported
+                hangup.register(self.fileno, 0)  # hang-ups and errors are always reported
 
                 def heard() -> None:
                     loop.remove_reader(hangup)
@@ -147,7 +148,7 @@ def resilient(driver: type[Driver]) -> type[Driver]:
                 loop.add_reader(hangup, heard)
 
         def _lose(self) -> None:
-            """Also called from the reader and writer threads."""
+            """Exit the app, because the terminal is lost. Also called from the reader and writer threads."""
             if self._loop is not None:
                 with suppress(RuntimeError):  # the loop is closed because the app has ended
                     self._loop.call_soon_threadsafe(self._app.exit, LOST, LOST)

@@ -42,11 +42,11 @@ _PLUS = frozenset(
         "mcedit",
     ]
 )
-"""Editors that take `+12 file`."""
+"""Editors that accept `+12 file`."""
 _GO_TO = frozenset(["code", "code-insiders", "codium", "vscodium", "cursor"])
-"""Editors that take `-g file:12`."""
+"""Editors that accept `-g file:12`."""
 _COLON = frozenset(["subl", "sublime_text", "hx", "helix", "zed", "atom", "mate"])
-"""Editors that take `file:12`."""
+"""Editors that accept `file:12`."""
 
 
 def edit(
@@ -103,7 +103,7 @@ def _run(command: list[str]) -> str | None:
 
 @contextmanager
 def _interrupts_for_the_editor() -> Iterator[None]:
-    """Ignore Ctrl-C while the editor runs. Child processes do not inherit this handler."""
+    """Ignore Ctrl-C while the editor is running. Child processes do not inherit this handler."""
     if current_thread() is not main_thread():
         yield
         return

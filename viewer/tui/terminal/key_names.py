@@ -65,7 +65,7 @@ def is_key(name: str) -> bool:
 
 
 def similar_key(name: str) -> str | None:
-    """Return the most similar key name."""
+    """Return the most similar key name, if any is similar."""
     *modifiers, key = name.split("+")
     import difflib  # slow to import, and mistakes are rare
 

@@ -24,7 +24,7 @@ class Painter:
         self.edition = 0
         """How many times the colors have changed."""
         self._over: dict[Style, dict[StyleRole, Style]] = {}
-        """The colors of each style role over a base."""
+        """The colors of each style role over a base style."""
 
     def use(self, styles: Mapping[StyleRole, Style]) -> None:
         """Switch to the colors of another theme."""
@@ -72,6 +72,6 @@ def joined(*lines: Sequence[Part]) -> Line:
 
 
 def forget_widths() -> None:
-    """Clear the caches of Rich for text widths, because they contain the drawn text."""
+    """Clear Rich's caches of text widths, because they contain the drawn text."""
     cached_cell_len.cache_clear()
     Segment._split_cells.cache_clear()

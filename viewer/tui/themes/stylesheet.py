@@ -14,5 +14,6 @@ class KeptStylesheet(Stylesheet):
             super().set_variables(variables)
 
     def reparse(self) -> None:
-        """Parse the sources, except those that are parsed already. They are ours or Textual's, and free of errors."""
+        """Parse the sources, except those that have already been parsed. The sources are ours or Textual's, and free of
+        errors."""
         self.parse()

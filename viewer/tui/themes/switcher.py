@@ -131,7 +131,7 @@ class ThemeSwitcher:
             watcher.close()
 
     def _use(self, theme: Theme) -> None:
-        """Redraw all screens in these colors."""
+        """Redraw all screens in the colors of a theme."""
         self.painter.use(theme.styles)
         self._apply_colors(theme)
         self._redraw()
@@ -145,7 +145,8 @@ class ThemeSwitcher:
             self._app.theme = colors.name
 
     def _files(self) -> list[Path]:
-        """Return all files of one of the operator's own themes; if it is broken, only its main file."""
+        """Return all files of the current theme if it is one of the operator's own; if that theme is broken, only its
+        main file."""
         path = theme_path(self.wanted, self._folders)
         if path is None or path.parent not in self._folders:
             return []

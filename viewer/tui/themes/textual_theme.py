@@ -10,7 +10,7 @@ from viewer.render.theme import OF_THE_TERMINAL, Theme
 
 
 def textual_theme(theme: Theme) -> TextualTheme:
-    """Return the Textual theme with the colors of a theme."""
+    """Convert a theme to a Textual theme with the same colors."""
     colors = {name: _textual_name(color) for name, color in theme.colors.items()}
     return TextualTheme(
         name=f"viewer-{theme.name}",
@@ -35,7 +35,7 @@ def _textual_name(color: str) -> str:
 
 
 def _variables(colors: Mapping[str, str]) -> dict[str, str]:
-    """Return the Textual variables for all other parts of the screen."""
+    """Return the Textual variables for borders, scrollbars, selections, and cursors."""
     pairs: Iterable[tuple[str, str]] = [
         ("border", "border"),
         ("border-blurred", "border"),

@@ -22,8 +22,7 @@ interval."""
 
 class Ahead:
     """Builds a few blocks at a time into the cache of the pane, so the pane's limit and block maker apply.
-
-    The pane drops that cache with the audience, so a block of another audience cannot remain."""
+    The pane drops this cache when the audience changes, so no block of another audience can remain."""
 
     def __init__(self, pane: Widget, blocks: Blocks) -> None:
         self._pane = pane
@@ -45,7 +44,7 @@ class Ahead:
             self._wait(FIRST_PAUSE)
 
     def missing(self) -> int | None:
-        """Return the next row of the next pages whose block is not cached; None if there is none."""
+        """Return the nearest row on the next pages without a cached block; None if there is none."""
         if not self._step:
             return None
         room, count = PAGES * self._height, self._blocks.count

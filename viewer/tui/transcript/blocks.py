@@ -76,7 +76,7 @@ class Blocks:
         """Drop the blocks from this row on so that they are rebuilt."""
         stale = [known for known, block in self._made.items() if known >= row or block.begins_transcript]
         if len(stale) < len(self._made) and self._had_one_transcript and self._has_several:
-            stale = [*self._made]  # the first transcript gets a boundary too
+            stale = [*self._made]  # now the first transcript has a boundary too
         self._had_one_transcript = not self._has_several
         for known in stale:
             del self._made[known]

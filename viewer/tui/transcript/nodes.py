@@ -1,4 +1,4 @@
-"""Foldable values of an open card: their positions in its block, and the next one for the keys."""
+"""Foldable values of an open card: their lines in the card's block, and the next or previous value."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def next_node(block: Block, node: int, step: int) -> int | None:
 
 
 def line_of_node(block: Block, node: int) -> int | None:
-    """Return the line of a value; None if it is inside a folded one."""
+    """Return the line of a value; None if it is inside a folded value."""
     if not block.bases or node < 0:
         return None
     return next((at for at, line in enumerate(block.lines) if line.node == node), None)

@@ -31,7 +31,7 @@ class ReadingPlace:
 
     @property
     def top(self) -> TextPlace | None:
-        """The text at the top, or the awaited one; None above the first line of a text."""
+        """The text at the top, or the awaited text; None above the first line of a text."""
         if self._awaited is not None and self._moves == self._scroller.moves:
             return self._awaited
         row, line = self._scroller.row, self._scroller.line

@@ -45,7 +45,7 @@ class ScreenLines:
         self._marks = marks
 
     def show_partners(self, partners: frozenset[int]) -> None:
-        """Set the other messages of a call."""
+        """Set the messages to highlight: the other messages of a call."""
         self.partners = partners
 
     def find(self, height: int, cursor_row: int | None, node: int) -> None:

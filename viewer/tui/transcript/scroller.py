@@ -1,5 +1,4 @@
-"""Viewport of the transcript: its scroll position, which is a row and a line in it, a column, and its size.
-
+"""Viewport of the transcript: its size, column, and scroll position, which is a row and a line in that row.
 The heights of most rows stay unknown."""
 
 from __future__ import annotations

@@ -73,17 +73,17 @@ class Transcript(PlainLines, can_focus=True):
         """True if the last scroll moved the cursor to keep it on the screen."""
         self.area = Area(self)
         self._anchor: tuple[int | None] | None = None
-        """Where the cursor appears in the next rows, in lines below the top; None to keep the scroll position."""
+        """Where to put the cursor in the next rows, in lines below the top; None to keep the scroll position."""
         self.sideways = Sideways()
         self._base = Style()
         self._drawn: list[Content] = []
-        """The source of each drawn line."""
+        """The content of each line as last drawn."""
 
     # What to show.
 
     def show(self, maker: Maker | None) -> None:
-        """Show other rows, or the same rows with other blocks. The text at the top stays, or the view follows the
-        anchor."""
+        """Show other rows, or the same rows with other blocks. Keep the text at the top in place or, if there is an
+        anchor, put the cursor there."""
         before, top = self.blocks.maker, self.reading.top
         self.blocks.show(maker)
         anchor, self._anchor = self._anchor, None
@@ -100,8 +100,8 @@ class Transcript(PlainLines, can_focus=True):
         self.redraw_changed()
 
     def hold_cursor(self, cursor: Cursor, above: int | None) -> None:
-        """Set the cursor, and scroll the rows that are shown next so that it is `above` lines below the top. The old
-        scroll position refers to other rows."""
+        """Set the cursor. When the next rows are shown, scroll them so that the row of the cursor is `above` lines
+        below the top. The old scroll position refers to other rows."""
         self.put_cursor(cursor)
         self._anchor = (above,)
 
@@ -176,7 +176,7 @@ class Transcript(PlainLines, can_focus=True):
             self._report_move()
 
     def go_to_row(self, row: int, line: int = 0, *, above: int = 0) -> None:
-        """Scroll a row to the top, or `above` lines below it."""
+        """Scroll so that a line of a row is at the top of the screen, or `above` lines below the top."""
         self.scroller.place(row, line, above, self.view_height)
         self.keep_cursor_on_screen()
         self._report_move()
@@ -217,7 +217,7 @@ class Transcript(PlainLines, can_focus=True):
 
     def show_offset(self, offset: int) -> bool:
         """Scroll to the line with this character of the body under the cursor, perhaps only after a long body is laid
-        out. Return False if it is in the folded part."""
+        out. Return False if the character is in the folded part."""
         row = self.cursor_row
         if row is None or not self.shows_cursor:
             return True
@@ -239,7 +239,7 @@ class Transcript(PlainLines, can_focus=True):
         self._report_move()
 
     def follow(self, place: ScreenPlace, cursor: Cursor) -> None:
-        """Show the same lines and cursor as the other pane, without posting a message."""
+        """Follow another pane: show the same lines and the same cursor, without posting a message."""
         self.put_cursor(cursor)
         if place != self.place:
             self.scroller.place(*place, 0, self.view_height)
@@ -289,7 +289,7 @@ class Transcript(PlainLines, can_focus=True):
         self.cursor, self.is_carried = cursor, False
 
     def keep_cursor_on_screen(self) -> None:
-        """Move the cursor to a visible row if its own scrolled off the screen."""
+        """Move the cursor to a visible row if its row has scrolled off the screen."""
         row, maker = self.cursor_row, self.blocks.maker
         if row is None or maker is None:
             return
@@ -301,7 +301,7 @@ class Transcript(PlainLines, can_focus=True):
         self.is_carried = True
 
     def first_visible(self) -> Cursor:
-        """Return the cursor on the first visible message, or on the first visible row."""
+        """Return a cursor on the first visible message or call or, if none is visible, on the first visible row."""
         maker = self.blocks.maker
         if maker is None:
             return NOWHERE

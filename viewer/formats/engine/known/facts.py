@@ -15,7 +15,7 @@ from viewer.model.messages import Usage
 from viewer.syntax.json_text import JsonKind, JsonNode
 
 Text = str | int | None
-"""A string, the hole that contains it, or None if there is none."""
+"""A string, the number of the hole that contains it, or None if there is no string."""
 
 
 class UsageAt(Struct, frozen=True):
@@ -24,7 +24,7 @@ class UsageAt(Struct, frozen=True):
     rule: int
     """The index of the usage rule in the table."""
     start: int
-    """Where the value begins in the record from which the shape was made."""
+    """Where the usage value begins in the record from which the shape was made."""
     numbers: tuple[tuple[int, tuple[int, ...]] | None, ...]
     """For each field of `Usage`, the sum of the numbers in the shape itself, and the holes with additional numbers.
     None if there are no numbers."""
@@ -68,7 +68,7 @@ class _UncertainError(Exception):
 
 
 class FactFinder:
-    """Finds the data of one record that is not in its drafts. `holes` holds the numbers of the holes by offset."""
+    """Finds the data of one record that is not in its drafts. `holes` maps the offset of each hole to its number."""
 
     def __init__(self, format: RecordFormat, record: JsonNode, holes: dict[int, int]) -> None:
         self._format = format
@@ -149,7 +149,8 @@ class FactFinder:
         return UsageAt(index, value.start, numbers, key, self._string(model_path(self._format.model)))
 
     def _number(self, paths: tuple[str, ...], node: JsonNode) -> tuple[int, tuple[int, ...]] | None:
-        """Return the sum of the known numbers at these paths, and the holes with the others."""
+        """Return the sum of the known numbers at these paths, and the holes with unknown ones, or None if there are no
+        numbers."""
         total, holes = None, list[int]()
         for choices in number_steps(paths):
             for steps in choices:
@@ -177,7 +178,7 @@ class FactFinder:
         return holds(when, self._record)
 
     def _string(self, text: str) -> Text:
-        """Return the string or number at a path."""
+        """Return the string or number at a path, or the number of the hole that contains it."""
         value = self._first(path(text))
         if value is None or value.kind not in (JsonKind.STRING, JsonKind.NUMBER):
             if value is not None and value.start in self._holes:
@@ -209,7 +210,7 @@ class FactFinder:
         return value is None or value.kind is JsonKind.NULL
 
     def _at(self, node: JsonNode, keys: Iterable[str]) -> JsonNode | None:
-        """Return the value at these member names."""
+        """Follow these member names and return the value, or None."""
         value: JsonNode | None = node
         for key in keys:
             if value is None:

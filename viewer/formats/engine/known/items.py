@@ -1,4 +1,5 @@
-"""Fast path for the items of lists: most records differ in their number of messages, but the messages are alike."""
+"""Fast path for list items. Records often differ in their number of messages, but the messages have only a few
+shapes."""
 
 from __future__ import annotations
 
@@ -23,7 +24,8 @@ class ItemShapes:
         """The shapes of the items that each rule reads, by the identity of the rule."""
 
     def read(self, rule: RecordRule, item: JsonNode) -> list[Draft] | None:
-        """Return the drafts of an item that nothing around it affects, or None if it needs the rules."""
+        """Return the drafts of an item that does not depend on its surroundings, or None if the rules must read the
+        item."""
         if type(item) is not LazyNode or type(item.value) is not dict:
             return None
         shapes = self._shapes_of(rule)
@@ -40,7 +42,7 @@ class ItemShapes:
         return reading.drafts if reading is not None else None
 
     def match(self, rule: RecordRule, data: bytes | bytearray, at: int) -> Matched | None:
-        """Return the item of a known shape at an index, or None if it needs the rules."""
+        """Return the match of an item of a known shape at an index, or None if there is none."""
         return self._shapes_of(rule).match(data, at)
 
     def _shapes_of(self, rule: RecordRule) -> RecordShapes:
@@ -54,7 +56,7 @@ class ItemShapes:
 
     @staticmethod
     def _learn(shapes: RecordShapes, rule: RecordRule, item: LazyNode) -> None:
-        """Make a shape from an item, if similar ones have come before."""
+        """Make a shape from an item if enough similar items have come before."""
         if not shapes.is_due(item):
             return
         base = item.line.base
@@ -65,7 +67,7 @@ class ItemShapes:
 
 
 def _inner_of(format: RecordFormat, each: str) -> Iterator[str | Inner]:
-    """Yield the paths of strings that contain JSON in the items of a list."""
+    """Yield the paths, within the items of a list, of strings that may contain JSON."""
     before = f"{each}."
     for inner in format.inner:
         if isinstance(inner, str):

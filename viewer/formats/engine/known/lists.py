@@ -1,5 +1,5 @@
-"""Fast path for records with a single list of messages, of any length: the members around the list have a known shape,
-and each message has one."""
+"""Fast path for records with a single list of messages, of any length. The members around the list and each of the
+messages must have a known shape."""
 
 from __future__ import annotations
 
@@ -68,18 +68,18 @@ class MatchedList(Struct, frozen=True):
 
     frame: ListFrame
     around: Matched
-    """The record, whose list is a hole. All of its bytes are UTF-8."""
+    """The match of the record with its list as a hole. All bytes of the record are UTF-8."""
     items: list[ListItem]
 
 
 class ListShapes:
-    """The frames of one input."""
+    """Learns and matches the frames of one input."""
 
     def __init__(self, format: RecordFormat, items: ItemShapes) -> None:
         self._format = format
         self._items = items
         self._rules = _readable_lists(format)
-        """The rules for lists, by the names of their members."""
+        """The rule for each list that this fast path can read, by member name."""
         self._frames: list[ListFrame] = []
         self._followers: dict[tuple[int, Shape | None], list[Shape]] = {}
         """The shapes that followed each shape in the lists of a rule, most recent first."""
@@ -103,7 +103,7 @@ class ListShapes:
         return None
 
     def _match(self, frame: ListFrame, data: bytes | bytearray, at: int, known: _KnownItems) -> MatchedList | None:
-        """Return the record at an index if it has this frame. `known` holds the items that have been read."""
+        """Return the record at an index if it has this frame. `known` caches the items that have been read."""
         head = frame.head(data, at)
         if head is None or not data.startswith(b"[", head.end()):
             return None
@@ -160,7 +160,7 @@ class ListShapes:
         return ListItem(shape, ((known.start, known.end), *known.spans), known)
 
     def learn(self, node: JsonNode, reading: RecordReading) -> None:
-        """Make a frame from a record and its reading by the rules, if similar records have come before."""
+        """Make a frame from a record and its reading by the rules, if enough similar records have come before."""
         if not self._rules or self._trials >= MOST_TRIALS or type(node) is not LazyNode or type(node.value) is not dict:
             return
         names = self._rules.keys() & node.value.keys()

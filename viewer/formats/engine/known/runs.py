@@ -1,4 +1,4 @@
-"""Find runs of records with known shapes. Most shapes are followed by the same few shapes again and again."""
+"""Find runs of records with known shapes. Usually, only a few different shapes follow a given shape."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ class RecordRuns:
     def __init__(
         self, match: Callable[[bytes | bytearray, int], Matched | None], plan: Callable[[Shape], Plan | None]
     ) -> None:
-        """`match` finds a record of a known shape at an index."""
+        """`match` finds a record of a known shape at an index. `plan` returns the plan of a shape that can be written
+        as columns."""
         self._match = match
         self._plan = plan
         self._last: Plan | None = None

@@ -35,7 +35,7 @@ class _Branch(Generic[Value]):
         """Matches the parts at an index."""
 
     def _first_match(self, data: bytes | bytearray, at: int) -> re.Match[bytes] | None:
-        """Compile the pattern on first use, because a small input uses few."""
+        """Compile the pattern on first use, because a small input uses few patterns."""
         pattern = b"".join(re.escape(verbatim) + (hole and b"(" + hole + b")") for verbatim, hole in self.parts)
         self.match = re.compile(pattern, re.DOTALL).match
         return self.match(data, at)
@@ -75,8 +75,8 @@ class ShapeTree(Generic[Value]):
     def find(
         self, data: bytes | bytearray, at: int, take: Callable[[Value, Regs, int], Result | None]
     ) -> Result | None:
-        """Return the first result of `take` for the patterns that match at an index: it receives a value, the spans of
-        the holes, and the end of the match. The patterns that were found last are tried first."""
+        """Return the first result of `take` for the patterns that match at an index. `take` receives a value, the spans
+        of the holes, and the end of the match. The most recently found patterns are tried first."""
         return self._find(self._branches, data, at, (), take)
 
     def _find(
@@ -110,7 +110,7 @@ class ShapeTree(Generic[Value]):
 
 
 def _common_length(one: Parts, other: Parts) -> int:
-    """Return the number of parts at the start that are the same."""
+    """Return the number of equal parts at the start."""
     size = 0
     for first, second in zip(one, other, strict=False):
         if first != second:

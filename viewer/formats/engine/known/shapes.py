@@ -1,9 +1,9 @@
 """Fast path for records of a known shape: the bytes of an earlier record, with other values in some places.
 
-The slow path reads the first records of a shape. The values that decide how a record is read are part of its shape; the
-others are holes. To learn what a hole becomes, the slow path reads the record again with a mark in each hole: the value
-of a hole belongs wherever its mark appears in the result. Further records of the shape then need no rules. A record
-that differs outside its holes, or has a value in a hole that might be deciding, takes the slow path."""
+The slow path reads the first records of a shape. The values that decide how a record is read are part of its shape;
+other values are holes. To learn where the value of a hole belongs in the result, the slow path reads the record again
+with a mark in each hole: the value belongs wherever its mark appears. Further records of the shape then need no rules.
+A record that differs outside its holes, or has a value in a hole that might be deciding, takes the slow path."""
 
 from __future__ import annotations
 
@@ -41,12 +41,12 @@ from viewer.syntax.times import parse_decoded_time
 from viewer.syntax.utf8 import is_utf8
 
 MOST_TRIALS = 128
-"""The maximum number of records that are tried as shapes. An input that needs more gets no shapes."""
+"""The maximum number of records that are tried as shapes. An input that needs more gets no further shapes."""
 SEEN_BEFORE = 2
 """The number of earlier records with the same members that make a shape worthwhile."""
 MOST_OUTLINES = 1024
 MOST_OUTLINED = 16
-"""The number of items of a list that are compared before a shape is made."""
+"""The number of list items that are compared before a shape is made."""
 LONGEST_SHAPE = 16 * 1024
 LONGEST_LEARNED = 256 * 1024
 """The maximum length in bytes. No shape is made from a longer record."""
@@ -58,23 +58,24 @@ _ESCAPE = (
 )
 _VERBATIM = rb'[^"\\\x00-\x1f]*+'
 _STRING = rb'"' + _VERBATIM + rb"(?>" + _ESCAPE + _VERBATIM + rb')*+"'
-"""A valid string, in which every surrogate belongs to a pair, if its bytes are UTF-8."""
+"""A string in which every surrogate belongs to a pair. It is valid if its bytes are UTF-8."""
 _TEXT = rb'(?!"")' + _STRING
 _PLAIN_TEXT = rb'"(?=[!#-\[\]-~]|\\["\\])' + _STRING[1:]
 """A string that is certainly not blank."""
 _NUMBER = rb"(?:0|[1-9][0-9]*+)(?>\.[0-9]++)?+(?![0-9.eE])"
 _OBJECT = rb"(?=\{)" + CONTAINER
-"""Text in brackets, which is checked later to be an object."""
+"""Text in brackets. Whether it is a regular object is checked later."""
 _decode_string = msgspec.json.Decoder(str).decode
 _Path = tuple[str | int, ...]
 Place = tuple[int, int]
-"""A hole, or 0 for the start of the record, and the distance from the end of the hole."""
+"""A position: the number of a hole, or 0 for the start of the record, and the distance from the end of the hole."""
 Mix = str | int | tuple[str | int, ...] | None
-"""A template with holes: their numbers, and the text between them."""
+"""A string with holes: the numbers of the holes, and the text between them. None if there is no string."""
 _AS_A_WHOLE = (Coding.LABEL, Coding.OPAQUE, Coding.JSON_VALUE)
 """Codings that cover a string with its quotes, whatever its content."""
 _SIGNS = {byte: chr(byte) if byte in b"{[" else "a" for byte in range(0x21, 0x7F) if byte not in b'"\\'}
-"""For each possible first byte of a string, what it reveals about the string."""
+"""For each printable ASCII byte that may begin a string, except a backslash, the sign of the string, which shows
+whether the string may be JSON."""
 _INDENTED = re.compile(rb'"(?>[ ]|\\[nrtf])*+([!#-\[\]-~]|\\["\\/])')
 """A string up to the first character of its text that is certainly not whitespace."""
 _OPEN_FLAGS = SOURCES | TAGS | STATES
@@ -181,8 +182,8 @@ class Alike:
         self._shapes[beginnings] = shape
 
     def match(self, data: bytes | bytearray, at: int, end: int, spans: Regs) -> Matched | None:
-        """Return the record between two indexes, or None if it has a value that may be deciding. `spans` are those of
-        its holes."""
+        """Return the record between two indexes, or None if it has a value that may be deciding. `spans` are the spans
+        of its holes."""
         if end - at > LONGEST_KNOWN:
             return None
         raw = bytes(data[at:end])
@@ -222,7 +223,8 @@ class Alike:
 
 
 def may_hide(name: str, text: str) -> bool:
-    """True if a string hides a message or a conversation in a member with this name, alone or in a list."""
+    """True if a member with this name hides its message or conversation when its value is this string or a list that
+    contains it."""
     found = (decoded_object({name: value}) for value in (text, [text]))
     return any(is_flagged(one) or hides_messages(one) for one in found)
 
@@ -238,7 +240,7 @@ class Matched(Struct, frozen=True):
     spans: Regs
     """The spans of the holes."""
     texts: dict[int, str]
-    """The strings in holes that have been read."""
+    """The strings that have already been decoded, by hole number."""
 
     def read(self, data: bytes | bytearray, base: int) -> tuple[LazyNode, RecordReading] | None:
         """Return the record and its reading, or None if it has a value that may be deciding."""
@@ -255,7 +257,7 @@ class Matched(Struct, frozen=True):
 
 
 class Shape:
-    """The drafts that the records of a shape become."""
+    """A shape, with everything that is needed to make the readings of its records."""
 
     def __init__(
         self,
@@ -281,11 +283,12 @@ class Shape:
         """The strict pattern of the records, if there is one."""
         self.is_aside = reading.is_aside
         self.usage = usage
-        """The reported token usage, and where its values begin. None if that differs between records."""
+        """The reported token usage, and where its values begin. None if the shape does not determine it."""
         self.fields = fields
-        """The members that are not part of a message, or their holes. None if they are not kept, or must be read."""
+        """The members that are not part of a message, or their holes. None if they are not kept, or must be read from
+        each record."""
         self.done = done
-        """The rules of messages that end here, and their keys."""
+        """The rule and the key of each message that ends here."""
         self.ended: list[RecordRule] = []
         """The rules in `done` whose condition is certain to hold for the whole record, not only for a part of it."""
         self.unended: list[RecordRule] = []
@@ -307,7 +310,7 @@ class Shape:
 
     @cached_property
     def strict_pattern(self) -> StrictPattern | None:
-        """The strict pattern of the records, if there is one. The same in all plans, so it is compiled once."""
+        """The strict pattern of the records, if there is one. All plans share it, so it is compiled only once."""
         return None if self.strict is None else StrictPattern(self.strict)
 
     def strict_parts(self, parts: Parts, holes: list[_Hole]) -> Parts | None:
@@ -418,7 +421,7 @@ class Shape:
 
 
 def _sign_at(data: bytes | bytearray, start: int) -> str | None:
-    """Return the sign of the text in the string at an index, or None if its first bytes do not decide."""
+    """Return the sign of the text in the string at an index, or None if its first bytes are not conclusive."""
     sign = _SIGNS.get(data[start + 1])
     if sign is None:
         found = _INDENTED.match(data, start)
@@ -427,14 +430,14 @@ def _sign_at(data: bytes | bytearray, start: int) -> str | None:
 
 
 def decoded_text(data: bytes | bytearray, start: int, end: int) -> str:
-    """Return the text of the string with these quotes. Its bytes are known to be valid."""
+    """Return the text of a string that is known to be valid. `start` and `end` include the quotes."""
     if data.find(b"\\", start, end) < 0:
         return data[start + 1 : end - 1].decode()
     return _decode_string(data[start:end])
 
 
 class RecordShapes:
-    """The shapes of one input."""
+    """Learns and matches the shapes of the records in one input."""
 
     def __init__(self, format: RecordFormat) -> None:
         self._format = format
@@ -442,7 +445,7 @@ class RecordShapes:
         self._alike: dict[tuple[Parts, tuple[_Check, ...], tuple[int | str, ...], tuple[_Guard, ...]], Alike] = {}
         self._trials = 0
         self._outlines: dict[object, int] = {}
-        """The number of occurrences of records with the same members."""
+        """The number of records with each outline."""
 
     @cached_property
     def _has_shapes(self) -> bool:
@@ -465,14 +468,14 @@ class RecordShapes:
         return self._shapes.find(data, at, take)
 
     def learn(self, node: JsonNode, reading: RecordReading) -> None:
-        """Make a shape from a record and its reading by the slow path, if similar records have come before."""
+        """Make a shape from a record and its reading by the slow path, if enough similar records have come before."""
         if is_usual(reading) and self.is_due(node):
             assert isinstance(node, LazyNode)
             self.make(node, reading)
 
     def is_due(self, node: JsonNode) -> bool:
-        """True if a shape should be made from a record, because similar ones have come before. Each such answer counts
-        as a trial."""
+        """True if a shape should be made from a record, because enough similar records have come before. Each True
+        counts as a trial."""
         if type(node) is not LazyNode or self._trials >= MOST_TRIALS or not self._has_shapes:
             return False
         if node.end - node.start > LONGEST_LEARNED:
@@ -487,7 +490,7 @@ class RecordShapes:
         return True
 
     def make(self, node: LazyNode, reading: RecordReading) -> None:
-        """Make a shape from a record, which is alone on its line, and its reading by the slow path."""
+        """Make a shape from a record, whose line contains nothing else, and from its reading by the slow path."""
         known = _Learner(self._format, self._inner_names, node, reading).shape()
         if known is None:
             return
@@ -523,7 +526,8 @@ def is_usual(reading: RecordReading) -> bool:
 
 
 _OUTLINED = DECIDING_NAMES - SOURCES - TAGS
-"""Deciding names whose words distinguish records. Authors and tags are left out, because there may be many."""
+"""Deciding names whose words distinguish records. Authors and tags are left out, because there may be many different
+ones."""
 
 
 def outline_of(value: Any, depth: int = 0) -> object:
@@ -566,7 +570,7 @@ def _at(value: Any, at: _Path) -> Any:
 
 
 def mixed(mix: Mix, texts: Sequence[str | None] | Mapping[int, str | None]) -> str:
-    """Fill the holes in a string with these strings and return it."""
+    """Return a string with its holes filled with these strings."""
     if not isinstance(mix, tuple):
         return mix if isinstance(mix, str) else ""
     return "".join((texts[each] or "") if isinstance(each, int) else each for each in mix)
@@ -617,7 +621,8 @@ class _Learner:
         list_at: int = -1,
         list_name: str = "",
     ) -> None:
-        """`list_at` is the offset of an empty list that represents one of any length, and `list_name` is its name."""
+        """`list_at` is the offset of an empty list that represents a list of any length, and `list_name` is the name of
+        its member."""
         self._format = format
         self._list_at = list_at
         self._list_name = list_name
@@ -634,8 +639,8 @@ class _Learner:
         self._holes: list[_Hole] = []
 
     def shape(self) -> tuple[Parts, list[_Hole], Shape, tuple[int | str, ...]] | None:
-        """Return the shape with the parts of its pattern, its holes, and the strings and the holes with strings that a
-        rule compares. Return None if the record cannot have one."""
+        """Return the parts of the pattern, the holes, the shape, and the strings that a rule compares (or the holes
+        that contain them). Return None if the record cannot have a shape."""
         try:
             self._deciding = deciding(self._format.records, self._tree)
         except Unreadable:
@@ -680,8 +685,8 @@ class _Learner:
         return parts, self._holes, shape, compared
 
     def _note_equal_holes(self) -> tuple[int | str, ...]:
-        """Note which of the compared strings are equal. Return the holes with such strings, and the strings outside
-        holes."""
+        """Note which of the compared strings are equal. Return the holes that contain compared strings, and the
+        compared strings outside holes."""
         compared: list[int | str] = []
         first: dict[str, int] = {}
         starts = self._deciding.compared
@@ -703,7 +708,7 @@ class _Learner:
         return facts.fields(fields, names_read(self._format))
 
     def _place_of(self, start: int) -> Place:
-        """Return the `Place` in the shape of an offset outside the holes."""
+        """Return the `Place` for an offset outside the holes."""
         last, end = 0, self._base
         for number, hole in enumerate(self._holes, 1):
             if hole.node.end <= start:
@@ -711,7 +716,7 @@ class _Learner:
         return last, start - end
 
     def _find_holes(self, node: JsonNode, at: _Path, name: str) -> None:
-        """Find the values that may differ. `name` is the name of the nearest member."""
+        """Find the values that may differ. `name` is the name of the innermost member that contains the value."""
         if node.start == self._list_at:
             self._holes.append(_Hole(node, at))
             return
@@ -743,8 +748,8 @@ class _Learner:
 
     @staticmethod
     def _is_open_flag(node: JsonNode, at: _Path, name: str) -> bool:
-        """True if the effect of a value depends on nothing but the name of its member, and it hides nothing. The items
-        of a list are judged one by one."""
+        """True if a value hides nothing and its effect depends only on the name of its member. The items of a list are
+        checked one by one."""
         if name not in _OPEN_FLAGS or (node.kind is JsonKind.ARRAY and at[-1] != name):
             return False
         if any(step in DECIDING and step not in HOLDERS and step != name for step in at):
@@ -754,7 +759,8 @@ class _Learner:
         return node.kind is JsonKind.STRING and not may_hide(name, node.text)
 
     def _is_conversation(self) -> bool:
-        """True if everything shown in the record is in lists of messages, so the author of the record is not theirs."""
+        """True if everything shown in the record is in lists of messages, whose authors the record itself does not
+        name."""
         if self._list_at >= 0 and f"{self._list_name}[]" not in CONVERSATIONS:
             return False
         lists = (member.value for member in self._tree.members if f"{member.key}[]" in CONVERSATIONS)
@@ -791,7 +797,7 @@ class _Learner:
         return tuple(parts) if size + self._base + self._size - at <= LONGEST_SHAPE else None
 
     def _said(self, probe: _Probed) -> list[Said]:
-        """Return the drafts with the holes in them."""
+        """Return the drafts, with holes in place of values. Raise `_DiffersError` if the probe was read differently."""
         reading, other = self._reading, probe.reading
         is_same = is_usual(other) and other.exchanges == reading.exchanges and other.is_aside is reading.is_aside
         is_same = is_same and other.starts is reading.starts
@@ -812,7 +818,7 @@ class _Learner:
         return holds(done, self._tree)
 
     def _done(self, probe: _Probed) -> list[tuple[RecordRule, Mix]]:
-        """Return the rules of messages that end here, and their keys with the holes in them."""
+        """Return the rule and the key of each message that ends here, with holes in the keys."""
         own, other = self._reading.done, probe.reading.done
         if [id(rule) for rule, _ in own] != [id(rule) for rule, _ in other]:
             raise _DiffersError
@@ -935,7 +941,7 @@ class _Places(Struct, frozen=True):
     """Maps positions in a record and in its probe to places in the shape."""
 
     own: list[int]
-    """The ends of the holes, after the start of the record."""
+    """The start of the record, followed by the ends of its holes."""
     probed: list[int]
 
     def span(self, own: tuple[int, int], probed: tuple[int, int]) -> tuple[Place, Place]:

@@ -28,19 +28,19 @@ class StrictHole(Struct, frozen=True):
     pattern: bytes
     """The pattern of all values that the hole may have."""
     text: str | None
-    """The text in the first record; None for other values."""
+    """The text of the string in the first record; None for a value of another type."""
     is_read: bool
     words: tuple[str, ...]
     """Words with which the text must not begin."""
     is_flag: bool = False
-    """True if other texts may hide a message."""
+    """True if another string in the hole might hide a message."""
 
 
 def strict_parts(
     parts: Parts, holes: list[StrictHole], facts: set[int], times: set[int], counts: set[int]
 ) -> Parts | None:
-    """Return the parts of a strict pattern, or None if there is none. `facts` holds the holes with short strings,
-    `times` the ones among them with times, and `counts` the holes with token counts."""
+    """Return the parts of a strict pattern, or None if there is none. `facts` are the holes with short strings, `times`
+    those of them with times, and `counts` the holes with token counts."""
     found: list[tuple[bytes, bytes]] = []
     for number, (verbatim, _) in enumerate(parts, 1):
         if number > len(holes):
@@ -80,20 +80,20 @@ def _strict(hole: StrictHole, is_fact: bool, is_time: bool, is_count: bool) -> b
 
 
 def _spelled(first: str) -> bytes:
-    """Return what this character looks like at the start of a JSON string. Escapes that may spell any character are not
-    allowed there."""
+    """Return the bytes that spell this character at the start of a JSON string. Unicode escapes are not allowed
+    there."""
     return rb"\\" if first in '"\\/' else first.encode()
 
 
 def _leading(sign: str) -> bytes:
-    """Return a pattern for the start of a string that reveals as much about the string as this sign."""
+    """Return a lookahead that accepts only strings with this sign."""
     if sign in ("{", "["):
         return rb'(?="' + _INDENT + re.escape(sign.encode()) + rb")"
     return rb'(?="' + _INDENT + rb'(?:\\["\\/]|(?!' + _NOT_INDENT + rb')[^\x00-\x20"\[{\\\x7f]))'
 
 
 class StrictPattern:
-    """The strict pattern of a shape. Compiled on first use, because small inputs need only a few of them."""
+    """The strict pattern of a shape. It is compiled on first use, because small inputs need only a few patterns."""
 
     def __init__(self, parts: Parts) -> None:
         self._parts = parts

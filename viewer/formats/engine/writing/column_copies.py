@@ -1,4 +1,4 @@
-"""Find the records among columns whose messages repeat each other."""
+"""Find messages that repeat each other in records that are written as columns."""
 
 from __future__ import annotations
 

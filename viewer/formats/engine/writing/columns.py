@@ -60,7 +60,7 @@ class Item(Struct):
 
 
 class _Ready(Struct):
-    """A record that may be written as columns, whatever is in its holes."""
+    """A record whose values allow it to be written as columns."""
 
     item: Item
     texts: Texts
@@ -169,7 +169,7 @@ class ColumnWriter:
     ) -> bool:
         """Write a record whose list may have any length. Return False if it needs the slow path.
 
-        `is_last` is true unless another such record follows, and `is_waiting` if an answer may continue the last
+        `is_last` is true unless another record with a list follows, and `is_waiting` if an answer may continue the last
         message."""
         around = one.around
         plan = self._list_plan(around.shape)
@@ -200,8 +200,8 @@ class ColumnWriter:
         return True
 
     def _list_plan(self, shape: Shape, *, is_item: bool = False) -> Plan | None:
-        """Return how to write a shape of list items, or of what is around a list, or None if it needs the writer of
-        drafts."""
+        """Return how to write the records of a shape, either list items or the members around a list. Return None if
+        they need the writer of drafts."""
         if shape not in self._list_plans:
             if len(self._list_plans) >= _MOST_PLANS:
                 self._list_plans.clear()
@@ -290,8 +290,8 @@ class ColumnWriter:
         session: Session,
         at: int,
     ) -> int:
-        """Write a record with this number, possibly with the next one that repeats it. Return the number of records, or
-        0 if the record depends on others."""
+        """Write the record at index `place`, and the next one if that repeats or completes it. Return the number of
+        records written, or 0 if the record depends on others. `at` is the number of the record."""
         one = ready[place]
         item, texts = one.item, one.texts
         plan, regs = item.plan, item.regs
@@ -369,7 +369,7 @@ class ColumnWriter:
     def _twin(
         self, ready: list[_Ready], place: int, draft: Draft, data: bytes | bytearray, base: int, at: int
     ) -> _Ready | None:
-        """Return the next record if it repeats the message of a record, which is given as a draft."""
+        """Return the record after the one at `place` if it repeats the message of that one, given as a draft."""
         if place + 1 == len(ready):
             return None
         one, next = ready[place], ready[place + 1]
@@ -552,8 +552,8 @@ def _completes(next: _Ready, one: _Ready) -> bool:
 
 
 def _is_simple(plan: Plan) -> bool:
-    """True if the messages of a record do not depend on others, and no later record depends on them, except that it may
-    continue the last one."""
+    """True if the messages of a record depend on no other record, and no later record depends on them. A later record
+    may still continue the last message."""
     is_plain = plan.part is None and plan.copied < 0 and not plan.shape.usage and not plan.shape.done
     return is_plain and not any(line.is_open or continues(line.draft) for line in plan.lines)
 
@@ -609,7 +609,7 @@ def _is_divided(raw: bytes, line: Line) -> bool:
 
 
 def _with_signs(block: bytes, run: list[Item], first: int) -> set[int]:
-    """Return the starts of the bodies that may have marks, or which must be examined for other reasons."""
+    """Return the starts of the bodies that may have marks or must be examined for other reasons."""
     spans = [item.regs[hole] for item in run for hole in item.plan.bodies]
     if not spans:
         return set()

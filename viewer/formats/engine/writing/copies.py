@@ -11,7 +11,8 @@ from viewer.formats.tables.model import Alone
 from viewer.model.messages import Channel, Kind
 
 FARTHEST = 16
-"""The maximum distance between two copies, in records. A reply may wait longer, because its call ID links it."""
+"""The maximum distance between two copies, in records. A reply may wait longer, because its call ID links it to its
+copy."""
 MOST_WAITING = 256
 """The maximum number of occurrences that may wait for a partner."""
 COPIED = frozenset({Kind.SAID, Kind.THOUGHT, Kind.REPLY, Kind.INJECTED, Kind.SUBAGENT, Kind.REPLAYED})
@@ -135,7 +136,7 @@ class CopyPairs:
         return is_alike and first.outcome is second.outcome is None and not self.partners(second)
 
     def join_twins(self, first: Draft, second: Draft) -> None:
-        """Note two occurrences that are one message."""
+        """Record that two occurrences are one message."""
         copy = first.rule.copy
         assert copy is not None
         self.note_copy(first)
@@ -166,7 +167,8 @@ class CopyPairs:
 
     @staticmethod
     def _has_passed(waiting: Waiting, first: int) -> bool:
-        """True if an occurrence can no longer get a partner. `first` is the earliest record that may still get one."""
+        """True if an occurrence can no longer get a partner. `first` is the number of the earliest record that may
+        still get one."""
         is_reply = waiting.draft.kind is Kind.REPLY and not waiting.is_settled
         return waiting.at < first and not is_reply
 
@@ -176,7 +178,7 @@ class CopyPairs:
         return copy.primary and self._alone.get(copy.group, Alone.ITSELF) is not Alone.ITSELF
 
     def partners(self, draft: Draft) -> list[Waiting]:
-        """Return the occurrence with the same text or, for a primary record, those that repeat its parts."""
+        """Return the occurrence with the same text or, for a primary record, the occurrences that repeat its parts."""
         copy, texts = draft.rule.copy, texts_of(draft)
         assert copy is not None
         is_primary = copy.primary
@@ -216,7 +218,7 @@ class CopyPairs:
                 self._settle(more.number, more.draft)
 
     def _say_only_copies(self, draft: Draft, partners: list[Waiting]) -> None:
-        """Show only those parts of a primary record that have copies, because the program added the others."""
+        """Show only the parts of a primary record that have copies. The program added the other parts."""
         for partner in partners:
             self._waiting.remove(partner)
             if partner.is_primary:
@@ -244,8 +246,8 @@ class CopyPairs:
 
 
 def _fits(draft: Draft, texts: set[str], waiting: Waiting) -> bool:
-    """True if an occurrence with any of these texts may pair with a waiting one, provided that only one of them is
-    primary."""
+    """True if an occurrence with any of these texts may pair with a waiting one. The caller makes sure that exactly one
+    of them is primary."""
     copy, other = draft.rule.copy, waiting.draft.rule.copy
     assert copy is not None and other is not None
     is_own = other.group == copy.group and waiting.draft.role == draft.role
@@ -275,8 +277,8 @@ def _is_same(one: Draft, other: Draft) -> bool:
 
 
 def texts_of(draft: Draft) -> set[str]:
-    """Return the text and the text of each part, because a copy may repeat only one part. A reply is identified by its
-    call."""
+    """Return the text of an occurrence and of each of its parts, because a copy may repeat only one part. A reply is
+    identified by its call."""
     if draft.kind is Kind.REPLY:
         return {draft.call_id or ""} - {""}
     return {draft.text.strip(), *(part.strip() for part in draft.texts)} - {""}

@@ -34,7 +34,7 @@ class GrowingMessages:
     def __init__(self, messages: DraftMessages, is_repeated: Callable[[Draft], bool]) -> None:
         self._messages = messages
         self._is_repeated = is_repeated
-        """True for a part that another record repeats."""
+        """A function that returns True for a part that another record already contains."""
         self._replies: OrderedDict[str, _Reply] = OrderedDict()
         self._saying: dict[str, _Reply] = {}
         """The replies whose text may grow."""
@@ -42,7 +42,7 @@ class GrowingMessages:
         self._same: dict[tuple[str, ...], dict[tuple[str, ...], None]] = {}
         """The messages that grow, by rule and key."""
         self._consecutive: dict[tuple[str, ...], None] = {}
-        """The growing messages that any other message ends, most of which have no key."""
+        """The growing messages that end as soon as any other message arrives."""
 
     @property
     def is_idle(self) -> bool:
@@ -80,12 +80,12 @@ class GrowingMessages:
     # The parts of one reply.
 
     def knows(self, key: str, identity: tuple[str, str | int]) -> bool:
-        """True if a reply has a part."""
+        """True if this part of a reply has been read."""
         reply = self._replies.get(key)
         return reply is not None and identity in reply.seen
 
     def note_part(self, key: str, identity: tuple[str, str | int]) -> None:
-        """Note a part that was written, while no message is growing."""
+        """Note that a part was written. Only valid while no message is growing."""
         reply = self._replies.get(key)
         if reply is None:
             reply = self._replies[key] = _Reply()

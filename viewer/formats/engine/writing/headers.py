@@ -17,7 +17,7 @@ SPOKEN = ("user", "assistant")
 
 
 class DraftHeaders:
-    """Makes the headers, for one transcript after another."""
+    """Makes the headers of messages, one transcript at a time."""
 
     def __init__(self, *, preambles: bool, started: Callable[[int, str], None] = lambda thread, id: None) -> None:
         """`started` is called with the number and the ID of each new thread."""

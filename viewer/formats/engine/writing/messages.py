@@ -42,7 +42,7 @@ class OpenMessage(Struct):
     draft: Draft | None = None
     """The newest record of the message, or the first record if its text arrives in pieces."""
     arrived: Arrived | None = None
-    """The whole text, if it arrives in pieces. `pieces` holds only those that are already shown."""
+    """The whole text, if it arrives in pieces. `pieces` then contains only the pieces that are already shown."""
 
 
 class RowOrder:
@@ -54,7 +54,7 @@ class RowOrder:
         self._last: tuple[bool, int, Span] | None = None
 
     def add(self, header: Header, number: int, span: Span) -> None:
-        """Add a message. Answers that no user received are skipped."""
+        """Add a message. Only text, calls, and replies of the main thread count."""
         if header.thread or header.kind not in _TURNS:
             return
         is_answer = header.kind is Kind.SAID and header.role == "assistant"
@@ -156,7 +156,8 @@ class DraftMessages:
         return bool(self._split(draft, draft.role))
 
     def _marked(self, draft: Draft, role: str) -> list[ContentPart]:
-        """Return the parts of text with template marks, found while its bytes are available."""
+        """Return the parts of text with template marks. They are kept, because the bytes are only available while the
+        record is being read."""
         if draft.kind is not Kind.SAID or role not in SPOKEN or draft.is_open:
             return []
         if draft.marked is None:
@@ -210,12 +211,12 @@ class DraftMessages:
         self._record.grow(known.number, draft.pieces, first)
 
     def continue_with(self, known: OpenMessage, draft: Draft) -> OpenMessage:
-        """Continue a message with the text of the next one, as if both were one."""
+        """Continue a message with the text of the next one, so that both become a single message."""
         self._record.grow(known.number, draft.pieces, len(known.pieces))
         return OpenMessage(known.number, [*known.pieces, *draft.pieces], known.text + draft.text, draft.span[1])
 
     def settle(self, number: int, draft: Draft) -> None:
-        """Close a message as its draft describes it."""
+        """Close a message with the header and the content of its draft."""
         header = self._headers.of(draft)
         marked = self._marked(draft, header.role)
         if not marked:
@@ -262,7 +263,7 @@ class DraftMessages:
             self._record.report(problem.rule, problem.reason, problem.start, problem.end, number)
 
     def report_outcome(self, draft: Draft, number: int) -> None:
-        """Report that a tool failed."""
+        """Report that a tool failed, if the draft is a reply with such an outcome."""
         found = outcome_report(draft)
         if found is not None and draft.outcome_span is not None:
             self._record.report(*found, *draft.outcome_span, number)
@@ -282,7 +283,7 @@ def is_prompt(header: Header) -> bool:
 
 
 def outcome_report(draft: Draft) -> tuple[Rule, str | None] | None:
-    """Return the report that a tool failed, or None if it did not."""
+    """Return the rule and reason for reporting that a tool failed, or None if it did not."""
     is_reply = draft.kind is Kind.REPLY and draft.outcome is not None
     return _OUTCOME_RULES.get(draft.outcome) if is_reply and draft.outcome is not None else None
 

@@ -32,7 +32,7 @@ PLAIN, STRING, VALUE = (CODINGS.index(coding) for coding in (Coding.PLAIN, Codin
 
 
 class Line(Struct):
-    """A message of a shape, as it is written."""
+    """How a message of a shape is written."""
 
     said: Said
     number: int
@@ -46,10 +46,10 @@ class Line(Struct):
     value: int
     """The hole with the message's body, if that is an object; otherwise 0."""
     is_marked: bool
-    """True if the body is split at its marks."""
+    """True if the body is split at its marks, if it has any."""
     is_classified: bool
     is_split: bool
-    """True if a hook decides what the text is."""
+    """True if a hook may split the text."""
     text: Mix
     """The text of the draft."""
     id: Mix
@@ -84,11 +84,11 @@ class Plan(Struct, eq=False):
     strings: tuple[int, ...]
     """The holes in `facts` that contain strings without escapes, if the strict pattern matches."""
     kept: tuple[int, ...]
-    """The holes with strings of members that are not part of a message. These strings may be anything."""
+    """The holes with strings of members that are not part of a message. These strings may have any content."""
     numbers: tuple[int, ...]
     """The holes in `facts` that contain numbers."""
     looks: bool
-    """True if the text of a body may decide how it is read."""
+    """True if the text of a body may decide how the body is read."""
     values: bool
     """True if a body is an object."""
     part: Line | None
@@ -208,8 +208,8 @@ class Planner:
         )
 
     def _may_have_copies(self, lines: list[Line], shape: Shape) -> bool:
-        """True if other records may repeat a message of a record, and nothing else depends on how many messages it
-        has."""
+        """True if other records may repeat a message of a record, and nothing else depends on the number of messages in
+        that record."""
         format = self._format
         is_plain = sum(line.may_be_copied for line in lines) == 1 and (len(lines) == 1 or not shape.usage)
         return is_plain and format.threads is None and format.history is None
@@ -324,8 +324,7 @@ def continues(draft: Draft) -> bool:
 
 
 def _is_independent(draft: Draft) -> bool:
-    """True if no later record changes what a message is, except that it may repeat a part of a reply, or continue an
-    answer."""
+    """True if no later record changes a message, other than by repeating a part of a reply or continuing an answer."""
     rule = draft.rule
     is_plain = rule.orphan is None and rule.later is None
     is_plain = is_plain and not rule.once and not rule.typed_id

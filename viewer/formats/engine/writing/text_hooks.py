@@ -79,7 +79,7 @@ class TextHooks:
 
 
 _AS_WRITTEN = (Coding.PLAIN, Coding.JSON_STRING, Coding.NESTED_TEXT)
-"""Codings of strings. The text of a single such piece is the text of its draft."""
+"""Codings of strings. A draft with a single piece in one of these codings has the text of that piece."""
 
 
 def is_one_text(draft: Draft) -> bool:

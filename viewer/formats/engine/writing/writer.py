@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from viewer.formats.engine.writing.plans import Plan
 
 MOST_SAID = 256
-"""The number of recent pieces of text that a later record may repeat."""
+"""The maximum number of recent pieces of text that a later record may repeat."""
 _REPEATING = (Mode.REPEAT, Mode.FINAL)
 _BEFORE = (Kind.INSTRUCTION, Kind.INJECTED, Kind.REPLAYED)
 """Kinds of messages that do not count as the first message of a transcript."""
@@ -75,8 +75,8 @@ class DraftWriter:
 
     @property
     def takes_columns(self) -> bool:
-        """True if the next records may be written as columns, because no earlier one waits for more, except that an
-        answer may continue the last message."""
+        """True if the next records may be written as columns, because no earlier record waits for more. An answer may
+        still continue the last message."""
         if not self._can_be_columns:
             return False
         return self._copies.is_settled and self._growing.is_idle and self._streams.is_idle and self._usage.is_idle
@@ -139,7 +139,7 @@ class DraftWriter:
         self._messages.close()
 
     def add(self, reading: RecordReading, node: JsonNode, source: Source | None, begin: Callable[[int], None]) -> None:
-        """Write the reading of one record. `begin` starts another transcript in it."""
+        """Write the reading of one record. `begin` starts another transcript within the record."""
         self._at += 1
         self._messages.begin_record(source)
         self._copies.forget_before(self._at)
@@ -201,7 +201,7 @@ class DraftWriter:
         return self._streams.grown_by(step) if is_plain else None
 
     def grow(self, step: StreamStep, run: DeltaRun, source: Source) -> None:
-        """Write the run of records after a step for which `grown_by` returned a piece. `source` holds the last
+        """Write the run of records after a step for which `grown_by` returned a piece. `source` contains the last
         record."""
         self._at += run.count
         self._messages.source = source
@@ -291,8 +291,8 @@ class DraftWriter:
     # An answer that begins in the request.
 
     def _goes_on(self, draft: Draft) -> bool:
-        """Append the first text of a response to the answer that began in its request. Return False if there is no such
-        answer."""
+        """Append the first text of a response to the answer that began in its request. Return False if no answer began
+        there, or if the draft is not plain text."""
         begun, self._prefill = self._prefill, None
         if begun is None:
             return False

@@ -129,7 +129,7 @@ class _IrregularError(Exception):
 
 
 class RowMaker:
-    """Makes patterns of objects."""
+    """Makes patterns for objects with messages."""
 
     def __init__(self, lists: tuple[str, ...], fixed: frozenset[str], refused: frozenset[str]) -> None:
         """`lists` are the names of lists that contain only messages. The values of members named in `fixed` are part of
@@ -141,7 +141,8 @@ class RowMaker:
     def make(
         self, data: bytes, base: int, node: JsonNode, messages: list[JsonNode], facts: Facts, usage: UsagePlace
     ) -> Row | None:
-        """Return the row of an object with these messages, or None if it has none. `base` is the offset of the data."""
+        """Return the pattern for an object with these messages, or None if there is none. `base` is the offset of the
+        data."""
         starts = [message.start for message in messages]
         if not starts or sorted(starts) != starts:
             return None
@@ -181,7 +182,7 @@ class RowMaker:
     def _tokens(
         self, node: JsonNode, starts: frozenset[int], header: dict[str, object] | None, path: tuple[str, ...], name: str
     ) -> Iterator[_Token]:
-        """Yield the parts that may differ of an object or list with messages, in order. `header` contains the members
+        """Yield, in order, the parts that may differ in an object or list with messages. `header` contains the members
         of the object that are in the header, and `name` is the name of the list."""
         for item in node.items:
             if item.start in starts:

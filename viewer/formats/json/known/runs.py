@@ -1,4 +1,4 @@
-"""Fast path for consecutive messages of known shapes: they become columns, and their bytes are checked all at once."""
+"""Fast path for consecutive messages of known shapes: they become columns, and their bytes are checked together."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class MatchedRow(Struct, frozen=True):
 
 
 class MessageRuns:
-    """Reads runs of messages. A message that its shape does not decide ends the run."""
+    """Reads runs of messages. The first message whose shape does not determine how it is read ends the run."""
 
     def __init__(self, record: Recorder, shapes: KnownShapes) -> None:
         self._record = record
@@ -91,9 +91,9 @@ class MessageRuns:
         *,
         most: int = 0,
     ) -> int:
-        """Add the transcripts, starting at an index, that are like one of these rows, each between `lead` and `tail`,
-        but at most `most` unless that is 0. The row that matched last is moved to the front of the rows. Return the
-        index after the last one."""
+        """Add the transcripts that start at an index, each between `lead` and `tail`, as long as they match one of
+        these rows. If `most` is not 0, add at most that many. The row that matched last is moved to the front of the
+        rows. Return the index after the last transcript."""
         while True:
             limit = self._most
             together = most or -(-limit // ROWS_TOGETHER)
@@ -105,8 +105,8 @@ class MessageRuns:
                 return at
 
     def _goes_on(self, count: int, found: int, most: int) -> bool:
-        """True if more items may follow those found, of which `count` were added. After an item that was not added,
-        fewer are matched together."""
+        """True if more items may follow. `count` of the `found` items were added. If one of them could not be added,
+        fewer items are matched together from now on."""
         if count < found:
             self._most = max(FEWEST_TOGETHER, self._most // 4)
         elif found == most:
@@ -210,8 +210,8 @@ class MessageRuns:
 
 
 def _append(batch: ClosedBatch, run: list[Matched], base: int, tools: dict[str, str], signs: set[int]) -> int:
-    """Add the messages of these objects to a batch. Return how many objects precede the first one whose shape does not
-    decide what it is. `signs` holds the indexes of the bodies that may have marks."""
+    """Add the messages of these objects to a batch. Return the number of objects before the first one whose shape does
+    not determine its messages. `signs` are the indexes of the bodies that may have marks."""
     data, numbers, codes, escaped = run[0][1].string, batch.numbers, batch.codes, batch.escaped
     starts, ends, body_starts, body_ends = batch.starts, batch.ends, batch.body_starts, batch.body_ends
     signed, find = batch.signed, data.find
@@ -318,8 +318,8 @@ def _is_text(data: bytes | bytearray, span: Span) -> bool:
 
 
 def _with_signs(data: bytes | bytearray, run: list[Matched]) -> set[int] | None:
-    """Return the starts of the bodies whose text may have marks, or which must be examined for other reasons. Return
-    None if the bytes are not UTF-8."""
+    """Return the starts of the bodies that may have marks or must be examined for other reasons. Return None if the
+    bytes are not UTF-8."""
     first, last = run[0][1].start(), run[-1][1].end()
     block = bytes(memoryview(data)[first:last])
     if not block.isascii() and not is_utf8(block):

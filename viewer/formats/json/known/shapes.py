@@ -79,7 +79,8 @@ _ID = rb'"[^"\\\x00-\x1f\x7f-\xff]++"'
 _NAME = rb"[A-Za-z0-9_.:/-]++"
 """The name of a tool or a speaker."""
 _TURN = lazy_regex(rb"(?>[ ]|\\[nrtbf])*+(?:analysis|commentary|assistant)")
-"""A pattern that matches, among others, every start of text that may be a turn without its control tokens."""
+"""A pattern that matches the start of any text that may be a turn without its control tokens, and of some other
+text."""
 TURN_LEADS = b" \\ac"
 """The bytes with which text that matches `_TURN` may begin."""
 
@@ -95,7 +96,7 @@ class _Use(Enum):
     NAME = "name"
     """The name of the tool of a call, or of the speaker."""
     OTHER = "other"
-    """The value of another member, which becomes an extra attribute."""
+    """The value of any other member, which becomes an extra attribute or the time."""
     UNSAID = "unsaid"
     """The value of a member that is not in the header."""
 
@@ -106,7 +107,7 @@ class _Hole(Struct, frozen=True):
     node: LazyNode
     use: _Use
     key: str = ""
-    """The name of another member."""
+    """The name of the member, if its value is not text, an ID, or a name."""
     call: int = -1
     """The index of the call that the value belongs to."""
 
@@ -127,7 +128,7 @@ class _Hole(Struct, frozen=True):
 
 
 class Guard:
-    """Decides whether the value of a member has the same effect on a message as that of the example."""
+    """Decides whether the value of a member has the same effect on a message as the value in the example."""
 
     def __init__(self, number: int, hole: _Hole, role: str) -> None:
         self.number = number
@@ -140,7 +141,8 @@ class Guard:
         self._expected = self._verdict(example[1:-1] if quote else example)
 
     def passes(self, value: bytes) -> bool:
-        """True if a value hides the message just like that of the example, and does not contradict its role."""
+        """True if the value and the example agree on whether the message is hidden, and the value does not contradict
+        the role of the message."""
         verdict = self._verdict(value)
         return verdict is not None and verdict is self._expected
 
@@ -158,7 +160,7 @@ class Guard:
 
 
 def _agrees(node: JsonNode, role: str) -> bool:
-    """True if the author of a message has no other role than the message."""
+    """True unless the author of a message has a different role from the message."""
     author = node.get("author")
     given = author.get("role") if author is not None else None
     return given is None or given.kind is not JsonKind.STRING or given.text == role
@@ -218,11 +220,11 @@ class Shape:
         self.time = time
         """The number of the hole with the time; 0 if there is none."""
         self.time_quotes = time_quotes
-        """The number of bytes on either side that belong to the time."""
+        """The number of bytes on either side that belong to the time: 1 for the quotes of a string, otherwise 0."""
         self.next = self
         """The shape that followed this one the last time."""
         self.headers: dict[tuple[int, str], Header] = {}
-        """The headers with the names that their messages lack, by the number of the message and the names."""
+        """The headers completed with names, by the number of the message and the names."""
 
     def _guarded_match(self, data: bytes | bytearray, at: int) -> re.Match[bytes] | None:
         found = self._match(data, at)
@@ -244,7 +246,7 @@ class KnownMessage(Struct, frozen=True):
 
 
 class KnownShapes:
-    """The shapes of one input."""
+    """Learns and matches the shapes of the messages in one input."""
 
     def __init__(self) -> None:
         self._shapes: list[Shape] = []
@@ -275,8 +277,8 @@ class KnownShapes:
     def read(
         self, data: bytes | bytearray, at: int, base: int, tools: Mapping[str, str]
     ) -> tuple[int, list[KnownMessage]] | None:
-        """Return the end of the object at an index, and its messages, or None if it needs the slow path. `tools` holds
-        the tools of the calls so far, by ID."""
+        """Return the end of the object at an index, and its messages, or None if it needs the slow path. `tools`
+        contains the tools of the calls so far, by ID."""
         known = self.match_next(data, at)
         if known is None:
             return None
@@ -292,7 +294,7 @@ class KnownShapes:
         time_at: JsonNode | None,
     ) -> None:
         """Make a shape from a regular message and the result of the slow path. `reports` are its problems, each with
-        the index of its message in the list. `time_at` is the span of its time."""
+        the index of its message in the list. `time_at` is the value with its time."""
         if type(node) is not LazyNode or self._trials >= MOST_TRIALS or not messages:
             return
         self._trials += 1
@@ -355,7 +357,7 @@ def _is_split(said: Said, found: re.Match[bytes], pieces: tuple[Piece, ...], bas
 
 
 def parts_of(said: Said, found: re.Match[bytes], base: int) -> tuple[Piece, ...]:
-    """Return the pieces of a body with several parts."""
+    """Return the pieces of a body, one for each part."""
     return tuple(_piece(*found.span(number), base, found[number]) for number in (said.body, *said.more))
 
 
@@ -370,8 +372,8 @@ def are_divided(data: bytes | bytearray, base: int, pieces: tuple[Piece, ...]) -
 
 
 def names_of(said: Said, found: re.Match[bytes], tool: str) -> str:
-    """Return the names that the header of a message lacks: its own, and the tool that it calls, on separate lines.
-    `tool` is the tool of the call that it answers."""
+    """Return the names that the header in the shape lacks: the message's own name, and the tool that it calls, on
+    separate lines. `tool` is the tool of the call that the message answers."""
     if said.is_named_by_call:
         return tool
     name = found[said.name].decode() if said.name else ""
@@ -388,12 +390,12 @@ def with_names(said: Said, names: str) -> Header:
 
 
 def values_of(said: Said, found: re.Match[bytes]) -> str:
-    """Return the values of the extra attributes that the header of a message lacks, on separate lines."""
+    """Return the values of the extra attributes that the header in the shape lacks, on separate lines."""
     return b"\n".join([found[number] for number in said.values]).decode()
 
 
 def stated_ms(shape: Shape, found: re.Match[bytes]) -> int | None:
-    """Return the time of an object, or None if it has none or cannot be parsed."""
+    """Return the time of an object, or None if the object has no time or the time cannot be parsed."""
     return parse_time(found[shape.time].decode()) if shape.time else None
 
 
@@ -440,7 +442,8 @@ def is_divided(raw: bytes, piece: Piece, role: str) -> bool:
 
 
 def _holes(node: LazyNode) -> list[_Hole]:
-    """Return the positions in a message where values may differ, or none if other members may affect how it is read."""
+    """Return the positions in a message where values may differ, or none if other members may affect how the message is
+    read."""
     value = node.value
     others = _other_holes(node)
     if others is None or type(value.get("role")) is not str or any(map(value.get, _EMPTY_KEYS)):
@@ -481,7 +484,8 @@ def _holes(node: LazyNode) -> list[_Hole]:
 
 
 def _other_holes(node: LazyNode) -> list[_Hole] | None:
-    """Return the holes for values that decide nothing, or None if the message has other unknown members."""
+    """Return the holes for values that decide nothing, or None if the message has another member that may decide
+    something."""
     found: list[_Hole] = []
     for key, value in node.value.items():
         if key in _EXCLUDED_KEYS:
@@ -521,7 +525,7 @@ def _guards(node: LazyNode, holes: dict[int, _Hole]) -> Iterator[Guard]:
 
 
 def _is_plain_holder(hole: _Hole) -> bool:
-    """True for an object none of whose members may hide the message, whatever their values are."""
+    """True for an object whose members cannot hide the message, whatever their values are."""
     return hole.key in HOLDERS and hole.node.kind is JsonKind.OBJECT and HELD.isdisjoint(hole.node.value)
 
 
@@ -669,7 +673,7 @@ def _numbered(holes: list[_Hole]) -> dict[int, _Hole]:
 
 
 def _begins_divided(texts: list[LazyNode], role: str) -> bool:
-    """True if the text of the example is split at template marks, or may be if it has several parts."""
+    """True if the text of the example is split at template marks or, if it has several parts, may be split."""
     line, pieces = texts[0].line, tuple(map(piece_of, texts))
     if len(texts) > 1:
         return are_divided(line.data, line.base, pieces)
@@ -677,7 +681,7 @@ def _begins_divided(texts: list[LazyNode], role: str) -> bool:
 
 
 def _pattern(node: LazyNode, holes: list[_Hole]) -> bytes | None:
-    """Return a pattern for the bytes of a message with a subpattern for each hole."""
+    """Return a pattern for the bytes of a message with a subpattern for each hole, or None if it would be too long."""
     data, base = node.line.data, node.line.base
     if len(holes) > MOST_HOLES:
         return None

@@ -14,7 +14,7 @@ _ANY_NUMBER = rb"-?(?:0|[1-9][0-9]{0,17}+)(?>\.[0-9]{1,20}+)?+(?>[eE][+-]?[0-9]{
 _ANY = rb'(?:"(?>' + WORDS + rb')?+"|' + _ANY_NUMBER + rb"|true|false|null)"
 """Any scalar value that decides nothing."""
 PLAIN_LIST = rb"\[(?>" + _ANY + rb"(?>, *+" + _ANY + rb"){0,31}+)?+\]"
-"""A short list of such values."""
+"""A short list of scalar values that decide nothing."""
 LONGEST_NESTED = 2048
 MOST_NESTED = 32
 """The maximum number of values in an object or an array."""
@@ -63,7 +63,7 @@ CONTAINER = rb"[\[{]" + _INSIDE
 for _ in range(5):
     CONTAINER = rb"[\[{]" + _INSIDE + rb"(?>(?:" + STRING + rb"|" + CONTAINER + rb"[\]}])" + _INSIDE + rb")*+"
 CONTAINER += rb"[\]}]"
-"""Text in brackets, which is checked later to be a JSON value."""
+"""Text in brackets. Whether it is a JSON value is checked later."""
 _SCALARS = re.compile(SCALAR)
 
 

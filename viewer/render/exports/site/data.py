@@ -19,7 +19,7 @@ class SearchIndex:
         self._shard_of: dict[str, dict[str, list[list[int]]]] = {}
 
     def add(self, row: int, terms: dict[str, list[int]]) -> None:
-        """Add the terms of a row. Rows come in order."""
+        """Add the terms of a row. Rows must be added in order."""
         for term, numbers in terms.items():
             shard = self._shard_of.get(term)
             if shard is None:
@@ -43,7 +43,7 @@ def row_values(row: SiteRow) -> list[object]:
 
 
 def rows_json(rows: Sequence[SiteRow]) -> str:
-    """Return all rows for the script."""
+    """Return all rows as JSON, for the script."""
     return encoded([row_values(row) for row in rows])
 
 
@@ -53,7 +53,7 @@ def script_file(name: str, value: str) -> str:
 
 
 def encoded(value: object) -> str:
-    """Encode JSON that is safe inside a script and inside an HTML page."""
+    """Encode a value as JSON that is safe inside a script and inside an HTML page."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     for character, escape in _SAFE_IN_HTML.items():
         text = text.replace(character, escape)

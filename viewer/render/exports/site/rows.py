@@ -39,16 +39,16 @@ class SiteRow(Struct, frozen=True):
     problems: list[tuple[str, int]]
     """The problem codes with their counts."""
     date: str
-    """In UTC, to the minute."""
+    """The date and time in UTC, to the minute."""
 
 
 class Searchable(Struct, frozen=True):
     """The search data of one transcript."""
 
     terms: dict[str, list[int]]
-    """For each term, the messages that contain it; 0 is text outside any message."""
+    """For each term, the messages that contain it; 0 for text outside any message and for call lines."""
     texts: dict[int, str]
-    """The text of each message on one line."""
+    """The text of each message on one line, truncated to `MOST_CONTEXT` characters."""
 
 
 def page_name(name: str) -> str:
@@ -59,7 +59,7 @@ def page_name(name: str) -> str:
 
 
 def row_of(projection: Projection, name: str, page: str, modified: str) -> SiteRow:
-    """Return the row of a transcript. If it contains no times, it gets the date of the file."""
+    """Return the row of a transcript. If the transcript contains no times, the row gets the date of the file."""
     rows, audience = projection.rows(), projection.audience
     transcripts = projection.transcripts()
     problems = Counter(found.code for found in disclosed_problems(projection))

@@ -14,7 +14,7 @@ from viewer.render.exports.site.index_page import Frame, row_html, totals_of
 from viewer.render.exports.site.rows import SiteRow
 
 _TAG = lazy_regex(r"<[^>]*>")
-"""A tag. Text and attribute values never contain these brackets unescaped."""
+"""An HTML tag. Text and attribute values never contain unescaped angle brackets."""
 _NAMED = lazy_regex(r' (id="|href="#)')
 TOP = "#top"
 

@@ -211,10 +211,9 @@ def test_a_method_exists_with_its_signature(owner: str, name: str) -> None:
     assert str(inspect.signature(getattr(owner_of(owner), name))) == METHODS[owner, name]
 
 
-@pytest.mark.share(quick=0)
-@pytest.mark.parametrize(("owner", "name"), sorted(ATTRIBUTES), ids=lambda word: word)
-def test_an_attribute_exists(owner: str, name: str) -> None:
-    assert name in members_of(owner_of(owner))
+@pytest.mark.slow
+def test_the_attributes_exist() -> None:
+    assert [(owner, name) for owner, name in sorted(ATTRIBUTES) if name not in members_of(owner_of(owner))] == []
 
 
 def calls_of(name: str, package: ModuleType) -> int:

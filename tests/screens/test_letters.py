@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from tests.support.shown import message
 from viewer.document.values import Headline
 from viewer.render.head import letter_of, look_of
 from viewer.render.style import StyleRole
 
 
-@pytest.mark.parametrize(
-    ("changes", "letter", "look"),
-    [
+def test_every_role_has_a_letter_and_a_style() -> None:
+    expected: list[tuple[dict[str, Any], str, StyleRole]] = [
         ({"role": "system"}, "S", StyleRole.SYSTEM),
         ({"role": "system:example_user"}, "S", StyleRole.SYSTEM),
         ({"role": "developer"}, "D", StyleRole.SYSTEM),
@@ -25,11 +22,9 @@ from viewer.render.style import StyleRole
         ({"role": "assistant", "channel": "commentary"}, "C", StyleRole.COMMENTARY),
         ({"role": "assistant", "channel": None}, "?", StyleRole.UNKNOWN),
         ({"role": "wizard"}, "?", StyleRole.UNKNOWN),
-    ],
-)
-def test_every_role_has_a_letter_and_a_style(changes: dict[str, Any], letter: str, look: StyleRole) -> None:
-    found = message(**changes)
-    assert (letter_of(found), look_of(found)) == (letter, look)
+    ]
+    found = [(changes, message(**changes)) for changes, _, _ in expected]
+    assert [(changes, letter_of(each), look_of(each)) for changes, each in found] == expected
 
 
 def test_only_the_role_of_a_hidden_message_is_shown() -> None:

@@ -128,21 +128,20 @@ def test_source_code_and_documentation_are_left_alone() -> None:
         assert sum(map(secret_lines, texts)) <= MOST_FALSE / 10 * sum(text.count("\n") for text in texts)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "password = getpass.getpass()", "def login(user, password: str = None)", "token = tokens[index + 1]",
-        "api_key=os.environ['SERVICE_API_KEY']", "export API_KEY=your-api-key-here", "secret_key: <YOUR_SECRET_KEY>",
-        "the bearer of this letter", "key = collections.OrderedDict", "https://example.org:8080/path?token=1",
-        "git@", "sk-learn and sk-image-processing", "AKIA is a prefix", "cookie: a small cake", "token=${TOKEN}",
-        "-----BEGIN CERTIFICATE-----", "sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
-        "commit 1f7d3a9c0b5e4d2f8a6c7b9e0d1f2a3b4c5d6e7f", "550e8400-e29b-41d4-a716-446655440000",
-        "/usr/home", "a/home/b", "the password is required: enter it twice", "PasswordField(max_length=128)",
-        "std::string secret_name;",
-    ],
-)  # fmt: skip
-def test_what_only_resembles_a_secret_is_left_alone(text: str) -> None:
-    assert Redactor().clean(text) == text
+NO_SECRETS = [
+    "password = getpass.getpass()", "def login(user, password: str = None)", "token = tokens[index + 1]",
+    "api_key=os.environ['SERVICE_API_KEY']", "export API_KEY=your-api-key-here", "secret_key: <YOUR_SECRET_KEY>",
+    "the bearer of this letter", "key = collections.OrderedDict", "https://example.org:8080/path?token=1",
+    "git@", "sk-learn and sk-image-processing", "AKIA is a prefix", "cookie: a small cake", "token=${TOKEN}",
+    "-----BEGIN CERTIFICATE-----", "sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+    "commit 1f7d3a9c0b5e4d2f8a6c7b9e0d1f2a3b4c5d6e7f", "550e8400-e29b-41d4-a716-446655440000",
+    "/usr/home", "a/home/b", "the password is required: enter it twice", "PasswordField(max_length=128)",
+    "std::string secret_name;",
+]  # fmt: skip
+
+
+def test_what_only_resembles_a_secret_is_left_alone() -> None:
+    assert [Redactor().clean(text) for text in NO_SECRETS] == NO_SECRETS
 
 
 def one(name: str, seed: int = 1) -> str:

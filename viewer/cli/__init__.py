@@ -104,7 +104,7 @@ def _occupy_standard_descriptors() -> None:
 
 
 def is_interactive() -> bool:
-    """True if standard input and output are a terminal with a screen."""
+    """True if standard input and output are terminals, and TERM names a terminal with a screen."""
     has_screen = os.environ.get("TERM", "dumb") not in ("dumb", "unknown")
     return has_screen and all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stdout))
 

@@ -97,7 +97,7 @@ def command(
     redact: bool,
 ) -> int:
     """Write the conversation to a file: HTML, Markdown, text, JSON Lines, SVG, or a site. Safe unless --level or
-    --reveal says otherwise. Debug exports are readable only by you. For a folder, writes one file per transcript
+    --reveal says otherwise. Debug exports are readable only by you. For a folder, write one file per transcript
     to -o DIR."""
     _check_site_options(form, output, single, limit)
     audience = options.audience_of(reveal, debug, strict_safe, threads)

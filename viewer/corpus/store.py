@@ -158,7 +158,7 @@ def file_system(url: str) -> tuple[Any, str]:
 
 
 def _of_fsspec(url: str) -> tuple[Any, str] | None:
-    """Return fsspec's file system for a URL if that package is installed and supports the scheme."""
+    """Return fsspec's file system for a URL and the path in it, or None if fsspec is missing or cannot open the URL."""
     from importlib import import_module
 
     try:

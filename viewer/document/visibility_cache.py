@@ -22,7 +22,7 @@ Rule = Callable[[Message], bool]
 
 
 class VisibilityCache:
-    """Evaluates a rule once per kind of message. The rule may depend only on the header, without its call ID, and the
+    """Evaluates a rule once per kind of message. The rule may depend only on the header (except its call ID) and the
     ending."""
 
     def __init__(self, index: MessageIndex, rule: Rule) -> None:

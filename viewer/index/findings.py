@@ -9,7 +9,7 @@ from viewer.model.diagnostic import Diagnostic, Rule
 from viewer.rules import RULES
 
 MOST_PER_CODE = 1_000
-"""The number of diagnostics that are kept per code. Any others are only counted."""
+"""The default maximum number of diagnostics to list per code. See `Findings` for what is kept beyond it."""
 
 _KINDS = [(code, reason) for code, rule in RULES.items() for reason in (None, *rule.reasons)]
 _KIND_OF = {kind: number for number, kind in enumerate(_KINDS)}

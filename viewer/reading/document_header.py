@@ -154,7 +154,7 @@ def start_transcript(record: Recorder, data: bytes, base: int, format: str | Non
 
 
 def _place_of(version: str, data: bytes) -> tuple[int, int]:
-    """Return the span of the version number, or of its line if the number is written in another way."""
+    """Return the span of the version number, or of its whole line if the number is spelled differently there."""
     line = _VERSION_LINE.search(data) or _VERSION_KEY.search(data)
     if line is None:
         return 0, 0

@@ -14,7 +14,7 @@ class Type(Struct, frozen=True):
 
     schema: Schema
     known: bool = True
-    """False for the name of a type that is declared elsewhere."""
+    """False if the type cannot be determined, for example because it is declared elsewhere."""
     absent: bool = False
     """True if `undefined` is one of the alternatives."""
     listed: Schema | None = None

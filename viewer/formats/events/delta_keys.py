@@ -93,7 +93,7 @@ class Stream(Struct):
     texts: list[str] = field(default_factory=list)
     """The text of each delta."""
     is_mixed: bool = False
-    """True if the message contains more than its deltas, so no copy can have the same text."""
+    """True if the deltas do not add up to the exact text of the message, so it is not compared with a copy."""
     unsettled: Span | None = None
     """The event that opened the message, if no item has confirmed yet that the text is a message."""
 

@@ -28,7 +28,7 @@ _ADDED = lazy_regex(
     r"(?mi:^)[ \t]*(?:Use the following references\b"
     r"|<(?:references|(?:additional[ _])?context|knowledge|memor|session_state)\w*)"
 )
-"""A pattern for the start of what Agno adds to the prompt of the user: references from a knowledge base and context."""
+"""Matches the start of what Agno adds to the user's prompt, such as knowledge-base references or context."""
 
 
 def _split_prompt(text: str) -> list[Run]:

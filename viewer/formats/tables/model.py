@@ -537,7 +537,7 @@ class EventTable(Struct, frozen=True):
     """True for the Responses API, which announces its items and reports errors, instructions, and its end."""
 
     def kind_of(self, name: str) -> EventKind | None:
-        """Return the effect of an event of this type, or None if it is not an event."""
+        """Return the effect of an event of this type, or None if no event has this type."""
         known = self.kinds.get(name)
         if known is not None or not self.interface or not name.startswith(self.interface):
             return known

@@ -49,7 +49,7 @@ _MESSAGE = (
     ),
     RecordRule((has("text"),), Kind.UNKNOWN, "@role", "text", **_TIME),
 )
-"""A message. Reviewers removed the deleted ones, and those that they rejected are spam."""
+"""The rules for a message. Messages that reviewers deleted, or rejected as spam, are unknown."""
 
 OASST = RecordFormat(
     name="oasst",

@@ -64,7 +64,7 @@ class ListController:
             self._go_to(shown.count - 1 if count is None else count - 1)
 
     def choose(self) -> None:
-        """Go to the message of the row and focus the transcript."""
+        """Go to the message of the row under the cursor, and focus the transcript."""
         if self._host.list is not None:
             self._host.list.choose()
 

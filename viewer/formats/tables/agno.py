@@ -26,17 +26,17 @@ from viewer.syntax.json_text import JsonKind
 
 _ADDED = lazy_regex(
     r"(?mi:^)[ \t]*(?:Use the following references\b"
-    r"|<(?:references|(?:additional[ _])?context|knowledge|memor|session_state)\w*)"
+    r"|<[a-z_ ]{0,40}(?:context|history|references?|interactions|dependencies|files|task|knowledge|memor|state)\w*)"
 )
 """Matches the start of what Agno adds to the user's prompt, such as knowledge-base references or context."""
 
 
 def _split_prompt(text: str) -> list[Run]:
     """Split a prompt into what the user typed and what Agno added after it."""
-    added = _ADDED.search(text)
+    added, kind = _ADDED.search(text), prompt_kind(text)
     if added is None:
-        return [(Kind.SAID, 0, len(text))]
-    typed: list[Run] = [(Kind.SAID, 0, len(text[: added.start()].rstrip()))]
+        return [(kind, 0, len(text))]
+    typed: list[Run] = [(kind, 0, len(text[: added.start()].rstrip()))]
     return [*(typed if text[: added.start()].strip() else []), (Kind.INJECTED, added.start(), len(text))]
 
 
@@ -78,7 +78,14 @@ _MESSAGE_OF_MODEL = (*_ALL, RecordRule((is_("role", "user"),), Kind.INJECTED, "u
 """A message of a run whose input is known. The message for the model may contain more than the user typed."""
 _RUN = (
     RecordRule(
-        (When(_INPUT, kind=JsonKind.STRING),), Kind.SAID, "user", _INPUT, classify=True, goes_on=True, place=-1, **_TIME
+        (When(_INPUT, kind=JsonKind.STRING),),
+        Kind.SAID,
+        "user",
+        _INPUT,
+        split=True,
+        goes_on=True,
+        place=-1,
+        **_TIME,
     ),
     RecordRule((has("input"), has("messages[0]")), each="messages[]", rules=_MESSAGE_OF_MODEL),
     RecordRule((lacks("input"), has("messages[0]")), each="messages[]", rules=_MESSAGE),

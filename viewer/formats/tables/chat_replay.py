@@ -12,7 +12,7 @@ from viewer.formats.tables.model import (
     When,
     has,
     is_,
-    starts,
+    is_not,
 )
 from viewer.formats.tables.usage import openai
 from viewer.model.messages import Kind
@@ -20,13 +20,20 @@ from viewer.rules.run import W_RUN_ERROR
 from viewer.syntax.json_text import JsonKind
 
 _START, _END = "metadata.startTime", "metadata.endTime|metadata.startTime"
-_ANSWERS = ("panel/",)
+_ANSWERS = tuple(
+    f"panel/{intent}"
+    for intent in (
+        *("askAgent", "default", "doc", "edit", "edit2", "editAgent", "editCode", "explain", "fix", "generate", "new"),
+        *("newNotebook", "notebookEditor", "review", "search", "searchPanel", "semanticSearch", "setupTests"),
+        *("startDebugging", "terminal", "terminalExplain", "tests", "unknown", "vscode", "workspace"),
+    )
+)
 """The names of requests whose answers appear in the chat. Others find titles, sum up, or belong to other agents."""
 _MESSAGE = "response.message"
 _IS_ANSWER = (
     is_("kind", "request"),
     is_("type", "ChatMLSuccess"),
-    starts("name", *_ANSWERS),
+    is_("name", *_ANSWERS),
     is_("response.type", "success", "ChatMLSuccess"),
 )
 _STRINGS = (PartRule((is_("value.type", "stateful_marker"),), None),)
@@ -82,11 +89,11 @@ _LOG = (
 _MOST_BEFORE = 16
 """The maximum number of logs before the first answer."""
 _IS_TEXT = When("prompt", kind=JsonKind.STRING)
-_NO_ANSWER = tuple(When(f"logs[{place}].name", not_starts=_ANSWERS) for place in range(_MOST_BEFORE))
+_NO_ANSWER = tuple(is_not(f"logs[{place}].name", *_ANSWERS) for place in range(_MOST_BEFORE))
 _PROMPT = (
     *(
         RecordRule(
-            (_IS_TEXT, starts(f"logs[{place}].name", *_ANSWERS), *_NO_ANSWER[:place]),
+            (_IS_TEXT, is_(f"logs[{place}].name", *_ANSWERS), *_NO_ANSWER[:place]),
             Kind.SAID,
             "user",
             "prompt",

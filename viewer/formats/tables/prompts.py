@@ -9,7 +9,10 @@ _MARK = lazy_regex(
     r"<\|(?:im_start|im_system|im_user|im_assistant|start_header_id|start_of_role|start|system|user|assistant|begin_of_text)\|>"
     r"|<\|(?:START_OF_TURN_TOKEN|turn)\|?>|<\|turn>|<start_of_turn>|\[/?INST\]|<<SYS>>|\[(?:SYSTEM_PROMPT|AVAILABLE_TOOLS)\]"
     r"|<｜(?:User|Assistant|begin▁of▁sentence)｜>|\[gMASK\]|\]~b\]|<(?:SYSTEM|User|Assistant)>"
-    r"|(?m:^)(?:\#{2,3} ?(?:System|Instruction|Human|Response|Assistant|User)\b|(?:SYSTEM|USER|ASSISTANT):)"
+    r"|(?m:^)[ \t]*<(?i:system|user|assistant)>"
+    r"|(?m:^)(?:(?:\#{2,3} ?(?:Instruction|Human|Response|Assistant|User)|\#{1,3} ?System)\b|(?:SYSTEM|USER|ASSISTANT):"
+    r"|[ \t]*\[(?i:system|user|assistant)\]"
+    r"|[ \t*_>\[-]{0,6}(?i:assistant|ai|bot|gpt|system|thought|action|observation)(?:[ _]\d{1,3})?[\]*_ \t]{0,4}[:：])"
 )
 """A pattern that matches turn marks."""
 _PRINTED = lazy_regex(

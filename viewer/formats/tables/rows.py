@@ -104,7 +104,7 @@ def _answer(names: tuple[str, ...], conditions: tuple[When, ...], *, unused: boo
                 PARTS,
                 repeats=in_lists,
                 unused=unused,
-                split=name in _WHOLE,
+                split=True,
             ),
             RecordRule((*is_object, *asked), each=name, rules=_TURNS, repeats=in_lists, unused=unused),
             RecordRule((*is_list, *asked), each=f"{name}[]", rules=_TURNS, repeats=before, unused=unused),
@@ -151,7 +151,7 @@ _CHOICES = (RecordRule((has("turns"),), Kind.UNKNOWN, "assistant", "turns"),)
 """The rule for a model's alternative answers to the turns of an MT-Bench question. The questions are in another
 file."""
 
-_IS_ULTRA = (When("data[0]", kind=JsonKind.STRING), *_NO_LIST, only("id", "data"))
+_IS_ULTRA = (When("data[0]", kind=JsonKind.STRING), When("id", kind=JsonKind.STRING), *_NO_LIST, only("id", "data"))
 _MOST_ALTERNATING = 64
 _ALTERNATING = (
     *(

@@ -65,6 +65,27 @@ _FORMS = (
 )
 """For each way of writing labels, a pattern for all of them, and one for those that hide text in any case."""
 _LABELS = {name: lazy_regex(f"{first}|{second.replace('label', 'other')}") for name, first, second in _FORMS}
+_STEMS = (
+    r"th?ou?g|thou?t|think|reaso|reflect|critiqu|observ|action|sys|sytem|instruct|inner|intern|scratch|analys|planning"
+    r"|planner|critic\b|supervis|moderat|browser|search result|web search|\benv\b|\bdebug"
+    r"|monolog|memor|hidden|private|tool|function|\bapi|python|stdout|stderr|retriev|developer|chain.of|\bcot\b"
+)
+_WORD, _BLANK = r"[^\s:：]{1,20}", r"[ \t\xa0]+"
+_HIDDEN_WORD = rf"[^\s:：]{{0,20}}(?:{_STEMS})[^\s:：]{{0,20}}"
+_SUSPECT = lazy_regex(
+    r"(?:\A|(?<=[\n\r\v\f\x85\u2028\u2029]))[\s\u200b\ufeff*_\#>(){}\[\]-]{0,8}(?P<label>(?i:"
+    rf"(?:{_WORD}{_BLANK}){{0,2}}{_HIDDEN_WORD}(?:{_BLANK}{_WORD}){{0,2}}[\s*_\])]{{0,4}}[:：]"
+    rf"|(?:{_SPOKEN}|agent|model)[^\w\n:：][^\n:：]{{0,40}}\w[^\n:：]{{0,4}}[:：]"
+    r"|(?:function|tool)[ _](?:response|call|output|result)s?\b"
+    rf"|(?<=\#)[ \t\xa0]*{_HIDDEN_WORD}[ \t]*(?=[\r\n])"
+    r"))(?P<other>(?!))?"
+)
+"""Matches other lines that may begin with a label of text that nobody spoke, however it is written."""
+_STEP = lazy_regex(
+    r"(?mi:^)[ \t*_]{0,4}(?i:thought|action(?: input)?|observation|system)(?: \d{1,3})?[ \t*_]{0,4}[:：]"
+)
+"""Matches the step of an agent in an answer without labels of speakers."""
+_MARK_IN_LINE = lazy_regex(r"[^\n]<")
 _PARAGRAPH = lazy_regex(rf"\n[ \t]*\n[ \t]*(?i:{'|'.join(_ASSISTANTS)}):")
 _AFTER_PARAGRAPH = lazy_regex(r"\n[ \t]*\n[ \t]*\Z")
 _LONGEST_GAP = 64
@@ -95,8 +116,14 @@ def answer_runs(text: str) -> Sequence[Run]:
     runs = _turns(text)
     if len(runs) > 1:
         return runs
-    is_answer = not runs or (runs[0][0] is Kind.SAID and runs[0][3] == "assistant")
-    return [(Kind.SAID if is_answer else Kind.UNKNOWN, 0, len(text))]
+    if runs:
+        is_answer = runs[0][0] is Kind.SAID and runs[0][3] == "assistant"
+        return [(Kind.SAID if is_answer else Kind.UNKNOWN, 0, len(text))]
+    step = _STEP.search(text)
+    if step is None:
+        return [(Kind.SAID, 0, len(text))]
+    said = [(Kind.SAID, 0, step.start())] if text[: step.start()].strip() else []
+    return [*said, (Kind.UNKNOWN, step.start(), len(text))]
 
 
 def _turns(text: str) -> list[_Turn]:
@@ -104,7 +131,7 @@ def _turns(text: str) -> list[_Turn]:
     said; everything else stays hidden, even a turn that begins inside a thought."""
     if not _BEGINS.match(text):
         return []
-    labels = _labels(text)
+    labels, doubtful = _labels(text)
     if not labels:
         return [(Kind.UNKNOWN, 0, len(text), "")]
     runs: list[_Turn] = []
@@ -112,6 +139,8 @@ def _turns(text: str) -> list[_Turn]:
         runs.append((Kind.UNKNOWN, 0, labels[0].start(), ""))
     for label, end in zip(labels, [*(each.start() for each in labels[1:]), len(text)], strict=True):
         kind, role = _speaker(label["label"] or label["other"])
+        if label.start() in doubtful:
+            kind, role = Kind.UNKNOWN, ""
         if kind is Kind.SAID:
             runs += _turn(text, label.end(), end, role)
         else:
@@ -119,20 +148,34 @@ def _turns(text: str) -> list[_Turn]:
     return runs
 
 
-def _labels(text: str) -> list[re.Match[str]]:
-    """Return the labels at which a turn begins."""
+def _labels(text: str) -> tuple[list[re.Match[str]], set[int]]:
+    """Return the labels at which a turn begins, and the starts of those that may be part of a thought."""
     first = text.lstrip()
     name = "###" if first.startswith("###") else "upper" if first[:2].isupper() else "title"
     inside = _hidden(_LABELS[name].sub(_lines, text))
     has_paragraphs = name == "title" and _PARAGRAPH.search(text) is not None
     found: list[re.Match[str]] = []
+    taken: set[int] = set()
     for label in _LABELS[name].finditer(text):
-        place = bisect_right(inside, (label.start(), len(text))) - 1
-        is_inside = place >= 0 and label.start() < inside[place][1]
+        is_inside = _is_in(inside, label.start(), len(text))
         is_turn = not has_paragraphs or label["label"] is None or not found
         if not is_inside and (is_turn or _begins_paragraph(text, label.start())):
             found.append(label)
-    return found
+            taken.update(range(label.start(), label.end()))
+    found += [
+        label
+        for label in _SUSPECT.finditer(text)
+        if taken.isdisjoint(range(label.start(), label.end())) and not _is_in(inside, label.start("label"), len(text))
+    ]
+    spans = _hidden(_MARK_IN_LINE.sub("\n<", _LABELS[name].sub(_lines, text)))
+    return sorted(found, key=re.Match.start), {
+        label.start() for label in found if _is_in(spans, label.start(), len(text))
+    }
+
+
+def _is_in(spans: Sequence[Span], at: int, end: int) -> bool:
+    place = bisect_right(spans, (at, end)) - 1
+    return place >= 0 and at < spans[place][1]
 
 
 def _begins_paragraph(text: str, at: int) -> bool:

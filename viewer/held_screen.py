@@ -1,4 +1,4 @@
-"""`HeldScreen`: the terminal between the first page and the app. Every exit restores it.
+"""`HeldScreen`: holds the terminal from the first page until the app starts. Every exit restores the terminal.
 
 This module imports little, because the first page is painted before anything else is imported. It avoids `signal`,
 which needs `enum`, and similar modules."""

@@ -42,17 +42,18 @@ if TYPE_CHECKING:
     from viewer.reading.grammar import TextGrammar
 
 MOST_BYTES, MOST_ROWS = 1024 * 1024, 8192
-"""The largest batch. NumPy is slower if what it computes for each byte does not fit into the cache."""
+"""The maximum bytes and rows of a batch. NumPy is slower if its per-byte results do not fit into the cache."""
 MOST_BYTES_NATIVE, MOST_ROWS_NATIVE = 4 * MOST_BYTES, 4 * MOST_ROWS
-"""The largest batch with the accelerator. Each operation of NumPy on the messages of a batch has a fixed cost."""
+"""The maximum bytes and rows of a batch with the accelerator. Larger batches are faster, because each NumPy operation
+on a batch has a fixed cost."""
 REASONS = ("", "wrong-type", "not-in-enum", "missing-argument", "unknown-argument")
 """The reasons of the faults that `Native.objects` returns, by number."""
 _MOST_SPACES = 8
-"""After more spaces than this at the start of a body, each body is searched on its own."""
+"""Bodies that begin with more whitespace bytes than this are searched one by one."""
 LEAST_TOGETHER = 32
 """If there are fewer messages than this between two instructions, it is faster to check them one by one."""
 _UNDECLARED, _FREE = -5, -4
-"""The parts of tools without a schema: functions, and others, which need no declaration."""
+"""The part numbers of undeclared tools: of functions, and of other tools, which need no declaration."""
 assert _FREE < UNKNOWN
 _IS_SPACE = np.zeros(256, bool)
 _IS_SPACE[list(b" \t\r\n")] = True
@@ -104,7 +105,7 @@ def _answers(checker: CheckQueue, first: int, count: int) -> NDArray[np.int64]:
 
 
 def by_kind(kinds: NDArray[np.uint32], value_of: Callable[[int], int]) -> NDArray[np.int64]:
-    """Return a value for each message that depends only on its kind."""
+    """Return the value of each message. `value_of` runs once per kind."""
     if not len(kinds):
         return np.zeros(0, np.int64)
     base = kinds.min()
@@ -159,8 +160,8 @@ class _Rows:
         """The last row that was checked or linked."""
 
     def _begin_objects_after_space(self, places: Positions) -> NDArray[np.bool_]:
-        """Return a flag for each body: true for those at these indices, which begin with a space, if an object comes
-        next."""
+        """Return a flag for each body. It is true for a body at one of these indices, which all begin with whitespace,
+        if an object follows the whitespace."""
         block, at = self._batch.block, self._starts[places]
         for _ in range(_MOST_SPACES):
             at = at + _IS_SPACE[block[at]]  # a stop token follows every body
@@ -174,8 +175,9 @@ class _Rows:
         return self._codes & code.value > 0
 
     def _native_objects(self) -> tuple[NDArray[np.uint8], NDArray[np.int64] | None]:
-        """Return the flags of the bodies as JSON objects, all 0 without the accelerator, and the faults in arguments.
-        There are no faults but None if an instruction may declare other tools before a call."""
+        """Return the `Native.objects` flags of the bodies (all 0 without the accelerator), and the faults in arguments.
+        The faults are None without the accelerator or declared tools, or if an instruction may declare other tools
+        before a call."""
         flags = np.zeros(len(self._rows), np.uint8)
         accelerator = native.load()
         if accelerator is None:
@@ -188,7 +190,7 @@ class _Rows:
         return flags, faults if len(parts) == len(places) else None
 
     def _parts(self, keys: NDArray[np.uint32]) -> NDArray[np.int64]:
-        """Return the part of the tool of each call in the columns of declared schemas."""
+        """Return, for each call, the part number of its tool's schema, or `_UNDECLARED`, `_FREE`, or `UNKNOWN`."""
         declared, tool_of = self._checker.tools.declarations, self._checker.tool_of
         is_native = native.load() is not None
 
@@ -203,7 +205,8 @@ class _Rows:
     def _judged(
         self, accelerator: Native, places: Positions, parts: NDArray[np.int64]
     ) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
-        """Return the flags of the bodies at these indices as JSON objects, and the faults of those with a part."""
+        """Return the `Native.objects` flags of the bodies at these indices, and the faults in bodies that have a part
+        number."""
         bounds = np.stack((self._starts[places], self._ends[places]), axis=-1).astype(np.int64)
         columns, wanted = self._checker.tools.declarations.columns, np.maximum(parts, UNKNOWN).astype(np.int32)
         found, faults = accelerator.objects(
@@ -260,7 +263,8 @@ class _Rows:
         self._check_each(at, end)
 
     def _noted(self, places: Positions) -> list[int]:
-        """Return the indices of the replies whose missing ID must be reported, given all replies without an ID."""
+        """Given all replies without an ID, return the indices of those whose missing ID must be reported. If further
+        reports are omitted, only count them."""
         noted = places[self._has_code(KindCode.NOTED)[places]]
         findings = self._checker.findings
         if len(noted) and findings.omits(I_CALL_INFERRED.code):
@@ -331,7 +335,7 @@ class _Rows:
         )
 
     def _bare_tools(self) -> Positions:
-        """Return a number for the tool of each call or reply."""
+        """Return a number for each call or reply. Equal numbers mean equal bare tool names."""
         numbers: dict[str, int] = {}
         return by_kind(self._keys, lambda key: numbers.setdefault(self._checker.bare_tool_of(key), len(numbers)))
 

@@ -42,12 +42,12 @@ class CallColumns(Struct, frozen=True):
     may_lack_id: _Flags
     """True for a call or reply that needs no ID."""
     tools: Positions
-    """A number for each name that links a call and a reply without IDs."""
+    """For each call or reply, the number of the name that links it if it has no ID."""
 
 
 class LinkedRun(Struct, frozen=True):
-    """Consecutive calls and replies that belong together: every call has a reply in its turn. Its ID is new; without
-    one, the reply comes next."""
+    """Consecutive calls and replies that belong together: every call has a reply in the same turn. A call has either a
+    new ID, or no ID and a reply that directly follows it."""
 
     first: int
     end: int
@@ -67,13 +67,13 @@ class LinkedRun(Struct, frozen=True):
     is_passed: bool
     """True if other messages come between these calls and replies."""
     lacking: Positions
-    """The indices of the calls without an ID in the columns."""
+    """The column indices of the calls without an ID."""
 
 
 def linked_runs(rows: CallColumns, ledger: CallLedger) -> Iterator[LinkedRun]:
     """Yield the runs of calls and replies that the ledger can link in bulk.
 
-    A run is valid until the ledger sees a message after it: earlier messages share no call ID with the run."""
+    A run is valid until the ledger sees a message after it, because no earlier message has a call ID of the run."""
     calls, replies = _pairs(rows, ledger)
     if None in rows.ids:
         calls, replies = _merged(calls, replies, _calls_before_replies(rows))
@@ -113,7 +113,7 @@ def _pairs(rows: CallColumns, ledger: CallLedger) -> tuple[Positions, Positions]
 
 
 def _twins(ids: list[str]) -> tuple[Positions, Positions]:
-    """Return the places of both occurrences of the IDs that occur twice, in order."""
+    """Return the indices of the first and the second occurrences of the IDs that occur exactly twice, in order."""
     is_next = np.fromiter(map(eq, ids, islice(ids, 1, None)), bool, len(ids) - 1)
     if len(set(ids)) == len(ids) - np.count_nonzero(is_next):  # equal IDs are neighbors
         at = np.flatnonzero(_are_two(is_next))
@@ -129,7 +129,8 @@ def _twins(ids: list[str]) -> tuple[Positions, Positions]:
 
 
 def _are_two(is_next: _Flags) -> _Flags:
-    """Return, for each of several values that equal the next one or do not, whether exactly two in a row are equal."""
+    """Return a flag for each value: true if it begins a run of exactly two equal values. `is_next` is true for a value
+    that equals the next one."""
     are_two = is_next.copy()
     are_two[1:] &= ~is_next[:-1]
     are_two[:-1] &= ~is_next[1:]
@@ -137,7 +138,7 @@ def _are_two(is_next: _Flags) -> _Flags:
 
 
 def _calls_before_replies(rows: CallColumns) -> Positions:
-    """Return the indices of the calls that directly precede a reply of the same tool, both without an ID."""
+    """Return the indices of the calls that directly precede a reply of the same tool and turn, if neither has an ID."""
     may_pair = np.array([call_id is None for call_id in rows.ids], bool) & rows.is_plain & rows.may_lack_id
     is_call, tools, turns = rows.is_call, rows.tools, rows.turns
     is_pair = may_pair[:-1] & may_pair[1:] & is_call[:-1] & ~is_call[1:]
@@ -145,7 +146,7 @@ def _calls_before_replies(rows: CallColumns) -> Positions:
 
 
 def _merged(calls: Positions, replies: Positions, others: Positions) -> tuple[Positions, Positions]:
-    """Return all pairs in the order of the calls. The reply to each of the others comes next."""
+    """Return all pairs in the order of the calls. `others` are calls whose reply directly follows them."""
     all_calls, all_replies = np.concatenate((calls, others)), np.concatenate((replies, others + 1))
     in_order = all_calls.argsort()
     return all_calls[in_order], all_replies[in_order]

@@ -218,15 +218,15 @@ class ToolChecks:
         return self.is_plain_call(kind, arguments)
 
     def link_run(self, run: LinkedRun, tools: Sequence[str], bare_tools: Iterable[str] = ()) -> bool:
-        """Link calls of these tools to their replies. If checks must decide, change nothing and return False.
+        """Link the calls of a run to their replies. If checks must decide, change nothing and return False.
 
-        `bare_tools` are the tools of the calls without an ID."""
+        `tools` has the tool of each call. `bare_tools` are the tools of the calls without an ID."""
         first, last = run.turns
         if first == self._turn and (self._notes.json_calls or self._notes.lacking):
             return False
         if first == self._turn and len(run.lacking):
             if first != last and not self._ledger.is_turn_whole:
-                return False  # what is unanswered at the end of the turn is reported after its replies
+                return False  # calls that are unanswered at the end of the turn are reported after its replies
             if any(map(self._ledger.awaits_reply, bare_tools)):
                 return False
         self._enter_turn(first)

@@ -63,9 +63,9 @@ class HasByte(Struct, frozen=True, gc=False):
 
 
 class LoneByte(Struct, frozen=True, gc=False):
-    """True if the message, header and stop included, has this byte without the other byte after it.
+    """True if the message, including its header and stop token, has `byte` without `unless_before` after it.
 
-    A lone carriage return needs this trigger, because every line of a CR LF file contains that byte."""
+    A lone carriage return needs this trigger, because every line of a CR LF file contains a carriage return."""
 
     byte: bytes
     unless_before: bytes

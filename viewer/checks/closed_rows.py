@@ -196,7 +196,7 @@ class _Rows:
         return _CONSTRAINT in raw or b"\\u" in raw or b"\\/" in raw
 
     def _may_spell_any(self, kinds: list[PlainKind | None]) -> bool:
-        """True if a call has an escape that may spell any character. `kinds` are those of the messages that need a
+        """True if a call has an escape that may spell any character. `kinds` has the kind of each message that needs a
         check."""
         data = self._data
         for row, kind in zip(self._rows, kinds, strict=True):

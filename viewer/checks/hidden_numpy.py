@@ -23,8 +23,8 @@ _EMOJI, _KEYCAP = (np.uint64(int.from_bytes(mark.encode(), "little")) for mark i
 
 
 def find_unexplained(data: bytes, leads: Positions) -> Positions:
-    """Return the offsets of all hidden characters, and of some others. `leads` are the offsets of all bytes that can
-    begin such a character; at least eight bytes precede and follow each of them.
+    """Return the offsets of all hidden characters, and of some that are not hidden. `leads` are the offsets of all
+    bytes that can begin a hidden character; at least eight bytes precede and follow each of them.
 
     A selector or joiner in an emoji is not hidden. It is omitted if its neighbors prove that it belongs to an emoji."""
     words = words_view(data)
@@ -48,7 +48,7 @@ def native_spellings() -> bytes:
 
 @lru_cache(1)  # independent of inputs, so `clear_caches` may keep it
 def native_pictographs() -> bytes:
-    """Return the flags of `_pictographs` as bits."""
+    """Return the flags from `_pictographs`, packed into bits."""
     return np.packbits(_pictographs(), bitorder="little").tobytes()
 
 

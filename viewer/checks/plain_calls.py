@@ -136,7 +136,7 @@ def plain_kind(message: Message, transcript: TranscriptFacts) -> PlainKind | Non
 
 
 def kind_code(kind: PlainKind | None, example: Message) -> KindCode:
-    """Return the data about messages of this kind."""
+    """Return the flags that describe messages of this kind."""
     if kind is None:
         return KindCode.INSTRUCTION if example.header.role in ("system", "developer") else KindCode(0)
     code, is_noted = KindCode.PLAIN, kind.notes_inferred and not kind.is_call

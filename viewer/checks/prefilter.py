@@ -139,7 +139,7 @@ class PlainPrefilter:
         """Return the masks of several bodies. A test that no body passes runs only once.
 
         `sources` contains the text of each body. If `read` is given, a source may also be a JSON string, and `read`
-        returns the text of one row."""
+        returns the text of a body, given its index."""
         masks = [0] * len(sources)
         rows_of: dict[int, list[int]] = {}
         for row, answer in enumerate(answers):

@@ -28,7 +28,7 @@ from viewer.scan.text_signs import SIGNS
 from viewer.syntax.characters import MAY_HIDE, MAY_HIDE_BY_LEAD
 
 MOST_LEADS = 64
-"""After this many bytes that begin no match, the search for a pattern replaces the search for its first byte."""
+"""After this many first bytes that begin no match, the whole pattern is searched for instead of its first byte."""
 
 
 class Block:
@@ -177,7 +177,8 @@ def _places_that_may_hide(bodies: Bodies) -> set[int]:
 
 
 def _search_led(lead: bytes, pattern: re.Pattern[bytes]) -> Callable[[bytes, int], int]:
-    """Return a search for a pattern whose matches begin with a byte. Searching for the byte is faster if it is rare."""
+    """Return a search function for a pattern whose matches all begin with `lead`. If that byte is rare, searching for
+    it first is faster."""
 
     def find(data: bytes, at: int) -> int:
         for _ in range(MOST_LEADS):

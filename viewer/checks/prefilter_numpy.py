@@ -287,7 +287,7 @@ class FoundSigns(Struct, frozen=True):
     bits: NDArray[np.uint32]
     """The bits of each message."""
     places: Positions
-    """The offsets in bodies of all characters that may be hidden, in order, except those that an emoji explains."""
+    """The offsets in bodies of all characters that may be hidden, in order, except those that are part of an emoji."""
 
     def rows(self, trigger: Trigger) -> Rows | None:
         """Return a flag for each message, or None for a trigger that has no bit."""
@@ -446,7 +446,8 @@ class _Pass:
         return batch.flags(batch.in_bodies(np.array(matched, np.int64))[1])
 
     def _hiding(self, trigger: Matches, found: Rows) -> Rows:
-        """Return the found messages that contain a hidden character."""
+        """Return the flags of the messages that contain a hidden character, or `found` if it cannot be narrowed
+        down."""
         signs = self._signs
         if signs is None or trigger.search is None or not len(signs.places):
             return found

@@ -533,7 +533,8 @@ class CheckQueue:
         return kind.tool if kind is not None else ""
 
     def bare_tool_of(self, key: int) -> str:
-        """Return the name that links plain calls and replies with this header key; empty if there is none."""
+        """Return the name that links plain calls and replies without an ID that have this header key; empty if there is
+        none."""
         kind = self.plain_kind(key)
         return kind.bare_tool if kind is not None else ""
 

@@ -10,8 +10,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, NoReturn
 
 _COLLECTOR = (100_000, 10, 10)
-"""Garbage collector thresholds, high enough that it does not run in a short command: imports create many objects but
-little garbage."""
+"""Garbage collector thresholds, high enough that the collector does not run in a short command: imports create many
+objects but little garbage."""
 gc.set_threshold(*_COLLECTOR)  # set before click is imported, which takes a third of a short command's time
 
 import click  # noqa: E402

@@ -59,7 +59,7 @@ def command(
     strict_safe: bool,
     threads: int | None,
 ) -> int:
-    """Convert to another format. Anything dropped is listed on stderr. For a folder, writes one file per transcript
+    """Convert to another format. Anything dropped is listed on stderr. For a folder, write one file per transcript
     to -o DIR."""
     audience = options.audience_of(reveal, debug, strict_safe, threads)
     inputs = options.inputs_of(files)

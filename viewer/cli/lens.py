@@ -164,7 +164,7 @@ def command(
 
 
 class _Shown(Struct, frozen=True, gc=False):
-    """A message for an end user."""
+    """A message that an end user sees."""
 
     number: int
     role: str

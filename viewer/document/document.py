@@ -330,7 +330,7 @@ class Document:
                 self._step(size, checks=False)
 
     def read_some(self, size: int) -> None:
-        """Read this many more bytes, or check this many once all are read. Then the document is complete.
+        """Read this many more bytes or, once all are read, check this many. After that, the document is complete.
 
         If the file was rewritten in the meantime, reading restarts."""
         if self.is_complete:
@@ -374,7 +374,7 @@ class Document:
 
     @property
     def unknown(self) -> str | None:
-        """The kind of a nonempty input without a recognized transcript: `json`, `text`, or `binary`."""
+        """The kind of a nonempty input without a recognized transcript (`json`, `text`, or `binary`), or None."""
         return self._reading.unknown
 
     @property

@@ -223,7 +223,7 @@ class LiveDocument(Document):
                 return LiveChange(more=True)
 
     def _drop_reading(self) -> None:
-        """Discard the rest of this reading of a rewritten file. The source restarts by its next poll."""
+        """Discard the remaining changes of a rewritten file. The source restarts at its next poll or earlier."""
         self._changes.skip_to_reset()
         self._is_over = True
 
@@ -273,7 +273,7 @@ class LiveDocument(Document):
         return LiveChange(True, restarted, reason, state=state, more=True)
 
     def _grow(self, data: bytes) -> bool:
-        """Read the next bytes. Return True if they are the first ones, or if the format changed."""
+        """Read the next bytes. Return True if reading begins with them, or restarts because the format changed."""
         before = self._format_choice.head if self._reading.read_to else b""
         began = self._settle(before, data)
         is_open = not self._format_choice.is_fixed and self._reading.read_to + len(data) < HEAD

@@ -77,7 +77,7 @@ _Texts = tuple[str, str | None] | None
 
 
 class Projection(Struct, frozen=True):
-    """What an audience may see of a document. No hidden content is reachable from here."""
+    """What an audience may see of a document. Hidden content cannot be reached through a projection."""
 
     audience: Audience
     _analysis: Analysis
@@ -185,7 +185,7 @@ class Projection(Struct, frozen=True):
         return rows
 
     def items(self, rows: Rows | None = None, first: int = 0) -> Iterator[Item]:
-        """Yield the messages, stray text, and runs of hidden messages from a row on, in input order."""
+        """Yield the messages, stray text, and runs of hidden messages in input order, starting at row `first`."""
         rows = self.rows() if rows is None else rows
         bodies = _bodies(self, rows, first)
         for row in range(first, len(rows)):
@@ -250,11 +250,11 @@ class Projection(Struct, frozen=True):
         return ThreadLookup(self._analysis.index).messages(number) if is_shown else MessageSet()
 
     def thread_of(self, number: int) -> int:
-        """Return the number of the agent that wrote a message; 0 if it is the main one, or others are hidden."""
+        """Return the number of the agent that wrote a message; 0 for the main agent, or if other agents are hidden."""
         return ThreadLookup(self._analysis.index).of(number) if self.audience.reveals(Reveal.SUBAGENT) else 0
 
     def agent_start(self, number: int) -> AgentStart | None:
-        """Return where the agent that wrote a message begins; None if it is the main one, or others are hidden."""
+        """Return where the agent that wrote a message begins; None for the main one, or if others are hidden."""
         thread = self.thread_of(number)
         return self._analysis.index.agents.start(self.transcript_number(number), thread) if thread else None
 
@@ -329,7 +329,7 @@ class Projection(Struct, frozen=True):
         return self._shown(message, number, self._analysis.index.turn(number), message.transcript)
 
     def time_finder(self) -> Callable[[int], int | None]:
-        """Return a function that returns the time of a message in milliseconds, or None if it is not shown."""
+        """Return a function that returns the time of a message in milliseconds, or None if there is no time to show."""
         index, cache = self._analysis.index, VisibilityCache(self._analysis.index, self.audience.sees)
         return lambda number: index.time_ms(number) if cache.sees_kind(index.header_key(number)) else None
 
@@ -372,7 +372,7 @@ class Projection(Struct, frozen=True):
         )
 
     def time_ms(self, number: int) -> int | None:
-        """Return the time of a message in milliseconds, or None if it has none or is not shown."""
+        """Return the time of a message in milliseconds, or None if the message has no time or is not shown."""
         time = self._analysis.index.time_ms(number)
         return time if time is not None and self.audience.sees(self._analysis.index[number]) else None
 
@@ -424,7 +424,7 @@ class Projection(Struct, frozen=True):
         return self._vault.searcher_for(self.audience, index, rows, pattern) if pattern else None
 
     def message_at_byte(self, offset: int) -> int | None:
-        """Return the number of the message at or before this byte of the input. For developers only."""
+        """Return the number of the message at or before this byte; None without messages, or for a safe audience."""
         index = self._analysis.index
         if self.audience.is_safe or not len(index):
             return None
@@ -711,7 +711,8 @@ class WholeInput:
 
 
 def _bodies(projection: Projection, rows: Rows, first: int = 0) -> Iterator[tuple[int, str]]:
-    """Yield the row of each message from a row on, and its body, faster than `Vault.body_for`."""
+    """Yield the row number and the body of each message, starting at row `first`. Faster than repeated
+    `Vault.body_for`."""
     places = [row for row in range(first, len(rows)) if rows.kind(row) is RowKind.MESSAGE]
     index = projection._analysis.index
     return zip(places, projection._vault.texts_for(projection.audience, index, map(rows.value, places)), strict=True)

@@ -56,8 +56,8 @@ class StoredInput:
         return offset == 0 or self._source.read(offset - 1, offset) == b"\n"
 
     def columns_before(self, offset: int, base: int = 0) -> int | None:
-        """Return the number of code points between the start of a line, or `base`, and an offset in it. None if the
-        line is too long to count them quickly, or not valid UTF-8."""
+        """Return the number of code points from the start of the line, or from `base` if that is later, to an offset.
+        Return None if the line is too long to count them quickly, or is not valid UTF-8."""
         first = max(base, offset - BLOCK)
         data = self._source.read(first, offset)
         newest = data.rfind(b"\n")

@@ -275,9 +275,9 @@ class Skipped(Struct, frozen=True):
     transcripts: int = 0
     """The number of transcripts before the one in which reading begins, in the audience's numbering."""
     columns: int = 0
-    """The number of columns before that part in its first line."""
+    """The number of skipped columns in the line in which reading begins."""
     line: int = 0
-    """The number of that line, not counting `lines`."""
+    """The number of the line in which reading begins, not counting `lines`."""
 
 
 NOTHING_SKIPPED = Skipped()

@@ -88,7 +88,7 @@ RECORD_FORMATS = (
     Entry("deepeval", "tables.deepeval", "DEEPEVAL", "DeepEval test run"),
     Entry("chat-history", "tables.chat_history", "CHAT_HISTORY", "Chat history"),
     Entry("chat-apps", "tables.chat_apps", "CHAT_APPS", "Chat app"),
-    Entry("call-log", "tables.call_log", "CALL_LOG", "Log of model calls"),
+    Entry("call-log", "tables.call_log", "CALL_LOG", "Model call log"),
     Entry("garak", "tables.garak", "GARAK", "garak report"),
     Entry("promptfoo", "tables.promptfoo", "PROMPTFOO", "promptfoo results"),
 )
@@ -115,7 +115,7 @@ SERVER_LOG = Entry(
     "server-log",
     "server.reader",
     "SERVER_LOG",
-    "Log of a model server",
+    "Model server log",
     "Received request, Generated response, llm.prediction.input, id_task with prompt",
 )
 
@@ -198,7 +198,7 @@ FORMATS: LazyRegistry[FormatTraits] = LazyRegistry(
         "text.chat_markdown",
         "CHAT_MARKDOWN",
         "ChatGPT chat in Markdown",
-        "headings of speakers: #### You: and #### ChatGPT:, or ## Prompt: and ## Response:",
+        "speaker headings: #### You: and #### ChatGPT:, or ## Prompt: and ## Response:",
     ),
     Entry(
         "specstory",

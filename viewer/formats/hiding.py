@@ -234,7 +234,7 @@ FACTS_OF_CONVERSATIONS = (_OF_CONVERSATIONS - HOLDERS) | {"flags"}
 
 
 def is_flagged(node: JsonNode, lists: Container[str] = ()) -> bool:
-    """True if a flag hides the text of an object. Members in `lists` are no flags if they are lists."""
+    """True if a flag hides the text of an object. A member named in `lists` is not a flag if its value is an array."""
     if type(node) is LazyNode and (type(node.value) is not dict or DECIDING.isdisjoint(node.value)):
         return False
     return any(

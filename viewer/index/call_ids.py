@@ -146,4 +146,4 @@ class CallTable:
 
 def short_hashes(call_ids: Sequence[str]) -> Column:
     """Return the hashes under which a table stores these call IDs."""
-    return array("I", array("q", map(hash, call_ids)).tobytes())[_LOW_HALVES]  # half the time of a loop
+    return array("I", array("q", map(hash, call_ids)).tobytes())[_LOW_HALVES]  # takes half as long as a loop

@@ -271,7 +271,7 @@ class CallLedger:
         return self._threads[thread]
 
     def _reachable(self, thread: int) -> Iterator[ThreadCalls]:
-        """Yield the calls that a reply in this thread may answer: first those of its thread, then all others."""
+        """Yield the calls that a reply in this thread may answer: those of the thread, then those of other agents."""
         if thread in self._threads:
             yield self._threads[thread]
         yield from (calls for number, calls in self._threads.items() if number not in (0, thread))
@@ -361,8 +361,8 @@ class CallLedger:
         *,
         is_passed: bool,
     ) -> None:
-        """Like `add_pairs`, for columns, and without reports. `tools` are results of `tool_number`, and `order` lists
-        the pairs in the order of their replies."""
+        """Add pairs like `add_pairs`, but from columns and without reports. `tools` are numbers from `tool_number`, and
+        `order` lists the pairs in the order of their replies."""
         first = len(self)
         if is_passed:
             self._passed = first

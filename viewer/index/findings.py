@@ -107,7 +107,8 @@ class Findings:
         return self._kept.get(code, 0) >= self.most_per_code > 0 and code in self.more
 
     def count_omitted(self, rule: Rule, reason: str | None, count: int) -> None:
-        """Add this many diagnostics that `omits` is true for, of hidden messages that have none of this kind yet."""
+        """Count this many diagnostics for which `omits` is true. They belong to hidden messages that have no diagnostic
+        of this kind yet."""
         self.add_more(rule.code, count)
         self._newest.pop(_KIND_OF[rule.code, reason], None)
 

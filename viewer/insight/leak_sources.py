@@ -33,7 +33,7 @@ _WINDOW = 4
 _FEW_ALONE = 8
 """Below this number of sequences, checking them together costs more than checking each one."""
 _REPEATED = 4
-"""With this many positions of each sequence, few are alone."""
+"""If sequences have this many positions on average, few are alone."""
 _FEW = 256
 """With fewer sequences than this, joining costs more than it saves."""
 _SPARE = 32
@@ -76,7 +76,7 @@ class Source(Struct, frozen=True, dict=True):
 
     @cached_property
     def _drafts_in_order(self) -> tuple[list[Span], list[int]]:
-        """The drafts in order, and how far the drafts up to each one reach."""
+        """The drafts in order and, for each draft, the furthest end of the drafts up to it."""
         drafts = sorted(self._drafts)
         return drafts, [*accumulate((last for _, last in drafts), max)]
 
@@ -139,7 +139,7 @@ class Passage(Struct, frozen=True):
 
 
 class _Found(Struct, frozen=True):
-    """The known sequences in a shown text, in order: where each begins in it and in the sources."""
+    """The known sequences in a shown text, in order: where each begins in the text and in the sources."""
 
     at: Positions
     places: Positions
@@ -161,7 +161,7 @@ class Grams:
         self._words: list[Words] = []
         """The positions of the words in each source."""
         self._keys = np.zeros(2 * APART, np.int64)
-        """The keys of the words of all sources, after `APART` zeros. No word of a shown text equals a zero."""
+        """The word keys of all sources, after `APART` zeros. No word of a shown text has the key 0."""
         self._first = self._end = 0
         """The positions where the searched sources begin and end."""
         self._index = SequenceIndex()
@@ -169,7 +169,7 @@ class Grams:
         self._found: dict[Words, _Found] = {}
 
     def begin(self) -> None:
-        """Leave everything that was added so far out of later searches."""
+        """Exclude everything that was added so far from later searches."""
         self._first = self._end
         self._index.begin()
 
@@ -205,8 +205,8 @@ class Grams:
         return self._keys[first : first + self._lengths[source]]
 
     def expect(self, text: Words) -> None:
-        """Announce a shown text, whose passages are in what was added so far. The texts that are expected before the
-        first call of `passages` are searched together."""
+        """Announce a shown text, to be compared with everything added so far. Texts that are announced before the first
+        call of `passages` are searched together."""
         if self._end > self._first:
             self._expected[text] = self._index.borders(self._end)
         else:
@@ -236,7 +236,7 @@ class Grams:
         return kept
 
     def _search(self) -> None:
-        """Search for the expected texts."""
+        """Find the known sequences in all announced texts."""
         if not self._expected:
             return
         texts, borders = [*self._expected], [*self._expected.values()]
@@ -261,8 +261,8 @@ class Grams:
             self._found[text] = _Found(at[first:end] - start, places[first:end], hopeful) if end > first else _NOTHING
 
     def _sequences(self, text: Words, covered: bytearray) -> list[_Sequence]:
-        """Return the sequences of a shown text that may be in a passage, in order: where each begins in it and in the
-        sources, and its length in words. Sequences that are adjacent on both sides are joined."""
+        """Return the sequences of a shown text that may be in a passage, in order. Sequences that are adjacent in both
+        the text and its source are joined."""
         if text not in self._found:
             if text not in self._expected:
                 self.expect(text)
@@ -283,8 +283,9 @@ class Grams:
 
     @staticmethod
     def _are_hopeful(texts: Texts, at: Positions, places: Positions) -> NDArray[np.bool_]:
-        """Return false for sequences that are in no passage: common phrases of three to five words, with no other
-        sequence near them on a diagonal, around which too few words would continue a passage."""
+        """Return a flag for each sequence: false if it is in no passage. Such a sequence is a common phrase of three to
+        five words, with no other sequence near it on a diagonal, and too few words around it that would continue a
+        passage."""
         order, first = _groups(at, places)
         diagonals = (places - at)[order]
         last = np.append(first[1:], len(order)) - 1
@@ -336,7 +337,7 @@ class Grams:
 
 
 def _side_by_side(texts: Sequence[Keys], starts: Sequence[int]) -> Keys:
-    """Return the keys of texts that begin at these positions, with other keys around them."""
+    """Return an array that contains the keys of each text at its start position, and `NO_WORD` everywhere else."""
     found = np.full(starts[-1], NO_WORD, np.int64)
     for keys, start in zip(texts, starts, strict=False):
         found[start : start + len(keys)] = keys
@@ -344,11 +345,11 @@ def _side_by_side(texts: Sequence[Keys], starts: Sequence[int]) -> Keys:
 
 
 def _groups(at: Positions, places: Positions) -> tuple[Positions, Positions]:
-    """Return an order of sequences, and where in it groups begin that no chain connects: the sequences of a group have
-    near diagonals, and are near each other in the shown text.
+    """Return an order of the sequences in groups, and where in that order each group begins. The sequences of a group
+    have nearby diagonals, and are near each other in the shown text, so no chain connects two groups.
 
-    A chain is also not cut off by a sequence of another group: all sequences on a diagonal between two sequences of a
-    group belong to it."""
+    A sequence of another group cannot cut off a chain either: all sequences on a diagonal between two sequences of a
+    group belong to that group."""
     diagonals = places - at
     order = diagonals.argsort()
     group = np.zeros(len(at), np.int64)
@@ -425,7 +426,7 @@ class _Chain:
         self.first, self.end = at, at + length
         self.source_first, self.source_end = place, place + length
         self.size = length
-        """The number of words of the shown text that are in a sequence."""
+        """The number of words of the shown text that are in a sequence of this chain."""
         self.gaps: list[tuple[int, int, int, int]] = []
         """Where the words between two sequences begin and end, in the shown text and in the source."""
         self.words = 0.0
@@ -457,8 +458,8 @@ class _Chain:
         return False
 
     def extend(self, sides: Sides) -> set[int]:
-        """Add equal words between the sequences and beyond both ends. Return the words of the shown text that are in
-        the source."""
+        """Add equal words between the sequences and beyond both ends. Return the positions in the shown text of all
+        words that are in the source."""
         places = {*range(self.first, self.end)}
         for first, end, _, _ in self.gaps:
             places.difference_update(range(first, end))

@@ -64,7 +64,8 @@ slow."""
 _ASCII_META_SIGNS = tuple(sign for sign in _META_SIGNS if sign.isascii())
 
 _LONGEST_META = 40
-"""The maximum length of such wording in ASCII, except at the start of a text, where other characters may precede it."""
+"""The maximum length of a `META` match in ASCII, except at the start of a text, where other characters may precede
+it."""
 
 Work = Callable[[], None]
 
@@ -154,7 +155,7 @@ def find_leaks(
 ) -> Answers:
     """Compare each answer with the hidden text before it.
 
-    `shown` is the same input as the end user sees it. Boilerplate is not yet known at this point; see
+    `shown` is the end user's view of the same input. Boilerplate is not yet known at this point; see
     `mark_boilerplate`."""
     state, hidden = _State(0, 0, sources), _Hidden(sources)
     leaks: list[Leak] = []
@@ -188,7 +189,7 @@ class _Text(Struct, frozen=True, dict=True):
 
     @cached_property
     def source(self) -> Source:
-        """The text as a source."""
+        """The body of the message, as a source of leaks."""
         return Source(self.message.number, self.kind or "", self.body)
 
 
@@ -313,7 +314,7 @@ class _Hidden:
         self._of_answers: dict[Words, tuple[Grams, Grams, Grams]] = {}
 
     def prepare(self, texts: Iterable[tuple[_Text, Words]]) -> None:
-        """Index the hidden texts among the next ones, and announce the answers among them."""
+        """Index the hidden texts among these texts, and announce the answers among them."""
         newest = self._instructions, self._thoughts, self._replies
         for text, words in texts:
             if text.message.transcript != self._transcript:
@@ -336,13 +337,13 @@ class _Hidden:
         return self._instructions if kind in _INSTRUCTIONS else self._thoughts
 
     def of_answer(self, words: Words) -> tuple[Grams, Grams, Grams]:
-        """Return the indexes of replies, instructions, and thoughts before an answer."""
+        """Return the indexes of the replies, instructions, and thoughts that precede an answer."""
         return self._of_answers.pop(words)
 
 
 def _begun(grams: Grams, before: Grams) -> Grams:
-    """Return an index for new hidden text. Only an index of the texts that are read now is used again, so the text of
-    earlier turns is not kept."""
+    """Return an index for new hidden text. An index from before these texts is replaced, so the text of earlier turns
+    is not kept; a newer one is reused."""
     if grams is before:
         return Grams()
     grams.begin()
@@ -386,7 +387,8 @@ class _State:
         self._allowed_texts.update(text for text, _ in rare)
 
     def hide(self, text: _Text, words: Words, rare: Sequence[Rare]) -> None:
-        """Note the words and rare strings of a hidden text."""
+        """Note the words and rare strings of hidden text. Tool text is allowed instead if tools are not searched
+        for."""
         if text.kind == "tool" and text.kind not in self._sources:
             self._allow(words, rare, self._allowed)
             return
@@ -443,7 +445,8 @@ def _span(kind: str, passage: Passage, words: Words) -> LeakSpan:
 
 
 def _meta_wording(text: str) -> Iterator[re.Match[str]]:
-    """Yield the wording of reasoning. The slow search runs only near its signs."""
+    """Yield the wording that is typical of reasoning. The slow search runs only near strings that such wording
+    contains."""
     lowered = text.lower()
     if not lowered.isascii():
         return META.finditer(text) if any(map(lowered.__contains__, _META_SIGNS)) else iter(())
@@ -460,7 +463,7 @@ def _places_of(text: str, strings: Iterable[str]) -> Iterator[int]:
 
 
 def _meta_wording_near(text: str, signs: Sequence[int]) -> Iterator[re.Match[str]]:
-    """Yield the wording that contains one of the signs at these places."""
+    """Yield the wording at the start of the text, and the wording that contains one of the signs at these offsets."""
     at_start = META.match(text)
     if at_start:
         yield at_start

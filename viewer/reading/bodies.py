@@ -152,7 +152,7 @@ def string_data(raw: bytes) -> bytes | None:
     try:
         text, end = scanstring(raw.decode(), 1, False)
         return text.encode() if end == len(raw) and raw.startswith(b'"') else None
-    except ValueError:  # also for half of a surrogate pair
+    except ValueError:  # also raised for half of a surrogate pair
         return None
 
 
@@ -294,7 +294,7 @@ def _add_nested_python(joined: _Joined, piece: Piece, read: Callable[[int, int],
 
 
 def _add_html(joined: _Joined, piece: Piece, read: Callable[[int, int], bytes], ids: Decoder | None) -> None:
-    """Add part of a JSON string, and undo the character references in it."""
+    """Add part of a JSON string, and decode the character references in it."""
     raw = read(piece.start, piece.end)
     at = 0
     for found in _REFERENCE.finditer(raw):

@@ -330,8 +330,8 @@ TEXT_SIGNS = (
     *(sign for sign in MARK_SIGNS if sign != _BAR),
     *sorted({one[:_LONGEST_SIGN].lower() for one in (*_SPELLINGS, b"<|channel|>") if one.startswith(_BAR)}),
 )
-"""Like `MARK_SIGNS`, and every embedded turn outside JSON also contains one of these. Code has `<|` in many other
-tokens."""
+"""Every mark, and every embedded turn outside JSON, contains one of these, ignoring case. They do not include `<|`,
+because code has it in many other tokens."""
 TOKEN_SIGNS = (
     b"<turn",
     b"<s>",

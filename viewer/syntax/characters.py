@@ -86,9 +86,10 @@ _MAY_HIDE = {
     b"\xf0": rb"\xF0(?:\x9B\xB2|\x9D\x85)",
     b"\xf3": rb"\xF3\xA0",
 }
-"""Patterns that together match every hidden character beyond ASCII, and a few others, by its first byte.
+"""Patterns, by first byte, that together match every hidden character beyond ASCII, and a few others.
 
-The native accelerator searches fastest if the seventh byte from any of these has few other second bytes."""
+The order matters: the native accelerator groups each first byte with the seventh one after it, and is fastest if the
+first bytes of a group have few different second bytes."""
 MAY_HIDE = lazy_regex(b"|".join(_MAY_HIDE.values()))
 MAY_HIDE_BY_LEAD = tuple((lead, lazy_regex(pattern)) for lead, pattern in _MAY_HIDE.items())
 """The patterns of `_MAY_HIDE` by first byte. In a large block, it is faster to search for them one after another,

@@ -237,7 +237,8 @@ class Reader:
         self.position = found.end()
 
     def _next(self) -> int:
-        """Return the position after any trivia. Several marks in turn are compared with what is there."""
+        """Return the position after any trivia. It is kept, because the text there is often compared with several
+        marks."""
         if self.position not in self._trivia:
             found = _TRIVIA.match(self.text, self.position)
             self._trivia = self.position, found.end() if found else self.position

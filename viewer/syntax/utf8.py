@@ -20,7 +20,7 @@ _NOT_ASCII = lazy_regex(rb"(?>" + _WELL_FORMED + rb")++|(" + _BEGUN + rb"|[\x80-
 
 
 LONGEST_DECODED = 4096
-"""The maximum length in bytes. Longer text is decoded in parts, because most parts of most text are ASCII."""
+"""The maximum number of bytes to decode at a time. Most text is mostly ASCII, and parts in ASCII need no decoding."""
 
 
 def is_utf8(data: bytes) -> bool:

@@ -26,7 +26,7 @@ _PYTHON_TYPES: dict[str, tuple[type, ...]] = {
     "array": (list,),
     "object": (dict,),
 }
-"""The types of values in Python. A float without a fraction is also an integer."""
+"""The Python types of values, by JSON Schema type. A float without a fraction is also an integer."""
 
 
 def judge_of(schema: Schema | bool) -> Judge | None:

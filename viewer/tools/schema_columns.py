@@ -32,7 +32,7 @@ class SchemaColumns:
         self.parts, self.names, self.text = bytearray(), bytearray(), bytearray()
         self._numbers: dict[str, int] = {}
         self._added: dict[int, tuple[Schema, int]] = {}
-        """The schemas with parts by identity, and their parts. Tools with equal declarations share a schema."""
+        """The schemas that have a part, with its number, by identity. Tools with equal declarations share a schema."""
 
     def number(self, tool: str) -> int | None:
         """Return the number of the part for a tool, or None for a tool that was not added."""

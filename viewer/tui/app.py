@@ -285,7 +285,7 @@ class ViewerApp(App[int], inherit_bindings=False):
         await self._switcher.show_list(shown, self._choose)
 
     async def _choose(self, choice: Choice | None) -> None:
-        """Open the file chosen in the list. If there is none, return to the file below the list, or end the app."""
+        """Open the file chosen in the list. If none was chosen, return to the file below the list, or end the app."""
         if choice is None:
             covered = self._lists.uncover()
             if covered is None:
@@ -523,7 +523,7 @@ class ViewerApp(App[int], inherit_bindings=False):
     # Events.
 
     async def on_event(self, event: events.Event) -> None:
-        """Queue a key or mouse event, and record its time so that background tasks yield. Handle others now."""
+        """Queue key, mouse, and paste events, and handle others now. Record when a key or the mouse was used."""
         if isinstance(event, events.InputEvent):
             self.last_key_at = time.monotonic()
         if isinstance(event, events.InputEvent | events.Paste) and not event.is_forwarded:

@@ -133,8 +133,8 @@ class _InnerReader:
         return self.read_events if inner.events else self.read_any if inner.always else self.read
 
     def read_events(self, value: JsonNode) -> JsonNode | None:
-        """Return the data of the server-sent events in a string, the objects on its lines, or the JSON in it, or None
-        if there is none of them."""
+        """Return what a string contains: the data of server-sent events, an object on each line, or other JSON. Return
+        None if it contains none of these."""
         if value.kind is not JsonKind.STRING or not value.closed or isinstance(value, InnerNode):
             return None
         if _begins_json(value):

@@ -16,7 +16,7 @@ class ChatMLJsonReader(JsonDocuments):
     def __init__(self, record: Recorder, options: ReadOptions) -> None:
         super().__init__(record)
         self._array = RegularArray(-1)
-        """The document that was read last, as far as it is regular."""
+        """The regular part of the document that was read last."""
 
     def find_end(self) -> int | None:
         if self._array.start != self.base + self.at:

@@ -73,7 +73,7 @@ _HEADERS = {
 }
 _NUMBERS = {role: number for number, role in enumerate(_HEADERS)}
 _BETWEEN = b"\n"
-"""A byte that no JSON string has, between the bodies that are searched together."""
+"""The separator of bodies that are searched together: a byte that cannot occur in a JSON string."""
 MOST_SIGNED_TOGETHER = 1024
 """The maximum number of messages that are searched together for signs of marks."""
 
@@ -129,7 +129,7 @@ class RegularFrames(Struct):
 
 
 class RegularArray:
-    """Reads the messages of an array while its bytes arrive, as long as it is regular."""
+    """Reads the messages of an array as its bytes arrive, as long as the array is regular."""
 
     def __init__(self, start: int) -> None:
         self.start = start
@@ -139,9 +139,9 @@ class RegularArray:
         self.is_whole = False
         """True if the whole array was read."""
         self._size = 0
-        """The length of what was read."""
+        """The number of bytes that were read."""
         self._rest: BracketCount | None = None
-        """The search for the end of the array in the bytes after that."""
+        """The search for the end of the array, starting after the first `_size` bytes."""
         self._is_irregular = False
 
     def end(self, data: bytes | bytearray, start: int) -> int | None:
@@ -151,8 +151,8 @@ class RegularArray:
         return start + self._size if self._rest is None else self._rest.end(data, start + self._size)
 
     def _read(self, data: bytes | bytearray, start: int) -> None:
-        """Read as many messages as possible. After bytes that are no message even with the ones that arrived later, the
-        array is irregular."""
+        """Read as many messages as possible. The array is irregular if its next bytes are still no message after more
+        bytes have arrived."""
         size = self._size
         at = self._read_frames(data, start) if size or data.startswith(b"[", start) else start
         if self.is_whole:

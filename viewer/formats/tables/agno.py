@@ -75,7 +75,8 @@ _ALL = (
 )
 _MESSAGE = with_split_prompts((*_ALL, *CHAT))
 _MESSAGE_OF_MODEL = (*_ALL, RecordRule((is_("role", "user"),), Kind.INJECTED, "user", "content", **_TIME), *CHAT)
-"""A message of a run whose input is known. The message for the model may contain more than the user typed."""
+"""Rules for a message of a run that records its input. User messages are hidden, because Agno may have added text to
+them."""
 _RUN = (
     RecordRule(
         (When(_INPUT, kind=JsonKind.STRING),),
@@ -105,7 +106,7 @@ _RUNS = (
     RecordRule((has(_IS_MEMBER),), None),
     *_RUN,
 )
-"""A run of a session. A run of a team's member belongs to a run of the team."""
+"""Rules for a run in a session. A run with `parent_run_id` is that of a team member, which counts as a sub-agent."""
 _LISTS = ("runs", "memory.runs")
 
 AGNO = RecordFormat(

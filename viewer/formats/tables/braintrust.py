@@ -27,7 +27,8 @@ _START, _END = "metrics.start|created", "metrics.end|metrics.start|created"
 _IS_CALL = (is_(_TYPE, "llm"),)
 _CHOICE = "output[0].message"
 _OTHERS = (RecordRule((has("message"),), each="message", rules=TRACED), RecordRule((), Kind.UNKNOWN, "assistant"))
-"""The choices of a completion, which is stored without the object around them."""
+"""Rules for the choices after the first. Braintrust stores choices as a list, without the completion object around
+it."""
 _LISTS = ("events", "data", "rows")
 
 BRAINTRUST = RecordFormat(

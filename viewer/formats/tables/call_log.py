@@ -1,4 +1,4 @@
-"""Logs of model calls: proxies (Helicone), DSPy, OpenAI evals, and Hugging Face pipelines."""
+"""Model call logs: proxies (Helicone), DSPy, OpenAI evals, and Hugging Face pipelines."""
 
 from __future__ import annotations
 
@@ -197,7 +197,7 @@ _GENERATED = ("messages", "choices", "type", "role", "inputs")
 
 CALL_LOG = RecordFormat(
     name="call-log",
-    title="Log of model calls",
+    title="Model call log",
     container=Container.JSON,
     signatures=(
         *(Signature(93, bodies) for bodies in _BODIES),

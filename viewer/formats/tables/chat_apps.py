@@ -1,5 +1,5 @@
 """Chat apps: the chats that LM Studio, DeepSeek, LobeChat, TypingMind, Chatbox, text-generation-webui, big-AGI,
-Chainlit, and the command `llm` save or export."""
+Chainlit, and the `llm` command save or export."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ _LOGGED = (
     RecordRule((), Kind.SAID, "assistant", "response"),
 )
 
-# text-generation-webui: the chat as the user saw it, in HTML, and as the model got it.
+# text-generation-webui: the text that the model got, and the displayed text, which has HTML character references.
 
 _OOBABOOGA = (("internal", "visible"), ("data", "data_visible"))
 _TEXT = JsonKind.STRING
@@ -134,7 +134,7 @@ _PAIRS = (
 
 
 def _pair(kind: Kind, *, html: bool = False) -> tuple[RecordRule, ...]:
-    """Return the rules for a message of the user with its answer, either of which may be missing."""
+    """Return the rules for a user message and its answer, either of which may be missing."""
     also = tuple(
         RecordRule((has(at),), kind, role, at, html=html) for at, role in (("[0]", "user"), ("[1]", "assistant"))
     )
@@ -143,7 +143,8 @@ def _pair(kind: Kind, *, html: bool = False) -> tuple[RecordRule, ...]:
 
 
 _OF_MESSAGE = (RecordRule((has("versions|attachments|tool_sequence"),), Kind.UNKNOWN), RecordRule((), None))
-"""Earlier versions of an answer, files and search results that the program added, and calls with their results."""
+"""Rules for the hidden extras of a message: earlier versions of an answer, attached files and search results, and calls
+with their results."""
 _WEBUI = tuple(
     RecordRule(
         (has(sent), has(shown)),
@@ -202,7 +203,7 @@ _AGI_CHAT = RecordRule(
     (has("messages[0].sender|messages[0].fragments"),), each="messages[]", rules=_AGI_MESSAGE, starts=True, session="id"
 )
 
-# Chainlit: each thread has steps. Messages are steps, too.
+# Chainlit: each thread consists of steps, some of which are messages.
 
 _STEP_TEXT = "output.content|output"
 _SPOKEN_STEPS = (

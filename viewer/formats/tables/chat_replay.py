@@ -28,7 +28,8 @@ _ANSWERS = tuple(
         *("startDebugging", "terminal", "terminalExplain", "tests", "unknown", "vscode", "workspace"),
     )
 )
-"""The names of requests whose answers appear in the chat. Others find titles, sum up, or belong to other agents."""
+"""The first part of the names of requests whose answers appear in the chat. Other requests generate titles or
+summaries, or belong to other agents."""
 _MESSAGE = "response.message"
 _IS_ANSWER = (
     is_("kind", "request"),
@@ -37,7 +38,7 @@ _IS_ANSWER = (
     is_("response.type", "success", "ChatMLSuccess"),
 )
 _STRINGS = (PartRule((is_("value.type", "stateful_marker"),), None),)
-"""An answer consists of strings."""
+"""Rules for an answer, which is a list of strings. Stateful markers are omitted."""
 _FAILED = (W_RUN_ERROR, "api")
 _LOG = (
     RecordRule((has("thinking.text"),), Kind.THOUGHT, "assistant", "thinking.text", goes_on=True),
@@ -87,7 +88,7 @@ _LOG = (
     RecordRule((), Kind.UNKNOWN, "assistant", "response|content|args"),
 )
 _MOST_BEFORE = 16
-"""The maximum number of logs before the first answer."""
+"""The first answer of a prompt must be among this many logs."""
 _IS_TEXT = When("prompt", kind=JsonKind.STRING)
 _NO_ANSWER = tuple(is_not(f"logs[{place}].name", *_ANSWERS) for place in range(_MOST_BEFORE))
 _PROMPT = (
@@ -110,7 +111,7 @@ _PROMPT = (
     RecordRule((has("logs"),), each="logs[]", rules=_LOG),
     RecordRule((has("logs"),), None),
 )
-"""A prompt without an answer in the chat has only a name."""
+"""Rules for a prompt and its logs. If no answer appears in the chat, `prompt` is not a message of the user."""
 
 CHAT_REPLAY = RecordFormat(
     name="chat-replay",

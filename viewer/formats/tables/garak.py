@@ -1,4 +1,4 @@
-"""garak: reports of a vulnerability scanner. Each attempt is a prompt with the answers of the scanned model."""
+"""garak: vulnerability scanner reports. Each attempt is a prompt with the scanned model's answers."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _TURNS, _HISTORY = "conversations[0].turns", "messages[0]"
 
 
 def _rules(said: Kind) -> Iterator[RecordRule]:
-    """Yield the rules for an attempt, or a hit. `said` is the kind of what was said."""
+    """Yield the rules for an attempt or a hit. `said` is the kind of the prompt and the answer."""
     around = said if said is Kind.REPLAYED else Kind.UNKNOWN
     yield RecordRule((has(f"{_TURNS}[0]"),), around, each=f"{_TURNS}[]", rules=_TURN)
     yield RecordRule((has("conversations[1]"),), around, each="conversations[1:].turns[]", rules=_TURN, unused=True)

@@ -441,7 +441,7 @@ class Inner(Struct, frozen=True):
     always: bool = False
     """True if the string may contain JSON other than an object or an array."""
     events: bool = False
-    """True if the string may contain server-sent events or lines with objects, which become an array."""
+    """True if the string may contain server-sent events or objects on separate lines, which become an array."""
 
 
 class Family(Enum):

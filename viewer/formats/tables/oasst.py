@@ -1,4 +1,4 @@
-"""OpenAssistant: messages, threads, and trees of messages, as its data sets store them."""
+"""OpenAssistant: messages, threads, and message trees from its data sets."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _IS_GENERATED = (
         *("labels", "events", "tree_state", "detoxify"),
     ),
 )
-"""The condition that a model wrote an answer. In other formats, the flag would hide it."""
+"""The conditions for an answer that a model wrote. In other formats, `synthetic` would hide the answer."""
 _MESSAGE = (
     *(
         RecordRule((When("review_result", kind=kind), has("text")), Kind.UNKNOWN, "@role", "text", **_TIME)
@@ -77,4 +77,4 @@ OASST = RecordFormat(
     ),
     threads=Threads("message_id", "parent_id"),
 )
-"""A message that answers an earlier one starts another branch."""
+"""A message that replies to a message before the previous one starts another branch."""

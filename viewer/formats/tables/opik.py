@@ -1,4 +1,4 @@
-"""Opik: exported traces with their spans, and spans, one per line or as a list."""
+"""Opik: exported traces with their spans, and single spans, one per line or in a list."""
 
 from __future__ import annotations
 

@@ -82,7 +82,7 @@ _REJECTED = ("rejected", "rejected_messages", "rejected_response", "non_preferre
 
 
 _DIALOGUES = ("chat", "sample", "text")
-"""Members with a whole conversation in one string, as in the data sets of Glaive and Guanaco."""
+"""Members that may contain a whole conversation in one string, as in the Glaive and Guanaco data sets."""
 
 
 def _answer(names: tuple[str, ...], conditions: tuple[When, ...], *, unused: bool = False) -> tuple[RecordRule, ...]:
@@ -171,7 +171,7 @@ _ALTERNATING = (
         faults=(Fault("data", default=(W_RECORD_UNKNOWN, None)),),
     ),
 )
-"""The turns of UltraChat: the user and the assistant take turns."""
+"""Rules for UltraChat rows, in which user and assistant messages alternate."""
 
 _ROW = (
     RecordRule((has("system|system_prompt"),), Kind.INSTRUCTION, "system", "system|system_prompt"),

@@ -1,4 +1,4 @@
-"""Split a text with several speakers, each named by a label such as `Human:`, into the turns of a conversation."""
+"""Split text with several speakers, each named by a label such as `Human:`, into the turns of a conversation."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _OTHERS = {
         *("inputs?", "outputs?", "results?", "responses?"),
     ),
 }
-"""The labels of text that nobody spoke, as patterns."""
+"""Patterns, by kind, of the labels before text that no user or assistant said."""
 _ROLES = {
     Kind.INSTRUCTION: "system",
     Kind.CALL: "assistant",
@@ -55,7 +55,7 @@ _UNSPOKEN = (
     + f"|{_OTHERS[Kind.UNKNOWN][0]})"
     + _SUFFIX
 )
-"""Labels that hide text in any case and wherever they begin a line."""
+"""A pattern for labels that hide text, whether in capitals or not, wherever they begin a line."""
 _START = r"(?:\A|(?<=\n))[ \t]*"
 _BEGINS = lazy_regex(rf"\s*(?:\#\#\# ?)?(?i:{_SPOKEN}|system):")
 _FORMS = (
@@ -63,7 +63,8 @@ _FORMS = (
     ("upper", rf"{_START}(?P<label>[A-Z][A-Z _-]{{1,40}}):", rf"{_START}(?P<label>(?i:{_UNSPOKEN})):"),
     ("title", rf"{_START}(?P<label>(?i:{_SPOKEN})):", rf"{_START}(?P<label>(?i:{_UNSPOKEN})):"),
 )
-"""For each way of writing labels, a pattern for all of them, and one for those that hide text in any case."""
+"""For each label style, a pattern for all labels, and one for labels that hide text whether or not they are in
+capitals."""
 _LABELS = {name: lazy_regex(f"{first}|{second.replace('label', 'other')}") for name, first, second in _FORMS}
 _STEMS = (
     r"th?ou?g|thou?t|think|reaso|reflect|critiqu|observ|action|sys|sytem|instruct|inner|intern|scratch|analys|planning"
@@ -99,11 +100,12 @@ LABELS = tuple(
     for word in ("human", "user", "system", "assistant")
     for label in (word, word.capitalize(), word.upper())
 )
-"""The beginnings of such a text."""
+"""The strings with which text with several speakers may begin."""
 
 
 def prompt_runs(text: str) -> Sequence[Run]:
-    """Split a prompt into turns. Without labels, or with only one, the user typed it, unless a template made it."""
+    """Split a prompt into turns. A prompt with at most one label was typed by the user, unless it is a filled-in
+    template."""
     runs = _turns(text)
     if runs and (len(runs) > 1 or runs[0][0] is not Kind.SAID):
         return runs
@@ -111,8 +113,8 @@ def prompt_runs(text: str) -> Sequence[Run]:
 
 
 def answer_runs(text: str) -> Sequence[Run]:
-    """Split an answer that begins with its conversation into turns. If the only label is not that of the assistant, the
-    text may be anything."""
+    """Split an answer that begins with the conversation before it into turns. An answer whose only label is not the
+    assistant's stays hidden, because it may be anything."""
     runs = _turns(text)
     if len(runs) > 1:
         return runs
@@ -127,8 +129,8 @@ def answer_runs(text: str) -> Sequence[Run]:
 
 
 def _turns(text: str) -> list[_Turn]:
-    """Split the text into turns; none without a label at the beginning. Only what the user and the assistant spoke is
-    said; everything else stays hidden, even a turn that begins inside a thought."""
+    """Split the text into turns. Return none if it does not begin with a label. Only text of the user and the assistant
+    is shown; everything else stays hidden, even a turn that begins inside a thought."""
     if not _BEGINS.match(text):
         return []
     labels, doubtful = _labels(text)
@@ -183,12 +185,12 @@ def _begins_paragraph(text: str, at: int) -> bool:
 
 
 def _lines(label: re.Match[str]) -> str:
-    """Return line breaks in place of a label, because what follows it begins a line."""
+    """Return as many line breaks as the label has characters, because the text after a label counts as a new line."""
     return "\n" * len(label[0])
 
 
 def _hidden(text: str) -> list[Span]:
-    """Return the spans of a text without labels that are between marks which hide them, in order."""
+    """Return the spans between marks that hide text, in order. `text` contains line breaks in place of its labels."""
     data = text.replace(_END, " " * len(_END)).encode("utf-8", "replace")
     if not MAY_BE_MARK.search(data):
         return []
@@ -230,7 +232,7 @@ def _turn(text: str, start: int, end: int, role: str) -> list[_Turn]:
 
 
 def _trimmed(text: str, kind: Kind, start: int, end: int, role: str) -> list[_Turn]:
-    """Return the run without the whitespace around it, if there is any text."""
+    """Return the run without the whitespace around it, or an empty list if there is no other text."""
     inside = text[start:end]
     if not inside.strip():
         return []

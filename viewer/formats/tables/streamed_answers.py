@@ -104,7 +104,7 @@ _OLLAMA = (
         ),
     ),
 )
-"""The lines of Ollama, which have no ID."""
+"""Rules for Ollama lines, which have no ID."""
 _ERROR = RecordRule(
     (has("error"),),
     Kind.NOTICE,

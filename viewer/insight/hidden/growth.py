@@ -1,4 +1,4 @@
-"""Growth of passages: how far equal words continue around a word sequence that is in hidden text, past edited ones."""
+"""Growth of passages: how far equal words continue around a word sequence from hidden text, past edited words."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from numpy.typing import NDArray
 from viewer.insight.hidden.word_keys import CONTENT, UNSPACED_WORD, Keys, Positions
 
 EQUAL, EDITED = 2, 3
-"""The weights of equal and edited words where a passage is extended, so that it stays equally dense."""
+"""The weights of equal and edited words in an extension of a passage, chosen to keep the passage dense enough."""
 MOST_SPARE = 2 * EDITED
-"""The credit with which an extension may skip edited words before equal words make up for them. More would stretch the
-passage over text of another origin."""
+"""The maximum spare weight with which an extension may skip edited words before equal words make up for them. More
+would stretch the passage over text of another origin."""
 GAP = 4
 """The maximum number of words between two sequences of a passage."""
 SLIP = 3
-"""The maximum difference in words between a passage and its source."""
+"""The maximum difference in words between a gap in a passage and the corresponding gap in its source."""
 APART = 16
 """The number of words left between two texts, so that no passage spans both."""
 NO_WORD = -1
-"""The key between shown texts. Between hidden texts it is 0, so these keys are never equal."""
+"""The key between shown texts. The key between hidden texts is 0, so the two keys are never equal."""
 
 
 class Sides(Struct, frozen=True):
@@ -33,14 +33,14 @@ class Sides(Struct, frozen=True):
     base: int
     """The position of the first word of the source."""
     covered: bytearray
-    """The words of the shown text that have a known origin."""
+    """A flag for each word of the shown text: 1 if its origin is already known."""
 
     def grow(self, at: int, place: int, step: int, spare: int) -> tuple[list[int], int, int, int]:
-        """Follow equal words in one direction, past edited ones, as long as the passage stays dense. `spare` is the
-        weight of its equal words minus the weight of its edited words.
+        """Follow equal words in one direction, past edited words, as long as the passage stays dense. `spare` is the
+        weight of the passage's equal words minus the weight of its edited words.
 
-        Return the equal words of the shown text, where the passage ends on both sides, and its remaining spare
-        weight."""
+        Return the positions of the equal words in the shown text, the ends of the passage in the shown text and in the
+        source, and the remaining spare weight."""
         found: list[int] = []
         shown, source, covered = self.shown, self.source, self.covered
         dense = 0, at, place, spare
@@ -59,8 +59,8 @@ class Sides(Struct, frozen=True):
             at, place = at + step * skipped, place + step * left
 
     def _detour(self, at: int, place: int, step: int) -> tuple[int, int]:
-        """Return how many edited words precede the next equal words on each side: two in a row, or one at the same
-        distance."""
+        """Return how many edited words precede the next equal words in the shown text and in the source: two in a row,
+        or one at the same distance. Return zeros if no such words are near."""
         near = near_of(self.shown[at]) if 0 <= at < len(self.shown) else 0
         ahead, before = _ahead(self.shown, at, step, near), _ahead(self.source, place, step, near)
         if not any(key & CONTENT for key in {*ahead}.intersection(before)):
@@ -82,14 +82,14 @@ def near_of(key: int) -> int:
 
 
 def _ahead(keys: memoryview, at: int, step: int, near: int) -> list[int]:
-    """Return the next words in one direction."""
+    """Return the keys of the next `near` words in one direction."""
     if step > 0:
         return keys[at : at + near].tolist()
     return keys[max(0, at + 1 - near) : at + 1].tolist()[::-1] if at >= 0 else []
 
 
 def _detours(gap: int) -> Sequence[tuple[int, int]]:
-    """Return the numbers of words to skip on both sides, nearest first."""
+    """Return pairs of numbers: how many words to skip in the shown text and in the source, shortest detours first."""
     both = [(skipped, left) for skipped in range(gap + 1) for left in range(gap + 1)]
     found = [(skipped, left) for skipped, left in both if skipped + left and abs(skipped - left) <= SLIP]
     return sorted(found, key=lambda detour: (sum(detour), abs(detour[0] - detour[1])))
@@ -99,10 +99,10 @@ _DETOURS, _WIDE_DETOURS = _detours(GAP), _detours(2 * GAP)
 
 
 class _Ahead(Struct, frozen=True):
-    """The detours for words of some scripts, as columns."""
+    """The detours for scripts with or without spaces, as columns."""
 
     near: Positions
-    """The words to look ahead to."""
+    """The distances of the words to look ahead to."""
     skipped: Positions
     left: Positions
     is_straight: NDArray[np.bool_]
@@ -116,23 +116,23 @@ def _columns(detours: Sequence[tuple[int, int]], near: int) -> _Ahead:
 
 _NARROW, _WIDE = _columns(_DETOURS, near_of(0)), _columns(_WIDE_DETOURS, near_of(UNSPACED_WORD))
 _SIGN_BITS = 63
-"""The bits of a key that select a bit of `_signs_near`."""
+"""A mask for the bits of a key that select a bit in the result of `_signs_near`."""
 
 
 class Texts(Struct, frozen=True):
-    """The words of several shown texts, and of their sources, each with `APART` other keys before, between, and
-    after them."""
+    """The word keys of several shown texts, and of their sources, with `APART` other keys before, between, and after
+    the texts."""
 
     shown: Keys
     free: Keys
-    """The same words, except those that have a known origin."""
+    """Like `shown`, but without the words that have a known origin."""
     hidden: Keys
     has_unspaced: bool
     """True if a shown text has a character of a script without spaces."""
 
     def most_gained(self, at: Positions, places: Positions, step: int, most: int) -> Positions:
-        """Return how many words `Sides.grow` finds at most from these positions, counted up to a number. Whether the
-        passage stays dense is not considered."""
+        """Return the maximum number of words that `Sides.grow` can find from each of these positions, counting only up
+        to `most`. This ignores whether the passage stays dense."""
         gained = np.zeros(len(at), np.int64)
         active = np.arange(len(at))
         while len(active):
@@ -147,7 +147,7 @@ class Texts(Struct, frozen=True):
         return gained
 
     def _detours(self, at: Positions, places: Positions, step: int) -> tuple[Positions, Positions]:
-        """Return the detours that `Sides` takes from these positions, or zeros."""
+        """Return the detours that `Sides` takes from these positions; zeros where it takes none."""
         skipped, left = np.zeros((2, len(at)), np.int64)
         if not self.has_unspaced:
             groups = [(np.arange(len(at)), _NARROW)]
@@ -174,13 +174,14 @@ class Texts(Struct, frozen=True):
 
 
 def _have_common(shown: Keys, at: Positions, hidden: Keys, places: Positions, near: Positions) -> NDArray[np.bool_]:
-    """Return false if no content word near a position is also near its counterpart. This is quick, and few are."""
+    """Return a flag for each position: false if no content word near it is also near its counterpart. This check is
+    fast, and true for few positions."""
     have: NDArray[np.bool_] = _signs_near(shown, at, near) & _signs_near(hidden, places, near) != 0
     return have
 
 
 def _signs_near(keys: Keys, at: Positions, near: Positions) -> Keys:
-    """Return a number with a bit for each content word near a position."""
+    """Return a number for each position. Each content word near the position sets one of its bits."""
     signs = np.zeros(len(at), np.int64)
     for each in near.tolist():
         key = keys.take(at + each)

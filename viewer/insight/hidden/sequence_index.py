@@ -17,49 +17,53 @@ _MOST_FOUND = 2 * MOST_PLACES
 """The maximum number of positions of one sequence to take from all blocks together. Using all of them would make
 repeated text too expensive."""
 _PLACES = np.uint64(MOST_WORDS)
-"""The bits for the position of a sequence. The others contain its hash; the required density of a passage rules out
-chance matches."""
+"""The bits of an entry that contain the position of a sequence. The other bits contain its hash; the required density
+of a passage rules out chance matches."""
 _GROWTH = 4
-"""A block is joined with the one before it unless that one is at least this many times as long."""
+"""A block is joined with the previous block unless the previous one is at least this many times as long."""
 _RUN_GROWTH = 16
-"""The same for sorted runs, so each hash is merged a limited number of times."""
+"""A sorted run is merged with the previous run unless the previous one is at least this many times as long. This limits
+how often each hash is merged."""
 
 Borders = Sequence[int]
-"""The first positions of the blocks at some moment, and the position after the last one."""
+"""The first position of each block at the time of a search, and the position after the last block."""
 
 
 class SequenceIndex:
     """The hashes and positions of sequences, in order of addition.
 
-    The sequences that were added between two searches are a block. Of a frequent sequence, only some positions in each
-    block are used. Many searches are done together, so blocks are only counted; the hashes are in longer sorted
+    The sequences that were added between two searches are a block. Only some positions of a frequent sequence are used
+    from each block. Many searches are done together, so blocks store only numbers; the hashes are in longer sorted
     runs."""
 
     def __init__(self) -> None:
         self._runs: list[Hashes] = []
-        """Sorted hashes with their positions in the lowest bits. Runs contain ascending ranges of positions."""
+        """Sorted hashes with their positions in the lowest bits. The positions in each run are after those in earlier
+        runs."""
         self._run_ends: list[int] = []
-        """The position after the last one of each run."""
+        """For each run, the position after its last one."""
         self._unsorted: list[Hashes] = []
         self._end = 0
         self._blocks: list[tuple[int, int]] = []
         """The first position, and the number of sequences, of each block."""
         self._new: tuple[int, int] | None = None
-        """The same for the sequences since the last search."""
+        """The first position, and the number, of the sequences added since the last search; None if there are none."""
 
     def begin(self) -> None:
-        """Leave everything that was added so far out of later searches."""
+        """Exclude everything that was added so far from later searches."""
         self._blocks, self._new = [], None
 
     def add(self, hashes: Hashes, places: Positions, first: int) -> None:
-        """Add sequences at these positions, none of which is before `first` or a position that was added earlier."""
+        """Add sequences at these positions, which must not be before `first` or before a position that was added
+        earlier."""
         self._unsorted.append(hashes & ~_PLACES | places.view(np.uint64))
         self._end = int(places[-1]) + 1 if len(places) else self._end
         begun, count = self._new or (first, 0)
         self._new = begun, count + len(hashes)
 
     def borders(self, end: int) -> Borders:
-        """Return the borders of the blocks for a search in everything so far. `end` is the position after it."""
+        """Return the borders of the blocks for a search in everything added so far. `end` is the position after the
+        last block."""
         if self._new is not None:
             first, count = self._new
             while self._blocks and self._blocks[-1][1] < _GROWTH * count:
@@ -82,11 +86,11 @@ class SequenceIndex:
         return self._runs
 
     def find(self, hashes: Hashes, searches: Positions, borders: Sequence[Borders]) -> tuple[Positions, Positions]:
-        """Return the positions of sequences in order, each with the row of its hash, which also ascends. A row belongs
-        to the search with this number, which has these borders."""
+        """Return the row in `hashes` and the position of each sequence found, in order of the rows and then of the
+        positions. `searches` has the number of each row's search, and `borders` the block borders of each search."""
         runs = self.runs()
         hashes = hashes & ~_PLACES
-        order = hashes.argsort()  # searches near each other are faster
+        order = hashes.argsort()  # binary searches for ascending values are faster
         hashes, table = hashes[order], _table(borders)[searches[order]]
         lowest, highest = hashes | table[:, 0], hashes | table[:, -1]
         lows = np.stack([run.searchsorted(lowest) for run in runs])
@@ -105,11 +109,11 @@ class SequenceIndex:
     def _ranks(
         self, hashes: Hashes, borders: Hashes, lows: Positions, counts: Positions
     ) -> tuple[Positions, Positions]:
-        """Return which entries of frequent sequences to use, numbered in order of their positions: the first ones of
-        each block, and of these the last ones. For each run, `lows` has where the entries of a sequence begin, and
-        `counts` how many there are.
+        """Return which entries of frequent sequences to use, numbered in order of their positions: the first entries of
+        each block or, if these are too many, the last of them. For each run, `lows` has the index of a sequence's first
+        entry, and `counts` has the number of its entries.
 
-        The result has a row for each sequence, and for each block the first number, and how many follow."""
+        The results have a row for each sequence, with the first entry to use from each block, and how many to use."""
         ranks = np.zeros(borders.shape, np.int64)
         ranks[:, -1] = counts.sum(axis=0)
         inner, inner_ranks = borders[:, 1:-1], ranks[:, 1:-1]
@@ -125,7 +129,7 @@ class SequenceIndex:
         return ranks[:, :-1] + dropped, used - dropped
 
     def _places(self, rows: Positions, ranks: Positions, lows: Positions, counts: Positions) -> Positions:
-        """Return the positions of sequences, given their numbers among the entries of their rows."""
+        """Return the positions of sequences, given the row of each and its number among the entries of that row."""
         entries: Hashes = np.empty(len(rows), np.uint64)
         for run, low, count in zip(self._runs, lows, counts, strict=True):
             most = count[rows]

@@ -26,7 +26,7 @@ READERS = ("openchatml-0.1", "openchatml-1.x", "openchatml-2.0", "openchatml-2.2
 LIMIT = 64 * 1024 * 1024
 """The number of bytes to compare by default."""
 _COMPARED_AT_ONCE = 1 << 14
-"""The number of messages of each reading to compare at once."""
+"""The number of messages of each reading to compare at a time."""
 _FURTHEST = 1 << 62
 """An offset beyond any input."""
 _FIRST_STEP = 64 * 1024
@@ -236,7 +236,8 @@ def _number_texts(found: Sequence[_Read]) -> Generator[None, None, None]:
     """Number the text of shown messages.
 
     Messages with the same header and the same body bytes have the same text. Text is read and compared only where
-    readers disagree about these. Some messages are compared at a time, because the columns of all are large."""
+    readers disagree about the header or the body bytes. Messages are compared in groups, because the columns of all
+    messages together are large."""
     roles: dict[str, int] = {}
     numbers: dict[bytes, int] = {}
     shown = [_ShownBodies(each.messages, roles) for each in found]
@@ -254,7 +255,8 @@ def _number_texts(found: Sequence[_Read]) -> Generator[None, None, None]:
 
 
 def _steps(messages: Sequence[Messages]) -> list[int]:
-    """Return the offsets that divide the messages into groups: a single group if any messages are not in order."""
+    """Return the offsets that divide the messages into groups, or into a single group if any reading is not in
+    order."""
     starts = [each.starts for each in messages]
     if not all((each[1:] >= each[:-1]).all() for each in starts):
         return [0, _FURTHEST]
@@ -262,7 +264,7 @@ def _steps(messages: Sequence[Messages]) -> list[int]:
 
 
 def _have_same_text(parts: Sequence[_ShownPart], borders: Offsets) -> NDArray[np.bool_]:
-    """Return at which of these offsets all readings that show a message there show the same text."""
+    """Return a flag for each of these offsets: true if all readings that show a message there show the same text."""
     first, is_same = np.zeros((3, len(borders)), np.int64), np.ones(len(borders), np.bool_)
     is_known = np.zeros(len(borders), np.bool_)
     for part in parts:
@@ -276,14 +278,14 @@ def _have_same_text(parts: Sequence[_ShownPart], borders: Offsets) -> NDArray[np
 
 
 class _ShownPart(Struct, frozen=True):
-    """Some of the shown messages of a reading."""
+    """A group of the messages that a reading shows."""
 
     places: NDArray[np.intp]
     starts: Offsets
     are_whole: NDArray[np.bool_]
     """True for text that is read from one run of bytes."""
     keys: NDArray[np.int64]
-    """What determines the texts, in columns."""
+    """The values that determine the text of each message, as columns."""
 
 
 class _ShownBodies:
@@ -300,7 +302,8 @@ class _ShownBodies:
         self._is_shown, self._is_whole, self._role_of, self._is_escaped = of_kind
 
     def between(self, start: int, end: int) -> _ShownPart:
-        """Return the messages that begin between two offsets. The messages are in order, or these include all."""
+        """Return the shown messages that begin between two offsets. If the messages are not in order, the offsets must
+        include all of them."""
         messages = self._messages
         first, after = 0, len(messages)
         if end < _FURTHEST or start:

@@ -65,9 +65,9 @@ class Window(Struct, frozen=True, gc=False):
     transcript: int = 1
     """The number of the window's transcript in the audience's numbering."""
     columns: int = 0
-    """The number of columns before the window in its first line that are not read, for an audience that may know it."""
+    """The number of unread columns before the window in its first line, for an audience that may know it."""
     line: int = 0
-    """The number of this line among those that are read."""
+    """The number of the window's first line among the lines that are read."""
 
 
 WHOLE = Window()

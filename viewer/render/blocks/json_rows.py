@@ -286,7 +286,7 @@ def _key(value: Value) -> SafeText:
 class JsonRows:
     """The rows of one JSON text.
 
-    `depth` is the number of unfolded levels, and `turned` contains the values that are exceptions."""
+    `depth` is the number of unfolded levels. The values in `turned` are folded or unfolded contrary to `depth`."""
 
     def __init__(
         self, text: str, width: int, depth: int, glyphs: Glyphs = UNICODE, turned: Container[int] = frozenset()

@@ -28,7 +28,7 @@ _ARGUMENTS_READ = 600
 """How many characters of a body to read for its arguments."""
 _NONE = "–"
 NO_CALLS = "No calls to show."
-"""The sentence in a table without rows."""
+"""The sentence that is shown in place of an empty table."""
 
 
 class SortKey(Enum):

@@ -369,7 +369,7 @@ class ColumnWriter:
     def _twin(
         self, ready: list[_Ready], place: int, draft: Draft, data: bytes | bytearray, base: int, at: int
     ) -> _Ready | None:
-        """Return the record after the one at `place` if it repeats the message of that one, given as a draft."""
+        """Return the record after the one at `place` if it repeats that one's message, `draft`, or None."""
         if place + 1 == len(ready):
             return None
         one, next = ready[place], ready[place + 1]

@@ -101,7 +101,7 @@ def _run(draft: Draft, body: Body, kind: Kind, start: int, end: int, role: str =
 
 
 def _are_whole(text: str, runs: Sequence[Run], role: str) -> bool:
-    """True if the text is one run that this role said."""
+    """True if the whole text is a single run that this role said."""
     if len(runs) != 1 or runs[0][0] is not Kind.SAID or runs[0][3:] not in ((), (role,)):
         return False
     return _is_all(text, runs[0][1], runs[0][2])

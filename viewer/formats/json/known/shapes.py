@@ -113,8 +113,8 @@ class _Hole(Struct, frozen=True):
 
     @property
     def pattern(self) -> bytes:
-        """The pattern of the values that may be here. The subpattern of a name, and that of a string that decides
-        nothing, exclude the quotes. In a text, the next group is an escape that may spell a mark, if there is one."""
+        """The pattern of the values that may fill this hole. The groups for names, and for strings that decide nothing,
+        exclude the quotes. For text, the next group matches an escape that may spell a mark, if there is one."""
         match self.use:
             case _Use.TEXT:
                 return b"(" + _TEXT + b")"
@@ -214,7 +214,8 @@ class Shape:
         self._guards = guards
         self.split = [said for said in messages if said.is_split]
         self.bodies = sorted({said.body for said in messages if not said.more})
-        """The numbers of the holes that are the whole body of a message. The group after each of them is an escape."""
+        """The numbers of the holes that are the whole body of a message. The group after each of them matches an
+        escape."""
         self.reports_at = reports_at
         """The number of the hole with the content."""
         self.time = time
@@ -667,7 +668,7 @@ def _made(
 
 
 def _numbered(holes: list[_Hole]) -> dict[int, _Hole]:
-    """Return the holes by number, which is the number of the group in the pattern."""
+    """Return the holes by the numbers of their groups in the pattern."""
     numbers = accumulate((1 + (hole.use is _Use.TEXT) for hole in holes), initial=1)
     return dict(zip(numbers, holes, strict=False))
 

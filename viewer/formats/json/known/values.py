@@ -51,9 +51,9 @@ STRING = rb'"' + _VERBATIM + rb'(?>\\(?:["\\/bfnrt]|' + _LONG + rb")" + _VERBATI
 _USUAL = rb'(?>\\["\\nt]' + _VERBATIM + rb")*+"
 _UNUSUAL = rb"(?:\\r(?=\\n)|(\\(?:[/bfr]|" + _LONG + rb")))"
 MARKED_STRING = rb'"' + _VERBATIM + _USUAL + rb"(?>" + _UNUSUAL + _VERBATIM + _USUAL + rb')*+"'
-"""The same string. Its group matches the last escape that may spell any character, or that spells a control character
-or a lone carriage return; these are the ones that `places_with_signs` searches for. Usual escapes have a loop of their
-own, which takes less time than alternatives but longer to compile."""
+"""A string, as in `STRING`. The group matches the last escape that may spell any character, or that spells a control
+character or a lone carriage return; `places_with_signs` searches for these escapes. Common escapes are matched in a
+separate loop, which is faster than an alternation but takes longer to compile."""
 SCALAR = rb"(?:" + STRING + rb"|" + _ANY_NUMBER + rb"|true|false|null)"
 """Any scalar value."""
 LIST = rb"\[(?>" + SCALAR + rb"(?>, ?+" + SCALAR + rb")*+)?+\]"

@@ -49,7 +49,7 @@ def _characters(inside: str) -> Iterable[int]:
 
 
 def _marks() -> dict[int, str]:
-    """Map each character that is not shown unchanged to its visible mark."""
+    """Map each character that cannot be shown as it is to a visible mark."""
     marks = {code: chr(0x2400 + code) for code in range(0x20) if chr(code) not in "\n\t"}
     marks |= {0x7F: "␡", 0x2028: "␤", 0x2029: "␤"}
     marks |= dict.fromkeys(_characters(LEFT_TO_RIGHT), "⇢") | dict.fromkeys(_characters(RIGHT_TO_LEFT), "⇠")
@@ -60,7 +60,7 @@ def _marks() -> dict[int, str]:
 
 @lru_cache(maxsize=1)
 def _copies() -> dict[int, str]:
-    """Map each character that is not copied unchanged to its replacement in a copy."""
+    """Map each character that copying to the clipboard changes or removes to its replacement."""
     kept = set(_characters(FORMAT))
     copies = {code: "" for code in _MARKS if code not in kept}
     return copies | {0x2028: "\n", 0x2029: "\n"} | dict.fromkeys(_characters(_BROKEN), "\ufffd")

@@ -134,8 +134,8 @@ class Block:
         return self if is_covered.all() else self._rows(is_covered)
 
     def merged(self, before: Block | None) -> Block:
-        """Return the rows of both blocks. Adjacent rows with equal cells become one row, even if they differ in the
-        parts of a message that only some readers show."""
+        """Return the rows of both blocks. Adjacent rows with the same rank and the same messages become one row.
+        Their parts must match, too, unless the readers disagree about visibility."""
         both = (
             self
             if before is None

@@ -75,7 +75,7 @@ _WORD, _BLANK = r"[^\s:：]{1,20}", r"[ \t\xa0]+"
 _HIDDEN_WORD = rf"[^\s:：]{{0,20}}(?:{_STEMS})[^\s:：]{{0,20}}"
 _SUSPECT = lazy_regex(
     r"(?:\A|(?<=[\n\r\v\f\x85\u2028\u2029]))[\s\u200b\ufeff*_\#>(){}\[\]-]{0,8}(?P<label>(?i:"
-    rf"(?:{_WORD}{_BLANK}){{0,2}}{_HIDDEN_WORD}(?:{_BLANK}{_WORD}){{0,2}}[\s*_\])]{{0,4}}[:：]"
+    rf"(?=[^\n\r:：]{{1,200}}[:：])(?:{_WORD}{_BLANK}){{0,2}}{_HIDDEN_WORD}(?:{_BLANK}{_WORD}){{0,2}}[\s*_\])]{{0,4}}[:：]"
     rf"|(?:{_SPOKEN}|agent|model)[^\w\n:：][^\n:：]{{0,40}}\w[^\n:：]{{0,4}}[:：]"
     r"|(?:function|tool)[ _](?:response|call|output|result)s?\b"
     rf"|(?<=\#)[ \t\xa0]*{_HIDDEN_WORD}[ \t]*(?=[\r\n])"
@@ -154,7 +154,8 @@ def _labels(text: str) -> tuple[list[re.Match[str]], set[int]]:
     """Return the labels at which a turn begins, and the starts of those that may be part of a thought."""
     first = text.lstrip()
     name = "###" if first.startswith("###") else "upper" if first[:2].isupper() else "title"
-    inside = _hidden(_LABELS[name].sub(_lines, text))
+    bare = _LABELS[name].sub(_lines, text)
+    inside = _hidden(bare)
     has_paragraphs = name == "title" and _PARAGRAPH.search(text) is not None
     found: list[re.Match[str]] = []
     taken: set[int] = set()
@@ -169,7 +170,7 @@ def _labels(text: str) -> tuple[list[re.Match[str]], set[int]]:
         for label in _SUSPECT.finditer(text)
         if taken.isdisjoint(range(label.start(), label.end())) and not _is_in(inside, label.start("label"), len(text))
     ]
-    spans = _hidden(_MARK_IN_LINE.sub("\n<", _LABELS[name].sub(_lines, text)))
+    spans = _hidden(_MARK_IN_LINE.sub("\n<", bare))
     return sorted(found, key=re.Match.start), {
         label.start() for label in found if _is_in(spans, label.start(), len(text))
     }

@@ -95,3 +95,9 @@ def test_typed_text_and_keys_that_continue_it_are_not_a_leak() -> None:
     assert finder.plain("& kqkx | w | q Quit") == []
     assert finder.plain("kqkxwqzkxzvvxv")
     assert finder.plain("wqzkxz")
+    finder = Finder(["xzjjqxvvkwqxkz"])
+    finder.ignore_typed("jzxz")
+    assert finder.plain("& jzxzjjqx")
+    finder.ignore_typed("jjqx")
+    assert finder.plain("& jzxzjjqx") == []
+    assert finder.plain("& jjqxvv")

@@ -1,4 +1,4 @@
-"""Atomic write of a file: write to a temporary file in the same folder, sync it to disk, then rename it."""
+"""Atomic writes: write to a temporary file in the same folder, sync it to disk, then rename it."""
 
 from __future__ import annotations
 
@@ -13,11 +13,12 @@ from viewer.errors import ViewerError
 
 
 class OutputExistsError(ViewerError):
-    """A file with this name exists, and the caller did not allow replacing it."""
+    """The output file already exists, and the caller did not allow overwriting it."""
 
 
 class AtomicFile:
-    """Context manager that writes a file atomically: it appears on a normal exit, and not at all after an exception.
+    """Context manager that writes a file atomically: the file is created or replaced only if the block ends without an
+    exception.
 
     Devices and pipes are written directly. Only the owner can read a `private` file."""
 

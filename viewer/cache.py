@@ -17,12 +17,13 @@ if TYPE_CHECKING:
 _CLEARING: list[Callable[[], None]] = []
 _FEW = 256
 _SHORT = 4096
-"""For up to this many searches of at most this many bytes each, checking for signs is cheaper than compiling the
-pattern."""
+"""The first `_FEW` searches of inputs of up to `_SHORT` bytes check for signs first, which is cheaper than compiling
+the pattern."""
 
 
 def bounded_cache(most: int) -> Callable[[Callable[Given, Made]], Callable[Given, Made]]:
-    """Cache the results of a function for up to `most` different arguments until `clear_caches` is called."""
+    """Return a decorator that caches the results of a function for up to `most` different arguments, until
+    `clear_caches` is called."""
 
     def wrap(function: Callable[Given, Made]) -> Callable[Given, Made]:
         cached = lru_cache(maxsize=most)(function)
@@ -70,14 +71,15 @@ def lazy_regex(
 
 
 class LazyRegex:
-    """Placeholder for a pattern: compiles it on first use, and caches each method of the compiled pattern."""
+    """A replacement for `re.Pattern` that compiles its pattern on first use and caches the methods of the result."""
 
     def __init__(self, pattern: str | bytes | Callable[[], str | bytes], flags: int, signs: tuple[bytes, ...]) -> None:
         self._given = pattern, flags
         self._compiled: re.Pattern[Any] | None = None
         self.signs = signs
         self._left = _FEW if signs else 0
-        """How many more searches check for signs first. A large input needs the pattern sooner or later anyway."""
+        """How many more searches will check for signs first. A large input needs the compiled pattern sooner or
+        later."""
 
     def search(self, data: Any, start: int = 0, end: int = sys.maxsize) -> re.Match[Any] | None:
         if self._is_without_sign(data, start, end):

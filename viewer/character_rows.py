@@ -12,7 +12,7 @@ _ONE_CELL_EACH = (
     "[ -~\u00a0-\u00ac\u00ae-\u02ff\u0370-\u0377\u037a-\u037f\u0384-\u038a\u038c\u038e-\u03a1\u03a3-\u0482\u048a-\u052f"
     "\u2010-\u2027\u2030-\u205e\u20a0-\u20bf\u2100-\u218b\u2190-\u2319\u2400-\u2426\u2460-\u25fc\u2768-\u2794\u27a1-\u27af]*"
 )
-"""The characters of most Western text. Each takes one cell and is never combined with a neighbor."""
+"""A pattern for most Western text: each character takes one cell and never combines with a neighbor."""
 _matchers: list[Callable[[str], object]] = []
 
 
@@ -28,8 +28,8 @@ def has_one_cell_each(text: str) -> bool:
 
 
 def character_rows(line: str, width: int) -> Iterator[tuple[int, int]]:
-    """Yield the start and the end of each row. The space at which a row breaks, and any spaces after it, belong to no
-    row."""
+    """Yield the start and end of each row of a line that is wrapped to `width` cells. The space at which a row breaks,
+    and any spaces after it, belong to no row."""
     start, size = 0, len(line)
     while size - start > width:
         end = line.rfind(" ", start + 1, start + width + 1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 def disable_core_dumps() -> None:
-    """Disable core dumps of this process. Not every system has this limit."""
+    """Disable core dumps of this process, if the system allows that."""
     try:
         import resource
 

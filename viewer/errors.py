@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 class Excerpt:
-    """What the user typed, and where it is wrong. A plain class, because it is loaded at every start."""
+    """What the user typed, and where it is wrong. This is a plain class, because it is loaded at every start."""
 
     def __init__(self, source: str, column: int, length: int) -> None:
         self.source = source
@@ -32,4 +32,4 @@ class FileRewrittenError(ViewerError):
 
 
 class UnprovenError(FileRewrittenError):
-    """The input may have been rewritten, and the requested bytes have no checksum."""
+    """The input may have been rewritten: the requested bytes have no checksum that would prove otherwise."""

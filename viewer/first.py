@@ -37,13 +37,14 @@ SIZE = 64 * 1024
 MARGIN, COLUMN = 2, 88
 """The minimum margin and the maximum width of the reading column."""
 CERTAIN_ROWS = 30
-"""The number of rows of a body that are always shown. A body with more than 60 rows shows only these."""
+"""The number of rows of a body that are always shown. Of a body with more than `MOST_ROWS` rows, only these are
+shown."""
 MOST_ROWS = 60
 _LONGEST_NAME = 100
 _ROOM_AFTER_NAME = 40
 """The number of cells that the title reserves for its right end."""
 _TERMINALS = ("xterm-256color", "screen-256color", "tmux-256color", "xterm-kitty")
-"""Terminals that are known to have many colors, even though they do not declare them."""
+"""Terminals that are known to support 256 colors, although they do not set COLORTERM."""
 _NO_TERMINALS = ("", "dumb", "unknown")
 _TRUE_COLORS = ("truecolor", "24bit")
 _LIGHT = ("7", "9", "10", "11", "12", "13", "14", "15")
@@ -67,7 +68,7 @@ def show_first(path: str) -> None:
 
 
 class Beginning:
-    """The lines of the page."""
+    """The lines of the page, from the title to the footer."""
 
     def __init__(self, lines: list[Line], *, is_complete: bool) -> None:
         self.lines = lines
@@ -240,7 +241,7 @@ def _look() -> tuple[str, bool] | None:
 
 
 def _has_own_files(path: str) -> bool:
-    """True if settings, themes, or the remembered place in this file may change the page."""
+    """True if settings, themes, or a remembered position in this file may change the page."""
     if sys.platform != "linux":
         return True
     home = os.environ.get("HOME", "")

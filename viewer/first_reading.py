@@ -51,7 +51,7 @@ _TOKENS = tuple(
 """The tokens of both formats. In a hidden body, anything else with `<|` is text."""
 _LONGEST_HEADER = 512
 _LARGEST = 16 * 1024
-"""Bodies with more bytes are not read: the view folds them differently."""
+"""Larger bodies are not read, because the view folds them differently."""
 _MOST_BLANK = 8
 _SPECIAL = (
     *(
@@ -88,9 +88,9 @@ _SPECIAL = (
 )
 """Beginnings of the marks of chat templates, in lower case, except those that contain `<`."""
 _AFTER_LESS = "=-0123456789"
-"""The characters that may follow a `<`. Any other might turn it into a tag."""
+"""The characters that may follow a `<`. With any other, it might begin a tag."""
 _STRIPPED = ("analysis", "commentary", "final", "assistant")
-"""The words that begin a body whose control tokens were dropped."""
+"""Words that may begin a body whose control tokens were dropped."""
 
 
 class Found:
@@ -231,7 +231,7 @@ def _message(data: bytes, at: int, headers: dict[bytes, str], messages: list[tup
 
 
 def _may_begin_transcript(data: bytes, at: int) -> bool:
-    """True if the rest may contain an event, or another transcript, which would change the page from its first line
+    """True if the rest may contain an event or another transcript. Either would change the page from its first line
     on."""
     begin = max(at - 1, 0)
     if data.startswith(_START, at):  # an unfinished message, whose body contains neither unless a mark ends it

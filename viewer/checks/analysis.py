@@ -31,13 +31,13 @@ from viewer.reading.bodies import Decoder, OpenMessages
 from viewer.reading.format import FormatTraits
 
 LARGEST_AHEAD = 64 * 1024
-"""The size limit in bytes for checking ahead. A longer message is checked only when its turn comes."""
+"""The maximum size in bytes of a message that `ahead` checks. A longer one is checked only when its turn comes."""
 MOST_WAITING = 20_000
 """The maximum number of events that may be queued. A batch of messages counts as one."""
 
 
 class Analysis:
-    """Applies the events of a parser in order. `read` returns bytes of the input."""
+    """Applies parser events, in order, to the index and the checks. `read` returns bytes of the input."""
 
     def __init__(
         self,
@@ -79,7 +79,8 @@ class Analysis:
 
     @property
     def unknown(self) -> str | None:
-        """A description of the input if its format was not recognized. Such an input may still contain messages."""
+        """A description of the input if its format was not recognized; otherwise None. An unrecognized input may still
+        contain messages."""
         return self._queue.unknown
 
     @unknown.setter
@@ -186,7 +187,8 @@ class Analysis:
         return self._queue.ahead(message) if waits and is_small and is_alone else []
 
     def missing_arguments(self, read: Read) -> MissingArguments:
-        """Return a validator that finds missing arguments again. It reads the calls with `read`."""
+        """Return an object that validates calls again to name their missing arguments. It reads the calls with
+        `read`."""
         return MissingArguments(self.index, self._queue.declaring, self.transcripts, self._formats, read, self._ids)
 
     def check_all(self) -> None:

@@ -47,20 +47,21 @@ MOST_BYTES_NATIVE, MOST_ROWS_NATIVE = 4 * MOST_BYTES, 4 * MOST_ROWS
 """The maximum bytes and rows of a batch with the accelerator. Larger batches are faster, because each NumPy operation
 on a batch has a fixed cost."""
 REASONS = ("", "wrong-type", "not-in-enum", "missing-argument", "unknown-argument")
-"""The reasons of the faults that `Native.objects` returns, by number."""
+"""Reasons for faults, indexed by the numbers that `Native.objects` returns."""
 _MOST_SPACES = 8
 """Bodies that begin with more whitespace bytes than this are searched one by one."""
 LEAST_TOGETHER = 32
 """If there are fewer messages than this between two instructions, it is faster to check them one by one."""
 _UNDECLARED, _FREE = -5, -4
-"""The part numbers of undeclared tools: of functions, and of other tools, which need no declaration."""
+"""Part numbers for undeclared tools: one for functions, and one for all other tools, which need no declaration."""
 assert _FREE < UNKNOWN
 _IS_SPACE = np.zeros(256, bool)
 _IS_SPACE[list(b" \t\r\n")] = True
 
 
 def check_run(checker: CheckQueue, work: Messages, size: int) -> int:
-    """Check the first messages of `work`, about `size` bytes. Return the number of the last message checked."""
+    """Check the first messages of `work`: about `size` bytes, but at most one batch. Return the number of the last
+    message checked."""
     first, is_native = work.first, native.load() is not None
     most_bytes, most_rows = (MOST_BYTES_NATIVE, MOST_ROWS_NATIVE) if is_native else (MOST_BYTES, MOST_ROWS)
     columns = checker.index.bounds(first, min(work.last, first + most_rows - 1))
@@ -96,7 +97,7 @@ def _verbatim(checker: CheckQueue, first: int, batch: Batch) -> NDArray[np.bool_
 
 
 def _answers(checker: CheckQueue, first: int, count: int) -> NDArray[np.int64]:
-    """Return the results of the header predicates for each message."""
+    """Return the results of the header predicates for each message, as bits."""
     kinds = np.frombuffer(checker.index.kinds[first : first + count], np.uint32)
     base = int(kinds.min())
     examples = np.zeros(int(kinds.max()) - base + 1, np.int64)
@@ -105,7 +106,7 @@ def _answers(checker: CheckQueue, first: int, count: int) -> NDArray[np.int64]:
 
 
 def by_kind(kinds: NDArray[np.uint32], value_of: Callable[[int], int]) -> NDArray[np.int64]:
-    """Return the value of each message. `value_of` runs once per kind."""
+    """Return the value of each message, which `value_of` computes once per kind."""
     if not len(kinds):
         return np.zeros(0, np.int64)
     base = kinds.min()
@@ -117,7 +118,7 @@ def by_kind(kinds: NDArray[np.uint32], value_of: Callable[[int], int]) -> NDArra
 
 
 class _Rows:
-    """The messages of a batch that need a check, by index."""
+    """Runs the checks of one batch. Its methods refer to a message by its index among those that need a check."""
 
     def __init__(
         self,
@@ -160,8 +161,8 @@ class _Rows:
         """The last row that was checked or linked."""
 
     def _begin_objects_after_space(self, places: Positions) -> NDArray[np.bool_]:
-        """Return a flag for each body. It is true for a body at one of these indices, which all begin with whitespace,
-        if an object follows the whitespace."""
+        """Return a flag for each body: true if it begins with whitespace and then an object. `places` are the indices
+        of the bodies that begin with whitespace."""
         block, at = self._batch.block, self._starts[places]
         for _ in range(_MOST_SPACES):
             at = at + _IS_SPACE[block[at]]  # a stop token follows every body
@@ -230,7 +231,7 @@ class _Rows:
             self._checker.tools.skip_messages(self._turns[-1])
 
     def _check_together(self, first: int, end: int) -> None:
-        """Check the messages in this range, and link calls and replies in bulk where possible.
+        """Check the messages in this range, and link calls and replies in bulk if possible.
 
         The ledger does not see the other messages, so they may be checked after the calls around them."""
         tools, at = self._checker.tools, first
@@ -263,8 +264,8 @@ class _Rows:
         self._check_each(at, end)
 
     def _noted(self, places: Positions) -> list[int]:
-        """Given all replies without an ID, return the indices of those whose missing ID must be reported. If further
-        reports are omitted, only count them."""
+        """Return the indices of those replies, among the given ones without an ID, whose missing ID must be reported.
+        If further reports are omitted, count the replies and return an empty list."""
         noted = places[self._has_code(KindCode.NOTED)[places]]
         findings = self._checker.findings
         if len(noted) and findings.omits(I_CALL_INFERRED.code):
@@ -297,7 +298,8 @@ class _Rows:
             self._checker.tools.skip_messages(self._turns[row - 1])
 
     def _columns(self, places: Positions) -> CallColumns:
-        """Return the messages at these indices as columns."""
+        """Return the calls and replies at these indices as columns, and find the faults in the arguments of the
+        calls."""
         is_call, objects = self._has_code(KindCode.CALL)[places], self._objects[places]
         ids = [*map(self._ids.__getitem__, places.tolist())]
         may_lack_id = self._has_code(KindCode.MAY_LACK_ID)[places]
@@ -378,7 +380,8 @@ class _Rows:
         return self._batch.data[self._starts[place] : self._ends[place]]
 
     def _check_each(self, first: int, end: int) -> None:
-        """Check the messages in this range one by one, or link a few consecutive ones."""
+        """Check the messages in this range one by one, but link consecutive plain calls and replies together if
+        possible."""
         if first == end:
             return
         checker, tools, index = self._checker, self._checker.tools, self._checker.index

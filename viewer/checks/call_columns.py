@@ -42,7 +42,7 @@ class CallColumns(Struct, frozen=True):
     may_lack_id: _Flags
     """True for a call or reply that needs no ID."""
     tools: Positions
-    """For each call or reply, the number of the name that links it if it has no ID."""
+    """For each call or reply, a number for its bare tool name, which links calls and replies without an ID."""
 
 
 class LinkedRun(Struct, frozen=True):
@@ -73,7 +73,8 @@ class LinkedRun(Struct, frozen=True):
 def linked_runs(rows: CallColumns, ledger: CallLedger) -> Iterator[LinkedRun]:
     """Yield the runs of calls and replies that the ledger can link in bulk.
 
-    A run is valid until the ledger sees a message after it, because no earlier message has a call ID of the run."""
+    A run stays valid while the ledger processes the messages before it, because none of them has a call ID of the
+    run."""
     calls, replies = _pairs(rows, ledger)
     if None in rows.ids:
         calls, replies = _merged(calls, replies, _calls_before_replies(rows))
@@ -153,8 +154,9 @@ def _merged(calls: Positions, replies: Positions, others: Positions) -> tuple[Po
 
 
 def _whole(calls: Positions, replies: Positions, count: int) -> tuple[Positions, Positions, _Flags]:
-    """Keep the pairs that have only messages of other kept pairs between call and reply. Return them, and a flag for
-    each message: true if it belongs to a kept pair."""
+    """Keep the pairs that have only messages of other kept pairs between call and reply, or none if that takes more
+    than `_MOST_ROUNDS` rounds. Return the kept pairs, and a flag for each message: true if it belongs to one of
+    them."""
     for _ in range(_MOST_ROUNDS):
         is_in = np.zeros(count, bool)
         is_in[calls] = is_in[replies] = True

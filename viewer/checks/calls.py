@@ -119,7 +119,7 @@ class ToolChecks:
         Do not use this for messages that may be late: those with a time, if any call has set a deadline."""
         notes = self._notes
         if turn == self._turn and (notes.json_calls or notes.lacking):
-            return False  # the checks that follow decide
+            return False  # the full checks must decide
         value = None
         if kind.is_json or BEGINS_OBJECT.match(text):
             value = plain_object(text)
@@ -153,7 +153,7 @@ class ToolChecks:
         problem.
 
         Return the index after the last message linked, and the index before which no message needs to be tried again.
-        The kind of a message whose body is not plain is set to None."""
+        The kind of a message that turns out to need its checks is set to None."""
         turn, notes = rows.turns[first], self._notes
         if turn == self._turn and (notes.json_calls or notes.lacking):
             return first, first
@@ -209,7 +209,7 @@ class ToolChecks:
         return whole, max(place, whole)
 
     def _is_plain_row(self, kind: PlainKind, value: dict[str, object] | None, rows: PlainRows, place: int) -> bool:
-        """Like `is_plain_call`, but for a call whose arguments may not have been read yet."""
+        """Like `is_plain_call`, for a call whose arguments may not have been parsed yet."""
 
         def arguments() -> dict[str, object] | None:
             is_known = value is None and rows.objects and rows.objects[place]
@@ -244,7 +244,7 @@ class ToolChecks:
         return self._declarations
 
     def is_plain_call(self, kind: PlainKind, arguments: Callable[[], dict[str, object] | None]) -> bool:
-        """True if the tool and the arguments cannot be a problem. The arguments are read only if they matter."""
+        """True if a call has no problem with its tool or its arguments. The arguments are read only if they matter."""
         declared = self._declarations
         if not declared:
             return True
@@ -318,7 +318,8 @@ class ToolChecks:
             yield case.diagnose_body(E_CALL_SCHEMA, fault.reason, fault.start, fault.end)
 
     def _check_shape(self, case: CheckContext) -> Iterator[Diagnostic]:
-        """E-CALL-SCHEMA: a JSON call that is not an object or, in 0.1, has no tool name."""
+        """E-CALL-SCHEMA: a JSON call is not an object or, in OpenChatML 0.1, has no valid tool name or argument
+        object."""
         names_tool = case.transcript.format.name == "openchatml-0.1"
         if not _is_json(case) or (case.begins_object and not names_tool) or case.json_fault or case.node is None:
             return
@@ -464,7 +465,8 @@ def _loaded(data: bytes) -> object:
 
 
 def _value(case: CheckContext) -> object:
-    """Return the JSON value of the body, possibly from an earlier parse. The checks ignore its numbers."""
+    """Return the JSON value of the body, or None if it is not valid JSON. The value may come from a quick parse that
+    gets numbers wrong, because the checks ignore numbers."""
     if len(case.json) <= LONGEST_GLANCED and case.glance.valid and case.json.isascii():
         return case.glance.value
     return _loaded(case.json)
@@ -475,8 +477,8 @@ def _is_sane(number: float) -> bool:
 
 
 def _error_rule(error: object) -> Rule | None:
-    """Return the rule for the `E-` code at the start of an error message, or of the `code` of an error object, or
-    None."""
+    """Return the rule whose `E-` code begins an error message or the `code` of an error object, or None if there is
+    none."""
     word = error.get("code") if isinstance(error, dict) else error
     if not isinstance(word, str):
         return None
@@ -485,14 +487,14 @@ def _error_rule(error: object) -> Rule | None:
 
 
 def _member(node: JsonNode | None, key: str) -> Span | None:
-    """Return the span of a member's value, or None."""
+    """Return the span of a member's value, or None if the node is not an object with this key."""
     value = node.get(key) if node and node.kind is JsonKind.OBJECT else None
     return (value.start, value.end) if value else None
 
 
 def _tool_place(case: CheckContext, recipient: str) -> Span:
-    """Return the span of the tool's name in `to=name`, or as a quoted word in a record. If neither is found, return an
-    empty span."""
+    """Return the span of the tool's name, which follows `to=` or is a quoted word in a record. If neither is found,
+    return an empty span."""
     key = f"to={recipient}"
     start, end = case.place(key, f'"{bare_tool_name(recipient)}"', f'"{recipient}"')
     if start == end:
@@ -501,7 +503,8 @@ def _tool_place(case: CheckContext, recipient: str) -> Span:
 
 
 def _id_place(case: CheckContext) -> Span:
-    """Return the span of the call ID, or the empty span where it belongs: after the words that follow `<|start|>`."""
+    """Return the span of the call ID, or an empty span where the ID belongs: after the words that follow
+    `<|start|>`."""
     call_id = case.message.header.call_id
     if call_id is not None:
         return case.place(f"call_id={call_id}", f'"{call_id}"')

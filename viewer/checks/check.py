@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 Predicate: TypeAlias = Callable[[Message, TranscriptFacts], bool]
 Run: TypeAlias = Callable[[CheckContext], Iterable[Diagnostic]]
 Search: TypeAlias = "Callable[[bytes, Positions], Iterable[int]]"
-"""A function that finds offsets in the bytes of many messages, given the offsets of all lead bytes. No match crosses
-the end of a body."""
+"""A function that returns the offsets of matches in the bytes of many messages, given the offsets of all lead bytes. No
+match may cross the end of a body."""
 
 
 class Scope(Enum):
@@ -36,18 +36,18 @@ class Scope(Enum):
 
 
 class Always(Struct, frozen=True):
-    """True for every message."""
+    """A trigger that is true for every message."""
 
 
 class HeaderIs(Struct, frozen=True):
-    """True if the predicate is true. The predicate may use only the ending and the header of a message, without the
-    call ID."""
+    """A trigger that is true if the predicate is true. The predicate may use only the ending and the header of a
+    message, without the call ID."""
 
     predicate: Predicate
 
 
 class Contains:
-    """True if the body contains one of the literals. Case is ignored for ASCII letters only."""
+    """A trigger that is true if the body contains one of the literals. `ignore_case` affects only ASCII letters."""
 
     __slots__ = ("ignore_case", "literals")
 
@@ -57,13 +57,14 @@ class Contains:
 
 
 class HasByte(Struct, frozen=True, gc=False):
-    """True if one of these bytes is in the message, header and stop included."""
+    """A trigger that is true if the message, including its header and stop token, contains one of these bytes."""
 
     wanted: bytes
 
 
 class LoneByte(Struct, frozen=True, gc=False):
-    """True if the message, including its header and stop token, has `byte` without `unless_before` after it.
+    """A trigger that is true if the message, including its header and stop token, contains a `byte` that is not
+    followed by `unless_before`.
 
     A lone carriage return needs this trigger, because every line of a CR LF file contains a carriage return."""
 
@@ -72,7 +73,7 @@ class LoneByte(Struct, frozen=True, gc=False):
 
 
 class Matches(Struct, frozen=True):
-    """True if the pattern matches inside the body, at a byte in `leads`."""
+    """A trigger that is true if the pattern matches anywhere in the body. Every match begins with a byte in `leads`."""
 
     leads: bytes
     pattern: re.Pattern[bytes]
@@ -80,29 +81,30 @@ class Matches(Struct, frozen=True):
     """A function that finds everything that the check reports, and little else. It is used if leads or matches are
     frequent."""
     in_source: bool = False
-    """True if the pattern matches a JSON string without `\\u` and `\\/` wherever it matches the text of the string."""
+    """True if the pattern matches the source of a JSON string wherever it matches the decoded text, unless the source
+    contains `\\u` or `\\/`."""
 
 
 class BodyStarts(Struct, frozen=True):
-    """True if the pattern matches at the start of the body, whose first byte is then in `leads`."""
+    """A trigger that is true if the pattern matches at the start of the body, whose first byte is then in `leads`."""
 
     leads: bytes
     pattern: re.Pattern[bytes]
     in_source: re.Pattern[bytes] | None = None
-    """Matches a JSON string without `\\u` and `\\/`, after its quote, wherever the pattern matches the text of the
-    string."""
+    """A pattern that matches the source of a JSON string, after its opening quote, if `pattern` matches the decoded
+    text, unless the source contains `\\u` or `\\/`."""
 
 
 class IllFormed(Struct, frozen=True):
-    """True if the message, header and stop included, is not UTF-8."""
+    """A trigger that is true if the message, including its header and stop token, is not valid UTF-8."""
 
 
 class Noted(Struct, frozen=True):
-    """True if the scanner flagged the header or the stop token of the message."""
+    """A trigger that is true if the scanner flagged the header or the stop token of the message."""
 
 
 class AnyOf:
-    """True if any of the triggers is true. Without triggers, never true."""
+    """A trigger that is true if any of its triggers is true. Without triggers, it is never true."""
 
     __slots__ = ("triggers",)
 
@@ -111,7 +113,7 @@ class AnyOf:
 
 
 class AllOf:
-    """True if all triggers are true, not necessarily at the same byte."""
+    """A trigger that is true if all of its triggers are true, not necessarily at the same byte."""
 
     __slots__ = ("triggers",)
 
@@ -125,7 +127,7 @@ Trigger: TypeAlias = (
 
 
 class Check(Struct, frozen=True):
-    """One row of the table: the only definition of a check.
+    """A row of `CHECKS`: the complete definition of a check.
 
     The trigger must be true for every message with a finding, and may be true for others. Byte triggers apply only if
     the body needs no decoding. For a message whose body must be decoded, all checks run except those of scope

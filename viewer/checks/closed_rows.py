@@ -45,7 +45,8 @@ class ClosedRows(Struct):
 
 
 def check_rows(checker: CheckQueue, work: ClosedRows, size: int) -> int:
-    """Check the first messages of `work`, about `size` bytes. Return the number of the last message checked."""
+    """Check the first messages of `work`: about `size` bytes, but no more than can be checked together. Return the
+    number of the last message checked."""
     _start_transcripts(checker, work, work.first)
     last = _last_together(checker, work, size)
     rows = _Rows(checker, work.first, last, work.signed[work.first - work.last - 1 :])
@@ -80,8 +81,8 @@ def _last_together(checker: CheckQueue, work: ClosedRows, size: int) -> int:
 
 
 def _borders(work: ClosedRows, last: int) -> list[int]:
-    """Return the numbers of the messages before which a problem is reported or a transcript starts, and the number
-    after the last message."""
+    """Return, in order, the numbers of the messages before which a problem is reported or a transcript starts. The
+    final entry is the number after `last`."""
     found = {number + 1 for number, _ in work.found if number <= last}
     return sorted({*found, *(number for number, _ in work.started if number <= last), last + 1})
 
@@ -101,7 +102,7 @@ class _Rows:
         """The masks for bodies that are labels of encrypted data, by header key and size."""
         body_starts, body_ends = index.bodies(first, last)
         self._irregular = {number - first for number in index.irregular(first, last)}
-        """The messages whose bodies are not one run of bytes. They are checked one by one."""
+        """The indices of the messages whose bodies are not one run of bytes. These messages are checked one by one."""
         irregular = sorted(self._irregular)
         for row in irregular:
             body_starts[row] = body_ends[row] = body_ends[row - 1] if row else base
@@ -151,7 +152,7 @@ class _Rows:
         return plain
 
     def _is_plain_label(self, kind: int, number: int, size: int) -> bool:
-        """True if no check concerns a message whose body is the label of encrypted data of this size."""
+        """True if a message whose body is the label of encrypted data of this size needs no check."""
         checker = self._checker
         from viewer.syntax.attachments import opaque_label  # lazy: few inputs have encrypted data
 
@@ -196,8 +197,8 @@ class _Rows:
         return _CONSTRAINT in raw or b"\\u" in raw or b"\\/" in raw
 
     def _may_spell_any(self, kinds: list[PlainKind | None]) -> bool:
-        """True if a call has an escape that may spell any character. `kinds` has the kind of each message that needs a
-        check."""
+        """True if a call contains a `\\u` or `\\/` escape, which may be part of a deadline key. `kinds` has the kind of
+        each message that needs a check."""
         data = self._data
         for row, kind in zip(self._rows, kinds, strict=True):
             if kind is not None and kind.is_call:
@@ -207,7 +208,7 @@ class _Rows:
         return False
 
     def _are_objects(self, firsts: list[int]) -> list[bool]:
-        """Return, for each message that needs a check, whether its body begins like an object."""
+        """Return a flag for each message that needs a check: true if its body begins like a JSON object."""
         data, begins = self._data, BEGINS_OBJECT.match
         leads = [data[firsts[row]] for row in self._rows]
         return [

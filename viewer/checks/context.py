@@ -1,4 +1,5 @@
-"""`CheckContext`, the argument of every check function: a message, its decoded body, and its word positions."""
+"""`CheckContext`, the argument of every check function: a message, its decoded body, and the positions of its header
+words."""
 
 from __future__ import annotations
 
@@ -57,7 +58,7 @@ class lazy_property(Generic[_Value]):  # noqa: N801 (used like `property`)
 
 
 def first_mark(words: bytes, *marks: bytes) -> int:
-    """Return the offset of the first of these marks in the words of a header, or 0 if there is none."""
+    """Return the smallest offset of any of these marks in the bytes of a header, or 0 if there is none."""
     places = [at for at in map(words.find, marks) if at >= 0]
     return min(places) if places else 0
 
@@ -93,7 +94,7 @@ class CheckContext:
         self.checked_to = checked_to
         """The offset up to which the encoding has been checked."""
         self.tools = tools
-        """The call checks; used only by checks with the scope CALLS."""
+        """The tool state of the transcript; used only by checks with the scope CALLS."""
         self.grammar = grammar
         """The grammar of the text format; used only by checks with the scope HEADER."""
 
@@ -111,7 +112,8 @@ class CheckContext:
 
     @lazy_property
     def words(self) -> bytes:
-        """The bytes from the start of the message to its body, up to the limit of a header."""
+        """The bytes from the start of the message to its body, or to its end if it has no body; at most
+        `LONGEST_HEADER`."""
         start, end = self.message.span
         body = self.message.body_span
         return self.read(start, min(body[0] if body else end, start + LONGEST_HEADER))
@@ -157,7 +159,8 @@ class CheckContext:
 
     @lazy_property
     def json_start(self) -> int:
-        """The offset of JSON in the decoded bytes: after a constraint, if the body contains one by mistake."""
+        """The offset in the decoded bytes where JSON may begin: 0, or after a constraint that the body contains by
+        mistake."""
         match = _CONSTRAINT_IN_BODY.match(self.body.data)
         return match.end() if match else 0
 
@@ -178,10 +181,10 @@ class CheckContext:
 
     @lazy_property
     def json_fault(self) -> JsonFault | None:
-        """The fault of the body if it is not valid JSON."""
+        """The fault in the body, or None if it is valid JSON."""
         return None if self.glance.valid else check_json(self.json, self.json_start, self.glance.survey)
 
     @lazy_property
     def node(self) -> JsonNode | None:
-        """The body as JSON nodes. Their positions refer to decoded bytes."""
+        """The body as a tree of JSON nodes, or None if nothing could be read. Positions refer to decoded bytes."""
         return read_json(self.json, self.json_start).node

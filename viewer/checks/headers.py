@@ -45,13 +45,13 @@ REPEATED = Check(
 
 
 def check_channel(case: CheckContext) -> Iterator[Diagnostic]:
-    """E-PARSE-CHANNEL-MISSING: the format or the profile requires a channel."""
+    """E-PARSE-CHANNEL-MISSING: the header lacks a channel that the format or the profile requires."""
     if lacks_channel(case.message, case.transcript):
         yield case.diagnose(E_PARSE_CHANNEL_MISSING, None, case.before_mark(b"<|constrain|>", b"<|message|>"))
 
 
 def lacks_channel(message: Message, transcript: TranscriptFacts) -> bool:
-    """True if the format or the profile requires the channel that the header lacks."""
+    """True if the header lacks a channel that the format or the profile requires."""
     header = message.header
     if header.channel_given is not None or header.malformed or not header.complete:
         return False
@@ -84,7 +84,7 @@ CALL_CHANNEL = Check((W_CALL_CHANNEL,), Scope.MESSAGE, HeaderIs(is_call_elsewher
 
 
 def check_preamble(case: CheckContext) -> Iterator[Diagnostic]:
-    """E-PERM-VISIBILITY: `intent=preamble` where it has no effect."""
+    """E-PERM-VISIBILITY: a message has `intent=preamble` but cannot be a preamble."""
     reason = _powerless_preamble(case.message)
     if reason:
         yield case.diagnose(E_PERM_VISIBILITY, reason, case.place("intent=preamble", '"preamble"'))

@@ -36,7 +36,7 @@ def _is_constrained_json(case: CheckContext) -> bool:
 
 
 def _is_unspelled(case: CheckContext) -> bool:
-    """True if the body consists of token IDs, and no vocabulary is available to decode them."""
+    """True if the body consists of token IDs that could not be decoded for lack of a vocabulary."""
     by_ids = any(piece.coding is Coding.TOKEN_IDS for piece in case.message.pieces)
     return by_ids and "⟨".encode() in case.body.data
 

@@ -18,14 +18,14 @@ from viewer.tools.declarations import Declarations
 
 
 class Declaring(Struct, frozen=True):
-    """Where tools are declared: the body of a message or, in 0.1, a function list inside it."""
+    """Where tools are declared: the body of a message or, in OpenChatML 0.1, a function list inside it."""
 
     message: int
     function_list: Span | None = None
 
 
 class MissingArguments:
-    """Validates calls again, against the tools declared before them."""
+    """Validates calls again, against the tools declared before them, to name their missing arguments."""
 
     def __init__(
         self,

@@ -27,7 +27,7 @@ _NAME_BEFORE = ("wrong-type", "not-in-enum")
 
 
 def offending_value(diagnostic: Diagnostic, read: Read, missing: MissingArguments | None = None) -> str | None:
-    """Return the unsanitized value for the `…` in the text of a diagnostic, if it has one.
+    """Return the unsanitized value for the `…` in the text of a diagnostic, or None if there is none.
 
     `missing` finds the names of missing arguments."""
     if not has_value(diagnostic.template):
@@ -51,7 +51,8 @@ def offending_value(diagnostic: Diagnostic, read: Read, missing: MissingArgument
 
 
 def _type_of(start: int, end: int, read: Read) -> str | None:
-    """Return the `type` of the object that starts at this offset or earlier on the same line."""
+    """Return the `type` of the object that starts at this offset or earlier on the same line, or None if it has
+    none."""
     data = read(start, min(end, start + _LONGEST_OBJECT))
     if not data.startswith(b"{"):
         before = read(max(0, start - _LONGEST_OBJECT), start)

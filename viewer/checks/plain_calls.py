@@ -19,7 +19,7 @@ from viewer.syntax.json_string import string_body
 BEFORE_ID = (b"<|channel|>", b"<|constrain|>", b"<|message|>")
 """A call ID belongs before the first of these marks."""
 DEADLINE = b'"deadline_ms"'
-"""Text that occurs in every call that sets a deadline for its tool."""
+"""The key that sets a deadline for the tool, as it appears in the JSON of a call."""
 IS_OBJECT, HAS_OK, FAILS, FITS, MISFITS = 1, 2, 4, 8, 16
 """Flags of a JSON body: it is an object without repeated keys; it has `ok`; it reports a failure; it fits the schema of
 its tool; it does not fit the schema. `Native.objects` returns the same flags."""
@@ -56,9 +56,9 @@ class PlainKind(Struct, frozen=True):
     notes_inferred: bool
     """True if a reply without an ID is reported."""
     tool: str
-    """The full name of the tool of a call."""
+    """The full tool name of a call; `UNNAMED` for a reply."""
     bare_tool: str
-    """The name that linking compares; empty if there is none."""
+    """The tool name by which calls and replies without an ID are linked; empty if there is none."""
     is_function: bool
     states_outcome: bool = False
     """True for a reply whose header, not its text, reports how the call ended."""
@@ -97,7 +97,7 @@ class PlainRows(Struct, frozen=True):
         return string_body(source).encode("utf-8", "replace") if text is None else text
 
     def id_place(self, number: int) -> Span:
-        """Return the empty span where the call ID is missing in the message with this number."""
+        """Return the empty span where the missing call ID of the message with this number belongs."""
         place = bisect_left(self.numbers, number)
         at = self.base + id_place(self.data, self.headers[place], self.starts[place])
         return at, at

@@ -107,7 +107,7 @@ class HeaderAnswers:
         self._known: dict[int, int] = {}
 
     def of(self, number: int, key: int) -> int:
-        """Return one bit for each predicate that is true for the message with this number and key."""
+        """Return a mask of the predicates that are true for the message with this number and header key."""
         known = self._known.get(key)
         if known is None:
             message = self._index[number]
@@ -199,13 +199,11 @@ class Joined:
         return bisect_right(self._starts, at) - 1
 
     def start_after(self, place: int) -> int:
-        """Return where the body after this one starts."""
+        """Return the offset where the next body starts."""
         assert self._starts is not None
         return self._starts[place + 1]
 
     def places_with(self, find: Callable[[bytes, int], int]) -> set[int]:
-        """Return the indices of the bodies in which `find` has a match. `find` searches from an offset and returns -1
-        for none."""
         places: set[int] = set()
         at = find(self.data, 0)
         while at >= 0:

@@ -28,7 +28,7 @@ from viewer.scan.text_signs import SIGNS
 from viewer.syntax.characters import MAY_HIDE, MAY_HIDE_BY_LEAD
 
 MOST_LEADS = 64
-"""After this many first bytes that begin no match, the whole pattern is searched for instead of its first byte."""
+"""After this many occurrences of the first byte that begin no match, search for the whole pattern instead."""
 
 
 class Block:

@@ -40,15 +40,15 @@ Rows: TypeAlias = NDArray[np.bool_]
 MOST_FAULTS = 8
 """After this many faults, every message with non-ASCII bytes counts as ill-formed."""
 SELDOM = 32
-"""If fewer than 1 in this many bytes are `leads` of a pattern, the pattern is tried only at those bytes."""
+"""If fewer than 1 in this many bytes can begin a match of a pattern, the pattern is tried only at those bytes."""
 MOST_MATCHES = 64
-"""If a batch has more matches than this, searching for all of them takes less time than checking their messages."""
+"""If a batch has more matches than this, an exact search takes less time than checking the matching messages."""
 
 _ILL_FORMED, _LONE_RETURN, _MAY_HIDE = 1, 2, 4
 """Bits in the result of `Native.signs`."""
 _LONGEST_LITERAL = 26
 _HEAD = 4
-"""The number of bytes of a literal that are compared."""
+"""The maximum number of bytes at the start of a literal that are compared."""
 _LOWER = 0x2020_2020
 """A bit mask that maps upper case to lower case. Other bytes may also change, but equal words stay equal."""
 _Word: TypeAlias = tuple[np.uint32, np.uint32]
@@ -101,7 +101,7 @@ class Batch:
         return flags
 
     def rows_at(self, places: Positions | list[int]) -> Rows:
-        """Return the rows of the messages that contain these bytes."""
+        """Return one flag per message, set for the messages that contain these offsets."""
         return self.flags(self.starts.searchsorted(np.asarray(places, np.int64), "right") - 1)
 
     def places_of(self, low: int, high: int) -> Positions:
@@ -159,8 +159,8 @@ class Batch:
 
 
 class _Literals:
-    """The literals to find, each by its first four bytes or by a search. The first four bytes are used for a literal
-    whose first byte is not ASCII, or is also the first byte of a literal that ignores case."""
+    """The literals of all triggers. A literal is found by its first four bytes if its first byte is not ASCII, or also
+    begins a literal that ignores case. Any other literal is searched for as a whole."""
 
     def __init__(self, checks: Sequence[Check]) -> None:
         triggers = [leaf for leaf in leaves_of(checks) if isinstance(leaf, Contains)]
@@ -176,11 +176,12 @@ class _Literals:
         self._beginnings = {first: _Beginnings(first[0], some) for first, some in heads.items()}
 
     def of(self, trigger: Contains) -> tuple[dict[bytes, list[_Word]], list[bytes]]:
-        """Return the words of a trigger by their first byte, and its literals to search for one by one."""
+        """Return the beginnings of a trigger's literals, as words by their first byte, and the literals that are
+        searched for as a whole."""
         return self._of[id(trigger)]
 
     def places(self, batch: Batch, first: bytes) -> Positions:
-        """Return the offsets of all literals that begin with this byte, and of some other words."""
+        """Return the offsets of all literals that begin with this byte, and possibly of other words."""
         return self._beginnings[first].places(batch)
 
 
@@ -190,7 +191,7 @@ class _Beginnings:
     def __init__(self, first: int, heads: set[bytes]) -> None:
         self._firsts = _cases(first)
         self._tables = [_following(heads, place) for place in range(1, _HEAD)]
-        """For each byte after the first one, a table of byte values: true for those that it may have."""
+        """For each position after the first byte, a table of byte values: true if the value may occur there."""
         seconds = np.flatnonzero(self._tables[0]).tolist()
         self._second = seconds[0] if len(seconds) == 1 else None
 
@@ -233,7 +234,7 @@ def _sorted_out(trigger: Contains, firsts: set[bytes]) -> tuple[dict[bytes, set[
 
 
 class NativeSigns:
-    """Runs the native accelerator once per batch, with a bit for each elementary trigger that bytes decide."""
+    """Runs the native accelerator once per batch. Each elementary trigger that depends only on bytes has a bit."""
 
     def __init__(self, checks: Sequence[Check]) -> None:
         self._bits: dict[int, int] = {}
@@ -281,11 +282,11 @@ class NativeSigns:
 
 
 class FoundSigns(Struct, frozen=True):
-    """The signs in a batch."""
+    """What the accelerator found in a batch."""
 
     bit_of: dict[int, int]
     bits: NDArray[np.uint32]
-    """The bits of each message."""
+    """For each message, the bits of the triggers that are true."""
     places: Positions
     """The offsets in bodies of all characters that may be hidden, in order, except those that are part of an emoji."""
 
@@ -313,8 +314,8 @@ class NumpyPrefilter:
         }
 
     def masks(self, batch: Batch, answers: NDArray[np.int64], noted: Positions) -> NDArray[np.int64]:
-        """Return one mask per message. `answers` holds the results of the header predicates, `noted` the rows that were
-        flagged."""
+        """Return one mask per message. `answers` holds the results of the header predicates, `noted` the rows that the
+        scanner flagged."""
         signs = self._signs.find(batch) if batch.accelerator else None
         return _Pass(batch, answers, noted, self._place_of, self._literals, signs).masks(self._triggers)
 
@@ -330,7 +331,7 @@ def _compiled(checks: tuple[Check, ...]) -> NumpyPrefilter:
 
 
 class _Pass:
-    """One pass over a batch. It searches only once for what several triggers share."""
+    """Evaluates all triggers on one batch. A search that several triggers share runs only once."""
 
     def __init__(
         self,

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from viewer.reading.grammar import TextGrammar
 
 EVENT_BYTES = 256
-"""The cost of an event, in bytes, in addition to its message."""
+"""The cost of an event in bytes, not counting its message."""
 
 
 STRAY_BLOCK = 1024 * 1024
@@ -76,7 +76,6 @@ class _AheadReader:
         """The end of the known messages. Nothing after it is read ahead."""
 
     def read(self, start: int, end: int) -> bytes:
-        """Return the bytes between two offsets."""
         first, last = start - self._start, end - self._start
         if first < 0 or last > len(self._data):
             if end - start > READ_AHEAD // 2:
@@ -156,13 +155,12 @@ class _BlockReader:
         return not edges or (edges[0] & 0xC0 != 0x80 and edges[-1] & 0xC0 != 0x80)
 
     def read(self, start: int, end: int) -> bytes:
-        """Return the bytes between two offsets."""
         first, last = start - self._start, end - self._start
         return self._data[first:last] if first >= 0 and last <= len(self._data) else self._read(start, end)
 
 
 class _Bits(Struct, frozen=True):
-    """Values that depend only on the table of checks, so all documents share them."""
+    """Masks and functions that depend only on the table of checks, so all documents share them."""
 
     predicates: tuple[Predicate, ...]
     of_message: int
@@ -186,8 +184,8 @@ def _bits_of(checks: tuple[Check, ...]) -> _Bits:
 
 
 class Messages(Struct):
-    """Consecutive messages that await their checks, by number: those of batches, and those that the parser read between
-    the batches."""
+    """Consecutive messages that await their checks, by number: the messages of batches, and those that the parser read
+    between batches."""
 
     first: int
     last: int
@@ -211,7 +209,8 @@ class CheckQueue:
     ) -> None:
         self.findings = Findings(read, is_shown=self._is_shown)
         self.unknown: str | None = None
-        """A description of the input if its format was not recognized. It may still contain messages."""
+        """A description of the input if its format was not recognized; otherwise None. An unrecognized input may still
+        contain messages."""
         self._held = Findings(read)
         """Diagnostics to drop if the input has no messages, because E-FORMAT-UNKNOWN is then enough."""
         self._shown: dict[int, bool] = {}
@@ -242,7 +241,7 @@ class CheckQueue:
         self._kind_codes: dict[int, int] = {}
         """The `KindCode` for each header key, as a number."""
         self._runs = bits.runs
-        """The check functions for each mask that has occurred."""
+        """The check functions for each mask so far."""
         self._has_begun = False
         self._transcribed: TranscriptFacts
         self.cut = array("I")
@@ -318,7 +317,8 @@ class CheckQueue:
             self.waiting_bytes -= done
 
     def report(self, rule: Rule, reason: str | None, start: int, end: int, message: int | None, count: int = 1) -> None:
-        """Add a diagnostic."""
+        """Add a diagnostic, or hold it back if its rule needs messages and the input is unrecognized and has none
+        yet."""
         if self._has_no_messages and rule in _NEEDS_MESSAGES:
             self._held.keep(self.findings.most_per_code)
             self._held.add(rule, reason, start, end, message, count)
@@ -334,7 +334,7 @@ class CheckQueue:
         return self.unknown is not None and not len(self.index)
 
     def _release(self) -> None:
-        """Report the diagnostics that were held back, now that there are messages."""
+        """Report the diagnostics that were held back, unless there are still no messages."""
         if self._has_no_messages or not len(self._held):
             return
         held, self._held = self._held, Findings(self.read)
@@ -384,8 +384,8 @@ class CheckQueue:
             self._has_begun = False
 
     def _closed_run(self, message: Message, size: int) -> int:
-        """Check a message together with the queued messages that directly follow it. Return the cost of those that
-        follow."""
+        """Check a message together with the queued messages that directly follow it. Return the cost of the additional
+        messages."""
         waiting, done, most = self.waiting, 0, min(size, MOST_TOGETHER_BYTES)
         messages, works = [message], list[Message | Started | Found]([message])
         while waiting and done < most and len(messages) < MOST_TOGETHER:
@@ -521,7 +521,7 @@ class CheckQueue:
         return known
 
     def plain_kind(self, key: int) -> PlainKind | None:
-        """Return the kind of the calls or replies with this header key if they can be plain."""
+        """Return the kind of the calls or replies with this header key, or None if they cannot be plain."""
         if key not in self._plain_kinds:
             self._plain_kinds[key] = plain_kind(self.index.example(key), self._transcribed)
         return self._plain_kinds[key]
@@ -533,8 +533,8 @@ class CheckQueue:
         return kind.tool if kind is not None else ""
 
     def bare_tool_of(self, key: int) -> str:
-        """Return the name that links plain calls and replies without an ID that have this header key; empty if there is
-        none."""
+        """Return the tool name by which calls and replies with this header key are linked if they have no ID; empty if
+        they are not plain."""
         kind = self.plain_kind(key)
         return kind.bare_tool if kind is not None else ""
 
@@ -589,7 +589,7 @@ class CheckQueue:
         return b"\0" in data or not (data.isascii() or is_utf8(data))
 
     def mask_of_text(self, key: int, number: int, text: bytes) -> int:
-        """Return the bits of the checks that a message with this header key needs if this is its text."""
+        """Return the bits of the checks that a message with this header key and this text needs."""
         return self._prefilter.mask(self.answers.of(number, key), text, 0, len(text))
 
     def masks_of_texts(self, keys: Sequence[int], numbers: Sequence[int], texts: Sequence[bytes]) -> list[int]:
@@ -597,7 +597,7 @@ class CheckQueue:
         return self._prefilter.masks([*map(self.answers.of, numbers, keys)], texts)
 
     def case_of(self, message: Message, body: Body, grammar: TextGrammar | None = None) -> CheckContext:
-        """Return the context of a message."""
+        """Return the context in which a message is checked."""
         turn = self.index.turn(message.number)
         return CheckContext(
             message,

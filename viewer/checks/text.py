@@ -119,7 +119,8 @@ def check_thoughts(case: CheckContext) -> Iterator[Diagnostic]:
 
 
 def _after_text(data: bytes, blocks: list[Span]) -> list[Span]:
-    """Return the blocks from the first one that follows text, or that follows another block and has no opening mark."""
+    """Return the blocks from the first misplaced one on: a block that follows text, or that follows another block and
+    has no opening mark."""
     before = 0
     for index, (start, end) in enumerate(blocks):
         is_withdrawn = index > 0 and not MAY_BE_MARK.match(data, start)

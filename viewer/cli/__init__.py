@@ -31,9 +31,9 @@ if TYPE_CHECKING:
 
 
 class Entry:
-    """One row of the list of commands. Its module is imported on first use.
+    """A command. Its module is imported on first use.
 
-    A plain class: `--help`, `--version`, and `completion` do not need msgspec, which is slow to load."""
+    This is a plain class because `--help`, `--version`, and `completion` do not need msgspec, which is slow to load."""
 
     def __init__(self, module: str, help: str, *, reads_input: bool = True) -> None:
         self.module = module

@@ -38,7 +38,7 @@ Wanted = Callable[[Document, list[Finding]], list[Finding]]
 
 
 class Counted(Struct, frozen=True):
-    """The totals of a report, sent from a worker process."""
+    """The totals of a file, sent from a worker process to the main process."""
 
     errors: int
     warnings: int
@@ -129,7 +129,7 @@ class Report:
         return Counted(*totals, self.has_empty, self.more, self.inputs.code)
 
     def code(self, strict: bool) -> int:
-        """Return the exit code for the findings."""
+        """Return the exit code for the findings so far."""
         return _code(self.errors, self.warnings, strict)
 
 
@@ -253,7 +253,7 @@ def _wanted(where: Filter, audience: Audience, document: Document, findings: lis
 
 
 def _shows_source(revealed: Audience) -> bool:
-    """True if source lines are quoted. If only some hidden content is revealed, report that they cannot be quoted."""
+    """True if source lines may be quoted. If only some hidden content is revealed, report why they cannot be."""
     with_source = revealed.reveals(Reveal.ALL)
     if not with_source and not revealed.is_safe:
         complain("source lines need --reveal all, because a line may contain other messages too")

@@ -62,7 +62,7 @@ def files(context: Context, parameter: Parameter, incomplete: str) -> Completion
 
 
 def _joined(before: Sequence[str], incomplete: str) -> str:
-    """Return the whole typed word: bash splits words at colons and passes only the last part."""
+    """Return the whole word being typed. Bash splits words at colons and passes only the last part."""
     words, typed = [*before], incomplete
     while words and (words[-1] == ":" or typed.startswith(":")):
         typed = words.pop() + typed
@@ -102,7 +102,7 @@ def codes(context: Context, parameter: Parameter, incomplete: str) -> Completion
 
 
 def parts_of(names: Iterable[str]) -> Complete:
-    """Return a function that completes the last part of a list such as `analysis,tool` with names that are not in the
+    """Return a function that completes the last item of a list such as `analysis,tool` with names that are not in the
     list yet."""
     known = tuple(names)
 

@@ -76,7 +76,7 @@ def command(
 def _convert_folder(
     folder: str, output: str, audience: Audience, target: str, format: str | None, reading: ReadOptions, force: bool
 ) -> int:
-    """Convert each transcript of a folder to a separate file."""
+    """Convert each transcript in a folder to a separate file, and return the exit code."""
 
     def write(document: Document, to: OutputFolder) -> int:
         path = to.path_for(document.name, f"{stem_of(document.name)}{WRITERS.ending(target)}")

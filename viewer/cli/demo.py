@@ -51,7 +51,7 @@ def _play(audience: Audience, output: Output, color: str) -> int:
 SECONDS = 19.0
 """The playback time in seconds, not counting the wait for the late tool."""
 LATE = 2.6
-"""Seconds until a tool with a two-second deadline replies."""
+"""How many seconds the tool with a two-second deadline takes to reply."""
 
 _LATE_REPLY = "<|start|>tool name=functions.find_tables call_id=t1 "
 _BEFORE_CANCELLED = "<|start|>assistant to=functions.find_tables call_id=t2<"
@@ -125,7 +125,7 @@ class Player(threading.Thread):
         self._stopped = threading.Event()
 
     def run(self) -> None:
-        """Write to the end, or until stopped."""
+        """Write the pieces until all are written or the player is stopped."""
         with self._path.open("ab", buffering=0) as file:
             for moment in self._moments:
                 if self._stopped.wait(moment.pause):
@@ -133,19 +133,19 @@ class Player(threading.Thread):
                 file.write(moment.data)
 
     def stop(self) -> None:
-        """Stop writing."""
+        """Stop writing, and wait for the thread to end."""
         self._stopped.set()
         self.join()
 
     def is_finished(self) -> bool:
-        """True if everything has been written."""
+        """True if the thread is not running: everything has been written, or the player was stopped."""
         return not self.is_alive()
 
 
 @contextmanager
 def played(pieces: Iterable[Moment]) -> Iterator[tuple[str, Player]]:
-    """Context manager: a private file to which a transcript is being written. The file is removed at the end, even
-    if a signal ends the program."""
+    """Context manager that plays a transcript into a private temporary file. The file is removed at the end, even if a
+    signal ends the program."""
     import tempfile  # slow to import
 
     descriptor, name = tempfile.mkstemp(prefix="ocmlview-tour-", suffix=".ocml")

@@ -39,14 +39,15 @@ from viewer.rules.errors import E_STREAM_TRUNCATED
 from viewer.sources.files import is_directory
 
 _GIT_FILES = {7: (1, 4), 9: (1, 4)}
-"""The positions of the old and new files, by the number of arguments that Git passes to an external diff program."""
+"""The positions of the old and new files among the arguments that Git passes to an external diff program, by their
+number."""
 _ONLY = ("changed", "calls", "arguments")
 _SIDE_WIDTH = 120
 """The total width of two columns if the output is a file or pipe."""
 
 
 class Request:
-    """The inputs to compare, and how to print the result."""
+    """How to read and compare the inputs, and how to print the result."""
 
     def __init__(
         self,
@@ -148,7 +149,7 @@ def command(
 
 
 def _pair(files: tuple[str, ...]) -> tuple[str, str, bool]:
-    """Return the two inputs, and True if Git runs the comparison: to Git, exit code 1 means a crash."""
+    """Return the two inputs, and whether Git runs the comparison: to Git, exit code 1 means a crash."""
     is_git = len(files) in _GIT_FILES
     chosen = [files[place] for place in _GIT_FILES[len(files)]] if is_git else files
     if len(chosen) != 2:
@@ -163,7 +164,8 @@ def _pair(files: tuple[str, ...]) -> tuple[str, str, bool]:
 
 
 def _compare_folders(a: str, b: str, request: Request, output: Output) -> bool:
-    """Compare files with the same name and list those in only one folder. True if anything differs."""
+    """Compare files with the same relative path, and list the files that only one folder contains. Return True if
+    anything differs."""
     differ = False
     names = [_names(folder) for folder in (a, b)]
     _say_level(request)
@@ -205,7 +207,7 @@ def _names(folder: str) -> dict[str, str]:
 
 
 def _compare(a: str, b: str, request: Request, output: Output, name: str | None = None) -> bool:
-    """Compare two files; True if they differ."""
+    """Compare two files and print the result. Return True if they differ."""
     documents = [_open(path, format, request) for path, format in zip((a, b), request.formats, strict=True)]
     if name is None:
         _say_level(request)
@@ -222,7 +224,7 @@ def _compare(a: str, b: str, request: Request, output: Output, name: str | None 
 
 
 def _open(path: str, format: str | None, request: Request) -> Document | None:
-    """Open one side; None for the null device, which Git passes in place of a missing file."""
+    """Open one side. Return None for the null device, which Git passes in place of a missing file."""
     if path == os.devnull:
         return None
     document = open_document(path, format=format, options=request.reading)

@@ -27,7 +27,7 @@ _MOST_QUOTED = 72
 
 
 class PipeClosed(Exception):  # noqa: N818
-    """The other end of the output pipe is closed. Not an OSError, because click would catch that."""
+    """The other end of the output pipe is closed. This is not an OSError, because click would catch one."""
 
 
 def say(sentence: str) -> None:
@@ -40,7 +40,7 @@ def say(sentence: str) -> None:
 
 
 def complain(sentence: str) -> None:
-    """Print one line on standard error, with the program name in front."""
+    """Print one line on standard error, prefixed with the program name."""
     say(f"ocmlview: {sentence}")
 
 
@@ -63,7 +63,7 @@ def fail_without_reveal(name: str) -> int:
 
 
 def say_which_plugins_failed() -> None:
-    """Report each plug-in that could not be loaded, if any were needed."""
+    """Report each plug-in that has failed to load since the last call."""
     plugins = sys.modules.get("viewer.plugins.loading")
     for sentence in plugins.PLUGINS.failures if plugins else ():
         say(sentence)
@@ -72,7 +72,7 @@ def say_which_plugins_failed() -> None:
 
 
 def ended(act: Callable[[], int]) -> int:
-    """Run a function and return the exit code for its outcome."""
+    """Run a function, report an error that it raises, and return the exit code."""
     take_faults()
     try:
         code = act()

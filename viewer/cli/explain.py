@@ -52,7 +52,7 @@ def _rule(asked: str) -> Rule:
 
 
 def _nearest(word: str, known: Iterable[str]) -> list[str]:
-    """Return up to three similar words."""
+    """Return up to three known words that resemble this one."""
     from difflib import get_close_matches
 
     known = list(known)

@@ -143,7 +143,7 @@ def _export_folder(
     where: Filter | None,
     redactor: Redactor | None,
 ) -> int:
-    """Export each transcript of a folder to a separate file."""
+    """Export each transcript in a folder to a separate file, and return the exit code."""
 
     def write(document: Document, target: OutputFolder) -> int:
         shown = _shown_name(document, audience, where, redactor)

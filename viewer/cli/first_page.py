@@ -1,7 +1,7 @@
 """First page of the safe view, printed before the app is loaded.
 
-It enters the alternate screen, which the app takes over in place. Until then, every exit restores the terminal: an
-exception, Ctrl-C, or a fatal signal."""
+Printing it enters the alternate screen, which the app takes over in place. Until then, every exit restores the
+terminal: an exception, Ctrl-C, or a fatal signal."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ Taken = Callable[[], None]
 
 
 class FirstPageRequest(Struct, frozen=True):
-    """The input of the first page and how to show it."""
+    """What the first page shows, and how."""
 
     path: str
     audience: Audience
@@ -62,7 +62,8 @@ class FirstPageRequest(Struct, frozen=True):
 
 @contextmanager
 def first_screen(request: FirstPageRequest) -> Iterator[Taken | None]:
-    """Context manager: print the first page if possible. The caller loads and runs the app inside the context."""
+    """Context manager: print the first page, and yield the function with which the app takes over the terminal, or None
+    if no page can be printed. The caller loads and runs the app inside the context."""
     if not SCREEN.is_complete:
         page = _page(request)
         if page is None:
@@ -78,7 +79,7 @@ def first_screen(request: FirstPageRequest) -> Iterator[Taken | None]:
 
 
 def _page(request: FirstPageRequest) -> str | None:
-    """Return the text to write; None if the app should start without a first page."""
+    """Return the terminal output that paints the page, or None if the app should start without a first page."""
     size = _size()
     if size is None or request.audience.level is not Level.SAFE:
         return None
@@ -91,7 +92,7 @@ def _page(request: FirstPageRequest) -> str | None:
 
 
 def page_lines(request: FirstPageRequest, size: tuple[int, int]) -> list[Line] | None:
-    """Return the lines of the page; None if the beginning of the file cannot be read in place."""
+    """Return the lines of the page, or None if the beginning of the file cannot be read directly."""
     head = head_of(request.path, HEAD)
     if head is None:
         return None
@@ -187,13 +188,13 @@ class PageColors(Struct, frozen=True):
     looks: Mapping[StyleRole, str]
 
     def parts(self, line: Line, ascii_only: bool) -> list[tuple[str, str]]:
-        """Return the codes and the text of each part of a line."""
+        """Return the terminal codes and the text of each part of a line."""
         return [(self.looks.get(part.look, ""), strip_controls(part.text, ascii_only)) for part in line]
 
 
 def colors_of(theme: Theme, *, exact: bool) -> PageColors | None:
-    """Return the codes of a theme, or None if it does not define the colors of the page. `exact` means that the
-    terminal supports 24-bit color."""
+    """Return the terminal codes of a theme, or None if it does not define the colors of the page. `exact` means that
+    the terminal supports 24-bit color."""
     text, background, surface = (theme.colors[name] for name in ("text", "background", "surface"))
     page = [_code(text, 38, exact), _code(background, 48, exact)]
     title = _code(surface, 48, exact)
@@ -205,14 +206,15 @@ def colors_of(theme: Theme, *, exact: bool) -> PageColors | None:
 
 
 def _codes(look: Look, exact: bool) -> str:
-    """Return the codes to add to the line's colors, each with a leading semicolon."""
+    """Return the terminal codes to append to those of the line, each with a leading semicolon."""
     codes = [_code(look.color, 38, exact), _code(look.background, 48, exact)]
     codes += [code for name, code in _FLAGS.items() if look.flags.get(name)]
     return "".join(f";{code}" for code in codes if code)
 
 
 def _code(color: str | None, layer: int, exact: bool) -> str:
-    """Return the code of `#rrggbb` as text color (38) or background (48); empty if it is not such a color."""
+    """Return the terminal code for `#rrggbb` as a text color (38) or background (48); empty for any other color
+    name."""
     if color is None or not _RGB.fullmatch(color):
         return ""
     red, green, blue = bytes.fromhex(color[1:])
@@ -220,7 +222,7 @@ def _code(color: str | None, layer: int, exact: bool) -> str:
 
 
 def nearest_color(red: int, green: int, blue: int) -> int:
-    """Return the number of the nearest of 256 colors, computed as in the app."""
+    """Return the number of the nearest of the 256 terminal colors, computed as in the app."""
     _, lightness, saturation = rgb_to_hls(red / 255, green / 255, blue / 255)
     if saturation < 0.15:
         gray = round(lightness * 25.0)

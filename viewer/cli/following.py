@@ -26,7 +26,7 @@ PAUSE = 0.05
 
 
 class Printer(Protocol):
-    """Prints a followed input, one reading after another."""
+    """Prints a followed input. Each restart from the beginning of the input is a new reading."""
 
     def begin(self, document: LiveDocument) -> None:
         """Begin a reading."""
@@ -35,10 +35,10 @@ class Printer(Protocol):
         """Invalidate the output of the previous reading."""
 
     def grow(self) -> None:
-        """Print more of the document."""
+        """Print what is new in the document."""
 
     def rest(self) -> None:
-        """Handle a pause, when no more data is available."""
+        """Handle a pause: no more data is available for now."""
 
     def stalled(self, document: LiveDocument) -> None:
         """Report an open message that has stalled."""
@@ -94,7 +94,7 @@ class _Follower:
 
     def _turn(self) -> None:
         """Run one step, and pause if it had no effect."""
-        is_finished = self._followed.is_finished and self._followed.is_finished()  # check first, to miss no data
+        is_finished = self._followed.is_finished and self._followed.is_finished()  # first, so no data is missed
         if self._document:
             try:
                 if self._step(self._document):
@@ -111,7 +111,7 @@ class _Follower:
         self._look_for_newer()
 
     def _step(self, document: LiveDocument) -> bool:
-        """Run one step; True if the next step should follow without a pause."""
+        """Run one step. Return True if the next step should follow without a pause."""
         change = document.step()
         self._tell(document, change)
         if change.more or change.ended:
@@ -138,7 +138,7 @@ class _Follower:
         self._printer.begin(document)
 
     def _look_at_recorder(self) -> None:
-        """If recording times has failed, report it, only once."""
+        """If recording times has failed, report the failure once and stop recording."""
         if self._recorder and self._recorder.fault:
             self._code = fail(self._recorder.fault)
             self._recorder = None

@@ -16,8 +16,8 @@ from viewer.sources.files import is_directory
 
 
 class Inputs:
-    """Iterates over the documents of the inputs. At the end, `code` is the exit code: 2 if an input could not be
-    read."""
+    """Iterates over the documents of the inputs. Once the iteration ends, `code` is the exit code, for example 2 if an
+    input could not be read."""
 
     def __init__(
         self,
@@ -63,7 +63,7 @@ class Inputs:
                         self.code = max(self.code, report_damage(document))
 
     def of(self, path: str) -> Inputs:
-        """Return inputs with only this file and the same options."""
+        """Return a copy with only this file and the same options."""
         one = Inputs(
             *((path,), self._format, self._options, self._most_per_code), refuses=self._refuses, strict=self._strict
         )

@@ -33,7 +33,7 @@ class Interruption:
             signal.signal(signal.SIGINT, signal.default_int_handler)
 
     def wait(self, pause: Callable[[], object]) -> None:
-        """Call `pause`, unless the user has interrupted."""
+        """Call `pause`, unless the user has already pressed Ctrl-C."""
         self._is_waiting = True
         try:
             if not self.heard:

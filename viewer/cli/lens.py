@@ -30,7 +30,7 @@ from viewer.sources.limits import size_text
 
 _SOURCE_WIDTH = 48
 _RANKS = {None: None, "differ": Rank.LABEL, "visibility": Rank.VISIBILITY}
-"""The least serious rank to show for each value of --only."""
+"""The least serious rank to show, by the value of --only."""
 
 
 class Comparison(Struct, frozen=True):
@@ -52,14 +52,14 @@ class Comparison(Struct, frozen=True):
 
     @property
     def last(self) -> int:
-        """The number of the last message that was compared completely."""
+        """The number of the last message that was compared completely, or 0 if there is none."""
         (own,) = self.only((self.chosen,))
         whole = (each.number for each in reversed(own.messages) if not self.is_cut or each.end < LIMIT)
         return next(whole, 0)
 
 
 def compare(document: Document, limit: int | None = LIMIT, *, skips_refused: bool = False) -> Comparison:
-    """Read the document in each text format, one after another."""
+    """Read the document in each text format, one after another, and return the readings."""
     steps = readings(document, limit, skips_refused=skips_refused)
     while True:
         try:
@@ -69,7 +69,8 @@ def compare(document: Document, limit: int | None = LIMIT, *, skips_refused: boo
 
 
 def add_difference(document: Document) -> None:
-    """Add W-FORMAT-DIFFERS to the problems of a document, at the first span that formats show differently."""
+    """Add W-FORMAT-DIFFERS to the problems of a document, at the first span whose visibility depends on the format, if
+    there is one."""
     if document.detection.format not in READERS:
         return
     comparison = compare(document, skips_refused=True)
@@ -172,7 +173,7 @@ class _Shown(Struct, frozen=True, gc=False):
 
 
 def _shown_messages(comparison: Comparison) -> Iterator[_Shown]:
-    """Yield the messages for an end user, up to the last one that was compared."""
+    """Yield the messages that an end user sees, up to the last one that was compared."""
     last, roles = comparison.last, dict[int, str]()
     shown = comparison.document.project(END_USER, withholds=False)
     rows = shown.rows()
@@ -269,7 +270,7 @@ def _table(
 
     verdicts = [trusted(""), *(trusted(each.verdict) for each in readings)]
     different, longest = [{each} for each in verdicts], len("verdict")
-    for row in found.up_to(rank):  # the rows are read twice, because those of a large file need much memory
+    for row in found.up_to(rank):  # iterate twice, because keeping the rows of a large file would need much memory
         longest = max(longest, len(place(row)))
         for column, text in zip(different, words(row), strict=True):
             column.add(text)

@@ -1,4 +1,4 @@
-"""Moments on the command line: --at, --at-event, --at-time, and --times, and the view at one of them."""
+"""Options that select a moment (--at, --at-event, --at-time, --times), and the view at that moment."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 
 class AskedMoment(Struct, frozen=True):
-    """The moment named by the options."""
+    """The moment that the options select."""
 
     at: At
     times: str
@@ -33,7 +33,7 @@ class AskedMoment(Struct, frozen=True):
 
     @property
     def request(self) -> ReplayRequest:
-        """The replay that shows this moment."""
+        """The replay request for this moment."""
         from viewer.insight.replay.timeline import ReplayRequest
 
         return ReplayRequest(self.at, self.times)
@@ -80,7 +80,7 @@ def moment_options(command: Command) -> Command:
 def asked_moment(
     at_byte: int | None, at_event: int | None, at_time: int | None, times: str, files: tuple[str, ...], follow: bool
 ) -> AskedMoment | None:
-    """Return the moment named by the options, or None if there is none."""
+    """Return the moment that the options select, or None if they select none."""
     given = [option for option in (at_byte, at_event, at_time) if option is not None]
     context = click.get_current_context()
     if len(given) > 1:
@@ -109,8 +109,8 @@ def arrivals_of(document: Document, audience: Audience, times: str) -> Arrivals:
 def view_at(
     document: Document, audience: Audience, asked: AskedMoment, where: Filter | None
 ) -> tuple[Projection, Moment]:
-    """Return what the audience saw at the requested moment, and that moment. If the moment is past the end, return
-    what the audience sees at the end."""
+    """Return what the audience saw at the requested moment, and that moment. If the moment is past the end, report
+    that, and return what the audience sees at the end."""
     from viewer.insight.replay.player import Player, go_to
     from viewer.insight.replay.timeline import Timeline
 

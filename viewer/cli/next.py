@@ -34,7 +34,7 @@ ALL = "all"
 _HEADS = ("policy", "kept", "bytes", "tokens", "reused", "dropped")
 _BLOCK = 64 * 1024
 _MOST_NUMBERS = 12
-"""The maximum number of dropped messages that a row of the table lists."""
+"""The maximum number of dropped messages to list in a row of the table."""
 
 
 def _policies(context: click.Context, parameter: click.Parameter, value: str) -> list[Policy]:

@@ -1,4 +1,4 @@
-"""Wording of what commands print on standard error about unknown formats, empty input, and hidden content."""
+"""Notices that commands print on standard error about unknown formats, empty input, and hidden content."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ _LEVELS = {
 
 
 class Unread(Struct, frozen=True):
-    """A common kind of file that no format reads."""
+    """A common kind of file that ocmlview cannot read."""
 
     title: str
     keys: tuple[str, ...] = ()
-    """The top-level keys of the JSON."""
+    """The top-level keys by which the JSON is recognized."""
     name: str = ""
-    """The name of the file."""
+    """The file name by which the file is recognized."""
 
 
 UNREAD = (
@@ -62,7 +62,7 @@ def mention(document: Document, audience: Audience) -> None:
 
 
 def mention_if_empty(document: Document) -> None:
-    """Report that no transcript was recognized, or that the transcript has no messages."""
+    """Report it if no transcript was recognized or the transcript has no messages."""
     if document.unknown:
         complain(unknown_sentence(document))
     elif not document.message_count:

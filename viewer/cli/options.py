@@ -126,7 +126,7 @@ def _filter(context: click.Context, parameter: click.Parameter, value: str | Non
 
 
 def check_where(where: Filter | None, audience: Audience, follow: bool = False, *, of_problems: bool = False) -> None:
-    """Refuse a filter that this audience may not use, before the input is read."""
+    """Refuse a filter that is combined with -f or that this audience may not use, before the input is read."""
     if where is None:
         return
     if follow:
@@ -269,7 +269,7 @@ def surroundings() -> Surroundings | None:
 
 
 def inputs_of(files: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the named files; if there are none, the piped input."""
+    """Return the named files, or standard input if there are none. Raise UsageError if that is a terminal."""
     if STDIN in files:
         from viewer.sources.files import check_standard_input
 
@@ -282,7 +282,8 @@ def inputs_of(files: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def folder_of(inputs: tuple[str, ...], output: str | None) -> str | None:
-    """Return the named input folder, which needs an output folder; None for a single file."""
+    """Return the input if it is a folder, or None if it is a file. Raise UsageError if a folder has no output
+    folder."""
     if len(inputs) > 1:
         raise click.UsageError("One file or folder at a time.", click.get_current_context())
     from viewer.sources.files import is_directory
@@ -303,7 +304,7 @@ def followed_of(
     row_order: bool = False,
     record_times: str = "",
 ) -> Followed:
-    """Return the single followed input."""
+    """Return the input to follow and how to read it. Raise UsageError if there are several."""
     names = inputs_of(files)
     if len(names) > 1:
         raise click.UsageError("With -f, specify one file or one folder.", click.get_current_context())

@@ -31,7 +31,7 @@ class Output:
         """The number of characters written."""
 
     def write(self, lines: Iterable[Printable]) -> None:
-        """Write lines and their line endings, in blocks of up to 64 KiB or, on a terminal, 100 lines."""
+        """Write lines and their line endings, in blocks of about 64 KiB or, on a terminal, of at most 100 lines."""
         waiting: list[str] = []
         size = 0
         for line in lines:
@@ -46,7 +46,7 @@ class Output:
         _write(waiting)
 
     def write_styled(self, lines: Iterable[Line]) -> None:
-        """Write lines made of parts, in the available colors."""
+        """Write lines of styled parts, with colors if they are enabled."""
         self.write(map(self.style.paint, lines))
 
     def write_parts(self, parts: Iterable[str]) -> None:
@@ -57,7 +57,7 @@ class Output:
 
 
 def standard_output(color: str = "auto", ascii_only: bool = False) -> Output:
-    """Return standard output, and detect whether it is a terminal, its colors, characters, and width."""
+    """Return standard output, with the colors, characters, and width that it supports."""
     terminal = _is_terminal()
     colored = color == "always" or (color == "auto" and terminal and _wants_color())
     style = Style(color=colored, ascii=ascii_only or _lacks_unicode(terminal), wrapped=terminal)
@@ -151,7 +151,7 @@ def table_lines(heads: Sequence[str], rows: Sequence[Sequence[Cell]], width: int
 def long_table_lines(
     heads: Sequence[str], rows: Iterable[Sequence[SafeText]], widths: Sequence[int], width: int, style: Style
 ) -> Iterator[Line]:
-    """Lay out a table of texts without keeping its rows. `widths` has the width of each column."""
+    """Lay out a table of text cells without keeping its rows in memory. `widths` has the width of each column."""
     widest = [max(len(head), column) for head, column in zip(heads, widths, strict=True)]
     yield from _laid_out(heads, rows, widest, [False] * len(heads), width, style)
 
@@ -193,9 +193,9 @@ def _text(cell: Cell) -> SafeText:
 
 TERMINAL = "/dev/tty"
 NO_SCREEN = ("dumb", "unknown")
-"""Terminals that can only print."""
+"""Values of TERM for terminals that can only print."""
 _MANY = ("256color", "kitty", "direct")
-"""The endings of terminal names that mean more than sixteen colors."""
+"""Endings of terminal names that indicate more than sixteen colors."""
 _LIGHT = ("7", "9", "10", "11", "12", "13", "14", "15")
 """The background values of COLORFGBG that editors treat as light."""
 

@@ -125,7 +125,7 @@ def _open(
     color: str,
     request: ReplayRequest,
 ) -> int:
-    """Play in the viewer. Leaving the replay shows the transcript."""
+    """Play in the viewer. When the user leaves the replay, the viewer shows the transcript."""
     from viewer.cli.view import ViewRequest, check_can_replay, open_viewer
 
     check_can_replay(path)
@@ -134,7 +134,7 @@ def _open(
 
 
 class Pause:
-    """Waits between two events."""
+    """Pauses between two events."""
 
     def __init__(
         self, interruption: Interruption, speed: float, idle_limit: float, sleep: Callable[[float], None] = time.sleep
@@ -145,7 +145,7 @@ class Pause:
         self._sleep = sleep
 
     def wait(self, ms: int) -> bool:
-        """Wait for `ms` of recorded time at the playback speed; False after Ctrl-C."""
+        """Wait for `ms` of recorded time, up to the idle limit, at the playback speed. Return False after Ctrl-C."""
         left = min(ms / 1000, self._idle_limit) / self._speed
         while left > 0 and not self._interruption.heard:
             now = min(left, _SLICE)

@@ -50,7 +50,7 @@ MOST_LISTED = 20
 MANIFEST = "site.json"
 """The file that identifies an existing site."""
 ALONE = 16
-"""Up to this number of transcripts, one process writes all of them."""
+"""For up to this many transcripts, one process writes all pages."""
 _MOST_WORKERS = 8
 _TEMPORARY = ".tmp"
 _ENDINGS = {Level.SAFE: "", Level.BRIEF: ".brief", Level.DEBUG: ".DEBUG"}
@@ -124,7 +124,7 @@ def export_site(files: Sequence[str], output: str, asked: SiteOptions) -> int:
 
 
 def _checked_target(target: Path, files: Sequence[str], asked: SiteOptions) -> Path:
-    """Refuse an output folder that must not be written, before anything is read."""
+    """Return the resolved path of the output folder. Raise ViewerError if the site must not be written there."""
     ending = _ENDINGS[asked.audience.level]
     if not target.name.endswith(ending):
         raise ViewerError(f"{target} was not written: the name of a {badge(asked.audience)} site must end in {ending}")
@@ -142,7 +142,8 @@ def _checked_target(target: Path, files: Sequence[str], asked: SiteOptions) -> P
 
 
 def _find(files: Sequence[str], target: Path) -> tuple[list[tuple[str, str]], int]:
-    """Find the paths and names of all transcripts, sorted by name. Report the other files in a folder."""
+    """Return the path and name of each transcript, sorted by name, and the exit code. Report the files of a folder that
+    cannot be read or are not transcripts."""
     code = FINE
     found: list[tuple[str, str]] = []
     shared = _shared_folder(files)
@@ -213,13 +214,13 @@ def _learn(found: Sequence[tuple[str, str]], folder: Path, asked: SiteOptions) -
 def _build(jobs: Sequence[_Job], folder: Path, asked: SiteOptions) -> list[_Built]:
     """Write the pages of all jobs and return the results in order."""
     built = _shared(len(jobs), lambda number: _written(number, jobs[number], folder, asked), _Built, folder)
-    if any(each.has_new_masks for each in built):  # each process numbers its new masks on its own
+    if any(each.has_new_masks for each in built):  # each process numbers its new masks independently
         built = [_written(number, job, folder, asked) for number, job in enumerate(jobs)]
     return built
 
 
 def _shared(count: int, make: Callable[[int], Made], kind: type[Made], folder: Path) -> list[Made]:
-    """Compute the results, in several processes if there are many, and return them in order."""
+    """Compute this many results, in several processes if there are many, and return them in order."""
     workers = min(_MOST_WORKERS, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1)
     made: dict[int, Made] = {}
     if count > ALONE and workers > 1:
@@ -231,7 +232,8 @@ def _shared(count: int, make: Callable[[int], Made], kind: type[Made], folder: P
 def _made_apart(
     count: int, make: Callable[[int], Made], kind: type[Made], folder: Path, workers: int
 ) -> Iterator[tuple[int, Made]]:
-    """Divide the work among forked processes, each of which writes its results to a file."""
+    """Divide the work among forked processes, which write their results to files. Yield the number and the result of
+    each piece of work, except those of processes that failed."""
     context = multiprocessing.get_context("fork")
     results = [folder / f".results-{number}" for number in range(workers)]
     shares = [range(number, count, workers) for number in range(workers)]
@@ -269,7 +271,8 @@ def _work(make: Callable[[int], object], share: range, result: Path) -> None:
 
 
 def _written(number: int, job: _Job, folder: Path, asked: SiteOptions) -> _Built:
-    """Write the page and the search text of one transcript."""
+    """Write the page and the search text of one transcript. If they cannot be written, the result contains the
+    error."""
     heard = io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True)
     masks = asked.redactor.mask_count if asked.redactor else 0
     with redirect_stderr(heard):
@@ -368,7 +371,7 @@ def _finish(folder: _Folder, built: Sequence[_Built], asked: SiteOptions) -> Non
 def _single(
     folder: Path, rows: Sequence[SiteRow], built: Sequence[_Built], index: SearchIndex, asked: SiteOptions
 ) -> list[str]:
-    """Put everything into one page and remove the others."""
+    """Merge everything into one page, remove the separate files, and return the name of the page."""
     data: dict[str, object] = {name: shard for name, shard in index.shards() if shard}
     data |= {f"text/{anchor_of(number)}": each.found.texts for number, each in enumerate(built) if each.found}
     pages = ((folder / row.page).read_text("utf-8") for row in rows)

@@ -110,7 +110,7 @@ def _print(pieces: Iterator[list[tuple[Any, ...]]], form: str | None, limit: int
 
 
 def _named(words: tuple[str, ...], where: Filter | None) -> tuple[str, str]:
-    """Return the query and the directory that the command line names."""
+    """Return the query (empty with --where) and the directory from the command line."""
     if len(words) != (1 if where is not None else 2):
         usage = "Pass a directory: sql --where FILTER DIR." if where else "Pass a query and a directory: sql QUERY DIR."
         raise click.UsageError(usage, click.get_current_context())
@@ -145,7 +145,7 @@ def _parameters(given: tuple[str, ...]) -> dict[str, Any]:
 
 
 def _typed(text: str) -> object:
-    """Convert the text to a number if it is one."""
+    """Convert the text to a number, or return it unchanged if it is not a finite number."""
     for kind in (int, float):
         try:
             number = kind(text)
@@ -194,7 +194,7 @@ def _safe(value: object) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """Convert the value to its JSON form."""
+    """Convert a value from DuckDB to one that JSON can represent."""
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if value is None or isinstance(value, bool | int | str):

@@ -108,15 +108,13 @@ class _Talk:
             self._print(lambda: say(sentence))
 
     def report(self, sentence: str) -> None:
-        """Print an error."""
         self._print(lambda: complain(sentence))
 
     def hold(self) -> None:
-        """Queue sentences until `release`."""
+        """Queue messages until `release` is called."""
         self._waiting = []
 
     def release(self) -> None:
-        """Print the queued sentences."""
         waiting, self._waiting = self._waiting or [], None
         for each in waiting:
             each()
@@ -129,7 +127,7 @@ class _Talk:
 
 
 async def _show(path: Path, talk: _Talk, ended: asyncio.Event) -> None:
-    """Show the growing log until the viewer exits or dies. The proxy keeps running."""
+    """Show the growing log until the viewer exits or a signal ends the command. The proxy keeps running meanwhile."""
     attributes = None
     with suppress(termios.error):
         attributes = termios.tcgetattr(0)

@@ -42,7 +42,7 @@ MOST_MERGED = 26
 
 
 def _known_theme(context: click.Context, parameter: click.Parameter, value: str) -> str:
-    """Refuse an unknown theme, even if there is no screen to use it on."""
+    """Refuse an unknown theme, even if there is no screen."""
     if value and not context.resilient_parsing:
         from viewer.render.theme import theme_names, theme_path
         from viewer.render.yaml_file import did_you_mean
@@ -172,8 +172,8 @@ def _check_merged(files: tuple[str, ...], *, compares: bool) -> None:
 
 
 def _session_paths(follow: bool) -> tuple[str, ...]:
-    """Return what to view if no file is named: the piped input; with `follow`, the newest session; otherwise nothing,
-    which opens the session list."""
+    """Return what to view if no file is named: standard input if it is piped or discovery is off; with `follow`, the
+    newest session, after waiting for one if necessary; otherwise nothing, which opens the session list."""
     around = options.surroundings() if is_interactive() else None
     if around is None:
         return options.inputs_of(())
@@ -269,7 +269,8 @@ def _open_viewer(paths: tuple[str, ...], wanted: ViewRequest) -> int:
 def _begun(
     paths: tuple[str, ...], wanted: ViewRequest, theme: str, settings: Settings, state: StateFile
 ) -> AbstractContextManager[Taken | None]:
-    """Return the context of the first page, or an empty context unless a single file is opened at its start."""
+    """Return the context manager of the first page, or one that does nothing unless a single file is opened at its
+    start."""
     if len(paths) != 1 or wanted.follow or wanted.go_to or paths[0] == STANDARD_INPUT or state.of(paths[0]).at:
         SCREEN.release()
         return nullcontext()
@@ -302,7 +303,7 @@ def _print(
 
 
 def _list(folder: str, output: Output) -> int:
-    """Print the transcripts of a folder if there is no screen on which to choose one."""
+    """List the transcripts in a folder. Used if there is no screen on which to choose one."""
     name = output.style.name
     rows: list[list[Cell]] = [
         [name(found.name), trusted(found.format or ""), found.size, name(found.reason)]

@@ -26,7 +26,7 @@ class Folded(Struct, frozen=True):
 
 
 class Borders(Struct, frozen=True):
-    """Rows where a value changes, each with its new value."""
+    """The rows at which a value changes, each with its new value."""
 
     rows: Column
     values: Column
@@ -50,7 +50,7 @@ class Columns(Protocol):
         """Return a column of this length with these values at these rows, and 0 elsewhere."""
 
     def insert(self, column: Column, rows: Column, values: Column) -> Column:
-        """Return the column with each value inserted before its row; the rows ascend."""
+        """Return the column with each value inserted before its row. The rows must ascend."""
 
     def add(self, column: Column, other: Column | int) -> Column:
         """Return the sums of two columns, or of a column and a number, with the type code of the first."""
@@ -65,13 +65,13 @@ class Columns(Protocol):
         """Return the rows of a range whose value is in the set."""
 
     def mask(self, ids: Column, allowed: bytes | bytearray, first: int, last: int) -> bytearray:
-        """Return a mask: for each row, the byte of `allowed` at the ID of the row."""
+        """Return a mask: for each row in the range, the byte of `allowed` at the row's ID."""
 
     def select(self, mask: bytearray, base: int) -> Column:
-        """Return the rows whose flag is set, counted from `base`."""
+        """Return the rows whose flag is set. The first flag belongs to row `base`."""
 
     def count_by(self, column: Column, rows: Column | None) -> dict[int, int]:
-        """Return the number of rows with each value, in these rows or in all."""
+        """Return how often each value occurs in these rows, or in all rows if `rows` is None."""
 
     def distinct(self, columns: Sequence[Column]) -> Column:
         """Return the distinct values of these columns, sorted."""
@@ -106,5 +106,5 @@ class Columns(Protocol):
         The size of the table is a power of two, and at least one slot stays free."""
 
     def find_hashes(self, entries: Column, hashes: Column, wanted: Column) -> bytearray:
-        """Return, for each hash, 1 if a table that `fill_table` filled contains a value with this hash, and otherwise
-        0."""
+        """Return a mask of these hashes: 1 if a table that `fill_table` filled contains a value with the hash,
+        otherwise 0."""

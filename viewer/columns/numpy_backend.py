@@ -22,7 +22,7 @@ _FEW = 256
 """For fewer rows than this, filling a hash table in rounds is slower than in a loop."""
 _PLAIN = PlainColumns()
 _SPARSE = 4096
-"""How many more entries a table of counts may have than the counted column has rows."""
+"""How many more entries a table of counts may have than there are rows to count."""
 
 
 def values_of(column: Column) -> Values:

@@ -1,4 +1,4 @@
-"""Browse the tables of a scan page by page: problems by code, the files with each problem, and ready-made queries."""
+"""Browse the tables of a scan in pages: problems by code, the files with each problem, and ready-made queries."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     import duckdb
 
 PAGE = 1000
-"""The maximum number of rows on a page. No more rows are read at a time, no matter how large the corpus is."""
+"""The maximum number of rows on a page, and thus of rows read at a time, however large the corpus is."""
 ALL_FILES = "all files"
 CHANGED, MISSING = "changed since the scan", "no longer there"
 
 
 class Kind(Enum):
-    """The kind of rows in a list."""
+    """What a list contains."""
 
     PROBLEMS = "problems"
     FILES = "files"
@@ -50,7 +50,7 @@ class Page(Struct, frozen=True):
     columns: tuple[str, ...]
     rows: tuple[tuple[Any, ...], ...]
     count: int
-    """The number of rows of the whole list."""
+    """The number of rows in the whole list."""
     first: int
     """The index of the first row of the page."""
 
@@ -80,7 +80,7 @@ _ALL = (
 )
 _FACTS = "f.errors, f.warnings, f.messages, f.format, f.state"
 _HIDDEN = ("message", "size", "mtime_ms")
-"""The last columns of a list of files, which are not displayed."""
+"""The last columns of a list of files. They are not displayed."""
 _LAST = "f.size, f.mtime_ms"
 _FILES_OF_CODE = (
     f"select f.path, sum(d.count)::bigint as problems, {_FACTS}, min(d.message) as message, {_LAST} "
@@ -93,7 +93,7 @@ _ALL_FILES = (
 )
 _FIRST_MATCH = "(select min(x.message) from ({}) x where x.file_key = f.file_key)"
 _ORDERS = {Kind.PROBLEMS: "code <> $all, problems desc, code", Kind.FILES: "problems desc, path"}
-"""The default orders."""
+"""The default order of each kind of list, in SQL."""
 
 
 class Browser:
@@ -105,7 +105,7 @@ class Browser:
         self._database = database
         self._contents = contents
         self.level = contents.audience.level
-        """How much the tables reveal."""
+        """The level of the audience for which the tables were written."""
         self._root = root
         self._condition: Condition | None = None
         self.where = ""
@@ -122,8 +122,8 @@ class Browser:
         return self.stack[-1]
 
     def filter_by(self, where: Filter | None) -> None:
-        """Show only matching messages, and their files and problems. Raise ViewerError if the tables lack what the
-        filter needs."""
+        """Show only the messages that match a filter, and their files and problems; without a filter, show everything.
+        Raise ViewerError if the tables lack what the filter needs."""
         is_empty = where is None or not (where.terms or where.pattern)
         self._condition = None if where is None or is_empty else compile_filter(where, self._contents)
         self.where = "" if where is None or is_empty else where.source
@@ -149,11 +149,11 @@ class Browser:
         self.listing.cursor = row, column
 
     def note(self, sentence: str) -> None:
-        """Keep a notice to show with the next list."""
+        """Store a notice to show with the next list."""
         self._notice = sentence
 
     def take_notice(self) -> str:
-        """Return the notice for this list, and clear it."""
+        """Return the stored notice, or an empty string, and clear it."""
         notice, self._notice = self._notice, ""
         return notice
 

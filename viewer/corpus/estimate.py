@@ -14,7 +14,7 @@ WORKERS = (1, 16, 64, 256)
 
 
 def estimate_lines(entries: Iterable[Entry], contents: Contents, max_size: int) -> Iterator[str]:
-    """Read up to 200 files of all sizes, one after the other, and yield lines that estimate a scan of all files."""
+    """Read a sample of up to 200 files of all sizes, and yield lines that estimate a scan of all files."""
     chosen, strata = sample(entries)
     seconds, read, written = dict.fromkeys(strata, 0.0), dict.fromkeys(strata, 0), dict.fromkeys(strata, 0)
     for level, group in groupby(chosen, lambda entry: entry.size.bit_length()):

@@ -47,7 +47,7 @@ _TEXTS: dict[str, tuple[str, ...]] = {
     "call": ("nullif(m.call_id, '')", "nullif(c.call_id, '')"),
     "state": ("c.state",),
 }
-"""The SQL expressions for each field that contains a name."""
+"""The SQL expressions for each field whose values are names or words."""
 _NUMBERS = {
     "msg": "m.message",
     "turn": "m.turn",
@@ -111,7 +111,8 @@ class _Compiler:
         return f"${name}"
 
     def term(self, term: Term) -> str:
-        """Return the condition for one term. A message without the value matches only if the term is negated."""
+        """Return the condition for one term. A message without a value for its field matches only if the term is
+        negated."""
         condition = self._words(term) if term.field is None else self._field(term)
         return f"{'not ' if term.is_negated else ''}coalesce({condition}, false)"
 

@@ -27,7 +27,7 @@ MOST_BYTES = 32 * 1024 * 1024
 MOST_FILES = 500
 """The maximum number of files in a batch."""
 PAGE = 10_000
-"""The number of files that are sorted by size together, the largest first."""
+"""The number of files that are sorted together by size, largest first."""
 BATCHES_PER_WORKER = 4
 """The minimum number of batches per worker in a page, so that all workers finish at about the same time."""
 SAMPLE = 200
@@ -55,7 +55,7 @@ class Entry(Struct, frozen=True, gc=False):
     mtime_ms: int | None = None
     content_hash: str | None = None
     start: int | None = None
-    """Where the content of a member of a tar archive starts in the archive."""
+    """The offset of a member's content in its tar archive; None for any other file."""
     fault: str = ""
     """The reason why an archive cannot be read; empty if it can."""
 
@@ -86,22 +86,22 @@ class Batch(Struct, frozen=True):
 
     @property
     def part(self) -> str:
-        """The name of the parts of the batch. It depends only on the files, so a repeated batch overwrites its own
-        parts."""
+        """The name under which the batch's parts are stored. It depends only on the files, so a repeated batch
+        overwrites its own parts."""
         keys = "\n".join(sorted(each.key for each in self.files))
         return blake2b(keys.encode(), digest_size=16).hexdigest()
 
 
 class Listing:
-    """Iterates over the files in all given places, and counts the files that it skips."""
+    """Iterates over the files to scan in all given places, and counts the files that it skips."""
 
     def __init__(self, places: Iterable[str], *, root: str | None = None, output: str = "") -> None:
-        """Store paths relative to `root`. Files inside `output` are not listed."""
+        """`root` is the folder to which paths in the tables are relative. Files inside `output` are not listed."""
         self._places = tuple(places)
         self._root = os.path.realpath(root) if root is not None else None
         self._output = os.path.realpath(output) if output and not is_url(output) else ""
         self.skipped = 0
-        """The number of files that are not transcripts, judging by name or kind."""
+        """The number of skipped files, which judging by their names or kinds are not transcripts."""
         for place in self._places:
             if not is_url(place) and not place.startswith(MANIFEST) and not os.path.lexists(place):
                 raise ViewerError(f"no such file: {place}")
@@ -142,7 +142,8 @@ class Listing:
             yield file  # its row states why it cannot be read
 
     def _members(self, archive: Entry, stream: IO[bytes]) -> Iterator[Entry]:
-        """Yield the transcripts in a tar archive. Of several members with the same name, the last one is used."""
+        """Yield the transcripts in a tar archive. Of several members with the same name, the last one is used. If the
+        archive is damaged, also yield an entry with that fault."""
         found: dict[str, Entry] = {}
         fault = ""
         for member in _tar_members(stream):
@@ -317,7 +318,7 @@ def _grouped(page: list[Keyed], room: int, count: int) -> Iterator[Batch]:
 
 
 def sample(entries: Iterable[Entry], count: int = SAMPLE) -> tuple[list[Entry], dict[int, tuple[int, int]]]:
-    """Sample files of every size, and count files and bytes per power-of-two size class."""
+    """Return a sample of files of every size, and the number of files and bytes in each power-of-two size class."""
     strata: dict[int, tuple[int, int]] = {}
     kept: dict[int, list[Entry]] = {}
     for entry in entries:

@@ -10,6 +10,6 @@ _PACKAGES = {"corpus": ("duckdb", "pyarrow", "pebble"), "ray": ("duckdb", "pyarr
 
 
 def check_packages(command: str, extra: str = "corpus") -> None:
-    """Raise an error if the packages of a command are not installed. The packages are not imported."""
+    """Raise ViewerError if the packages that a command needs are not installed. The packages are not imported."""
     if not all(map(find_spec, _PACKAGES[extra])):
         raise ViewerError(f'ocmlview {command} needs the extra "{extra}": pip install "ocmlview[{extra}]"')

@@ -61,12 +61,12 @@ def do_batch(batch: Batch, job: Job) -> Outcome:
 
 
 def write_failed(batch: Batch, job: Job, state: FileState) -> Outcome:
-    """Write rows for files that killed their worker or took too long. The files are not opened."""
+    """Write rows for files that killed their worker or took too long, without opening the files."""
     return write_parts(batch, job, [failed_rows(state) for _ in batch.files])
 
 
 def read_entry(entry: Entry, contents: Contents, max_size: int) -> FileRows:
-    """Read the rows of a listed file, of an object in a store, or of a member of an archive."""
+    """Read the rows of a listed file, object in a store, or archive member."""
     if entry.fault:
         return failed_rows(FileState.UNREADABLE, entry.fault)
     if entry.start is None and not is_url(entry.path):
@@ -175,7 +175,7 @@ def table_columns(
 
 
 def columns_of(contents: Contents, table: str, rows: list[Row]) -> Columns:
-    """Return rows as columns. Missing values become None."""
+    """Convert rows of a table to columns. Missing values become None."""
     return {column.name: [row.get(column.name) for row in rows] for column in contents.columns(table)}
 
 
@@ -185,7 +185,7 @@ def row_count(columns: Columns) -> int:
 
 
 def write_part(store: LocalStore | ObjectStore, contents: Contents, table: str, part: str, columns: Columns) -> int:
-    """Write the part of a table and return its size."""
+    """Write one part of a table and return its size in bytes."""
     data = encode_part(contents, table, columns)
     store.write(f"{table}/{part}.parquet", data)
     return len(data)

@@ -21,7 +21,7 @@ _SHORT_STATES = {FileState.NOT_A_TRANSCRIPT.value: "not a transcript"}
 
 
 class Rate:
-    """Bytes per second over the last minute."""
+    """Measures bytes per second over the last minute."""
 
     def __init__(self, now: float) -> None:
         self._points = deque([(now, 0)])
@@ -58,7 +58,7 @@ class Reporter:
 
 
 class JsonReporter(Reporter):
-    """Writes one JSON object per second."""
+    """Reports the totals as JSON objects, one per line."""
 
     def line(self, totals: Totals, rate: float) -> str:
         eta = _eta(totals, rate)
@@ -80,7 +80,7 @@ class JsonReporter(Reporter):
 
 
 class TerminalReporter(Reporter):
-    """Redraws two lines of a terminal."""
+    """Draws two lines on a terminal, and redraws them for each report."""
 
     _has_drawn = False
 

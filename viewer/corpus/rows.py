@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from viewer.document.document import Finding
 
 MOST_IN_NOISE = 20
-"""The maximum number of diagnostics that are kept for a file that is not a transcript."""
+"""The maximum number of diagnostics to keep for a file that is not a transcript."""
 NOISE = 1024 * 1024
 """A file of unknown format with no message in its first mebibyte is not a transcript."""
 FIRST_BYTES = 64 * 1024
@@ -48,7 +48,7 @@ Columns = dict[str, list[Any]]
 
 
 class FileRows(Struct):
-    """The rows of one file. Rows of messages, calls, and diagnostics have no file key yet."""
+    """The rows of one file. The rows of its messages, calls, and diagnostics have no file key yet."""
 
     file: Row
     messages: Columns = {}
@@ -119,7 +119,7 @@ def _rows(path: str, contents: Contents, max_size: int | None, open: Callable[[s
 
 
 def failed_rows(state: FileState, reason: str | None = None) -> FileRows:
-    """Return a row with only a state and a reason, for a file that was not read as a transcript."""
+    """Return the rows of a file that was not read as a transcript: only a file row, with a state and a reason."""
     row: Row = {column.name: None for column in TABLES["files"]}
     counts = dict.fromkeys(("transcripts", "messages", "shown", "hidden", "errors", "warnings", "dropped"), 0)
     return FileRows({**row, **counts, "state": state.value, "reason": reason, "seconds": 0.0})
@@ -172,7 +172,7 @@ class _DocumentRows:
         return b"\0" in head and not head.startswith(_UTF_16)
 
     def _noise(self) -> FileRows:
-        """Return the rows for an input that is not a transcript."""
+        """Return the rows for an input that is not a transcript, with only a few of its diagnostics."""
         found = failed_rows(FileState.NOT_A_TRANSCRIPT, self._document.unknown)
         if self._contents.strict_safe:
             return found
@@ -278,7 +278,7 @@ def _of_kinds(kinds: list[int], values: dict[int, Any]) -> list[Any]:
 
 
 def _codes(diagnostics: list[Row], dropped: dict[str, int]) -> dict[str, int]:
-    """Count errors and warnings by code, including those without a row."""
+    """Count errors and warnings by code, including those dropped from the rows."""
     codes = Counter(each["code"] for each in diagnostics if each["severity"] != "info")
     codes.update({code: count for code, count in dropped.items() if not code.startswith("I-")})
     return codes
@@ -319,7 +319,7 @@ def _calls(projection: Projection, messages: Columns) -> Iterator[Row]:
 
 
 def _leaks(document: Document) -> Row:
-    """Return the highest leak score of an answer, with its level and message."""
+    """Return the highest leak score of an answer, with its level and message. The score is 0 if there is no leak."""
     from viewer.insight.leaks import find_leaks, mark_boilerplate  # only scans with `--leaks` need it
 
     everything, shown = (document.project(each, withholds=False) for each in (EVERYTHING, END_USER))

@@ -36,7 +36,7 @@ from viewer.errors import ViewerError
 HEARTBEAT = 60.0
 """Seconds between records of an active run."""
 SILENT = 600.0
-"""Seconds without a record after which a run on an object store is considered ended."""
+"""How many seconds after its last record a run on an object store is considered dead."""
 _LOCK = ".lock"
 
 
@@ -192,7 +192,8 @@ class Directory:
         return Tables(self.store, self.contents)
 
     def known(self, *, retry_failed: bool) -> dict[str, Known]:
-        """Return the recorded results of the current files by file key, except for files to scan again."""
+        """Return the recorded results of the current files by file key. With `retry_failed`, omit the files that
+        failed."""
         failed = {state.value for state in FAILED} if retry_failed else set()
         return {
             row["file_key"]: Known(FileState(row["state"]), row["errors"] > 0, row["warnings"] > 0)
@@ -202,7 +203,7 @@ class Directory:
 
 
 def _part_of(name: str) -> str:
-    """Return the part to which a file belongs. A merged part may have several files per table."""
+    """Return the name of the part to which a file belongs. A merged part may have several files per table."""
     return name.rpartition("/")[2].partition(".")[0].partition("-")[0]
 
 
@@ -216,7 +217,8 @@ def _has_files(place: str) -> bool:
 
 
 def _difference(known: Contents, wanted: Contents) -> str:
-    """Describe the contents of the directory where they differ from the requested contents."""
+    """Describe how the contents of the directory differ from the requested contents, naming only the first
+    difference."""
     if (known.reveal, known.strict_safe) != (wanted.reveal, wanted.strict_safe):
         return known.view
     for option in ("text", "leaks", "by_content"):
@@ -227,7 +229,7 @@ def _difference(known: Contents, wanted: Contents) -> str:
 
 
 class Scan:
-    """One run over a listing."""
+    """One run of a scan over a listing."""
 
     def __init__(
         self, directory: Directory, listing: Listing, job: Job, *, again: bool, retry_failed: bool, arguments: str
@@ -321,7 +323,7 @@ def _hash_of(entry: Entry) -> str | None:
 
 
 def new_run_id() -> str:
-    """Return a name for a run: its time and a few random digits."""
+    """Return a new ID for a run: the current time and a few random digits."""
     import secrets
 
     return f"{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}-{secrets.token_hex(3)}"

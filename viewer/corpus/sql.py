@@ -33,7 +33,7 @@ _ONE_QUERY = "only one SELECT or EXPLAIN is allowed"
 
 
 class QueryError(ViewerError):
-    """A failed query. `lines` contains the rest of DuckDB's message: the quoted line of the query and a caret."""
+    """A query failed. `lines` contains the rest of DuckDB's message: the quoted line of the query and a caret."""
 
     def __init__(self, sentence: str, lines: tuple[str, ...] = ()) -> None:
         super().__init__(sentence)
@@ -83,7 +83,8 @@ def run_query(
 def _answer(
     sender: Connection, tables: Tables, query: str, parameters: dict[str, Any], memory: str, spill: str
 ) -> None:
-    """Run the query in the child process, which never runs its parent's exit handlers."""
+    """Run the query and send the rows to the parent process. Runs in the child process, which then exits without
+    running the parent's exit handlers."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     sys.modules.setdefault("numpy", cast("ModuleType", None))  # pyarrow would load it, but no query needs it
@@ -106,8 +107,9 @@ def _answer(
 
 
 def execute(database: Any, query: str, parameters: dict[str, Any] | None = None) -> Any:
-    """Run one SELECT, or EXPLAIN of a SELECT, over the tables. Other statements could write even in a locked database,
-    and functions that read files could read the parts, including rows that are out of date."""
+    """Run one SELECT, or EXPLAIN of a SELECT, over the tables, and raise QueryError for anything else. Other statements
+    could write even in a locked database, and functions that read files could read the parts, including rows that are
+    out of date."""
     duckdb = load_duckdb()
     explained = _EXPLAIN.match(query)
     for text in (query, query[explained.end() :]) if explained else (query,):

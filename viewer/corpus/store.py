@@ -108,7 +108,7 @@ class LocalStore:
 
 
 class ObjectStore:
-    """A directory in an object store, given by URL. A write is one request, so it needs no temporary name."""
+    """A directory in an object store, given by URL. A write is a single request, so no temporary file is needed."""
 
     def __init__(self, place: str) -> None:
         self.place = place
@@ -142,7 +142,7 @@ class ObjectStore:
 
 
 def file_system(url: str) -> tuple[Any, str]:
-    """Return the file system for a URL and the path in it. For schemes that pyarrow lacks, use fsspec."""
+    """Return the file system for a URL and the path in it. Schemes that pyarrow does not support need fsspec."""
     import pyarrow as pa
     from pyarrow import fs
 

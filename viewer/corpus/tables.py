@@ -126,7 +126,7 @@ TABLES: dict[str, tuple[Column, ...]] = {
 }
 """All tables, in the order in which the parts of a batch are written. The part of `files` is the commit."""
 OF_FILES = ("messages", "calls", "diagnostics")
-"""The tables whose rows are valid only as long as the row of their file is current."""
+"""The tables whose rows belong to a file and are valid only while the row of that file is current."""
 
 
 class Contents(Struct, frozen=True):
@@ -178,11 +178,11 @@ class Contents(Struct, frozen=True):
 
 
 class Description(Struct, frozen=True):
-    """The contents of the file `scan.json` in a directory."""
+    """The data in the `scan.json` file of a directory."""
 
     contents: Contents
     is_compact: bool = False
-    """True if no row is superseded, so the views need not look for newer ones."""
+    """True if the tables contain no superseded rows, so the views need not filter them out."""
 
 
 def contents_of(audience: Audience, *, text: bool = False, leaks: bool = False, by_content: bool = False) -> Contents:

@@ -116,8 +116,8 @@ def connect(tables: Tables, memory: str = MEMORY, spill: str | None = None) -> I
 
 
 def load_duckdb(*, is_whole: bool = False) -> Any:
-    """Return DuckDB: either its engine only, or the whole package, which also reads pyarrow data sets but takes four
-    times as long to import."""
+    """Return the DuckDB module: only the engine or, with `is_whole`, the whole package, which can also read pyarrow
+    datasets but takes four times as long to import."""
     with suppress(ImportError):
         import _duckdb
 
@@ -129,8 +129,8 @@ def load_duckdb(*, is_whole: bool = False) -> Any:
 
 
 def _is_readable(paths: list[str] | None) -> bool:
-    """True if DuckDB itself can read these parts. It interprets some names as patterns, and may not read object
-    stores."""
+    """True if DuckDB itself can read these parts. It cannot if a path looks like a glob pattern, or in an object
+    store."""
     return paths is not None and not any(_PATTERN.search(path) for path in paths[:1])
 
 
@@ -162,7 +162,7 @@ def view_of(name: str, *, is_compact: bool = False) -> str:
 
 
 def current_files(tables: Tables, columns: tuple[str, ...]) -> list[dict[str, Any]]:
-    """Read the rows of the view `files` with their keys and these columns, without DuckDB."""
+    """Read the rows that the view `files` selects, with their keys and these columns, without DuckDB."""
     newest: dict[str, dict[str, Any]] = {}
     for batch in dataset_of(tables, "files").to_batches(columns=["file_key", "part", "path", "scanned_ms", *columns]):
         for row in batch.to_pylist():

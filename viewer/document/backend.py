@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 BIG = 1024 * 1024
 """Inputs of at least this size use NumPy. Importing NumPy takes as long as reading this many bytes without it."""
 MANY = 4096
-"""Inputs with at least this many messages also use NumPy, for their columns."""
+"""Smaller inputs with at least this many messages also use NumPy, because of their long columns."""
 VARIABLE = native.BACKEND
 NAMES = ("plain", "numpy", "native")
 
@@ -53,7 +53,7 @@ def _load(name: str) -> Backend:
 
 
 def forced_backend() -> Backend | None:
-    """Return the backend that an environment variable requests, or None. For tests and bug reports."""
+    """Return the backend that an environment variable requests, or None if it is not set. For tests and bug reports."""
     native.asked_level()
     name = os.environ.get(VARIABLE)
     if not name:

@@ -21,17 +21,19 @@ from viewer.reading.header import full_tool_name
 
 
 class Spans(Struct, frozen=True):
-    """The first and last messages of each pair of a call and its reply. Each column is sorted on its own."""
+    """The first and the last messages of all calls that have a reply. Each column is sorted independently of the
+    others."""
 
     firsts: Column
     lasts: Column
     firm_firsts: Column
-    """The first messages of calls that were linked by ID."""
+    """The first messages of the calls that were linked to their replies by ID."""
     firm_lasts: Column
 
 
 class CallView(Sequence[ShownCall]):
-    """The calls whose messages, the call and its reply if present, are all visible to the audience, in input order."""
+    """The calls that the audience sees, in input order. Of a call and its reply, each message that exists must be
+    visible."""
 
     def __init__(
         self, ledger: CallLedger, columns: Columns, cache: VisibilityCache, show: Callable[[CallLink], ShownCall]
@@ -135,20 +137,20 @@ class CallView(Sequence[ShownCall]):
 
 
 def no_calls() -> CallView:
-    """Return the view of an audience that sees no calls."""
+    """Return an empty view, for an audience that sees no calls."""
     index = MessageIndex()
     ledger = CallLedger(lambda *_: None, index)
     return CallView(ledger, index.columns, VisibilityCache(index, lambda _: False), shown_call)
 
 
 def sees_both_ends(link: CallLink, cache: VisibilityCache) -> bool:
-    """True if both the call and its reply, if there is one, are shown."""
+    """True if the messages of the call and of its reply are shown, as far as they exist."""
     ends = [number for number in (link.call, link.reply) if number is not None]
     return bool(ends) and all(map(cache.sees, ends))
 
 
 def shown_call(link: CallLink) -> ShownCall:
-    """Return the `ShownCall` of a call, for an audience that sees it."""
+    """Convert a call to a `ShownCall`, for an audience that sees it."""
     return ShownCall(
         link.transcript,
         link.call_id,
@@ -169,7 +171,7 @@ _NOT_REPORTED = -1
 
 class CallWatch:
     """Tracks the calls that one audience sees while following: the calls of each message, and those whose state has
-    changed since the last report. Answered calls are not checked again."""
+    changed since the last report. An answered call is checked again only if its reply is replaced."""
 
     def __init__(
         self,
@@ -185,7 +187,7 @@ class CallWatch:
         self._known = 0
         """The number of links read so far."""
         self._open: dict[int, int] = {}
-        """The last reported state of each call that may still change, by row."""
+        """The last reported state of each call whose state may still change, by row."""
 
     def all(self) -> list[ShownCall]:
         """Return every call in its current state."""
@@ -213,7 +215,7 @@ class CallWatch:
         return [replace(call, relinked=row in relinked) for row, call in shown if call is not None]
 
     def _read_relinked(self) -> set[int]:
-        """Return the rows of reported calls whose reply has been replaced since."""
+        """Return the rows of reported calls whose replies were replaced since the last call of this method."""
         rows = self._relinked[self._relinked_at :]
         self._relinked_at = len(self._relinked)
         relinked = {row for row in rows if row < self._known and self._open.get(row) != _NOT_REPORTED}
@@ -281,7 +283,7 @@ class CallLines:
 
 
 class LineWatch:
-    """Tracks changes to the lines that were printed while following. An answered call is checked again only if its
+    """Tracks changes to the call lines that were printed while following. An answered call is checked again only if its
     reply is replaced."""
 
     def __init__(self, lines: CallLines) -> None:
@@ -291,7 +293,7 @@ class LineWatch:
         self._relinked = 0
 
     def add(self, call: BriefCall) -> None:
-        """Record a line that was printed."""
+        """Record that the line of a call was printed."""
         self._printed[call.number] = call
         self._open.add(call.number)
 

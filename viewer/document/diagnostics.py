@@ -34,7 +34,6 @@ class _Entry(Struct, frozen=True, order=True):
     """An entry of the sorted diagnostics."""
 
     key: Key
-    """The key by which entries are sorted."""
     row: int
     """The row in the findings."""
     number: int
@@ -86,7 +85,8 @@ class _SortedEntries:
 
 
 class DiagnosticView(Sequence[ShownDiagnostic]):
-    """The growing list of diagnostics disclosed to the audience of a projection. The end user gets no notes.
+    """The growing list of diagnostics disclosed to the audience of a projection. The end user gets no diagnostics of
+    severity `info`.
 
     Lookups use message numbers of the input; the returned values have the numbers that the audience sees."""
 
@@ -107,7 +107,7 @@ class DiagnosticView(Sequence[ShownDiagnostic]):
         diagnostics. Built on demand."""
 
     def extend(self, settled: int) -> DiagnosticView:
-        """Add new findings. All messages up to number `settled` are settled."""
+        """Add new findings, and return the view. All messages up to number `settled` are settled."""
         findings, rows = self._findings, [*self._waiting, *range(self._read, len(self._findings))]
         if self._final is None:
             self._entries, rows = _SortedEntries(), list(range(len(findings)))
@@ -200,7 +200,7 @@ class DiagnosticView(Sequence[ShownDiagnostic]):
         return ""
 
     def numbers(self, severity: str) -> Column:
-        """Return the messages with diagnostics of this severity, sorted, with one entry per diagnostic."""
+        """Return the sorted numbers of the messages with diagnostics of this severity, one entry per diagnostic."""
         numbers = self._entries.numbers_of[severity]
         return self._in_order(severity, numbers)[0] if self._by_place else numbers
 
@@ -217,7 +217,7 @@ class DiagnosticView(Sequence[ShownDiagnostic]):
 
     @property
     def largest(self) -> int:
-        """The largest message number of all diagnostics so far."""
+        """The largest message number of all diagnostics so far; 0 if none belongs to a message."""
         if not self._by_place:
             return self[len(self) - 1].message or 0 if len(self) else 0
         numbers, _ = self._by_number
@@ -225,7 +225,7 @@ class DiagnosticView(Sequence[ShownDiagnostic]):
 
     @property
     def codes(self) -> frozenset[str]:
-        """All diagnostic codes in the list."""
+        """The codes of all diagnostics in the list."""
         return self._entries.codes
 
     @property
@@ -235,7 +235,8 @@ class DiagnosticView(Sequence[ShownDiagnostic]):
         return self._in_order("", numbers) if self._by_place else (numbers, range(len(numbers)))
 
     def _in_order(self, name: str, numbers: Column) -> tuple[Column, Column]:
-        """Sort message numbers that are listed in order of position. Return them with the original index of each."""
+        """Sort message numbers, which are in the order of the diagnostics' positions. Return them with the original
+        index of each. The result is cached by name."""
         if name not in self._orders:
             places = sorted(range(len(numbers)), key=numbers.__getitem__)
             self._orders[name] = array("I", map(numbers.__getitem__, places)), array("I", places)
@@ -256,7 +257,7 @@ class Faulty:
 
 
 class NewDiagnostics:
-    """Returns the diagnostics for one audience in steps, as far as possible in the order of
+    """Returns the diagnostics for one audience incrementally, as far as possible in the order of
     `Projection.diagnostics`."""
 
     def __init__(self, findings: Findings, show: Show, *, by_place: bool) -> None:
@@ -301,5 +302,5 @@ def _place_key(found: Diagnostic) -> tuple[int, int, int]:
 
 
 def by_message(found: ShownDiagnostic) -> tuple[int, str, str, int]:
-    """Return the sort key for an end user, who gets no positions."""
+    """Return the key by which diagnostics are sorted for an end user, who gets no positions."""
     return found.message or 0, found.code, found.reason or "", found.count or 0

@@ -52,7 +52,8 @@ class Disclosure(Struct, frozen=True):
 
     @property
     def _reach(self) -> int:
-        """The last message that this audience may know of. An open message may still turn out to be a thought."""
+        """The number of the last message that this audience may know of. An open message may still turn out to be a
+        thought."""
         analysis, last = self._analysis, len(self._analysis.index)
         if analysis.is_partial and not self.audience.sees_thoughts:
             return min(analysis.unsettled, default=last + 1) - 1

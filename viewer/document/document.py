@@ -77,7 +77,7 @@ class Rewrites:
 
     @property
     def are_withheld(self) -> bool:
-        """True if rewritten content is withheld, False if an error is raised."""
+        """True if rewritten content is withheld; otherwise, accessing it raises an error."""
         return self._report is not None
 
     def begin(self, source: Source) -> None:
@@ -129,11 +129,11 @@ class Quotes:
         self._findings.add(rule, reason, *span, message)
 
     def value_of(self, finding: Finding) -> str | None:
-        """Return the offending value of a finding."""
+        """Return the offending value of a finding, or None if it has none."""
         return offending_value(finding.diagnostic, self._read, self._missing)
 
     def excerpt(self, start: int, end: int) -> str:
-        """Return the start of the text between two offsets."""
+        """Return the text between two offsets, cut to the length of an excerpt."""
         return self._read(start, min(end, start + LONGEST_EXCERPT)).decode("utf-8", "replace")
 
     def line_text(self, finding: Finding) -> tuple[str, int, int]:
@@ -175,7 +175,7 @@ class Tally:
 
     @property
     def unknown_records(self) -> int:
-        """The number of records with text that no rule of the format maps."""
+        """The number of records that contain text but are not covered by any rule of the format."""
         return self._analysis.findings.count(W_RECORD_UNKNOWN.code)
 
     @property
@@ -185,11 +185,11 @@ class Tally:
 
     @property
     def links(self) -> Sequence[CallLink]:
-        """All calls and replies."""
+        """The links of all calls and replies."""
         return self._analysis.calls.links
 
     def answered(self) -> Iterator[tuple[int, int]]:
-        """Yield the message number of each answered call, with that of its reply."""
+        """Yield the message numbers of each answered call and its reply."""
         return self._analysis.calls.answered()
 
     @property
@@ -198,7 +198,7 @@ class Tally:
         return frozenset(self._analysis.cut)
 
     def last_declaring(self, first: int, last: int) -> int:
-        """Return the last of these messages that declares tools, or 0 if none does."""
+        """Return the number of the last message in this range that declares tools, or 0 if none does."""
         return self._analysis.last_declaring(first, last)
 
     def transcript_start(self, transcript: int) -> int:
@@ -224,7 +224,7 @@ def _options(options: ReadOptions | None, ignores_call_ids: bool) -> ReadOptions
 
 
 class Document:
-    """One input, read all at once or in steps."""
+    """One input, which can be read all at once or in steps."""
 
     def __init__(
         self,
@@ -284,7 +284,7 @@ class Document:
         return Document(source, format, _options(self._options, ignores_call_ids), under=self.under)
 
     def begin_again(self) -> None:
-        """Restart after the file was rewritten. Earlier projections no longer return bodies."""
+        """Restart after a file was rewritten, or raise FileRewrittenError. Earlier projections lose their bodies."""
         if not isinstance(self._source, FileSource):
             raise FileRewrittenError(self.name)
         self.revision += 1
@@ -297,7 +297,7 @@ class Document:
         return self._format
 
     def load(self) -> Document:
-        """Read the whole input."""
+        """Read and check the whole input, and return the document."""
         while not self.is_complete:
             self.read_some(LARGEST_STEP)
         return self
@@ -330,7 +330,7 @@ class Document:
                 self._step(size, checks=False)
 
     def read_some(self, size: int) -> None:
-        """Read this many more bytes or, once all are read, check this many. After that, the document is complete.
+        """Read this many more bytes or, once all are read, check this many. After the last check, it is complete.
 
         If the file was rewritten in the meantime, reading restarts."""
         if self.is_complete:
@@ -394,12 +394,12 @@ class Document:
 
     @property
     def progress(self) -> float:
-        """The share of the input that was read and checked, from 0 to 1."""
+        """The share of the input that has been read and checked, from 0 to 1."""
         return 1.0 if self.is_complete else self._progress
 
     @property
     def damage(self) -> str:
-        """Why reading stopped early, as a reason of E-STREAM-TRUNCATED; empty if the whole input was read."""
+        """Why reading stopped early, as one of the reasons of E-STREAM-TRUNCATED; empty if the whole input was read."""
         return self._reading.damage
 
     @property
@@ -434,7 +434,7 @@ class Document:
 
     @property
     def index(self) -> MessageIndex:
-        """Spans and headers of all messages. For counting only; views must not use it."""
+        """The index of all messages, shown or hidden. For counting only; views must not use it."""
         return self._analysis.index
 
     def keep_per_code(self, most: int) -> Document:
@@ -503,7 +503,7 @@ def _choose(source: Source, format: str | None) -> Detection:
 def open_document(
     path: str, *, format: str | None = None, options: ReadOptions | None = None, most_per_code: int = MOST_PER_CODE
 ) -> Document:
-    """Read the whole input at a path and return its document."""
+    """Read the whole input at a path and return its document. Raise ViewerError if it lacks the selected transcript."""
     document = Document(open_source(path), format, options).keep_per_code(most_per_code).load()
     if document.missing_item:
         raise ViewerError(document.missing_item)

@@ -37,15 +37,15 @@ class LiveChange(Struct, frozen=True):
     grew: bool = False
     """True if rows grew, messages settled, or calls changed state."""
     restarted: bool = False
-    """True if reading restarted, so numbers begin at 1 again."""
+    """True if reading restarted, so message numbers begin at 1 again."""
     reset: Reason | None = None
     """The reason for the restart, if anything had been read before."""
     ended: bool = False
-    """True if the reading is over and everything is settled. Later data starts a new reading."""
+    """True if the reading has ended and everything is settled. If more data arrives, a new reading begins."""
     state: SourceState | None = None
-    """The condition of the file, if it changed."""
+    """The new state of the source, or None if it has not changed."""
     more: bool = False
-    """True if more can be read or checked immediately."""
+    """True if more data can be read or checked immediately."""
 
 
 class PendingChanges:
@@ -73,7 +73,7 @@ class PendingChanges:
         self._taken = 0
 
     def take_states(self) -> SourceState | None:
-        """Remove all states at the front of the queue and return the newest one."""
+        """Remove all states at the front of the queue. Return the newest one, or None if there is none."""
         newest = None
         while state := self.first(SourceState):
             newest = state
@@ -102,7 +102,7 @@ class FormatChoice:
 
     def __init__(self, *, is_fixed: bool) -> None:
         self.is_fixed = is_fixed
-        """True if the operator named the format."""
+        """True if the user named the format, so it is not detected."""
         self.head = b""
         """The first bytes of the input."""
         self._evidence = Evidence()
@@ -123,7 +123,7 @@ class FormatChoice:
 
 
 class LiveDocument(Document):
-    """A document that follows a file. `step` continues reading; the source signals when to call it."""
+    """A document that follows a file. `step` continues reading; the source signals when it should be called."""
 
     def __init__(
         self,
@@ -135,14 +135,14 @@ class LiveDocument(Document):
         reads_first: bool = False,
         under: Audience = END_USER,
     ) -> None:
-        """With `reads_first`, content far from the end is checked only after everything has been read."""
+        """With `reads_first`, content far from the end is checked only after everything available has been read."""
         self.following = source
         self._reads_first = reads_first
         self._clock = clock
         self._format_choice = FormatChoice(is_fixed=format is not None)
         self._changes = PendingChanges()
         self._is_over = False
-        """True if this reading is over. The next one begins with a reset."""
+        """True if this reading has ended. A reset begins the next one."""
         self._grew_at = clock()
         super().__init__(source.generation, format, options, under=under)
 
@@ -167,7 +167,7 @@ class LiveDocument(Document):
 
     @property
     def version(self) -> tuple[int, ...]:
-        """A version that changes whenever anything other than the growing text of an open message changes."""
+        """A value that changes whenever anything changes, except the growing text of an open message."""
         analysis = self._analysis
         counts = len(analysis.index), len(analysis.unsettled), len(analysis.findings), len(analysis.strays)
         return *counts, len(self._deadlines.revised), int(analysis.is_checked)
@@ -212,7 +212,7 @@ class LiveDocument(Document):
         self.following.close()
 
     def step(self, size: int = CHUNK) -> LiveChange:
-        """Poll the file and read at most `size` more bytes."""
+        """Poll the file, read at most `size` more bytes or check some, and return what changed."""
         if self.is_complete:
             return LiveChange()
         with self.rewrites:
@@ -223,7 +223,7 @@ class LiveDocument(Document):
                 return LiveChange(more=True)
 
     def _drop_reading(self) -> None:
-        """Discard the remaining changes of a rewritten file. The source restarts at its next poll or earlier."""
+        """Discard the remaining changes of a rewritten file. The source restarts no later than at its next poll."""
         self._changes.skip_to_reset()
         self._is_over = True
 
@@ -348,7 +348,7 @@ class Overdue(Struct, frozen=True, gc=False):
 
 
 class Deadlines:
-    """Watches the deadlines of calls. The time runs from the arrival of the call, because a transcript may lack
+    """Watches the deadlines of calls. A deadline counts from the arrival of the call, because a transcript may lack
     times."""
 
     def __init__(self, calls: CallLedger, findings: Findings) -> None:
@@ -356,12 +356,12 @@ class Deadlines:
         self._findings = findings
         self._watched_to = 0
         self._seen_at: dict[int, float] = {}
-        """Arrival time of each call observed while following, by row."""
+        """The arrival time of each call that arrived while following, by row."""
         self._due: dict[int, float] = {}
-        """Deadline of each pending call, by row."""
+        """The time at which each pending call is due, by row."""
         self._overdue: dict[int, Overdue] = {}
         self.revised: list[int] = []
-        """Rows of the diagnostics whose reasons changed, in order."""
+        """The rows of the diagnostics whose reasons changed, in the order of the changes."""
         calls.take_answered()
 
     def watch(self, now: float, *, live: bool) -> None:
@@ -380,7 +380,7 @@ class Deadlines:
             self._settle(row, now, live=live)
 
     def _settle(self, row: int, now: float, *, live: bool) -> None:
-        """Handle the arrival of a reply."""
+        """Handle the reply to a call: record when it arrived, and report it if it is late."""
         calls = self._calls
         seen = self._seen_at.get(row)
         if seen is not None and live:
@@ -394,7 +394,7 @@ class Deadlines:
             self._report_late(row, self._add(row, "late"), now - due)
 
     def _is_unjudged(self, row: int) -> bool:
-        """True if the transcript does not show whether the reply was late."""
+        """True if the transcript itself does not show whether the reply was late, and the reply reports no failure."""
         return self._calls.latency_ms(row) is None and self._calls.state(row) is CallState.OK
 
     def _report_late(self, row: int, finding: int | None, seconds: float) -> None:
@@ -407,7 +407,7 @@ class Deadlines:
         calls.set_late(row, calls.call(row), delay)
 
     def expire(self, now: float) -> bool:
-        """Report the calls whose deadline has passed. Return True if there were any."""
+        """Report the pending calls whose deadline has passed. Return True if any deadline has passed."""
         calls = self._calls
         over = [row for row, due in self._due.items() if due < now]
         for row in over:

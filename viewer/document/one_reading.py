@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from viewer.index.one_transcript import OneTranscript
 
 WORTH_SCANNING = 16 * 1024
-"""Pieces smaller than this are left to the parser."""
+"""Chunks smaller than this are left to the parser."""
 MOST_IN_BINARY = 20
 """Reading stops after this many findings in a binary input."""
 
@@ -56,7 +56,7 @@ class Noise:
         return self._count >= MOST_IN_BINARY
 
     def listen(self, data: bytes) -> bool:
-        """Check the next bytes of a binary input. Return True if they bring the findings to the limit."""
+        """Count the findings in the next bytes of a binary input. Return True if the limit is now reached."""
         if self.is_heard or data.count(0) == len(data):  # NUL bytes form one long run
             return False
         found = chain(ill_formed(data), find_nul(data, 0))
@@ -108,7 +108,7 @@ class Reading:
         self.analysis.findings.keep(most)
 
     def redetect(self, detection: Detection) -> None:
-        """Adopt the details of the format that a longer head of the input reveals."""
+        """Adopt the result of detecting the same format again from a longer head of the input."""
         self.detection = detection
         self.analysis.unknown = detection.unknown
 
@@ -124,7 +124,7 @@ class Reading:
 
     @property
     def needs_backend(self) -> bool:
-        """True if further reading needs a backend that is not loaded yet."""
+        """True if reading on requires a backend that is not loaded yet."""
         if self._backend.current is not PLAIN or self._backend.forced is not None or self.is_ended:
             return False
         return self.is_big or self.message_count >= MANY
@@ -169,7 +169,7 @@ class Reading:
 
     def hears_noise(self, data: bytes) -> bool:
         """Check the bytes just read for noise. Return True if reading should stop because they bring the findings to
-        the limit. Few findings of a binary input are kept, unless the input turns out to have another format."""
+        the limit. Only a few findings are kept for a binary input, unless it turns out to have another format."""
         heard = self.unknown == "binary" and self._noise.listen(data)
         is_noise = heard or (self.unknown == "binary" and self._noise.is_heard)
         self.analysis.findings.keep(MOST_IN_BINARY if is_noise else self._most_per_code)
@@ -188,7 +188,7 @@ class Reading:
         self.analysis.note_whole()
 
     def report_fault(self) -> None:
-        """Report once that the source is damaged, truncated, or too large, at the offset where reading stopped. Also
+        """If the source is damaged, truncated, or too large, report it once, at the offset where reading stopped. Also
         report each part of a container that could not be read."""
         fault = self.source.fault
         if fault and not self._has_reported_fault:
@@ -232,6 +232,7 @@ class Reading:
 
 
 def _index_source(source: Source, end: int, data: bytes, parsed: Sequence[Span] | None = None) -> None:
-    """Let the source record the bytes read. `parsed` are the parts that went through the parser, if not all did."""
+    """Let the source record the bytes that were read. `parsed` are the spans that the parser has read, if it has not
+    read all of them."""
     if isinstance(source, FileSource):
         source.index(end - len(data), data, parsed)

@@ -13,7 +13,7 @@ _LINE_END = ord("\n")
 
 
 class Positions:
-    """Counts lines while an input is being read, and later finds the line and column of any offset."""
+    """Counts lines while an input is being read, so that the line and column of any offset can be found quickly."""
 
     def __init__(self, read: Callable[[int, int], bytes]) -> None:
         self._read = read
@@ -32,7 +32,7 @@ class Positions:
         """A line start, an offset in the line, and the number of code points between them."""
 
     def feed(self, data: bytes, columns: Columns) -> None:
-        """Count the lines in the next bytes of the input. No bytes are kept."""
+        """Count the lines in the next bytes of the input. The bytes are not kept."""
         if not data:
             return
         cuts = [0, *range(BLOCK - self._length % BLOCK, len(data), BLOCK), len(data)]
@@ -72,12 +72,12 @@ class Positions:
         return lines + 1, self._code_points(line_start, offset, data, first) + 1
 
     def line_start(self, offset: int) -> int:
-        """Return the offset where the line that contains this offset begins."""
+        """Return the offset of the start of the line that contains this offset."""
         return self._before(offset)[1]
 
     def _before(self, offset: int) -> tuple[int, int, bytes, int]:
-        """Return the number of lines before an offset, the start of its line, the bytes read to find them, and the
-        offset of those bytes."""
+        """Return the number of lines before an offset and the start of its line, and the bytes that were read to find
+        them, with their offset."""
         at, lines, line_start = self._cursor
         if not at <= offset < at + BLOCK:
             block = min(offset // BLOCK, len(self._lines) - 1)

@@ -66,7 +66,7 @@ WORTH_SEARCHING_BLOCKS = 1024 * 1024
 """Inputs of at least this size are searched with NumPy, in blocks of many messages."""
 
 TITLE_READ = 400
-"""How many characters of a message to read for a title of 60 columns: more than 60, because whitespace is collapsed."""
+"""How many characters of a message to read for a title of 60 columns. Collapsing whitespace shortens the text."""
 
 _ROLES = frozenset({"system", "developer", "user", "assistant", "tool"})
 """The roles that may be named for a hidden message. Any other role could be arbitrary text."""
@@ -144,7 +144,7 @@ class Projection(Struct, frozen=True):
         return self._analysis.index.transcript(number)
 
     def format_of(self, number: int) -> str:
-        """Return the format of the transcript of a message."""
+        """Return the format of a message's transcript."""
         return self._analysis.transcripts[self._analysis.index.transcript(number) - 1].format
 
     def boundary(self, rows: Rows, label: int, *, grows: bool = False, before: int = 0) -> Boundary:
@@ -185,14 +185,14 @@ class Projection(Struct, frozen=True):
         return rows
 
     def items(self, rows: Rows | None = None, first: int = 0) -> Iterator[Item]:
-        """Yield the messages, stray text, and runs of hidden messages in input order, starting at row `first`."""
+        """Yield the messages, call lines, stray text, and runs of hidden messages in order, starting at row `first`."""
         rows = self.rows() if rows is None else rows
         bodies = _bodies(self, rows, first)
         for row in range(first, len(rows)):
             yield self.item(rows, row, (next(bodies)[1], None) if rows.kind(row) is RowKind.MESSAGE else None)
 
     def writable(self) -> Iterator[ShownMessage]:
-        """Yield the messages for a writer, with their source text."""
+        """Yield the messages with their source text, for a writer."""
         rows, index = self.rows(), self._analysis.index
         for row, body in _bodies(self, rows):
             message = index[rows.value(row)]
@@ -215,7 +215,7 @@ class Projection(Struct, frozen=True):
         return self._shown(message, rows.label(row), rows.turn(row), rows.transcript_label(message.transcript), texts)
 
     def texts(self, rows: Rows) -> Iterator[MessageText]:
-        """Yield the messages of these rows with their bodies, faster than `item`."""
+        """Yield the messages in these rows with their bodies. This is faster than calling `item` for each row."""
         return _texts(self._analysis.index, rows, _bodies(self, rows), self._header)
 
     def unread(self, rows: Rows, row: int) -> ShownMessage:
@@ -245,7 +245,7 @@ class Projection(Struct, frozen=True):
         return FoldedAgent(transcript, ThreadLookup(index).of(last), first, last, calls, tokens)
 
     def agent_messages(self, number: int) -> MessageSet:
-        """Return the messages of the agent that wrote this one, for an audience that sees other agents."""
+        """Return the messages of the agent that wrote this one; none for an audience that does not see other agents."""
         is_shown = self.audience.reveals(Reveal.SUBAGENT)
         return ThreadLookup(self._analysis.index).messages(number) if is_shown else MessageSet()
 
@@ -377,7 +377,7 @@ class Projection(Struct, frozen=True):
         return time if time is not None and self.audience.sees(self._analysis.index[number]) else None
 
     def users(self) -> VisibilityCache:
-        """Return the messages whose role is `user` for this audience."""
+        """Return a lookup of the messages whose role is `user` for this audience."""
         return VisibilityCache(self._analysis.index, lambda message: self._header(message).role == "user")
 
     def visibility(self) -> VisibilityCache:
@@ -489,8 +489,8 @@ class Projection(Struct, frozen=True):
         return any(rows.kind(row) is RowKind.MESSAGE and rows.label(row) == label for row in range(len(rows)))
 
     def problems(self, rows: Rows) -> DiagnosticView:
-        """Return a growing view of the diagnostics. The end user gets no notes. `rows` are all rows of the
-        projection."""
+        """Return a growing view of the diagnostics. The end user gets none of severity `info`. `rows` are all rows of
+        the projection."""
         disclosure, analysis = self._disclosure, self._analysis
         show = disclosure.show(rows)
         return DiagnosticView(analysis.findings, show, analysis.ahead, by_place=disclosure.discloses_places)
@@ -505,7 +505,7 @@ class Projection(Struct, frozen=True):
         return Disclosure(self.audience, self._analysis, self._places, self._vault)
 
     def call_watch(self) -> CallWatch:
-        """Return an object that reports the calls and their state changes, for following."""
+        """Return an object that reports calls and changes of their states, for following."""
         cache = VisibilityCache(self._analysis.index, self.audience.sees)
 
         def show(link: CallLink) -> ShownCall | None:
@@ -754,7 +754,7 @@ def _withheld_by_kind(message: Message) -> tuple[int, bool]:
 
 
 def _says_more(transcript: Transcript) -> bool:
-    """True if a header contains more than the version and model, which everybody sees."""
+    """True if a header contains more than a version and model that every audience sees."""
     given = {"version": transcript.version, "model": transcript.model}
     return any(
         value is not None and (key not in given or value != given[key] or _harmless(given[key]) is None)

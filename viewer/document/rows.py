@@ -1,4 +1,4 @@
-"""Rows of a projection: shown messages, stray text, folded branches and agents, and runs of hidden messages."""
+"""Rows of a projection: messages, calls, stray text, folded branches and agents, and runs of hidden messages."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class RowKind(Enum):
 
 FOLDED_KINDS = frozenset({RowKind.BRANCH, RowKind.AGENT})
 PLACE_KINDS = FOLDED_KINDS | {RowKind.MESSAGE, RowKind.CALL}
-"""Kinds of rows at which a move from message to message stops."""
+"""The kinds of rows at which the cursor stops when it moves from message to message."""
 _RUNS = frozenset({RowKind.HIDDEN.value, RowKind.BRANCH.value, RowKind.AGENT.value})
 """Kinds of rows that represent several messages. Their value is the number of messages."""
 
@@ -53,7 +53,7 @@ _KINDS = tuple(RowKind)
 
 
 class MessageSet:
-    """The messages that pass a filter, as sorted numbers of four bytes each."""
+    """A set of messages, such as those that pass a filter, stored as sorted numbers of four bytes each."""
 
     def __init__(self, numbers: Iterable[int] = ()) -> None:
         self._numbers = numbers if isinstance(numbers, array) else array("I", numbers)
@@ -113,7 +113,7 @@ def turn_starts(
 
 
 class ThreadLookup:
-    """Finds the threads of messages. All messages of one kind belong to the same thread."""
+    """Finds the threads of messages, once per kind: all messages of a kind belong to the same thread."""
 
     def __init__(self, index: MessageIndex) -> None:
         self._index = index
@@ -122,7 +122,7 @@ class ThreadLookup:
         self._threads: dict[int, int] = {}
 
     def of(self, number: int) -> int:
-        """Return the number of the thread of a message, or 0 for the main agent."""
+        """Return the thread number of a message, or 0 for the main agent."""
         kind = self._index.header_key(number)
         if kind not in self._threads:
             self._threads[kind] = self._index.example(kind).header.thread
@@ -175,10 +175,10 @@ class Folds:
         self._seen = VisibilityCache(index, audience.sees)
         self._threads = ThreadLookup(index)
         self._branches: list[tuple[int, int]] = []
-        """The superseded branches at the last update."""
+        """The superseded branches as of the last update."""
 
     def update(self) -> bool:
-        """Update the superseded branches. Return True if they changed, so earlier rows are wrong."""
+        """Update the superseded branches. Return True if they changed, which makes earlier rows invalid."""
         if self._branches == self._index.branches:
             return False
         self._branches = [*self._index.branches]
@@ -205,7 +205,7 @@ class Folds:
         return runs
 
     def are_parts_of_one(self, kind: RowKind, one: int, other: int) -> bool:
-        """True if the runs of this kind that contain these two messages are parts of the same run."""
+        """True if the runs of this kind that contain these two messages belong together and form a single run."""
         if kind is RowKind.BRANCH:
             return self._index.branch_of(one) == self._index.branch_of(other)
         return kind is not RowKind.AGENT or self._threads.of(one) == self._threads.of(other)
@@ -245,7 +245,7 @@ class ListedCalls:
 
 
 class _Mark(Struct):
-    """The end of the settled rows. Rows after it are rebuilt when more is read."""
+    """The state at the end of the settled rows. Later rows are rebuilt when more is read."""
 
     length: int = 0
     last_value: int = 0
@@ -275,7 +275,7 @@ class RowOrder(Protocol):
         ...
 
     def row_of(self, number: int) -> int:
-        """Return the row that shows or hides a message."""
+        """Return the row that shows or hides a message. If there is none, return the next row, or else the last one."""
         ...
 
     def row_holding(self, number: int) -> int | None:
@@ -361,7 +361,7 @@ class Rows:
 
     @property
     def columns(self) -> Columns:
-        """The backend of the document."""
+        """The column operations of the document's backend."""
         return self._analysis.index.columns
 
     def kinds_and_values(self, first: int, last: int) -> tuple[Column, Column]:
@@ -373,7 +373,7 @@ class Rows:
         return self.columns.take(self._values, rows)
 
     def are_messages(self, rows: Column) -> Column:
-        """Return the indices, in this column, of the rows that show a message."""
+        """Return the indices within `rows` of the rows that show a message."""
         return self.columns.where(self.columns.take(self._kinds, rows), {RowKind.MESSAGE.value}, 0, len(rows))
 
     def messages_in(self, rows: Column) -> MessageSet:
@@ -452,7 +452,7 @@ class Rows:
         return self._analysis.index.turn(self._values[row]) if is_message else 0
 
     def row_of_turn(self, turn: int, transcript: int = 1) -> int | None:
-        """Return the first row with a message of this turn of a transcript, or None."""
+        """Return the first row that shows a message of this turn in a transcript, or None if there is none."""
         if self._audience.is_safe:
             rows = self.rows_of_transcript(transcript)
             return next((row for row in rows if turn and self._turns[row] == turn), None)
@@ -474,7 +474,7 @@ class Rows:
         return turn_starts(self.columns, self._turns[first:], borders, turn, transcript, base=first)
 
     def last_turn(self, transcript: int = 1) -> int:
-        """Return the highest turn number of a transcript."""
+        """Return the highest turn number of a transcript, or 0 if it has none."""
         if self._audience.is_safe:
             rows = self.rows_of_transcript(transcript)
             return max(self._turns[rows.start : rows.stop], default=0)
@@ -491,7 +491,7 @@ class Rows:
         return self._only == messages
 
     def is_like(self, other: Rows) -> bool:
-        """True if both cover all messages of one reading, for the same audience and with the same folds."""
+        """True if both cover all messages of the same reading, for the same audience and with the same folding."""
         same = self._analysis is other._analysis and self._audience == other._audience
         same = same and self._folds.folding == other._folds.folding
         return same and self.is_whole and other.is_whole
@@ -507,7 +507,7 @@ class Rows:
         return 0 if self._audience.strict else self._now.taken - self._now.shown
 
     def row_of(self, number: int) -> int:
-        """Return the row that shows or hides a message."""
+        """Return the row that shows or hides a message. If there is none, return the next row, or else the last one."""
         return min(bisect_left(self._numbers, number), max(0, len(self) - 1))
 
     def rows_of(self, numbers: Column) -> Column:
@@ -577,7 +577,7 @@ class Rows:
         return self._now.taken < last
 
     def seen_by(self, audience: Audience) -> Rows:
-        """Return rows for another audience that will cover all messages. They are empty until `extend` is called."""
+        """Return rows for another audience. They will cover all messages, but are empty until `extend` is called."""
         return Rows(self._analysis, audience, folding=self._folds.folding)
 
     def _go_back(self) -> None:

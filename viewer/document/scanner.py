@@ -11,12 +11,12 @@ from viewer.reading.text_reader import TextReader
 from viewer.scan.batches import BatchMaker, BlockFrames, KnownFrames
 
 SHORTEST_RUN = 4
-"""The parser reads shorter runs of messages faster than the scanner."""
+"""The minimum length of a run of messages for the scanner. The parser reads shorter runs faster."""
 LONGEST_STEP = 64
 
 
 class Scanner:
-    """Reads on behalf of a parser and its analysis. The result is the same as without the scanner, for all chunk
+    """Reads input for a parser and its analysis. The result is the same as without the scanner, whatever the chunk
     boundaries."""
 
     def __init__(self, parser: Parser, analysis: Analysis, *, shortest_run: int = SHORTEST_RUN) -> None:
@@ -27,7 +27,7 @@ class Scanner:
         self.taken = 0
         """The number of messages that were read without the parser."""
         self.parsed: list[Span] = []
-        """The spans of the last piece that were left to the parser."""
+        """The spans of the last fed bytes that were left to the parser."""
 
     def feed(self, data: bytes) -> None:
         """Scan the next bytes of the input."""

@@ -14,14 +14,14 @@ from viewer.sources.sessions import HEAD, Session
 
 LONGEST_TITLE = 60
 SMALL = 8 * 1024
-"""In a list, a session of up to this size is read completely."""
+"""Sessions of up to this size are read completely, even for a list."""
 _READ_FIRST = 16 * 1024
 """The number of bytes to read first. Most sessions have their first prompt within this size. If one does not, the rest
 of the head is read."""
 _PIECE = 2 * 1024
-"""How many bytes to read if no line contains a record yet. Each further read is twice as large."""
+"""How many bytes to read at a time if the next line contains no record. The size doubles after each such read."""
 _SETTLED_AFTER = 16
-"""A message that is followed by this many messages rarely becomes visible because of a later record."""
+"""A later record rarely makes a message visible if this many messages have already followed it."""
 _LONGEST_READ = 2000
 _MOST_MESSAGES = 200
 
@@ -41,7 +41,8 @@ def read_head(session: Session, *, least: int = 0) -> SessionHead:
     """Read the head of a session in the safe view, up to its first prompt. A session of at most `least` bytes is read
     completely.
 
-    A session in a known place is read in the format of its agent. If that yields no title, the format is detected."""
+    A session in a known place is read in the format of its agent. If that yields no title, the format is detected. If
+    it cannot be read, `is_readable` is False."""
     try:
         head = _read_known(session, session.format, least) if session.format else None
         return head or _read(open_source(session.path), None, reads_all=0 < session.size <= max(SMALL, least))
@@ -89,7 +90,7 @@ def _record_size(data: bytes, at: int) -> int:
 
 
 def _title(projection: Projection, known: int = 0) -> str:
-    """Return the first prompt after the first `known` messages."""
+    """Return the first shown prompt after the first `known` messages, or an empty string."""
     for number in range(known + 1, min(projection.message_count, _MOST_MESSAGES) + 1):
         line = projection.headline(number)
         if line.seen and line.role == "user":

@@ -27,7 +27,7 @@ UNANSWERED = frozenset(state.value for state in (CallState.PENDING, CallState.UN
 
 
 class Sum(Struct, gc=False):
-    """The messages of one role in one channel."""
+    """Counts of the messages of one role in one channel."""
 
     role: str
     channel: str | None
@@ -37,7 +37,7 @@ class Sum(Struct, gc=False):
 
 
 class ToolSum(Struct, gc=False):
-    """The calls of one tool."""
+    """Counts of the calls of one tool."""
 
     tool: str
     calls: int = 0
@@ -101,7 +101,7 @@ def _count_messages(
     shown_sizes = {} if audience.sees_thoughts else _sizes_without_thoughts(document)
     sums: dict[tuple[str, str | None], Sum] = {}
     row_of: dict[int, Sum | None] = {}
-    """The sum for each kind of message; None for hidden ones."""
+    """The sum to which each kind of message belongs; None if the kind is hidden."""
     hidden = 0
     for first in range(1, len(index) + 1, AT_ONCE):
         last = min(len(index), first + AT_ONCE - 1)
@@ -144,7 +144,7 @@ def _size(projection: Projection, message: Message) -> int:
 
 
 def _sizes_without_thoughts(document: Document) -> dict[int, int]:
-    """Return the sizes of shown messages without their cut thoughts. The index has only full sizes."""
+    """Return, for each shown message with cut parts, its size without them. The index has only full sizes."""
     projection = document.project(END_USER)
     shown = ((number, projection.message(number)) for number in document.tally.cut)
     return {number: len(message.body.encode("utf-8", "replace")) for number, message in shown if message}

@@ -1,4 +1,5 @@
-"""`StoredInput`: the bytes of an input after reading, for replays, for times, and to detect a rewritten file."""
+"""`StoredInput`: access to the bytes of an input after it was read, for replays and times, and to detect a rewritten
+file."""
 
 from __future__ import annotations
 
@@ -26,7 +27,8 @@ class StoredInput:
         return self._source.size
 
     def is_rewritten(self) -> bool:
-        """True if the file no longer contains the bytes that were read. Cheap enough to call every second."""
+        """True if the file no longer contains the bytes that were read. The test is cheap enough to run every
+        second."""
         try:
             return isinstance(self._source, FileSource) and self._source.is_rewritten()
         except OSError:
@@ -46,13 +48,13 @@ class StoredInput:
         return ReplayedSource(SourceWithGap(source, head, start - base) if start - base > head else source)
 
     def line_times(self, offsets: Sequence[int]) -> Iterator[int | None]:
-        """Yield the times in the lines at these ascending offsets."""
+        """Yield the time in the line at each of these ascending offsets, or None if the line has no time."""
         from viewer.sources.replay.stated_times import times_of_lines  # only a replay of a stream needs them
 
         return times_of_lines(self._source.read, offsets, self._source.size)
 
     def begins_line(self, offset: int) -> bool:
-        """True if a line begins at an offset."""
+        """True if this offset is the start of a line."""
         return offset == 0 or self._source.read(offset - 1, offset) == b"\n"
 
     def columns_before(self, offset: int, base: int = 0) -> int | None:
@@ -69,7 +71,7 @@ class StoredInput:
             return None
 
     def line_start(self, offset: int) -> int:
-        """Return where the line of an offset begins."""
+        """Return the offset of the start of the line that contains this offset."""
         while offset:
             start = max(0, offset - BLOCK)
             found = self._source.read(start, offset).rfind(b"\n")

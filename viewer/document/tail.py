@@ -10,7 +10,7 @@ from viewer.document.values import Item, ShownDiagnostic, ShownMessage
 
 
 class Tail:
-    """Iterates over the rows of one reading. A returned row and all rows before it are settled."""
+    """Iterates over the rows of one reading. A row is not yielded until it and all rows before it are settled."""
 
     def __init__(self, projection: Projection, last: int | None = None) -> None:
         """With `last`, the existing rows are skipped, except for this many at the end."""
@@ -19,7 +19,7 @@ class Tail:
         self._diagnostics = projection.new_diagnostics(self._rows)
         self._next = 0 if last is None else max(0, len(self._rows) - last)
         self._number = 0
-        """The number of the last returned message, shown or hidden."""
+        """The number of the last message before the next row to yield, shown or hidden."""
 
     @property
     def first_label(self) -> int:

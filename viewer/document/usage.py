@@ -44,7 +44,7 @@ class ModelUsage(Struct, frozen=True):
 
 
 class UsageView:
-    """The usage in one reading of a document. It is updated as the input grows."""
+    """The token usage in one reading of a document, kept up to date as the input grows."""
 
     def __init__(self, analysis: Analysis, only: MessageSet | None = None, prices: Prices = NO_PRICES) -> None:
         self._analysis = analysis
@@ -62,7 +62,7 @@ class UsageView:
         return sum_of(found for number in self._numbers(first, last) if (found := self.of(number)) is not None)
 
     def of_turn(self, number: int) -> Spent | None:
-        """Return the usage of the turn of a message."""
+        """Return the usage of a message's turn, or None if no message in the turn reports any."""
         return self.between(*self._analysis.index.turn_span(number))
 
     def by_model(self) -> list[ModelUsage]:

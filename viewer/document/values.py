@@ -25,7 +25,7 @@ class ShownTranscript(Struct, frozen=True):
 
 
 class Boundary(Struct, frozen=True):
-    """The boundary at the start of a transcript, as an audience sees it."""
+    """What an audience sees at the start of a transcript."""
 
     transcript: ShownTranscript
     count: int = 0
@@ -84,7 +84,7 @@ class MessageText(Struct, frozen=True, gc=False):
     transcript: int
     turn: int
     kind: int
-    """A number shared by the messages of the input whose headers are equal, apart from the call ID."""
+    """A number shared by all messages whose headers are equal, ignoring call IDs."""
     call_id: str | None
     body: str
 
@@ -107,7 +107,7 @@ class Layout(Struct, frozen=True):
     escaped: Set[int]
     """The kinds whose bodies may have escapes."""
     verbatim: bytearray
-    """A flag for each message: 1 if its body is known to have no escapes."""
+    """A mask of the messages whose bodies are known to have no escapes."""
     bodies: Callable[[int, int], tuple[Column, Column]]
     """Returns where the bodies begin and end, for the messages from the first to the last of these numbers."""
     header: Callable[[int], Header]
@@ -206,7 +206,7 @@ class ShownDiagnostic(Struct, frozen=True, gc=False):
 
     @property
     def template(self) -> str:
-        """The text, which may contain placeholders."""
+        """The text, which may contain placeholders; for an end user or hidden content, the safe sentence."""
         rule = RULES[self.code]
         if self.hidden or self.span is None:
             return rule.safe
@@ -238,7 +238,7 @@ class MessagePlaces(Struct, frozen=True):
     lines: list[int]
     call_ids: list[str | None]
     values: set[int]
-    """The entries whose body is a JSON value."""
+    """The indices of the messages whose body is a JSON value."""
 
 
 class ShownCall(Struct, frozen=True, gc=False):
@@ -275,7 +275,7 @@ class Skipped(Struct, frozen=True):
     transcripts: int = 0
     """The number of transcripts before the one in which reading begins, in the audience's numbering."""
     columns: int = 0
-    """The number of skipped columns in the line in which reading begins."""
+    """The number of columns skipped in the line in which reading begins."""
     line: int = 0
     """The number of the line in which reading begins, not counting `lines`."""
 

@@ -35,13 +35,13 @@ if TYPE_CHECKING:
 
 
 class HiddenError(Exception):
-    """A request for a body that its audience may not see. This is a bug."""
+    """A body was requested for an audience that may not see it. This is a bug in the program."""
 
 
 BLOCK = 1024 * 1024
 """A body larger than this is returned in blocks of this size."""
 WHOLE_SPAN = 64 * 1024
-"""The body of a message of up to this many bytes is read together with its header and stop token."""
+"""A message of up to this many bytes is read as a whole, with its header and stop token."""
 
 Judge = Callable[[Message, bytes], bool]
 Read = Callable[[int, int], bytes]
@@ -135,7 +135,8 @@ class Vault:
         return text_so_far(body) if grows else body.text
 
     def source_text_for(self, audience: Audience, message: Message, body: str) -> str | None:
-        """Return the body of a message with the escapes and literal blocks of its source, if the format has them.
+        """Return the body of a message with the escapes and literal blocks of its source, or None if its format has
+        none or its source cannot be shown.
 
         Decoding escapes or literal blocks always shortens text. If the body is as long as its source, the source has
         neither, and nothing was cut."""
@@ -293,7 +294,8 @@ class Vault:
         return (self._source.read_again if self._is_shown() else self._source.read)(start, end)
 
     def _judged(self, message: Message) -> bytes:
-        """Return the bytes of a message, after parsing it again to verify it."""
+        """Return the bytes of a message after parsing them again to verify that they are still this message. Otherwise,
+        raise FileRewrittenError."""
         if self._judge is None or not isinstance(self._source, FileSource):
             raise FileRewrittenError(self._source.name)
         frame = self._source.read_unproven(*message.span)
@@ -302,7 +304,7 @@ class Vault:
         return frame
 
     def _is_json(self, message: Message) -> bool:
-        """True if control tokens in the body have no meaning in the format."""
+        """True if control tokens have no meaning in message bodies of the transcript's format."""
         if not 0 < message.transcript <= len(self._transcripts):
             return False
         return FORMATS[self._transcripts[message.transcript - 1].format].json_content
@@ -341,7 +343,7 @@ class _Bodies:
         self._data = b""
 
     def read(self, number: int) -> bytes | None:
-        """Return a body, or None if it is large, or if the source cannot prove its bytes."""
+        """Return a body, or None if it is large or the source cannot prove that its bytes are unchanged."""
         if not self._first <= number < self._first + len(self._starts):
             self._first, last = number, min(len(self._index), number + _NEIGHBORS - 1)
             self._starts, self._ends = self._index.bodies(number, last)

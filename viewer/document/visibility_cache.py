@@ -63,7 +63,7 @@ class VisibilityCache:
         return self._mask(self._index.kinds, first, last + 1)
 
     def mask_at(self, numbers: Column) -> bytearray:
-        """Return a mask that marks the visible ones among these messages, which need not be adjacent."""
+        """Return a mask of the visible messages among these, which need not be adjacent."""
         return self._mask(self._index.columns.take(self._index.kinds, numbers), 0, len(numbers))
 
     def _mask(self, kinds: array[int], first: int, last: int) -> bytearray:
@@ -95,7 +95,7 @@ class Heads:
 
     @property
     def channels(self) -> Channels:
-        """How the messages of the format name their channels; `WRITTEN` for an empty input."""
+        """How messages of the transcript's format name their channels; `WRITTEN` for an empty input."""
         return FORMATS[self._format].channels if self._format else Channels.WRITTEN
 
     @property

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 HEAD = 64 * 1024
 LONG_HEAD = 1024 * 1024
-"""The length of the head of an input whose first members or lines, such as a list of tools, are long and do not
-identify the format."""
+"""The head length for an input whose first 64 KB do not identify the format, such as one that begins with a long list
+of tools."""
 LEAST_SCORE = 80
 """The lowest score at which a record format is chosen."""
 
@@ -43,7 +43,7 @@ _HEADER_2_2 = lazy_regex(
     rb"[ \t](?:call_id|name|intent|content_type)=)"
 )
 _ASSISTANT = lazy_regex(rb"<\|start\|>[ \t\r\n]*assistant[^<]{0,512}<\|message\|>")
-"""An assistant message. An open prompt does not count."""
+"""A pattern for the header of an assistant message, including its `<|message|>`, which an open prompt lacks."""
 _CHANNELLED = lazy_regex(
     rb"<\|(?:channel|constrain|call|return)\|>|Valid channels:|<\|start\|>[ \t\r\n]*(?:tool|functions\.)"
 )
@@ -69,16 +69,16 @@ _MAY_BE_LOG = lazy_regex(
     rb"|Generated response [^\n]{1,300}output: |(?:Receive|Finish): [^\n]{0,200}obj="
     rb"|\"llm\.prediction\.(?:input|output)\""
 )
-"""A pattern that matches every text log with a record."""
+"""Matches every text log that contains a record."""
 _MAY_BE_LOGGED = lazy_regex(
     rb"llm\.prediction\.|\"id_task\"|Received request |Generated response |details: prompt: |: obj="
 )
-"""A pattern that matches every JSON log with a record."""
+"""Matches every JSON log that contains a record."""
 _MAY_BE_TEMPLATE = lazy_regex(
     rb"<\|(?:im_|start_header_id|header_start|turn>|START_OF_TURN|observation|system\||user\||assistant\|)"
     rb"|<start_of_turn>|\]~|\[gMASK\]|\[(?:INST|SYSTEM_PROMPT|AVAILABLE_TOOLS|MODEL_SETTINGS)\]|" + "<｜".encode()
 )
-"""A pattern that matches all text in a chat template."""
+"""Matches any text that contains marks of a chat template."""
 _SPOKEN = ("content", "parts", "text", "message", "tool_calls", "function_call", "value", "request", "input", "output")
 """Members that contain the content of a message."""
 _SAID = frozenset((*_SPOKEN, "prompt", "response", "body", "refusal", "audio", "tool_call", "tool_call_id", "call_id"))
@@ -87,7 +87,7 @@ _EVENT_TYPE = lazy_regex(r"response\..*|tool\.cancel|conversation\.item\..*|sess
 
 
 class Detection(Struct, frozen=True):
-    """The chosen format, with a reason."""
+    """The detected or requested format, with a reason."""
 
     format: str
     reason: str
@@ -99,12 +99,12 @@ class Detection(Struct, frozen=True):
 
 
 def plain_keys(keys: Sequence[str]) -> tuple[str, ...]:
-    """Return the first keys that may be shown because they are plain words."""
+    """Return the first few keys that are plain words and may therefore be shown."""
     return tuple(key for key in keys if _PLAIN_KEY.fullmatch(key))[:MOST_KEYS_NAMED]
 
 
 class Evidence:
-    """Evidence from the head of a growing input. It is kept so that only new lines are parsed when the input has
+    """Parsed values from the head of a growing input, so that only new lines must be parsed when the input has
     grown."""
 
     def __init__(self) -> None:
@@ -194,7 +194,7 @@ def _json(bare: bytes, evidence: Evidence) -> Detection | None:
 
 
 def _by_ids(values: list[JsonNode]) -> Detection | None:
-    """Detect chats that are members of an object, each named by its ID."""
+    """Detect an object whose members are chats, each named by its ID."""
     from viewer.formats.engine.paths import is_id
 
     members = [member for member in values[0].members[:_FIRST_IDS] if is_id(member.key)] if values else []
@@ -216,7 +216,7 @@ def _by_table(values: list[JsonNode]) -> Detection | None:
 
 
 def _by_plugin(values: list[JsonNode]) -> Detection | None:
-    """Detect a plug-in format. This comes after all built-in formats."""
+    """Detect a plug-in format. Called only if no built-in format was detected."""
     return _decisive(_tables(values, PLUGGED.tables()))
 
 
@@ -232,7 +232,7 @@ def _tables(values: list[JsonNode], formats: list[RecordFormat]) -> list[Detecti
 
 
 def ranking(head: bytes) -> list[Detection]:
-    """Return all formats that an input may have: first the chosen one, then those that fit less well."""
+    """Return all formats that an input may have: the chosen one, followed by those that fit less well."""
     chosen = detect(head)
     bare = head[:HEAD].removeprefix(BYTE_ORDER_MARK).lstrip(b" \t\r\n")
     from viewer.formats import record_formats
@@ -291,7 +291,7 @@ def _by_value(value: JsonNode) -> Detection | None:
 
 
 def _has_role(value: JsonNode) -> bool:
-    """True for an object with a role and something that was said. Profiles and settings have only a role."""
+    """True for an object with a role and content. Profiles and settings may have only a role."""
     if value.get("role") is None:
         return False
     return not value.closed or any(
@@ -356,7 +356,7 @@ def _is_logged(bare: bytes, values: list[JsonNode]) -> bool:
 
 
 def _sign_of(text: bytes) -> Sign | None:
-    """Return the first mark of a chat template."""
+    """Return the first mark of a chat template, or None if there is none."""
     if not _MAY_BE_TEMPLATE.search(text):
         return None
     from viewer.formats.text.template_signs import find_sign
@@ -388,7 +388,7 @@ def _marked(text: bytes) -> Detection | None:
 
 
 def _names_version(header: bytes) -> bool:
-    """True if a header without a message names a version of OpenChatML. Other files also have versions."""
+    """True if a header that no message follows names a version of OpenChatML. Other files may also name a version."""
     version = _version_of(header)
     return version is not None and _OPENCHATML_VERSION.fullmatch(version) is not None
 

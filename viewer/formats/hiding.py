@@ -22,7 +22,7 @@ def spelled(*names: str) -> frozenset[str]:
 
 
 def joined(*words: tuple[str, ...]) -> tuple[str, ...]:
-    """Return all names that consist of one word from each list, in order. An empty word is left out."""
+    """Return all names that join one word from each list with underscores, in order. Empty words are skipped."""
     return tuple("_".join(filter(None, each)) for each in product(*words))
 
 
@@ -166,7 +166,7 @@ _CONCEALED = ("hidden", "internal", "private", "invisible", "not_displayed", "no
 """The prefixes of words for text that is not displayed."""
 _HIDDEN_STATES = (*_CONCEALED, "thinking_", "reasoning_")
 _MODES = spelled("mode")
-"""States that often name the mode of the model that wrote an answer, such as `reasoning`."""
+"""Members in `STATES` that often contain the mode of the model that wrote an answer, such as `reasoning`."""
 TAGS = spelled("tags", "tag", "labels", "label")
 """Members that hide text if their value is a word in `_HIDING_TAGS`, or a list that contains one."""
 _HIDING_TAGS = spelled(
@@ -198,8 +198,7 @@ _OF_OTHERS = (
     "instruction",
 )
 _OTHER_AUTHORS = frozenset(f"{author}{rest}" for author in _OTHERS for rest in _OF_OTHERS)
-"""Words for authors other than the user and the assistant, in lower case and without the characters between their
-parts."""
+"""Words for authors other than the user and the assistant, in lower case and without separators."""
 _OF_AUTHORS = ("role", "type", "kind")
 HOLDERS = spelled(
     *("metadata", "annotations", "additional_kwargs", "meta", "extra", "flags", "extras", "properties", "attributes"),
@@ -226,7 +225,7 @@ WEAK = TEXTUAL | spelled(
     *joined(("is",), _THOUGHTS),
     *joined(("system", "tool", "hook"), ("generated", "added")),
 )
-"""Flags that do not mean that a whole conversation was hidden."""
+"""Flags that may hide a single message, but not a whole conversation."""
 _OF_CONVERSATIONS = (HELD | STARTERS | STATES) - WEAK - TAGS - SOURCES - CONTENTS
 """Members that hide the messages of a whole conversation."""
 FACTS_OF_CONVERSATIONS = (_OF_CONVERSATIONS - HOLDERS) | {"flags"}
@@ -246,8 +245,8 @@ def is_flagged(node: JsonNode, lists: Container[str] = ()) -> bool:
 
 
 def hides_messages(node: JsonNode) -> bool:
-    """True if a flag hides all messages of a conversation. Flags about who may open the conversation, its subject, or
-    how it was made hide nothing."""
+    """True if a flag hides all messages of a conversation. Flags that state its subject, how it was made, or who may
+    open it hide nothing."""
     if type(node) is LazyNode and (type(node.value) is not dict or _OF_CONVERSATIONS.isdisjoint(node.value)):
         return False
     return any(
@@ -257,8 +256,8 @@ def hides_messages(node: JsonNode) -> bool:
 
 
 def hides_row(node: JsonNode) -> bool:
-    """True if a flag hides an object that is a question with its answer. As with a whole conversation, flags such as
-    `synthetic` do not hide it."""
+    """True if a flag hides an object that consists of a question and its answer. As with a whole conversation, flags
+    such as `synthetic` do not hide it."""
     if type(node) is LazyNode and (type(node.value) is not dict or DECIDING.isdisjoint(node.value)):
         return False
     return any(
@@ -286,7 +285,7 @@ _HIDDEN_STAGES = (*HIDDEN_TYPES, *_HIDDEN_PHASES)
 
 
 def is_in_hidden_phase(node: JsonNode) -> bool:
-    """True if the phase of an object is commentary, analysis, or thinking."""
+    """True if the phase of an object is one before the answer, such as commentary or analysis."""
     if type(node) is LazyNode and (type(node.value) is not dict or "phase" not in node.value):
         return False
     return any(is_word(phase, _HIDDEN_PHASES) for phase in values_of(node, "phase"))

@@ -44,7 +44,6 @@ class LazyRegistry(Mapping[str, Value], Generic[Value]):
         self._values: dict[str, Value] = {}
 
     def title(self, name: str) -> str:
-        """Return the title for users."""
         return self._rows[name].title if name in self._rows else str(self._more(name).title)
 
     def detected_by(self, name: str) -> str:
@@ -57,7 +56,6 @@ class LazyRegistry(Mapping[str, Value], Generic[Value]):
         return reason(self._load(row).signatures[0])
 
     def ending(self, name: str) -> str:
-        """Return the suffix of written files."""
         return self._rows[name].ending
 
     def __getitem__(self, name: str) -> Value:

@@ -21,8 +21,8 @@ class Writable(Protocol):
 
     @property
     def span(self) -> Span | None:
-        """Where the source of the message begins and ends, if the audience may know. The messages of one record share
-        this span."""
+        """Where the source of the message begins and ends, or None if the audience must not know. The messages of one
+        record share this span."""
 
     @property
     def role(self) -> str:
@@ -54,7 +54,7 @@ class Writable(Protocol):
 
     @property
     def content_type(self) -> str | None:
-        """The type of the body."""
+        """The type of the body, if given."""
 
     @property
     def constrained(self) -> bool:
@@ -62,7 +62,7 @@ class Writable(Protocol):
 
     @property
     def usage(self) -> Usage | None:
-        """The token usage of the reply, as reported in the input."""
+        """The token usage of the reply, or None if the input does not report it."""
 
     @property
     def ending(self) -> str:
@@ -82,7 +82,7 @@ class Writable(Protocol):
 
     @property
     def time(self) -> str | None:
-        """The time in UTC, if the input contains one."""
+        """The time in UTC, or None if the input contains none."""
 
     @property
     def thread(self) -> int:
@@ -115,11 +115,11 @@ class WritableTranscript(Protocol):
 
     @property
     def version(self) -> str | None:
-        """The version of the format in the document header."""
+        """The version of the format in the document header, if given."""
 
     @property
     def model(self) -> str | None:
-        """The model in the document header."""
+        """The model in the document header, if given."""
 
     @property
     def header(self) -> dict[str, object] | None:

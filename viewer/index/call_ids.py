@@ -24,7 +24,7 @@ class CallIds:
         self._changed: dict[int, str] = {}
 
     def get(self, row: int) -> str | None:
-        """Return the call ID of a row."""
+        """Return the call ID of a row, or None if it has none."""
         if self._changed and row in self._changed:
             return self._changed[row]
         place = bisect_left(self._rows, row)
@@ -91,7 +91,7 @@ class CallTable:
         self._hashes = array("I", bytes(4 * size))
 
     def get(self, call_id: str) -> int | None:
-        """Return the row with this ID."""
+        """Return the newest row with this ID, or None if there is none."""
         entry = self._entries[self._slot(call_id, hash(call_id) & 0xFFFF_FFFF)]
         return entry - 1 if entry else None
 

@@ -32,7 +32,6 @@ class CallPairs:
         self._seen: set[str] = set()
 
     def begin_turn(self) -> None:
-        """Begin a new turn."""
         self._in_turn = False
 
     @property

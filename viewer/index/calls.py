@@ -63,7 +63,7 @@ class CallLink(Struct, frozen=True, gc=False):
 
     @property
     def latency_ms(self) -> int | None:
-        """The time from call to reply, if both times are known."""
+        """The time from call to reply, or None unless both times are known."""
         if self.call_time is None or self.reply_time is None:
             return None
         return self.reply_time - self.call_time
@@ -101,7 +101,7 @@ class ThreadCalls:
     def __init__(self, call_id: Callable[[int], str | None]) -> None:
         self.known = CallTable(call_id)
         self.by_id: dict[str, deque[int]] = {}
-        """Calls without a reply."""
+        """Calls without a reply, by ID."""
         self.inferred_by_id: dict[str, deque[int]] = {}
         """Calls with an ID that were linked to a reply without one. A later reply with the ID takes over the link."""
         self.begin_turn()
@@ -174,7 +174,7 @@ class CallLedger:
         )
 
     def call_id(self, row: int) -> str | None:
-        """Return the call ID of the call, or of the reply if the call has none."""
+        """Return the call ID of the call or, if it has none, of the reply. Return None if neither has one."""
         if self._ids and row in self._ids:
             return self._ids[row]
         call, reply = self._calls[row], self._replies[row]
@@ -182,7 +182,6 @@ class CallLedger:
         return self._index.call_id(reply) if call_id is None and reply else call_id
 
     def state(self, row: int) -> CallState:
-        """Return the state of a call."""
         return _STATES[self._states[row] & ~_INFERRED]
 
     @staticmethod
@@ -203,7 +202,6 @@ class CallLedger:
         return self._calls[:], self._replies[:]
 
     def set_state(self, row: int, state: CallState) -> None:
-        """Set the current state of a call."""
         self._states[row] = self._states[row] & _INFERRED | _STATE_OF[state]
 
     def set_inferred(self, row: int, inferred: bool) -> None:
@@ -220,7 +218,6 @@ class CallLedger:
         return found
 
     def is_answered(self, row: int) -> bool:
-        """True if the call has a reply."""
         return self._replies[row] > 0
 
     def set_observed(self, row: int, milliseconds: int) -> None:
@@ -228,7 +225,7 @@ class CallLedger:
         self._observed[row] = milliseconds
 
     def delay_ms(self, message: int) -> int | None:
-        """Return the time from the deadline to the reply, for the message that has E-TOOL-TIMEOUT/late."""
+        """Return the time from the deadline to the reply if this message has E-TOOL-TIMEOUT/late, or else None."""
         return self._delays.get(message)
 
     @property
@@ -237,7 +234,7 @@ class CallLedger:
         return bool(self._deadlines)
 
     def deadline_ms(self, row: int) -> int | None:
-        """Return the deadline that the call set for its tool."""
+        """Return the deadline that the call set for its tool, or None if it set none."""
         return self._deadlines.get(row)
 
     @property
@@ -277,7 +274,7 @@ class CallLedger:
         yield from (calls for number, calls in self._threads.items() if number not in (0, thread))
 
     def _known(self, call_id: str, thread: int) -> int | None:
-        """Return the newest call with this ID that a message in this thread can refer to."""
+        """Return the newest call with this ID that a message in this thread can refer to, or None."""
         found = (calls.known.get(call_id) for calls in self._reachable(thread))
         return next((row for row in found if row is not None), None)
 
@@ -418,8 +415,8 @@ class CallLedger:
         self.set_state(row, CallState.TIMEOUT)
 
     def _call_with(self, call_id: str, thread: int) -> int | None:
-        """Return the first open call with this ID. If none is open, return the first call with this ID whose reply was
-        inferred, and link that reply again."""
+        """Return the first open call with this ID or, failing that, the first call with this ID whose reply was
+        inferred, and link that reply again. Return None if there is neither."""
         for calls in self._reachable(thread):
             queue = calls.by_id.get(call_id)
             row = self._first_open(queue)
@@ -444,7 +441,7 @@ class CallLedger:
         return row
 
     def _infer_again(self, reply: int, state: CallState, place: Span) -> None:
-        """Link a displaced reply to a call that is still open in its turn."""
+        """Link a displaced reply to a call still open in its turn, or record it as a reply without a call."""
         header = self._index[reply].header
         name = header.name
         in_turn = self._index.turn(reply) == self._turn
@@ -489,7 +486,7 @@ class CallLedger:
         return None
 
     def _first_open(self, queue: deque[int] | None, reply: int | None = None) -> int | None:
-        """Pop the first of these calls that has no reply, and drop answered calls on the way."""
+        """Pop the first of these calls that has no reply, or return None. Drop answered calls on the way."""
         if queue:
             self._forget_answered(queue)
         if not queue or (reply is not None and self._calls[queue[0]] > reply):
@@ -521,7 +518,7 @@ class CallLedger:
         self._report(E_TOOL_CANCELLED, "event", start, end, self._calls[row] if row is not None else None)
 
     def latency_ms(self, row: int) -> int | None:
-        """Return the time from call to reply, if both times are known."""
+        """Return the time from call to reply, or None unless both times are known."""
         if self.state(row) is CallState.DUPLICATE or not self._calls[row] or not self._replies[row]:
             return None
         sent, answered = self._index.time_ms(self._calls[row]), self._index.time_ms(self._replies[row])

@@ -40,7 +40,7 @@ class Findings:
         """True if the end user sees the message with this number."""
         self._kept: dict[str, int] = {}
         self._kept_shown: dict[str, int] = {}
-        """For each code over the cap, the number of diagnostics of shown messages that are kept."""
+        """For each code over the cap, the number of diagnostics kept for messages that the end user sees."""
         self._spare = bytearray()
         self._kinds = array("H")
         self._messages = array("I")
@@ -165,7 +165,6 @@ class Findings:
         return self._messages[row]
 
     def severity(self, row: int) -> str:
-        """Return the severity of this diagnostic."""
         return _SEVERITIES[self._kinds[row]]
 
     def place(self, row: int) -> tuple[int, int, int]:
@@ -173,7 +172,6 @@ class Findings:
         return self._starts[row], self._ends[row], self._kinds[row]
 
     def code(self, row: int) -> str:
-        """Return the code of this diagnostic."""
         return _KINDS[self._kinds[row]][0]
 
     def is_spare(self, row: int) -> bool:

@@ -86,7 +86,8 @@ class MessageIndex:
         return self.branch_of(number) is not None
 
     def branch_of(self, number: int) -> tuple[int, int] | None:
-        """Return the first and last message of the superseded branch that contains this message."""
+        """Return the first and last message of the superseded branch that contains this message, or None if none
+        does."""
         place = bisect_left(self._superseded, (number + 1, 0)) - 1
         return self._superseded[place] if place >= 0 and number <= self._superseded[place][1] else None
 
@@ -200,7 +201,6 @@ class MessageIndex:
         return kind
 
     def role(self, number: int) -> str:
-        """Return the role of a message."""
         return self._headers[self._kind_headers[self.kinds[number]]].role
 
     def turns(self, first: int, last: int) -> Column:
@@ -287,7 +287,6 @@ class MessageIndex:
         self.kinds[number] = self._kind(self._kind_headers[kind], flags)
 
     def extend(self, batch: MessageBatch) -> None:
-        """Append a batch of messages."""
         row = len(self)
         columns = self.columns if len(batch) >= WORTH_A_BACKEND else _PLAIN
         self.spans.extend(batch)
@@ -348,7 +347,7 @@ class MessageIndex:
         return turns
 
     def call_id(self, number: int) -> str | None:
-        """Return the call ID of a message."""
+        """Return the call ID of a message, or None if it has none."""
         return self._call_ids.get(number - 1)
 
     def call_ids(self, first: int, last: int) -> list[str | None]:
@@ -356,11 +355,10 @@ class MessageIndex:
         return self._call_ids.between(first - 1, last)
 
     def time_ms(self, number: int) -> int | None:
-        """Return the time of a message, if the input contains one."""
+        """Return the time of a message, or None if the input contains none."""
         return self._times.get(number - 1)
 
     def span(self, number: int) -> Span:
-        """Return the span of a message."""
         return self.spans.span(number - 1)
 
     def bounds(self, first: int, last: int) -> tuple[Column, Column]:
@@ -474,7 +472,6 @@ class SpanColumns:
         return _FLAGS_OF[piece.coding]
 
     def extend(self, batch: MessageBatch) -> None:
-        """Append the rows of a batch."""
         row = len(self)
         first = row
         for end in (*(row + place for place in batch.escaped), row + len(batch)):
@@ -509,7 +506,6 @@ class SpanColumns:
             self._verbatim_ends.append(end)
 
     def span(self, row: int) -> Span:
-        """Return the span of a message."""
         return self._start[row], self._end[row]
 
     def spans(self, first: int, last: int) -> tuple[Column, Column]:
@@ -556,14 +552,12 @@ class SpanColumns:
         return self._end[row] - tail if tail != _FAR_TAIL else self._far_ends[row]
 
     def set_body_start(self, row: int, start: int) -> None:
-        """Set where the body begins."""
         lead = start - self._start[row]
         self._lead[row] = lead if 0 <= lead < _FAR_LEAD else _FAR_LEAD
         if self._lead[row] == _FAR_LEAD:
             self._far_starts[row] = start
 
     def set_body_end(self, row: int, end: int) -> None:
-        """Set where the body ends."""
         tail = self._end[row] - end
         self._tail[row] = tail if 0 <= tail < _FAR_TAIL else _FAR_TAIL
         if self._tail[row] == _FAR_TAIL:

@@ -39,7 +39,7 @@ class UsageTable:
         _add(self.sums.setdefault(transcript, {}), self._models.get(number), usage)
 
     def model(self, number: int) -> str | None:
-        """Return the model that a message used, if the input names the model next to the usage."""
+        """Return the model that a message used, or None unless the input names the model next to the usage."""
         return self._models.get(number)
 
     def between(self, first: int, last: int) -> Iterator[int]:

@@ -43,7 +43,7 @@ def align(a: Side, b: Side, work: Work = lambda: None) -> list[Row]:
 
 
 def _pair_parts(a: Sequence[Part], b: Sequence[Part]) -> Iterator[tuple[Part, Part]]:
-    """Pair transcripts: first those with equal IDs in their headers, then the others in order."""
+    """Yield pairs of transcripts: first those with equal IDs in their headers, then the others in order."""
     by_id = {name: part for part in b if (name := _id_of(part))}
     used = set[int]()
     partners: list[Part | None] = []
@@ -70,7 +70,7 @@ def _id_of(part: Part) -> str:
 
 
 def _align_parts(a: Side, b: Side, first: Part, second: Part, work: Work) -> Pairs:
-    """Align two transcripts. A reply is paired through its call, if it has one."""
+    """Return the pairs of messages of two transcripts. A reply is paired through its call, if it has one."""
     in_a = [position for position in range(first.first, first.end) if position not in a.replies]
     in_b = [position for position in range(second.first, second.end) if position not in b.replies]
     runs, gaps = match([a.key[position] for position in in_a], [b.key[position] for position in in_b])
@@ -142,8 +142,8 @@ def _without_call(a: Side, b: Side, first: Part, second: Part, pairs: Pairs, wor
 
 
 def _by_content(a: Side, b: Side, pairs: Pairs) -> Pairs:
-    """Swap the partners of neighboring replies if this pairs equal replies. Without call IDs, their order means
-    little."""
+    """Return the pairs, with the partners of neighboring replies swapped if this pairs equal replies. Without call IDs,
+    the order of replies means little."""
     found = dict(pairs)
     at_b = {j: i for i, j in pairs}
     odd = [(i, j) for i, j in pairs if a.key[i] != b.key[j] and not (_has_id(a, i) and _has_id(b, j))]
@@ -265,7 +265,7 @@ def _words(side: Side, position: int) -> Sequence[str]:
 
 
 def _in_order(pairs: Pairs, first: Part, second: Part) -> Iterator[Row]:
-    """Merge all messages in order. Messages only in A come before messages only in B."""
+    """Yield the rows of a comparison in order. Messages only in A come before messages only in B."""
     by_a = dict(pairs)
     in_order = set(increasing(sorted(pairs)))
     used = {j for _, j in pairs}

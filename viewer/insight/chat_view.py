@@ -40,7 +40,7 @@ class Text(Struct, frozen=True, gc=False):
     number: int
     text: str
     is_final: bool = True
-    """True if the message is on the final channel or names no channel."""
+    """True unless this is the content of an assistant message that does not name the final channel."""
 
 
 class ChatCall(Struct, frozen=True):

@@ -98,7 +98,7 @@ class Comparison:
         return RowKind.SAME if is_same and not row.moved and row.a not in self._conflicts else RowKind.CHANGED
 
     def items(self, row: Row) -> tuple[Item | None, Item | None]:
-        """Read the messages of a row again."""
+        """Return the messages of a row, read again; None for a side that has no message."""
         a, b = self.sides
         return a.item(row.a) if row.a >= 0 else None, b.item(row.b) if row.b >= 0 else None
 
@@ -115,7 +115,7 @@ class Comparison:
     def change(
         self, row: Row, items: tuple[Item | None, Item | None] | None = None, *, by_lines: bool = False
     ) -> Change:
-        """Compare the messages of a pair. `items` are its messages, if they were already read."""
+        """Return the changes between the messages of a pair. `items` are these messages, if they were already read."""
         first, second = items or self.items(row)
         assert first is not None and second is not None
         fields = [*self._fields(row, first, second)]
@@ -150,14 +150,14 @@ class Comparison:
         return found
 
     def totals(self) -> Totals:
-        """Count the rows."""
+        """Return the counts of all rows."""
         found = self._count(self.rows)
         if not found.differ and self.transcript_changes:
             return replace(found, first=(None, None))
         return found
 
     def by_channel(self) -> dict[str, Totals]:
-        """Count the rows of each channel."""
+        """Return the counts of the rows of each channel."""
         rows: dict[str, list[Row]] = {}
         for row in self.rows:
             rows.setdefault(self.channel(row), []).append(row)
@@ -192,7 +192,7 @@ class Comparison:
                 yield FieldChange("tool", *names)
 
     def _match_ids(self) -> tuple[dict[str, str], set[int]]:
-        """Map each call ID of A to its counterpart in B, and find the positions in A whose IDs do not match."""
+        """Return the counterpart in B of each call ID of A, and the positions in A whose IDs do not match."""
         forward: dict[str, str] = {}
         back: dict[str, str] = {}
         conflicts = set[int]()

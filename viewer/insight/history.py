@@ -100,7 +100,6 @@ class History:
         """The highest possible number of a message in the history."""
         self._mask = self._masked(lambda header: True)
         self.count = self._mask.count(1)
-        """The number of messages."""
         self._others = self._masked(lambda header: not is_assistant(header))
 
     def until(self, number: int) -> History:
@@ -132,7 +131,6 @@ class History:
         return as_harmony(self._heads.header(number), self.channels)
 
     def ending(self, number: int) -> Ending:
-        """Return the ending of a message."""
         return self._heads.ending(number)
 
     def has_break_out(self) -> bool:
@@ -170,7 +168,6 @@ class History:
         return self.projection.blocks(number)
 
     def body(self, number: int) -> str:
-        """Return the body of a message."""
         return "".join(self.blocks(number))
 
     def tool(self, number: int) -> str:

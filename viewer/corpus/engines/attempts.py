@@ -1,4 +1,5 @@
-"""Code for all engines: the backlog of batches, and the handling of a batch that kills its worker or takes too long."""
+"""Shared by all engines: the backlog of batches, and what to do with a batch that kills its worker or takes too
+long."""
 
 from __future__ import annotations
 
@@ -20,7 +21,7 @@ SECONDS_PER_MEGABYTE = 4.0
 
 
 class Engine(Protocol):
-    """Runs batches. An engine never reads a transcript itself."""
+    """Runs batches in its workers. An engine never reads a transcript itself."""
 
     name: str
     workers: int
@@ -32,11 +33,11 @@ class Engine(Protocol):
         """Wait at most this long for the running batches, and yield their outcomes."""
 
     def close(self) -> None:
-        """End all workers."""
+        """Stop the workers."""
 
 
 class Backlog:
-    """The batches to submit: first those to repeat, then new ones from the listing."""
+    """The batches to submit: first those to retry, then new ones from the listing."""
 
     def __init__(self, batches: Iterator[Batch]) -> None:
         self._batches = batches
@@ -45,7 +46,7 @@ class Backlog:
 
     @property
     def may_have_more(self) -> bool:
-        """True if a batch is waiting to be repeated, or if the listing may have another batch."""
+        """True if a batch is waiting to be retried, or if the listing may have another batch."""
         return bool(self._again) or not self._is_listed
 
     def take(self) -> Batch | None:
@@ -57,16 +58,16 @@ class Backlog:
         return batch
 
     def put_back(self, batches: Iterable[Batch]) -> None:
-        """Add batches to repeat."""
+        """Add batches to retry."""
         self._again.extend(batches)
 
 
 class Verdict(Struct, frozen=True):
-    """The decision about a batch that failed."""
+    """What to do with a batch that failed."""
 
     retried: tuple[Batch, ...] = ()
     failed: Batch | None = None
-    """The batch of one file to record as a row with `state`."""
+    """The batch whose single file is recorded as a row with `state`; None if batches are retried."""
     state: FileState = FileState.KILLED
 
 

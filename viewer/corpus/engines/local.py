@@ -1,4 +1,4 @@
-"""The local engine: a pool of processes that reports which batch killed its process."""
+"""The local engine: a pool of worker processes that can report which batch killed a worker."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from viewer.errors import ViewerError
 IN_FLIGHT = 4
 """The number of batches per worker to submit in advance."""
 MOST_LOST_POOLS = 8
-"""How many times to replace a pool that lost its processes."""
+"""The maximum number of times to replace a pool that lost its processes."""
 PAUSE = 0.2
 """Seconds to wait for a batch before reporting progress."""
 _LOADED = "viewer.corpus.worker"
@@ -82,7 +82,8 @@ class LocalEngine:
         return None, decided.retried
 
     def _begin_again(self, batch: Batch) -> tuple[Batch, ...]:
-        """Replace a pool that lost track of its processes, and return the batches that it was running."""
+        """Replace a pool that lost its processes, and return the batches that it was running, starting with this
+        one."""
         self._lost_pools += 1
         if self._lost_pools > MOST_LOST_POOLS:
             raise ViewerError("the scan processes exit before they start any work")

@@ -24,13 +24,13 @@ from viewer.errors import ViewerError
 MEMORY = 200 * 1024 * 1024
 """The memory, in bytes, that a task requests."""
 RETRIES, RETRIES_OF_ONE_FILE = 3, 1
-"""How many times Ray retries a task whose worker is lost."""
+"""How many times Ray retries a task whose worker is lost, for a batch of several files and for a single file."""
 GRACE = 10.0
-"""Seconds after the time limit before an unresponsive worker is killed."""
+"""How many seconds after the time limit an unresponsive worker is killed."""
 
 
 class _OutOfTime(BaseException):
-    """Raised in a task by its alarm. Handlers of file errors do not catch it."""
+    """Raised in a task by its alarm. As a BaseException, it is not caught by handlers of file errors."""
 
 
 class RayEngine:
@@ -145,7 +145,7 @@ _VERSION = ray.remote(num_cpus=0)(_version)
 
 
 def _check_versions() -> None:
-    """Refuse a cluster if one of its nodes has a different version."""
+    """Refuse a cluster if one of its nodes has a different version of ocmlview, or cannot run it."""
     nodes = [node["NodeID"] for node in ray.nodes() if node["Alive"]]
     tasks = [
         _VERSION.options(scheduling_strategy=NodeAffinitySchedulingStrategy(node, soft=False)).remote()

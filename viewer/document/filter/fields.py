@@ -10,7 +10,7 @@ from msgspec import Struct
 from viewer.index.calls import CallState
 
 ANY = "any"
-"""Marks a field that becomes available if anything is revealed."""
+"""The value of `Field.needs` if a field is available as soon as anything is revealed."""
 
 
 class FieldKind(Enum):
@@ -34,11 +34,11 @@ class Field(Struct, frozen=True):
     needs: str = ""
     """The kind of content that must be revealed to use the field, or `any`; empty if the safe view allows the field."""
     of_values: Mapping[str, str] = {}
-    """The kinds of content that must be revealed to use individual values, where they differ from `needs`."""
+    """For individual values, the kind of content that must be revealed to use them, if it differs from `needs`."""
     words: tuple[str, ...] = ()
     """All possible values, if they are a fixed list."""
     is_cased: bool = False
-    """True if case matters in values."""
+    """True if values are case-sensitive."""
 
     def need(self, value: str) -> str:
         """Return the kind of content that must be revealed to use this value, `any`, or an empty string."""

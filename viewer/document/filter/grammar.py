@@ -1,4 +1,4 @@
-"""Parser for the filter language: errors with their columns, and completions of the last term."""
+"""Parser for the filter language. Reports the column of an error, and completes the last term."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _DATE = re.compile(r"([0-9]{4})-([0-9]{2})-([0-9]{2})(?:[Tt]([0-9]{2}):([0-9]{2}
 
 
 def parse(source: str, *, has_marks: bool = False) -> Filter:
-    """Parse a filter. `has_marks` is true only in the viewer, which has marks."""
+    """Parse a filter. Raise FilterError if it is invalid. `has_marks` is true only in the viewer, which has marks."""
     if len(source.encode("utf-8", "surrogatepass")) > LONGEST:
         raise FilterError(f"a filter has at most {LONGEST:,} bytes", source, 0, 1)
     if source.lstrip().startswith(PATTERN_SIGNS):
@@ -79,7 +79,6 @@ class _Parser:
         self._has_marks = has_marks
 
     def terms(self) -> Iterator[Term]:
-        """Parse and yield all terms."""
         while self._skip_space():
             yield self._term()
 
@@ -105,7 +104,7 @@ class _Parser:
         return Term(start, self._at - start, is_negated, field, found[2], choices)
 
     def _bare_words(self, *, is_phrase: bool) -> str:
-        """Join a word and the bare words after it into one phrase."""
+        """Return a bare word or, with `is_phrase`, the phrase of this word and the bare words after it."""
         start = end = self._at
         while self._skip_space() or end == start:
             is_bare = self._source[self._at] not in '"-' and not _FIELD.match(self._source, self._at)
@@ -231,7 +230,7 @@ def _amount(kind: FieldKind, text: str) -> Choice | None:
 
 
 def _time(text: str) -> Choice | None:
-    """Return the first and last millisecond of a day, a minute, or a second."""
+    """Return the first and last millisecond of a day, a minute, or a second; None if the text names none of these."""
     clock, date = _CLOCK.fullmatch(text), _DATE.fullmatch(text)
     try:
         if clock:
@@ -252,7 +251,8 @@ def _time(text: str) -> Choice | None:
 
 
 def filter_regex(pattern: str) -> Regex:
-    """Compile the pattern of a filter. Case matters only if it has a capital letter outside escapes."""
+    """Compile the pattern of a filter. The search is case-sensitive only if the pattern has a capital letter outside
+    escapes."""
     plain = _ESCAPED.sub("", pattern)
     return Regex(pattern, plain == plain.lower())
 

@@ -19,7 +19,7 @@ from viewer.document.values import ShownCall, ShownDiagnostic, ShownMessage
 _DAY = 86_400_000
 _SLICE_SECONDS = 60.0
 _CHANGING = ("is", "has", "code", "severity", "tool", "call", "state", "latency", "deadline")
-"""Fields whose values a later message may change."""
+"""Fields whose values for a message may change when later messages arrive."""
 Values = Iterable[str | float]
 _COMPARISONS: dict[str, Callable[[float, float, float], bool]] = {
     "<": lambda value, low, high: value < low,
@@ -69,7 +69,7 @@ class Matching:
         self._projection, self._file, self._marks, self._rows = projection, file, frozenset(marks), rows
         self._row = 0
         self._found: list[tuple[int, int]] = []
-        """The matching rows and their messages."""
+        """Each matching row, with its message number."""
         self._reader: _FactReader | None = None
 
     @property
@@ -95,8 +95,7 @@ class Matching:
         return self._row < len(self._rows)
 
     def resume(self, changed_row: int) -> None:
-        """Test again from this row on, or from the start if the filter tests calls or problems, which later rows may
-        change."""
+        """Test again from this row on, or from the start if later rows may change the values that the filter tests."""
         self._reader = None
         self._row = 0 if self._test.asks(*_CHANGING) else min(self._row, changed_row)
         while self._found and self._found[-1][0] >= self._row:
@@ -130,7 +129,7 @@ class _FactReader:
         self._days: dict[int, int] = {}
         """Midnight before the first time in each transcript, in milliseconds since 1970."""
         self._has_day_of = 0
-        """The number of rows searched for the first day."""
+        """The number of rows already searched for `_days`."""
 
     def of(self, row: int) -> Facts:
         """Return the facts of the message in a row."""
@@ -154,7 +153,7 @@ class _FactReader:
         )
 
     def _first_day(self, row: int, transcript: int) -> int:
-        """Return midnight before the first time in a transcript, up to this row."""
+        """Return midnight before the first time in a transcript, searching up to this row; 0 if there is no time."""
         while transcript not in self._days and self._has_day_of <= row:
             at, self._has_day_of = self._has_day_of, self._has_day_of + 1
             if self._rows.kind(at) is RowKind.MESSAGE:
@@ -170,7 +169,7 @@ def _milliseconds(time: str | None) -> int | None:
 
 
 class _Test:
-    """Tests facts against a filter. The text is read last."""
+    """Tests facts against a filter. The body is read only after all other tests."""
 
     def __init__(self, filter: Filter) -> None:
         self._terms = sorted(filter.terms, key=lambda term: term.field is None)
@@ -231,7 +230,7 @@ def _is_like(pattern: str, text: str) -> bool:
 
 
 def given(*values: str | float | None) -> Values:
-    """Return the values except None and the empty string."""
+    """Return these values without None and empty strings."""
     return [value for value in values if value is not None and value != ""]
 
 

@@ -1,4 +1,4 @@
-"""Filter problems by their own properties, as `check` prints them, or by their messages."""
+"""Filter problems by what `check` prints about them, or by their messages."""
 
 from __future__ import annotations
 

@@ -35,7 +35,8 @@ class Choice(Struct, frozen=True):
     """True if `*` and `?` are wildcards."""
     low: float = 0
     high: float = 0
-    """The bounds of a number. The bounds of a time are in milliseconds since 1970 or since midnight."""
+    """The bounds of a number or time. Times are in milliseconds since 1970 or, if `is_of_day` is true, since
+    midnight."""
     is_of_day: bool = False
     """True for a time without a date."""
 
@@ -50,7 +51,7 @@ class Term(Struct, frozen=True):
     operator: str = ":"
     choices: tuple[Choice, ...] = ()
     words: str = ""
-    """The words of a term without a field."""
+    """The words to search for, if the term has no field."""
 
 
 class Filter(Struct, frozen=True):
@@ -59,7 +60,7 @@ class Filter(Struct, frozen=True):
     source: str
     terms: tuple[Term, ...] = ()
     pattern: str | None = None
-    """A regular expression for the text, instead of terms."""
+    """A regular expression to search for, instead of terms; None if there is none."""
 
     @property
     def searched(self) -> str | None:

@@ -24,7 +24,7 @@ _ALPHABETS = {
 _PART = re.compile(r"\{([A-Za-z0-9]):([0-9]+)\}")
 _SIGNS = "_-+/!*.~^"
 _LEAST_SECRET = 12
-"""The minimum length of a secret part. A shorter part, such as a region or a team number, is not itself secret."""
+"""The minimum length of a part that is secret by itself. A shorter part may be a region or a team number."""
 
 
 def example_of(kind: SecretKind, chance: Random) -> tuple[str, list[str]]:

@@ -41,7 +41,7 @@ class Secret(Struct, frozen=True, gc=False):
     start: int
     end: int
     text: str
-    """The characters of the secret without escapes and gaps, used to recognize equal secrets."""
+    """The characters of the secret without escapes and gaps. Equal secrets have equal texts."""
 
 
 class Finder:
@@ -53,7 +53,7 @@ class Finder:
         self._custom = [(name, compiled_pattern(name, pattern)) for name, pattern in (custom or {}).items()]
 
     def find(self, text: str) -> list[Secret]:
-        """Return the secrets in the text in order, without overlaps."""
+        """Return the secrets in the text, in order and without overlaps."""
         found: list[Secret] = []
         for reading, joins in readings(text):
             for kind in possible_kinds(reading.text):
@@ -159,7 +159,7 @@ def _is_key(text: str, start: int, end: int) -> bool:
 
 
 def _is_password(text: str, start: int, end: int) -> bool:
-    """True if an assigned password is quoted, or looks like one."""
+    """True if an assigned value is quoted like a password, or looks like one."""
     value = text[start:end]
     if _is_placeholder(value):
         return False
@@ -217,7 +217,7 @@ _ACCEPTS: dict[str, Callable[[str, int, int], bool]] = {
     "email": _is_address,
     "home": _is_separate,
 }
-"""The additional conditions for a match of some kinds."""
+"""Additional conditions that a match must meet, for some kinds of secrets."""
 
 
 def entropy(value: str) -> float:
@@ -228,7 +228,7 @@ def entropy(value: str) -> float:
 
 def _merged(found: Sequence[Secret]) -> list[Secret]:
     """Join overlapping secrets. The longest secret determines the kind and the text; among equally long ones, the first
-    kind in the table wins. Personal data becomes part of a secret that it overlaps."""
+    kind in the table wins. Personal data that overlaps a secret is omitted."""
     secrets = _joined([each for each in found if not _is_personal(each)])
     if len(secrets) == len(found):
         return secrets

@@ -1,4 +1,5 @@
-"""Readings of text that may reveal a secret: unchanged, with escapes decoded, and joined across line ends."""
+"""Readings of text in which a secret may become visible: unchanged, with escapes decoded, and joined across line
+ends."""
 
 from __future__ import annotations
 
@@ -60,15 +61,15 @@ class Reading:
         return self._starts[bisect_right(self._starts, start) - 1] == start
 
     def last_part(self, end: int) -> int:
-        """Return the start of the part that contains the previous character."""
+        """Return the start of the part that contains the character before `end`."""
         return self._starts[bisect_right(self._starts, end - 1) - 1]
 
     def is_joined(self, start: int, end: int) -> bool:
-        """True if anything between these characters was removed or replaced."""
+        """True if something was removed or replaced between the first and the last of these characters."""
         return bisect_right(self._starts, end - 1) > bisect_right(self._starts, start)
 
     def cuts(self, start: int, end: int) -> Iterator[Span]:
-        """Split these characters at the borders of the parts."""
+        """Yield the spans into which the borders of the parts divide these characters."""
         part = bisect_right(self._starts, start) - 1
         while start < end:
             after = self._starts[part + 1] if part + 1 < len(self._starts) else len(self.text)

@@ -23,7 +23,7 @@ LEAST_KNOWN = 8
 
 
 class Redactor:
-    """The redaction state of one command: the secrets found, and their masks."""
+    """Replaces the secrets in the output of one command with masks, which it numbers."""
 
     def __init__(self, custom: Mapping[str, str] | None = None) -> None:
         self._finder = Finder(custom)
@@ -33,13 +33,13 @@ class Redactor:
         """The kind of each secret that grants access to something, by the text of the secret."""
         self._cleaned: dict[str, str] = {}
         self._learned: Projection | None = None
-        """The projection that was learned last. It is not learned again."""
+        """The projection that was learned last, so that its reading is not learned twice."""
         self._knows_all = False
         self.counts = Counter[str]()
         """The number of secrets found while learning, by kind."""
 
     def learn(self, text: str) -> None:
-        """Remember the secrets in the text so that they are also masked where their context does not reveal them."""
+        """Remember the secrets in the text so that they are masked even where nothing around them gives them away."""
         self.learn_found([(secret.kind, secret.text) for secret in self._finder.find(text)])
 
     def learn_found(self, secrets: Iterable[FoundSecret]) -> None:
@@ -90,11 +90,11 @@ class Redactor:
         return cleaned
 
     def name(self, name: str) -> str:
-        """Mask a file name. The masks have no brackets."""
+        """Mask the secrets in a file name, with masks that contain no brackets."""
         return self.clean(name).replace("[redacted:", "redacted-").replace("]", "") if name else name
 
     def header(self, header: Header) -> Header:
-        """Mask all values of a header that an input can choose."""
+        """Mask the secrets in a message header."""
         return replace(
             header,
             role=self.clean(header.role),
@@ -108,7 +108,7 @@ class Redactor:
         )
 
     def transcript(self, shown: ShownTranscript) -> ShownTranscript:
-        """Mask the header of a transcript."""
+        """Mask the secrets in the document header of a transcript."""
         header = (
             None
             if shown.header is None
@@ -117,7 +117,7 @@ class Redactor:
         return replace(shown, version=self._optional(shown.version), model=self._optional(shown.model), header=header)
 
     def call(self, call: ShownCall) -> ShownCall:
-        """Mask the ID and the tool name of a call."""
+        """Mask the secrets in the ID and the tool name of a call."""
         return replace(call, call_id=self._optional(call.call_id), tool=self.clean(call.tool))
 
     def _optional(self, text: str | None) -> str | None:

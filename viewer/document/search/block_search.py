@@ -1,7 +1,7 @@
 """Literal search over blocks: find text in many messages at once, directly in the bytes of the input.
 
-The vault provides the bytes. Results come only from messages that the audience sees, and no bytes are kept. Where the
-bytes are not conclusive, the text of a row must be searched instead."""
+The vault provides the bytes. Results come only from messages that the audience sees, and no bytes are kept. If the
+bytes of a row are not conclusive, its text must be searched instead."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Positions: TypeAlias = NDArray[np.int64]
 Marks: TypeAlias = NDArray[np.bool_]
 
 BLOCK = 256 * 1024
-"""How many bytes to search at once, so that the intermediate arrays fit into a processor cache."""
+"""How many bytes to search at once: few enough that the intermediate arrays fit into a processor cache."""
 LARGEST = 4 * 1024 * 1024
 """The largest body that is searched as bytes. A larger one is searched as text."""
 WIDEST_GAP = 128 * 1024
@@ -54,7 +54,7 @@ class SearchedRows(Struct, frozen=True):
     rows: array[int] = field(default_factory=partial(array, "I"))
     """The row of each match, in order, excluding the unsure rows."""
     starts: array[int] = field(default_factory=partial(array, "Q"))
-    """Where each match begins, in code points of the text of its row."""
+    """Where each match begins, in code points from the start of the row's text."""
 
 
 class SearchScope(Struct, frozen=True):
@@ -65,7 +65,7 @@ class SearchScope(Struct, frozen=True):
     read: Callable[[int, int], bytes]
     sees: VisibilityCache
     cuts: VisibilityCache
-    """For each kind of message, whether parts of it are cut for the audience."""
+    """Selects the kinds of messages from which parts may be cut for the audience."""
 
 
 class _Plan(Struct, frozen=True):
@@ -81,7 +81,7 @@ class _Plan(Struct, frozen=True):
     verbatim: Marks
     """True if the text certainly equals the bytes of the body. Otherwise, the bytes may contain an escaped mark."""
     cut: Marks
-    """True for a body with cut parts."""
+    """True if parts of the body may be cut for the audience."""
     borders: Positions
     """The indexes of bodies that are far away from the body before them."""
 
@@ -286,7 +286,7 @@ class PatternFinder:
         return np.fromiter((match.start() for match in self._pattern.others.finditer(data)), np.int64)
 
     def _matches_at(self, data: Bytes, lowered: Bytes, where: slice | Positions, at: int) -> NDArray[np.bool_]:
-        """Return a mask of the positions where the byte at this index of the pattern matches."""
+        """Return a mask of the positions at which the pattern's byte at this index matches."""
         wanted = self._pattern.bytes[at]
         if len(wanted) == 1:
             return np.equal(data[where], np.uint8(min(wanted)))

@@ -16,11 +16,11 @@ _WITH_CASE = (
 )
 """The Unicode ranges that contain cased letters."""
 _NOT_TEXT = re.compile("[\ufffd\ud800-\udfff]")
-"""Characters that replace bytes that are not text."""
+"""Characters that stand for bytes that are not valid text."""
 
 
 class BytePattern:
-    """A byte pattern that finds the same matches as `re` would for its text, case-sensitive or not."""
+    """A byte pattern that finds what `re` would find for the text, case-sensitive or not."""
 
     def __init__(self, text: str, ignores_case: bool) -> None:
         spellings = [_spellings(letter) if ignores_case else [letter.encode()] for letter in text]

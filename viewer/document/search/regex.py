@@ -1,4 +1,4 @@
-"""Regex in linear time: Python's syntax, searched with RE2, and the literal that every match contains."""
+"""Regex search in linear time with RE2, in Python's syntax, and the literal that every match of a pattern contains."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ NO_LOOK_AROUND = "Look-around and backreferences are not supported."
 NOT_SUPPORTED = "The pattern uses an unsupported feature. Simplify it."
 
 _LOOK_AROUND = (b"(?=", b"(?!", b"(?<", b"(?P", b"(?(")
-"""The beginnings of groups that Python supports but RE2 does not."""
+"""The beginnings of the kinds of groups that Python supports but RE2 does not."""
 _ESCAPE = r"\\(?:u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|[0-7]{3}|0[0-7]?|[1-9][0-9]?|.)"
 _OUTSIDE = re.compile(rf"{_ESCAPE}|\[\^?\]?|\{{,[0-9]+\}}|.", re.DOTALL)
 _INSIDE = re.compile(rf"{_ESCAPE}|.", re.DOTALL)
@@ -38,7 +38,7 @@ class RegexError(Exception):
         super().__init__(sentence)
         self.sentence = sentence
         self.place = place
-        """The index of the faulty character, if there is one."""
+        """The index of the faulty character; None if it is unknown."""
         self.reason = reason
         """The error at that position: a value of `_REASONS`, or `invalid here`."""
 
@@ -123,7 +123,7 @@ _REASONS = {
     "unknown extension": "unknown kind of group",
     "missing group name": "missing name of the group",
 }
-"""Our wording of Python's errors, by the start of the error. The rest of an error may quote the pattern."""
+"""Our wording of Python's errors, by the beginning of their messages. The rest of a message may quote the pattern."""
 
 
 def _translated(pattern: str) -> str:
@@ -211,7 +211,7 @@ _FLAGS = re.compile(r"\(\?(?![:=!<P])")
 
 
 def required_literal(pattern: str) -> str | None:
-    """Return the longest literal that every match contains, or None if that is uncertain."""
+    """Return the longest literal that every match certainly contains, or None if there is none of useful length."""
     if "|" in pattern or _FLAGS.search(pattern) or not pattern.isascii():
         return None
     runs, depth, at = [""], 0, 0

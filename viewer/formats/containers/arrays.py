@@ -1,4 +1,4 @@
-"""Read long arrays item by item, without keeping the items. Regular items are decoded in one step."""
+"""Read long arrays item by item without storing the items. Regular items are decoded in one step."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Items(Protocol):
         ...
 
     def changes(self, node: JsonNode) -> bool:
-        """True if values of a record are replaced in place."""
+        """True if reading this record replaces some of its values in place."""
         ...
 
     def apply(self, node: JsonNode, name: str | None, lenient: list[Span], source: Source | None = None) -> bool:
@@ -97,7 +97,7 @@ class ArrayItems:
             at = end
 
     def _read_item(self, item: bytes, offset: int) -> bool:
-        """Read an item. Return False if it is irregular."""
+        """Read an item. Return False if it is irregular or nested too deeply."""
         if item.count(b"{") + item.count(b"[") >= MAX_DEPTH and is_too_deep(b"[" + item):
             return False
         node = read_regular(item, offset)
@@ -116,11 +116,11 @@ class ArrayDocuments(JsonDocuments):
         self._items: ArrayItems | None = None
         """The items of a long array that is being read."""
         self._rest: BracketCount | None = None
-        """The search for the end of the long array, once an irregular item has been found."""
+        """Searches for the end of the long array after an irregular item; None before one has been found."""
         self._tried = -1
         """The offset of the last array whose items were tried."""
         self._is_broken = False
-        """True if the rest of the array cannot be read until the input ends."""
+        """True if the rest of the array is broken and is read only when the input ends."""
 
     def begin_items(self, start: int) -> Items:
         """Return the receiver for the items of an array. The receiver begins the array when it gets the first item."""
@@ -145,7 +145,8 @@ class ArrayDocuments(JsonDocuments):
             super().close()
 
     def begin_parts(self) -> bool:
-        """Begin a long array, whose items are then read one at a time. Return False if there is none."""
+        """Begin to read the items of a long array one at a time. Return False unless a long array begins here whose
+        items have not been tried yet."""
         start = self.base + self.at
         is_long = self.waits and len(self.data) - self.at >= READ_WITH_CARE
         if not is_long or start == self._tried or not self.data.startswith(b"[", self.at):

@@ -11,15 +11,15 @@ SPACE = b" \t\r\n"
 _OPENER = re.compile(rb"[\[{]")
 _TEXT = rb'[^"\[\]{}]++|"[^"\\]*+(?>\\.[^"\\]*+)*+"'
 _OUTSIDE = re.compile(rb"(?>" + _TEXT + rb")*+", re.DOTALL)
-"""Text without brackets, except for those inside whole strings."""
+"""A pattern for text without brackets, except for brackets in complete strings."""
 _WITHIN = re.compile(rb"(?>" + _TEXT + rb"|[\[{](?>" + _TEXT + rb")*+[\]}])*+", re.DOTALL)
-"""Like `_OUTSIDE`, but with pairs of brackets that contain no other brackets."""
+"""Like `_OUTSIDE`, but the text may contain pairs of brackets with no other brackets in them."""
 _QUOTE, _BACKSLASH, _OPENING = 0x22, 0x5C, b"[{"
 _INSIDE = re.compile(rb'[^"\\]*+(?>\\.[^"\\]*+)*+', re.DOTALL)
 
 
 class BracketCount:
-    """Finds the end of a document by its brackets and quotes. It reads each byte only once."""
+    """Finds the end of a document by its brackets and quotes, reading each byte only once."""
 
     def __init__(self, depth: int = 0) -> None:
         self._at = 0
@@ -118,12 +118,13 @@ class JsonDocuments:
         return False
 
     def skip_to(self, end: int) -> None:
-        """Continue at an index: the end of a document that was read elsewhere."""
+        """Continue after a document that was read elsewhere and ends at this index."""
         self.at = self._looked = end
         self._count = None
 
     def read_in_place(self, at: int, end: int) -> bool:
-        """Read a complete document in the buffer. Return False if it must be read as a whole."""
+        """Read a complete document directly from the buffer. Return False if it must be copied and parsed as a
+        whole."""
         return False
 
     def read_value(self, data: bytes, base: int) -> JsonReading:
@@ -135,7 +136,7 @@ class JsonDocuments:
         raise NotImplementedError
 
     def broken_rest(self, reading: JsonReading, data: bytes) -> None:
-        """Handle the text after the position where parsing stopped."""
+        """Handle the text of a broken or unfinished document after the position where parsing stopped."""
         raise NotImplementedError
 
     def text_between(self, text: bytes, start: int) -> None:

@@ -10,7 +10,7 @@ from viewer.reading.format import Reader
 from viewer.syntax.json_text import check_json, read_json
 
 LONGEST_READ = 64 * 1024
-"""The maximum length in bytes. A longer line is recognized as an object without parsing its values."""
+"""A line with more bytes than this is first checked as JSON without building its values, which is usually enough."""
 
 _SPACE = re.compile(rb"[ \t\r\n]*")
 _FIELD = re.compile(rb"(?:event|data|id|retry):|:[ \t]?[a-z]", re.IGNORECASE)
@@ -25,11 +25,12 @@ class Layout(Enum):
 
 
 class LayoutJudge:
-    """Decides from the first two nonblank lines, regardless of chunk boundaries. It reads each byte only once."""
+    """Determines the layout from the first two nonblank lines, regardless of chunk boundaries. It looks at each byte
+    only once."""
 
     def __init__(self) -> None:
         self._start = 0
-        """The start of the incomplete line, without leading whitespace."""
+        """The offset of the incomplete line, after its leading whitespace."""
         self._looked = 0
         self._first: bytes | None = None
 
@@ -60,7 +61,7 @@ class LayoutJudge:
 
 
 class AnyLayout:
-    """Reads an input whose first lines decide its layout."""
+    """Chooses one of two readers by the layout of the first lines, and passes the input to it."""
 
     def __init__(self, lines: Callable[[], Reader], documents: Callable[[], Reader]) -> None:
         self._readers = {Layout.LINES: lines, Layout.DOCUMENTS: documents}
@@ -103,7 +104,8 @@ def _is_object(line: bytes) -> bool:
 
 
 def _by_the_second(first: bytes, second: bytes) -> Layout:
-    """Decide whether a first line that is not an object is broken, or continues on the second line."""
+    """Return the layout of an input whose first line is not an object, by whether that line is broken or continues on
+    the second line."""
     if not _is_object(second):
         return Layout.DOCUMENTS
     if not first.startswith(b"{"):

@@ -18,7 +18,7 @@ LONGEST_RECORD = 64 * 1024 * 1024
 
 _SPACE = b" \t\r\n"
 _BRACKETS = (b"[", b"]", b"],", b",")
-"""Lines between the events of an array."""
+"""Lines that may come between the events of an array."""
 _HEAD = 80
 """The number of bytes at the start of a line that show whether it is a field of a server-sent event."""
 
@@ -36,11 +36,11 @@ class Values(Protocol):
         ...
 
     def end_response(self) -> None:
-        """Handle the mark `[DONE]`."""
+        """Handle the `[DONE]` mark, which ends a response."""
         ...
 
     def grow(self) -> None:
-        """Report the messages that have grown. Called once per run of lines."""
+        """Report the messages that have grown. Called once per chunk of input."""
         ...
 
     def close(self, at: int) -> None:
@@ -70,18 +70,18 @@ class LineReader:
         """The incomplete line so far."""
         self._start = 0
         self._after_return = False
-        """True if the last line ended with CR. A line feed right after it belongs to that line."""
+        """True if the last line ended with CR. A line feed directly after the CR belongs to the same line end."""
         self._skipping: Span | None = None
-        """The part of an overlong line that has arrived so far."""
+        """The span of an overlong line so far; None if the current line is not overlong."""
         self._stray: Span | None = None
         self._name: str | None = None
-        """The type from the `event:` line of the current event."""
+        """The type from the `event:` line of the current event, or None."""
         self._data: list[DataLine] = []
         """The `data:` lines of the incomplete event."""
         self._size = 0
         """The total size in bytes of the `data:` lines of the incomplete event."""
         self._value: OpenValue | None = None
-        """The current object, if it spans several lines."""
+        """The current object if it spans several lines, or None."""
 
     def feed(self, data: bytes) -> None:
         self.read(data)
@@ -213,7 +213,7 @@ class LineReader:
             self.add_stray(start, start + len(text))
 
     def _read_value(self, value: OpenValue) -> None:
-        """Read a complete object, and anything else on its last line."""
+        """Read a complete object, and whatever follows it on its last line."""
         data = bytes(value.data)
         reading = read_json(data, value.start)
         if reading.node is None or reading.fault:
@@ -223,14 +223,14 @@ class LineReader:
         self._read_objects(data.strip(_SPACE), value.start + len(data) - len(data.lstrip(_SPACE)), None)
 
     def _give_up_value(self) -> None:
-        """Read the lines of an object that never ended, one by one."""
+        """Give up on an object that never ended: read its lines one by one."""
         value, self._value = self._value, None
         for line in value.lines() if value else []:
             self._read_plain(line.value, line.start)
 
     def _take_name(self, name: str) -> None:
-        """Store the name from an `event:` line. The line may follow the data of its event, unless that data already has
-        a name."""
+        """Store the type from an `event:` line. The line may follow the data of its event, unless that already has a
+        type."""
         if self._data and self._name is not None:
             self._dispatch()
         self._name = name
@@ -249,7 +249,7 @@ class LineReader:
         self._size += len(found.value)
 
     def _dispatch(self) -> None:
-        """Read the complete data of an event."""
+        """Read the data of an event, which is now complete."""
         lines, self._data, self._size = self._data, [], 0
         reading = read_joined(lines) if len(lines) > 1 else None
         if reading and reading.node:
@@ -267,7 +267,7 @@ class LineReader:
             self._read_objects(text, start, self._name)
 
     def _read_objects(self, text: bytes, start: int, name: str | None) -> None:
-        """Read the values on one line. There should be only one."""
+        """Read the values on one line, which normally contains only one."""
         at = 0
         while at < len(text):
             reading = read_json(text, start, at)

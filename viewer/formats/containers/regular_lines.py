@@ -13,7 +13,7 @@ from viewer.syntax.json_lines import read_regular, whole_tree
 from viewer.syntax.json_text import JsonNode
 
 READ_WITH_CARE = 64 * 1024
-"""This many bytes at the start of an input take the slow path, because compiling the fast path would take longer."""
+"""This many bytes at the start of an input take the slow path, because preparing the fast path would take longer."""
 LONG = 1024 * 1024
 """The minimum length in bytes of a line whose value is read part by part, if possible."""
 
@@ -29,7 +29,7 @@ class Records(Values, Protocol):
     """Receives the values of the lines."""
 
     def changes(self, node: JsonNode) -> bool:
-        """True if values of a record are replaced in place."""
+        """True if reading this record replaces some of its values in place."""
         ...
 
     def read_long(self, data: bytes, at: int, end: int, base: int) -> bool:
@@ -41,13 +41,13 @@ class Records(Values, Protocol):
         ...
 
     def read_run(self, data: bytes, start: int, at: int, base: int, node: JsonNode) -> int:
-        """Read the events after a regular one that differ from it only in the text they add. Return the index after
-        them."""
+        """Read the events that follow a regular one and differ from it only in the text they add. Return the index
+        after them."""
         ...
 
 
 class RecordLines:
-    """Reads lines, decoding regular ones in one step."""
+    """Reads record lines. Regular ones are decoded in one step."""
 
     def __init__(
         self, record: Recorder, records: Records, *, longest: int = LONGEST_LINE, whole: WholeLines | None = None

@@ -37,7 +37,7 @@ def data_line(line: bytes, offset: int) -> DataLine | None:
 
 
 def is_complete(line: DataLine) -> bool:
-    """True if no further line can belong to this value, because it is not truncated JSON."""
+    """True if the value is not truncated JSON, so no further line can belong to it."""
     if not line.value.lstrip(_SPACE).startswith((b"{", b"[", b'"')):
         return True
     reading = read_json(line.value)
@@ -76,7 +76,7 @@ class OpenValue:
         return self._count.end(self.data, 0) is not None
 
     def ends_before(self, line: bytes) -> bool:
-        """True if a line begins something else: a field, or an object that is not inside this one."""
+        """True if the line begins something new: a field, or an object that is not inside this one."""
         text = line.lstrip(_SPACE)
         return text.startswith(_FIELDS) or (text.startswith(b"{") and _indent_of(line) <= self._indent)
 

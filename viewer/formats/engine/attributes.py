@@ -9,7 +9,8 @@ from viewer.syntax.json_lines import LazyNode
 from viewer.syntax.json_text import JsonKind, JsonMember, JsonNode
 
 OWN = "="
-"""The name of the member with the value of an attribute that is also a prefix of other names: `a` next to `a.b`."""
+"""The member that contains the value of an attribute whose name is also a prefix of other names, such as `a` next to
+`a.b`."""
 _SINGLE = ("stringValue", "intValue", "boolValue", "doubleValue", "bytesValue")
 _DEEPEST = 16
 LOGS = "|".join(
@@ -25,7 +26,7 @@ _Tree = dict[str, "JsonNode | list[JsonNode] | _Tree"]
 
 
 def attribute_tree(node: JsonNode) -> JsonNode:
-    """Return the attributes as nested objects, or as arrays where names are numbers: `a.0.b` is at `a[0].b`."""
+    """Return the attributes as nested objects, or as arrays if names are numbers: `a.0.b` becomes `a[0].b`."""
     tree: _Tree = {}
     for key, value in _pairs(node):
         parts = key.split(".")
@@ -107,7 +108,7 @@ def _node(tree: _Tree, start: int, end: int) -> JsonNode:
 
 
 def _inner_node(tree: _Tree, start: int, end: int) -> JsonNode:
-    """Return the node for a part of the tree, with the span of the values in it."""
+    """Return the node for a part of the tree. Its span covers the values in it."""
     node = _node(tree, start, end)
     values = node.items or [member.value for member in node.members]
     node.start, node.end = min(value.start for value in values), max(value.end for value in values)

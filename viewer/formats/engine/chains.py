@@ -20,11 +20,11 @@ class _Chain(Struct):
     """A series of calls, each of which repeats the messages of the previous ones."""
 
     said: list[Identity]
-    """The identities of all messages so far, including the history."""
+    """The identities of all messages in the chain so far, including those shared with its parent."""
     shared: int
     """The number of messages at the start that this chain shares with its parent."""
     drafts: list[Draft]
-    """The drafts that the calls of this trace added."""
+    """The drafts that calls of the current trace added to the chain."""
     parent: int | None = None
     """The index of the chain from which this one branched off."""
     is_old: bool = False
@@ -63,11 +63,11 @@ class _Agent:
         self._drafts: list[Draft] = []
         """The drafts of this trace."""
         self._covered: list[tuple[RecordReading, list[Draft], list[tuple[Identity, Draft]]]] = []
-        """The calls of this trace that calls below them repeat: the reading, the new drafts, and the drafts that were
-        said, with their identities."""
+        """The calls of this trace whose content nested calls repeat: for each, its reading, its new drafts, and its
+        drafts of kind `SAID` with their identities."""
 
     def add(self, reading: RecordReading, source: Source | None, *, is_covered: bool) -> None:
-        """Add a call. Its reading keeps only the new drafts."""
+        """Add a call, and drop from its reading the drafts that are not new."""
         new: list[Draft] = []
         spoken: list[tuple[Identity, Draft]] = []
         for draft in reading.drafts:
@@ -88,7 +88,7 @@ class _Agent:
         self._drafts += reading.drafts
 
     def _add_covered(self) -> None:
-        """Keep, as context, the content of covered calls that the calls below them do not repeat."""
+        """Keep, as context, the content of covered calls that the nested calls do not repeat."""
         if not self._covered:
             return
         known = {identity for chain in self._chains for identity in chain.said}
@@ -165,7 +165,7 @@ class _Agent:
         return index
 
     def _hide_left_branch(self, chain: _Chain) -> None:
-        """Hide what the parent of a chain said after the point where the chain branched off."""
+        """Hide the messages of a chain's parent after the point at which the chain branched off."""
         parent = self._chains[chain.parent] if chain.parent is not None else None
         if parent is None or parent.is_old:
             return
@@ -189,7 +189,8 @@ class _Agent:
 
 
 def _overlap(chain: list[Identity], said: list[Identity]) -> int:
-    """Return how many of the first messages repeat the end of a chain; all of them if the chain contains them."""
+    """Return how many messages at the start of `said` the chain already contains: those that repeat its end, or all of
+    them."""
     if said[: len(chain)] == chain:
         return len(chain)
     start = -1

@@ -25,11 +25,11 @@ Rule = TypeVar("Rule", bound=_Rule)
 
 
 class Unreadable(Exception):  # noqa: N818 - not an error: different readers would understand the record differently
-    """A condition depends on a flag that is not a Boolean, or on a repeated key."""
+    """A condition cannot be decided, because it depends on a flag that is not a Boolean or on a repeated key."""
 
 
 def first_rule(rules: tuple[Rule, ...], node: JsonNode) -> Rule | None:
-    """Return the first rule whose conditions all hold."""
+    """Return the first rule whose conditions all hold, or None if there is none."""
     return next(holding(rules, node), None)
 
 
@@ -102,7 +102,7 @@ def holds(when: When, node: JsonNode) -> bool:
 
 
 def may_hold(conditions: tuple[When, ...], node: JsonNode) -> bool:
-    """True if no condition certainly fails. If a key is repeated, one matching value is enough."""
+    """True unless a condition certainly fails. If a key is repeated, one matching value is enough."""
     return all(_may_hold(condition, node) for condition in conditions)
 
 
@@ -182,7 +182,7 @@ class _Choice(Generic[Rule]):
         self._at = at
         self._words = {word for rule in rules for word in _needed(rule, at)[1]}
         self._branches: dict[str | None, _Divided[Rule]] = {}
-        """The rules for each word seen so far. The key None covers every word that no rule requires."""
+        """The rules for each word so far. The key None is for all words that no rule requires."""
 
     def branch(self, word: str | None) -> _Divided[Rule]:
         """Return the rules that may apply to a record with this word."""
@@ -215,7 +215,7 @@ class _Leaf(Generic[Rule]):
         paths = {rule.when[place].path for rule, places in zip(rules, self._places, strict=True) for place in places}
         read = [(path(at).read or partial(_lazy_value, path(at)), path(at)) for at in sorted(paths)]
         self._inner = [reader for reader, at in read if at.keys is None or any(len(keys) != 1 for keys in at.keys)]
-        """Readers of the tested values that are not direct members."""
+        """Functions that read those of the tested values that are not direct members."""
         self._is_worth_it = sum(map(len, self._places)) >= FEWEST_STRUCTURAL
         self._known: dict[object, tuple[_Tested[Rule], ...]] = {}
 
@@ -294,7 +294,7 @@ _FOR_EMPTY: dict[int, tuple[object, tuple[object, ...]]] = {}
 """The rules that apply to an object without members, by the identity of the tuple of all rules. Each entry keeps that
 tuple alive, so its identity stays unique."""
 _COMPILED: dict[int, tuple[object, object]] = {}
-"""The compiled conditions and rules by identity, because hashing them takes longer."""
+"""The compiled conditions and rules, by identity instead of by value, because hashing them takes longer."""
 
 
 def _among(rules: tuple[Rule, ...], value: Any) -> tuple[_Tested[Rule], ...]:

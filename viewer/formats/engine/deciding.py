@@ -1,4 +1,4 @@
-"""Find the deciding values of a record: those that determine how it is read. All others may differ within a shape."""
+"""Find the deciding values of a record, which determine how it is read. All other values may differ within a shape."""
 
 from __future__ import annotations
 
@@ -54,14 +54,14 @@ class Deciding(Struct):
     """The deciding values of one record, by offset."""
 
     values: set[int] = field(default_factory=set)
-    """Values that are deciding, with everything inside them."""
+    """The offsets of values that are deciding, with everything inside them."""
     beginnings: dict[int, list[tuple[str, ...]]] = field(default_factory=dict)
-    """For each string whose start is all that matters, the prefixes that rules test."""
+    """For each string of which only the start is deciding, the prefixes that rules test."""
     holders: set[int] = field(default_factory=set)
-    """Objects in which a rule looks up values."""
+    """The offsets of objects in which a rule looks up values."""
     times: set[int] = field(default_factory=set)
     compared: set[int] = field(default_factory=set)
-    """Strings that a rule compares with each other. Only their equality is deciding."""
+    """The offsets of strings that a rule compares with each other. Only whether they are equal is deciding."""
 
     def add(self, at: str, node: JsonNode) -> None:
         """Add the values at a path."""

@@ -22,13 +22,13 @@ MOST_PATTERNS = 64
 LONGEST = 64 * 1024 * 1024
 """The maximum length of an event in bytes. A longer one takes the slow path."""
 MOST_MISSES = 32
-"""After this many failed attempts in a row, no more runs are looked for."""
+"""After this many failed attempts in a row, stop looking for runs."""
 _PLAIN = rb'[^"\\\x00-\x1f]*+'
 _TEXT = _PLAIN + rb'(?>\\(?:["\\/bfnrt]|u(?![dD][89a-fA-F])[0-9a-fA-F]{4})' + _PLAIN + rb")*+"
 _SCALAR = rb'(?:"' + _TEXT + rb'"|-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?|true|false|null)'
 _KEY = re.compile(rb'"([A-Za-z_]+)"[ \t]*:[ \t]*"\Z')
 _KNOWN_NAMES = frozenset({"type", "role", "thought", "channel", "content", "text", "message", "value", "delta"})
-"""Names that have a meaning in every format."""
+"""Member names that may have a meaning in any format."""
 
 
 class DeltaRun(Struct, frozen=True):
@@ -62,7 +62,7 @@ class DeltaRuns:
 
     @cached_property
     def _decided(self) -> frozenset[str]:
-        """The last name of each path to a value that determines more than text."""
+        """The last name of each path to a value that rules use for anything other than text."""
         rules = all_rules(self._format.records)
         return frozenset((*_decided_by(rules), *_decided_by_parts({id(rule.parts): rule.parts for rule in rules})))
 
@@ -90,8 +90,8 @@ class DeltaRuns:
 
 
 def key_of(data: bytes, start: int, base: int, piece: Piece) -> str | None:
-    """Return the name of the member that contains the text. `start` is the index of its event, and `base` the offset of
-    the data."""
+    """Return the name of the member that contains the text, or None if its key is not found. `start` is the index of
+    its event, and `base` the offset of the data."""
     first = _body(base, piece)[0]
     key = _KEY.search(data, max(start, first - 64), first)
     return key[1].decode() if key is not None else None
@@ -125,7 +125,7 @@ def template_of(
 
 
 def _body(base: int, piece: Piece) -> tuple[int, int]:
-    """Return the indexes of a string, without its quotes."""
+    """Return the start and end of a string in the data, without its quotes."""
     quote = piece.coding is Coding.JSON_STRING
     return piece.start - base + quote, piece.end - base - quote
 
@@ -143,8 +143,8 @@ def begins(template: tuple[bytes, ...], data: bytes, at: int) -> bool:
 def _events(template: tuple[bytes, ...], data: bytes, at: int) -> Iterator[re.Match[bytes]]:
     """Yield the consecutive events of this template that begin at an index.
 
-    The pattern accepts any bytes where the first part of the template, which names the message, would be: a stream has
-    many messages, and compiling a pattern for each one would take longer than reading it."""
+    The pattern accepts any bytes in place of the first part of the template, which names the message: a stream has many
+    messages, and compiling a pattern for each one would take longer than reading it."""
     first, *others = template
     match = _pattern(len(first), tuple(others)).match
     while data.startswith(first, at) and (found := match(data, at)) is not None:
@@ -225,7 +225,7 @@ def _format_names(format: RecordFormat) -> Iterator[str]:
 
 
 def all_rules(rules: tuple[RecordRule, ...]) -> list[RecordRule]:
-    """Return these rules and all rules nested in them, each once."""
+    """Return these rules and all rules nested in them, without duplicates."""
     found: dict[int, RecordRule] = {}
     waiting = [*rules]
     while waiting:

@@ -13,7 +13,7 @@ from viewer.formats.tables.model import RecordFormat, Signature
 from viewer.syntax.json_text import JsonKind, JsonNode
 
 MOST_RECORDS = 64
-"""The maximum number of records used as evidence. Using several prevents one odd first line from deciding."""
+"""The maximum number of records to match. Using several keeps one unusual first line from deciding."""
 
 
 class Match(Struct, frozen=True):
@@ -42,7 +42,7 @@ def rank(formats: Iterable[RecordFormat], values: Sequence[JsonNode]) -> list[Ma
 
 
 class _Signatures:
-    """The signatures of all formats, indexed by rare member names that matching records need."""
+    """The signatures of all formats, indexed by the rarest member names that a matching record must have."""
 
     def __init__(self, formats: Sequence[RecordFormat]) -> None:
         rows = [(place, signature) for place, format in enumerate(formats) for signature in format.signatures]

@@ -65,10 +65,10 @@ TEXT_KEYS = frozenset(
         *("content", "text", "message", "body", "output", "parts", "delta", "value", "response", "prompt", "input"),
     }
 )
-"""Members in which to look for text if no rule covers a record."""
+"""Names of members in which to look for text if no rule covers a record."""
 _DEEPEST_TEXT = 3
 _UNUSED = "unused"
-"""The thread for answers that no user received."""
+"""The thread ID for answers that no user received."""
 MOST_TURNS = 1024
 """The maximum number of prompts that one record can supersede."""
 LONGEST_NUMBER = 18
@@ -81,7 +81,7 @@ _OUTCOMES = tuple((outcome, outcome.value) for outcome in Outcome)
 
 
 class Draft(Struct):
-    """A message as read by a rule, before copies, merging, and threads are considered."""
+    """A message as a rule reads it, before copies are dropped, records merged, and threads assigned."""
 
     kind: Kind
     role: str
@@ -100,15 +100,15 @@ class Draft(Struct):
     intent: str | None = None
     time_ms: int | None = None
     time_at: Placed | None = None
-    """Where the time is in the record."""
+    """The value in the record that contains the time."""
     thread: str | None = None
     """The ID of the thread of another agent."""
     key: str | None = None
-    """The key by which records are merged."""
+    """The key by which the message is merged with those of other records."""
     part: str = ""
     """The name of the part, unique among parts with the same key."""
     text: str = ""
-    """The text, for comparison with other records."""
+    """The text, for comparison with the messages of other records."""
     texts: list[str] = field(default_factory=list)
     """The text of each part, if there are several."""
     is_open: bool = False
@@ -118,7 +118,8 @@ class Draft(Struct):
 
 
 class StreamStep(Struct, frozen=True):
-    """A step that one record performs on a reply that arrives in blocks."""
+    """One record's contribution to a model reply that arrives in blocks, such as opening a block or adding text to
+    it."""
 
     step: Step
     scope: str
@@ -128,7 +129,7 @@ class StreamStep(Struct, frozen=True):
     drafts: list[Draft]
     span: Span
     is_whole: bool = False
-    """True for a block that cannot grow."""
+    """True for a block that is complete when it begins."""
     by_chunks: bool = False
     """True for a chunk of a reply that has no explicit end."""
     follows: bool = False
@@ -165,9 +166,9 @@ class RecordReading(Struct):
     is_aside: bool = False
     """True if the record does not belong to the tree of the session."""
     rewind_turns: int = 0
-    """The number of most recent prompts that are superseded."""
+    """How many of the most recent prompts the record supersedes."""
     rewind_to: str | None = None
-    """The ID of the record after which everything is superseded."""
+    """The ID of the record after which this one supersedes everything, or None."""
     left: list[tuple[int, int]] = field(default_factory=list)
     """The drafts of each superseded branch: the index of the first one, and the index after the last one."""
     unknown: JsonNode | None = None
@@ -176,11 +177,11 @@ class RecordReading(Struct):
     """The members of the record that are not part of a message, if they are known and none of them contains
     messages."""
     stated: list[Stated] | None = None
-    """The token usage that the record reports, if it is known."""
+    """The token usage that the record reports; None if it must still be read."""
     known: KnownItems | None = None
 
     def only_step(self) -> StreamStep | None:
-        """Return the step of a reply in blocks, or None if the record does anything else."""
+        """Return the record's only step of a reply in blocks, or None if the record does anything else."""
         if len(self.steps) != 1 or self.drafts or self.faults or self.begun or self.done or self.starts:
             return None
         if self.narrows or self.cancels or self.exchanges or self.is_aside or self.rewind_turns or self.rewind_to:
@@ -220,7 +221,7 @@ def _report_each_time_once(reading: RecordReading) -> None:
 
 
 def _report_unknown_once(reading: RecordReading) -> None:
-    """Merge the notes about unknown nested records into one note with their number."""
+    """Merge the problems about unknown nested records into one that counts them."""
     notes = [each for each in reading.faults if each.rule is I_RECORD_UNKNOWN]
     if len(notes) > 1:
         others = [each for each in reading.faults if each.rule is not I_RECORD_UNKNOWN]
@@ -319,7 +320,7 @@ class _Outer(Struct, frozen=True):
     time_ms: int | None
     time_at: Placed | None
     call_id: str | None = None
-    """The ID of the call that replies without a call ID answer."""
+    """The ID of the call that nested replies answer if they have no call ID."""
     is_unused: bool = False
     is_hidden: bool = False
     """True if a flag of the record hides its content."""
@@ -624,7 +625,7 @@ class _OutcomeTest(Struct, frozen=True):
 
 
 _OUTCOME_TESTS: dict[int, tuple[Outcomes, list[tuple[Outcome, _OutcomeTest]]]] = {}
-"""The tests of each table by identity, because hashing takes longer."""
+"""The tests of each outcome table, by its identity, because hashing the table takes longer."""
 
 
 def _outcome_tests(outcomes: Outcomes) -> list[tuple[Outcome, _OutcomeTest]]:
@@ -668,7 +669,8 @@ def _faults(faults: tuple[Fault, ...], node: JsonNode) -> Iterator[Problem]:
 
 
 def _time(node: JsonNode, at: str, problems: list[Problem]) -> tuple[int | None, Placed | None]:
-    """Return the time at a path, and where it is."""
+    """Return the time at a path in milliseconds and the value that contains it, each None if there is none. If the
+    value cannot be read as a time, add a problem."""
     value = path(at).first(node) if at else None
     if value is None:
         return None, None
@@ -718,14 +720,13 @@ class _PartReader:
         self._on_own_line = False
 
     def drafts(self, bodies: list[JsonNode]) -> list[Draft]:
-        """Return the drafts of all parts."""
         for body in bodies:
             for index, part in enumerate(body.items if body.kind is JsonKind.ARRAY else [body]):
                 self._add(part, index)
         return self._found
 
     def drafts_of_one(self, bodies: list[JsonNode]) -> list[Draft]:
-        """Return the drafts of a part that must be an object."""
+        """Return the drafts of single parts. Each body must be an object."""
         for body in bodies:
             if body.kind is JsonKind.OBJECT:
                 self._add(body, 0)

@@ -1,4 +1,5 @@
-"""Handle requests that repeat their history: repeated messages are copies; a new conversation is a new transcript."""
+"""Handle requests that repeat their history: drop repeated messages, and begin a new transcript for a new
+conversation."""
 
 from __future__ import annotations
 
@@ -16,7 +17,7 @@ _Identity = tuple[Kind, str, str]
 
 
 class Conversation:
-    """Tracks what the requests and responses of the current transcript said."""
+    """Tracks the messages in the requests and responses of the current transcript."""
 
     def __init__(self, history: History) -> None:
         self._history = history
@@ -25,7 +26,7 @@ class Conversation:
         self._ids: set[str] = set()
         """The IDs of the responses."""
         self._is_asked = False
-        """True while the last request has no response."""
+        """True if the last request has no response yet."""
         self._unread: Callable[[], list[Draft]] | None = None
         """A function that returns the messages of the last response, if they are not noted yet."""
 
@@ -60,7 +61,8 @@ class Conversation:
         return previous is None and not self._is_asked and (id is None or id not in self._ids)
 
     def begin(self, id: str | None, read: Callable[[], list[Draft]]) -> None:
-        """Begin another conversation with a response. `read` is called for its messages once they are needed."""
+        """Begin another conversation with a response. `read` returns its messages; it is called only when they are
+        needed."""
         self._said, self._others, self._ids = [], set(), set() if id is None else {id}
         self._unread = read
 

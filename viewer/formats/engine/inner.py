@@ -29,7 +29,8 @@ _CUT = lazy_regex(rb"\.\.\.|\xe2\x80\xa6|[\[(<](?:[0-9, ]+\w* )?(?:truncated|omi
 
 
 def read_inner_strings(inner: Iterable[str | Inner], node: JsonNode, source: Source) -> list[Problem]:
-    """Replace strings with the JSON they contain, and report broken JSON. All other strings are left unchanged."""
+    """Replace strings with the JSON they contain, and return the problems found in that JSON. All other strings are
+    left unchanged."""
     if node.is_empty:
         return []
     reader = _InnerReader(source)
@@ -158,7 +159,8 @@ class _InnerReader:
         return None if reading.faults or not _is_all(reading, data) else reading.node
 
     def read(self, value: JsonNode) -> JsonNode | None:
-        """Return the JSON in a string, even if its end is missing, or None for any other value."""
+        """Return the JSON in a string, even if its end is missing, or None for any other value. Broken or truncated
+        JSON is added to the problems."""
         if value.kind is not JsonKind.STRING or not value.closed or isinstance(value, InnerNode):
             return None
         if not _begins_json(value):
@@ -184,7 +186,8 @@ class _InnerReader:
 
 
 def _before_cut(value: JsonNode, raw: bytes, data: bytes) -> JsonNode | None:
-    """Return the broken JSON in a string, up to the first place where a logger may have cut it."""
+    """Return the broken JSON in a string, up to the first place where a logger may have cut it, or None if no such cut
+    explains the fault."""
     mark = _CUT.search(data)
     if mark is None:
         return None
@@ -193,5 +196,5 @@ def _before_cut(value: JsonNode, raw: bytes, data: bytes) -> JsonNode | None:
 
 
 def _is_all(reading: JsonReading, data: bytes) -> bool:
-    """True if nothing follows the value in a string."""
+    """True if only whitespace follows the value in a string."""
     return not data[reading.end :].strip()

@@ -10,8 +10,8 @@ from viewer.syntax.json_text import JsonKind, JsonNode
 
 
 def look_up(node: JsonNode, lookup: Lookup) -> list[Problem]:
-    """Replace each reference with the text that it names. The text keeps its own position in the input. A reference
-    without text becomes null."""
+    """Replace each reference with the text that it names, or with null if there is no such text. Return a problem for
+    each null. The text keeps its own position in the input."""
     holder = path(lookup.at).first(node)
     texts = {member.key: member.value for member in holder.members} if holder is not None else {}
     problems: list[Problem] = []

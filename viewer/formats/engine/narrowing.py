@@ -12,7 +12,7 @@ from viewer.syntax.json_text import JsonKind, JsonNode
 from viewer.syntax.times import parse_time
 
 _OTHER_AGENT = "session"
-"""The thread of a transcript that belongs entirely to another agent."""
+"""The thread of another agent's messages if their record names none."""
 
 
 class Narrowings:
@@ -26,7 +26,7 @@ class Narrowings:
         """The first record of the transcript."""
 
     def start(self, node: JsonNode) -> None:
-        """Begin a transcript."""
+        """Begin a transcript with this record. No narrowing applies yet."""
         self._active = []
         self._first = node
 
@@ -85,6 +85,7 @@ class Narrowings:
 
 
 def _time(narrowing: Narrowing, node: JsonNode | None) -> int | None:
-    """Return the time of a record if it is a string. The unit of a number would be unknown."""
+    """Return the time of a record in milliseconds, or None if it is missing or not a string. The unit of a number would
+    be unknown."""
     value = path(narrowing.time).first(node) if node is not None else None
     return parse_time(value) if value is not None and value.kind is JsonKind.STRING else None

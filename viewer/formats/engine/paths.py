@@ -43,7 +43,8 @@ class Path:
         also lead to one."""
 
     def all(self, node: JsonNode) -> list[JsonNode]:
-        """Return the non-null values at the path, for the first choice that has any."""
+        """Return the non-null values at the path: for each part joined by `&`, those of the first choice that has
+        any."""
         if self.keys is not None and type(node) is LazyNode:
             value = self._lazy_first(node, self.keys)
             return [] if value is None else [value]
@@ -74,7 +75,7 @@ class Path:
         return bool(self._joined) or any(exists(value, steps) for steps in self.choices)
 
     def first(self, node: JsonNode) -> JsonNode | None:
-        """Return the first value at the path that is not null."""
+        """Return the first non-null value at the path, or None if there is none."""
         if self.keys is not None and type(node) is LazyNode:
             return self._lazy_first(node, self.keys)
         found = self.all(node)
@@ -102,12 +103,12 @@ class Path:
 
 @cache
 def path(text: str) -> Path:
-    """Return the compiled path."""
+    """Return the path compiled from this text. The result is cached."""
     return Path(text)
 
 
 def string_at(node: JsonNode, text: str) -> str | None:
-    """Return the string or number at a path, or None if there is none."""
+    """Return the string or number at a path as a string, or None if there is none."""
     if not text:
         return None
     if type(node) is LazyNode and node.strings is not None and text in node.strings:

@@ -45,11 +45,11 @@ read."""
 _MANY = 1 << 20
 """Larger than the number of records in any run."""
 _FEW = 8
-"""The minimum number of records that are prepared together as columns."""
+"""The lowest limit on the number of records to prepare together as columns."""
 MOST_LISTS = 32
-"""The maximum number of records with lists that are matched before they are written."""
+"""The highest limit on the number of records with lists to match before any is written."""
 _FEW_LISTS = 4
-"""The minimum number of records with lists that are matched before they are written."""
+"""The lowest limit on the number of records with lists to match before any is written."""
 _NO_SOURCE = Source(b"", 0)
 """A placeholder source for a record whose members are already known. It is never read."""
 
@@ -71,9 +71,9 @@ class Records:
         self._session: str | None = None
         self._spans = SpanCollector(format, self._write_span) if format.spans else None
         self._most_together = _MANY
-        """How many records of a run to prepare together as columns."""
+        """The maximum number of records of a run to prepare together as columns. It adapts to the input."""
         self._most_lists = MOST_LISTS
-        """How many records with lists to match before they are written."""
+        """The maximum number of records with lists to match before any is written. It adapts to the input."""
         self._read_members = names_read(format) if format.keeps_fields else frozenset()
         self._tree = RecordTree(format.threads) if format.threads else None
         self._recalls = Recalls(format.recalls) if format.recalls else None
@@ -82,7 +82,7 @@ class Records:
         self._items = ItemShapes(format)
         self._lists = ListShapes(format, self._items)
         self._step: StreamStep | None = None
-        """The stream step of the last record, if it did nothing else."""
+        """The stream step of the last record if that record did nothing else, otherwise None."""
 
     @property
     def batches(self) -> bool:
@@ -101,13 +101,13 @@ class Records:
 
     @cached_property
     def _changes(self) -> bool:
-        """True if records of the format are changed in place."""
+        """True if any record of the format may be changed in place."""
         if self._spans is not None:
             return True
         return any(rule.lookup is not None for rule in all_rules(self._format.records))
 
     def apply(self, node: JsonNode, name: str | None, lenient: list[Span], source: Source | None = None) -> bool:
-        """Read one record."""
+        """Read one record. Always return True, because every object can be read."""
         if self._spans is not None:
             if node.repeats:
                 self._report_repeated_keys(node)
@@ -137,7 +137,7 @@ class Records:
         problems: list[Problem],
         lenient: list[Span],
     ) -> None:
-        """Write the reading of a record."""
+        """Write the messages of a record, and begin a transcript if needed."""
         self._start_if_new(node, source, reading)
         if problems:
             reading.faults = [*problems, *reading.faults]
@@ -180,7 +180,8 @@ class Records:
         return False
 
     def _read_shapes(self, data: bytes | bytearray, at: int, base: int, head: bytes, tail: bytes) -> int:
-        """Read the next records, each between `head` and `tail`. Return the index after them."""
+        """Read the next records, each between `head` and `tail`, as long as they have known shapes. Return the index
+        after them."""
         while True:
             if self._takes_columns:
                 at, is_done = self._read_columns(data, at, base, head, tail)
@@ -274,17 +275,18 @@ class Records:
         self._start(node, node.start)
 
     def _begin(self, node: JsonNode, reading: RecordReading) -> str | None:
-        """Begin a transcript if a record needs one. Return the ID of the current session."""
+        """Begin a transcript if a record needs one. Return the ID of the current session, or None if there is none."""
         self._start_if_new(node, _NO_SOURCE, reading)
         return self._session
 
     def read_known(self, data: bytearray, at: int, base: int) -> int:
-        """Read the record at an index if it has a known shape. Return the index after it, or -1."""
+        """Read the record at an index if its shape is known and it does not need the slow path. Return the index after
+        it, or -1 if it was not read."""
         known = self._shapes.match(data, at)
         return known.end if known is not None and self._read_matched(data, known, base) else -1
 
     def read_known_run(self, data: bytearray, at: int, base: int, lead: bytes) -> int:
-        """Read records as long as they follow `lead` and have known shapes, starting at an index. Return the index
+        """Read records as long as each follows `lead` and has a known shape, starting at an index. Return the index
         after them."""
         return self._read_shapes(data, at, base, lead, b"")
 
@@ -310,13 +312,13 @@ class Records:
             self._record.supersede(*branch)
 
     def end_response(self) -> None:
-        """Handle the mark `[DONE]`: all messages are complete."""
+        """Do nothing at the mark `[DONE]`, because all messages are already complete."""
 
     def grow(self) -> None:
         """Do nothing, because nothing is held back."""
 
     def close(self, at: int) -> None:
-        """Handle the end of the input."""
+        """Write what is still open at the end of the input."""
         if self._spans is not None:
             self._spans.close()
             if self._spans.first is not None:

@@ -51,7 +51,7 @@ class Recalls:
 
 
 def _word(node: JsonNode, at: str) -> str | None:
-    """Return the string, number, or Boolean at a path as a string."""
+    """Return the string, number, or Boolean at a path as a string, or None if there is none."""
     value = path(at).first(node)
     if value is not None and value.kind in (JsonKind.TRUE, JsonKind.FALSE):
         return "true" if value.kind is JsonKind.TRUE else "false"
@@ -59,7 +59,8 @@ def _word(node: JsonNode, at: str) -> str | None:
 
 
 def _add(node: JsonNode, name: str, word: str | None) -> None:
-    """Add a member to an object, replacing any members with the same name."""
+    """Replace any members that have this name with one that has this value, or only remove them if the value is
+    None."""
     node.members[:] = [member for member in node.members if member.key != name]
     if word is not None:
         value = JsonNode(JsonKind.STRING, node.start, node.start, text=word, plain=True)

@@ -43,7 +43,7 @@ def repeated_length(items: list[JsonNode], others: tuple[str, ...], node: JsonNo
 
 
 def is_repeated(rule: RecordRule, node: JsonNode) -> bool:
-    """True if the text that a rule reads also occurs in one of the lists named by `repeats`."""
+    """True if the text that a rule reads also occurs, with a matching role, in one of the lists named by `repeats`."""
     if not rule.repeats:
         return False
     text = path(rule.body).first(node)
@@ -102,7 +102,7 @@ def _text(item: JsonNode) -> JsonNode | None:
 
 
 def _rest(item: JsonNode) -> object:
-    """Return the calls in a message, which distinguish it from another message with the same text."""
+    """Return the calls in a message, or None. They distinguish it from another message with the same text."""
     calls = _calls(item)
     return calls.to_python() if calls is not None else None
 

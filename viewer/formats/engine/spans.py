@@ -39,14 +39,14 @@ class TraceSpan(Struct):
     group: str
     """The ID of the conversation or, if the span belongs to none, of the trace."""
     start: tuple[int, int]
-    """The time of the span, then its position in the file."""
+    """The start time of the span, then its ordinal number in the input."""
     is_agent: bool
     is_tool: bool
     is_root: bool
     reading: RecordReading
     has_messages: bool = False
     thread: str = ""
-    """The ID of the span of the other agent to which this span belongs; empty for the main agent."""
+    """The other agent to which this span belongs, usually the ID of that agent's span; empty for the main agent."""
     may_wrap: bool = False
     """True for the root of a workflow that counts as an agent."""
     wraps: str | None = None
@@ -86,7 +86,8 @@ class SpanCollector:
         """The position of the first span. Even a trace without content becomes a transcript."""
 
     def take(self, record: JsonNode, source: Source | None) -> None:
-        """Add the spans of a record and write the traces whose root has arrived."""
+        """Add the spans of a record, and write the traces whose roots have arrived, or all traces if too many spans
+        wait."""
         found = path(self._spans.each).all(record)
         logged = [] if found or not self._spans.logs else spans_of_logs(record)
         added = [self._read(span, source) for span in found or logged or [record]]
@@ -105,7 +106,7 @@ class SpanCollector:
             self._write_traces({span.trace for span in added if span.is_root})
 
     def close(self) -> None:
-        """Write all spans, because no more roots will come."""
+        """Write all waiting spans, even those whose root has not arrived."""
         self._write_traces({*self._waiting})
 
     def _write_traces(self, traces: set[str]) -> None:
@@ -200,7 +201,7 @@ class SpanCollector:
                 (span.wraps,) = only
 
     def _settle(self, span: TraceSpan) -> None:
-        """Find the conversation of a span, and the agent around it."""
+        """Set the conversation and the thread of a span, and report a missing parent."""
         span.group = span.group or self._groups.get(span.trace) or span.trace
         around = [above for above in self._ancestors(span) if above.is_agent or above.is_tool]
         inside = {each.id for each in [span, *around]}
@@ -284,7 +285,7 @@ def _all_hold(conditions: tuple[When, ...], node: JsonNode) -> bool:
 
 
 def _number(text: str | None) -> int:
-    """Return a time as a sortable number: nanoseconds, or the digits of a date."""
+    """Return a sortable number for a time: its first 20 digits, padded with zeros, or 0 if it has no digits."""
     text = text or ""
     digits = text if text.isdecimal() and text.isascii() else "".join(each for each in text if "0" <= each <= "9")
     digits = digits[:20]

@@ -24,7 +24,7 @@ _AT_ONCE = frozenset({Kind.CALL, Kind.REPLY})
 
 
 class _Block(Struct):
-    """A block, and its message once it has one."""
+    """A block of a reply: its draft, its text so far, and the number of its message, once it has one."""
 
     draft: Draft
     end: int
@@ -35,13 +35,12 @@ class _Block(Struct):
 
     @property
     def text(self) -> str:
-        """The text so far."""
         self.texts = ["".join(self.texts)]
         return self.texts[0]
 
 
 class _Reply(Struct):
-    """A reply, and those of its blocks that have been read."""
+    """A reply that arrives in blocks, with the blocks that have been read so far."""
 
     key: str | None
     end: int
@@ -57,7 +56,7 @@ class _Reply(Struct):
 
 
 class BlockStreams:
-    """The replies of one transcript that arrive in blocks."""
+    """Assembles the replies of one transcript whose text arrives in blocks."""
 
     def __init__(
         self,
@@ -73,7 +72,7 @@ class BlockStreams:
         self._replies: dict[str, _Reply] = {}
         """The newest reply of each scope."""
         self._by_key: OrderedDict[str | None, _Reply] = OrderedDict()
-        """The replies that may still be repeated."""
+        """The newest replies, by key. A later record may repeat one of them."""
         self._chunked: str | None = None
         """The scope of the last record, if it was a chunk."""
 
@@ -212,7 +211,7 @@ class BlockStreams:
             self._emit(draft)
 
     def _open_silently(self, reply: _Reply, step: StreamStep) -> None:
-        """Begin a block that no record announced."""
+        """Begin the step's block if no record has announced it, without writing a message yet."""
         is_new = all(step.block not in known for known in (reply.blocks, reply.closed, reply.unknown))
         if is_new and not reply.is_ended and len(step.drafts) == 1 and step.drafts[0].kind is not Kind.UNKNOWN:
             reply.blocks[step.block] = _Block(step.drafts[0], step.span[1])
@@ -276,7 +275,7 @@ class BlockStreams:
         reply.is_ended = True
 
     def _break_off(self, reply: _Reply) -> None:
-        """Report the last open block as truncated or, if none is open, report where the next one is missing."""
+        """Close the last open block as truncated and report it or, if no block is open, report the end of the reply."""
         numbers = [block.number for block in reply.blocks.values() if block.number is not None]
         number = max(numbers, default=None)
         self._record.start_if_none(reply.end)

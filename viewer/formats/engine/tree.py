@@ -32,11 +32,11 @@ class RecordTree:
         self._is_broken = False
 
     def parent_of(self, node: JsonNode) -> str | None:
-        """Return the ID of the parent that a record names."""
+        """Return the ID of the parent that a record names, or None if it names none."""
         return string_at(node, self._threads.parent)
 
     def knows(self, id: str | None) -> bool:
-        """True if a record with this ID was read."""
+        """True if a record with this ID was added and has not been abandoned since."""
         return id in self._nodes
 
     def fault(self, node: JsonNode) -> str | None:
@@ -62,7 +62,7 @@ class RecordTree:
         self._nodes[id] = added
 
     def takes(self, id: str | None, parent: str | None) -> bool:
-        """True if a record with this ID and parent would have no fault."""
+        """True if a record with this ID and parent would cause no new fault."""
         return self._is_broken or parent is None or not self._nodes or (parent in self._nodes and parent != id)
 
     def takes_prompt(self, parent: str | None) -> bool:
@@ -101,7 +101,8 @@ class RecordTree:
         yield from self._leave(branch)
 
     def _place(self, parent: str | None) -> str | None:
-        """Return the nearest ancestor with a message, skipping attachments and notices in between."""
+        """Return the ID of this record or of its nearest ancestor that has a message, or None. Attachments and notices
+        have no messages."""
         seen: set[str] = set()
         while parent is not None and parent in self._nodes and parent not in seen:
             node = self._nodes[parent]
@@ -165,7 +166,7 @@ def branch_order(tree: Branches, records: list[JsonNode], outer: JsonNode) -> tu
 
 
 def _ancestors(index: int, parents: dict[int, int]) -> set[int]:
-    """Return a record and all its ancestors."""
+    """Return the indexes of a record and all its ancestors, or none if the index is negative."""
     found: set[int] = set()
     while index >= 0 and index not in found:
         found.add(index)
@@ -174,7 +175,7 @@ def _ancestors(index: int, parents: dict[int, int]) -> set[int]:
 
 
 def _last_branch(index: int, children: dict[int, list[int]]) -> set[int]:
-    """Return the records from this one down to a leaf, always following the last child."""
+    """Return the indexes of the records from this one down to a leaf, always following the last child."""
     found = {index}
     while index in children:
         index = children[index][-1]

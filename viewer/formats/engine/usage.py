@@ -23,7 +23,7 @@ MOST_REPLIES = 4096
 _NOTHING = Usage()
 _MOST_DIGITS = 15
 _MODEL = "model|message.model|response.model|data.model|modelID|modelId|model_name"
-"""Where a record names the model that its numbers belong to, unless its format says otherwise."""
+"""Where a record may name the model that its numbers belong to. The path that its format defines takes precedence."""
 _FARTHEST = 64
 """How many messages to look back for the one that contains a report of usage."""
 
@@ -67,12 +67,12 @@ class UsageLedger:
         self._open: _Known | None = None
         """The usage of a reply that was announced before its messages."""
         self._before = 0
-        """The last message before the open reply, or before the transcript."""
+        """The number of the last message before the open reply, or before the transcript."""
         self.has_stated = False
         """True if the last record reported usage."""
 
     def start(self) -> None:
-        """Begin a transcript."""
+        """Begin a transcript, and forget the replies of the previous one."""
         self._replies.clear()
         self._counter, self._open, self._model = Usage(), None, None
         self._before = self._record.last_number
@@ -175,7 +175,7 @@ class UsageLedger:
             self._record.use(number, usage, self._model)
 
     def _change(self, known: _Known, usage: Usage) -> None:
-        """Replace the fields that a later record contains."""
+        """Update the usage of a reply with the numbers that a later record contains."""
         if usage == known.usage:
             return  # the records of a reply repeat its usage
         after = usage.over(known.usage)
@@ -199,7 +199,8 @@ def _holds(rule: Tokens, node: JsonNode) -> bool:
 
 
 def _number_at(at: int, placed: list[tuple[Span, int]]) -> int:
-    """Return the last message that contains a position, or else the last one before it, or 0 if there is none."""
+    """Return the number of the last message that contains a position, or else the last one before it, or 0 if there is
+    none."""
     index = bisect_right(placed, at, key=lambda each: each[0][0])
     for (_, end), number in reversed(placed[max(0, index - _FARTHEST) : index]):
         if at < end:
@@ -208,7 +209,7 @@ def _number_at(at: int, placed: list[tuple[Span, int]]) -> int:
 
 
 def read_usage(rule: Tokens, node: JsonNode) -> Usage | None:
-    """Return the numbers that an object contains, or None if it contains none."""
+    """Return the token counts that an object contains, or None if it contains none."""
     if node.kind is not JsonKind.OBJECT or not node.closed:
         return None
     if type(node) is LazyNode:
@@ -218,7 +219,7 @@ def read_usage(rule: Tokens, node: JsonNode) -> Usage | None:
 
 
 def _usage(rule: Tokens, given: Any) -> Usage | None:
-    """Return the numbers that a decoded object contains, or None if it contains none."""
+    """Return the token counts that a decoded object contains, or None if it contains none."""
     usage = Usage(*(_decoded_sum(paths, given) if paths else None for paths in number_paths(rule)))
     return usage if usage != _NOTHING else None
 
@@ -264,11 +265,11 @@ def number_steps(paths: tuple[str, ...]) -> tuple[tuple[tuple[str, ...], ...], .
 
 
 def _number(value: JsonNode | None) -> int | None:
-    """Return a token count, possibly given as a string of digits."""
+    """Return the token count in a number or a string of digits, or None if there is none."""
     is_text = value is not None and value.kind in (JsonKind.NUMBER, JsonKind.STRING)
     return token_count(value.text) if value is not None and is_text else None
 
 
 def token_count(text: str) -> int | None:
-    """Return the token count in a string, or None if it contains none."""
+    """Return the token count that a string of digits states, or None for any other string."""
     return int(text) if len(text) <= _MOST_DIGITS and text.isascii() and text.isdecimal() else None

@@ -148,7 +148,8 @@ class EventApplier:
         return _ACTS[kinds[0].act](self, event, kinds[0])
 
     def _apply_string(self, node: JsonNode, kind: EventKind | None) -> bool:
-        """Apply a delta that consists only of its text."""
+        """Apply a delta that consists only of its text. Return False if the type of the event is not that of a
+        delta."""
         if kind is None or kind.act is not Act.DELTA or kind.family is None:
             return False
         text = ItemText(kind.family, "", node, kind.is_refusal)
@@ -198,7 +199,8 @@ class EventApplier:
     def _write(
         self, event: EventObject, lane: DeltaKey, text: ItemText, rule: Rule | None = None, *, is_copy: bool = False
     ) -> bool:
-        """Add the text to the message of a delta key. `rule` is reported if the text opens the message."""
+        """Add the text to the message of a delta key, and return True. `rule` is reported if the text opens the
+        message."""
         family, value = text.family, text.node
         item = self._items.get(lane)
         if family is Family.TEXT and is_thought(*event.layers):
@@ -240,7 +242,7 @@ class EventApplier:
         return opening
 
     def _with_preamble(self, header: Header) -> Header:
-        """Apply Harmony's rule for commentary, if the operator requested it."""
+        """Return the header, changed by Harmony's rule for commentary if the operator requested it."""
         is_said = header.role == "assistant" and header.recipient is None and header.intent is None
         is_text = header.kind is Kind.SAID and header.content_type in (None, "text", "markdown")
         if self._preambles and header.channel is Channel.COMMENTARY and is_said and is_text:
@@ -259,7 +261,7 @@ class EventApplier:
         return True
 
     def _unknown(self, event: EventObject, name: str) -> bool:
-        """Handle an event that is not in the table: hide its text, and report it."""
+        """Handle an event that is not in the table: hide any text in it, and report it. Return True."""
         lane = self._items.lane_of(event, Act.UNKNOWN, None)
         self._declare(event, lane, None)
         node = event.layers[-1]
@@ -312,7 +314,7 @@ class EventApplier:
 
     def _part(self, event: EventObject, kind: EventKind) -> bool:
         """Handle the start or end of a content part. The type of the part decides whether its text is shown; text in
-        this event only repeats the deltas."""
+        this event only repeats the deltas. Return False if the part is not an object."""
         lane = self._items.lane_of(event, kind.act, kind.family)
         part = event.get("part")
         if part is None or part.kind is not JsonKind.OBJECT:
@@ -330,7 +332,7 @@ class EventApplier:
         return True
 
     def _declare_part(self, lane: DeltaKey, text: ItemText, part: JsonNode) -> None:
-        """Handle a part without text for the user: mark what the user already saw of it, and hide the rest."""
+        """If a part has no text for the user, mark what the user already saw of it, and hide the rest."""
         if text.family is Family.TEXT or not lane.identified:
             return
         self._items.at(lane).parts.add(lane.part)
@@ -352,14 +354,14 @@ class EventApplier:
         return True
 
     def end_response(self) -> None:
-        """Close all open messages."""
+        """Close all open messages at the end of a response, and forget its items."""
         self._settle_unannounced()
         self.streams.end_response()
         self._has_begun = False
         self._forget()
 
     def close(self, at: int) -> None:
-        """End the input."""
+        """Handle the end of the input. A response that has not ended is reported as truncated."""
         is_open = self.streams.has_open
         self._settle_unannounced()
         self.streams.break_off()
@@ -391,7 +393,7 @@ class EventApplier:
         return True
 
     def _take_response(self, event: EventObject) -> None:
-        """Read the part of the response that the closing event repeats."""
+        """Read the items and the text of a response that its closing event repeats."""
         response = response_of(event)
         if response is None:
             return
@@ -446,7 +448,7 @@ class EventApplier:
         return True
 
     def _requested(self, event: EventObject, kind: EventKind) -> bool:
-        """Hide what a request adds to the conversation, because it is only for the model."""
+        """Hide what a request adds to the conversation, because it is only for the model. Return True."""
         response = response_of(event)
         if response is not None:
             self._notes.instructions(event, response)
@@ -490,7 +492,7 @@ class EventApplier:
         return True
 
     def _learn(self, event: EventObject, item: JsonNode, index: str | None, *, rotates: bool = False) -> DeltaKey:
-        """Apply the statements of an event about an item to the messages of that item."""
+        """Apply the statements of an event about an item to the messages of that item. Return the key of the item."""
         known = self._items.announce(item, event, index, rotates=rotates)
         self._conversation.note_answer(item)
         lane = known.lane
@@ -521,7 +523,7 @@ class EventApplier:
             self._write_text(event, place, text, rule)
 
     def _write_text(self, event: EventObject, lane: DeltaKey, text: ItemText, rule: Rule | None = None) -> None:
-        """Write the text, unless it already arrived in deltas."""
+        """Write the text or, if it already arrived in deltas, compare it with them."""
         if piece_if_any(text.node) is None:
             return
         if self.streams.has_seen(lane, text.family):

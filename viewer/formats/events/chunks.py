@@ -150,7 +150,7 @@ def _texts(delta: JsonNode | None, choice: JsonNode, table: EventTable) -> Itera
 
 
 def _thoughts(delta: JsonNode) -> Iterator[ItemText]:
-    """Yield the thoughts. If several members have the same text, the text counts once."""
+    """Yield the thoughts in a delta. If several members have the same text, the text counts once."""
     members = [member.value for member in delta.members if is_thought_key(member.key)]
     texts = {node.text: node for node in reversed(members) if node.kind is JsonKind.STRING and node.text}
     if texts:

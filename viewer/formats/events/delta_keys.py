@@ -39,7 +39,7 @@ class Identity(Struct, frozen=True, gc=False):
     recipient: str | None
 
     def filled(self, channel: str) -> Identity:
-        """Fill in defaults for the properties that are not given."""
+        """Return the properties, with defaults for a missing role or channel."""
         return replace(self, role=self.role or "assistant", channel=self.channel or channel)
 
     def fits(self, whole: Identity) -> bool:
@@ -58,7 +58,7 @@ class Opening(Struct, frozen=True):
 
 
 class Delta(Struct, frozen=True):
-    """Text for a message."""
+    """Text for a message, from one event."""
 
     lane: DeltaKey
     family: Family
@@ -120,8 +120,8 @@ class OpenStreams:
         return self._parts.get((lane.name, family), lane) if lane.identified and not lane.part else lane
 
     def find(self, delta: Delta, identity: Identity) -> Stream | None:
-        """Return the message that a delta belongs to. If the key has an ID, unspecified properties keep their
-        values."""
+        """Return the open message that a delta belongs to, or None if there is none. If the key has an ID, unspecified
+        properties keep their values."""
         kind = self._kinds.get((delta.lane, delta.family))
         if not kind:
             return None
@@ -131,7 +131,7 @@ class OpenStreams:
         return kind.get(identity)
 
     def last(self, lane: DeltaKey, family: Family) -> Stream | None:
-        """Return the most recently written message of this family."""
+        """Return the most recently written open message of this key and family, or None if there is none."""
         kind = self._kinds.get((lane, family))
         return kind[next(reversed(kind))] if kind else None
 
@@ -144,7 +144,7 @@ class OpenStreams:
         return [stream for family in Family for stream in self._kinds.get((lane, family), {}).values()]
 
     def current(self, lane: DeltaKey) -> Stream | None:
-        """Return the most recently written message with the ID of this key."""
+        """Return the most recently written message with the ID of this key, or None if there is none."""
         names = self._names.get(self._resolved(lane))
         return names[next(reversed(names))] if names else None
 
@@ -163,7 +163,6 @@ class OpenStreams:
         return next(iter(self._names))
 
     def add(self, stream: Stream) -> None:
-        """Add an opened message."""
         self._numbers[stream.number] = stream
         self._note_part(stream)
         self._families[stream.lane.name, stream.family] += 1
@@ -179,7 +178,8 @@ class OpenStreams:
         kinds[stream.identity] = kinds.pop(stream.identity)
 
     def last_part(self, name: str, family: Family) -> str | None:
-        """Return the last written part of these messages, or None if there is none."""
+        """Return the part that was written last among the messages with this ID and family, or None if there is
+        none."""
         lane = self._parts.get((name, family))
         return lane.part if lane else None
 
@@ -192,11 +192,10 @@ class OpenStreams:
         self._parts.clear()
 
     def get(self, number: int) -> Stream | None:
-        """Return the open message with this number."""
+        """Return the open message with this number, or None if it is not open."""
         return self._numbers.get(number)
 
     def remove(self, stream: Stream) -> None:
-        """Remove a closed message."""
         del self._numbers[stream.number]
         self._families[stream.lane.name, stream.family] -= 1
         _remove(self._names, stream.lane.name, stream.number)

@@ -29,7 +29,7 @@ class CallNames(Struct, frozen=True, gc=False):
 
     @property
     def recipient(self) -> str | None:
-        """The tool as a recipient."""
+        """The name of the tool as a recipient, or None if it is unknown."""
         return full_tool_name(self.name) if self.name else None
 
 
@@ -67,7 +67,7 @@ def opening_of(event: EventObject, family: Family, said: Said, names: CallNames,
 
 
 def with_said(header: Header, said: Said) -> Header:
-    """Apply the statements of a later event to the header of the text."""
+    """Return the header of text, changed by the statements of a later event."""
     role = header.role if said.role is None else word_of(said.role)
     given = said.channel_name
     return replace(

@@ -135,8 +135,8 @@ class Items:
             known.said = said.over(known.said)
 
     def announce(self, item: JsonNode | None, event: EventObject, index: str | None, *, rotates: bool = False) -> Item:
-        """Note the statements of an event about an item, and announce the item. `rotates` is true if the item may have
-        had another ID."""
+        """Note the statements of an event about an item, mark the item as announced, and return it. `rotates` is true
+        if the item may have had another ID."""
         lane = self.item_lane(item, event, index, rotates=rotates)
         known = self._items.setdefault(lane.name, Item(lane)) if lane.identified else Item(lane)
         if item is None:

@@ -1,4 +1,4 @@
-"""Notes of a response besides its items: its instructions, its errors, and why it is incomplete."""
+"""What a response states besides its items: instructions, errors, and why it is incomplete."""
 
 from __future__ import annotations
 

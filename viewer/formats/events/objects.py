@@ -57,7 +57,7 @@ class Said(Struct, frozen=True):
     intent: JsonNode | None = None
 
     def over(self, other: Said) -> Said:
-        """Combine these statements with those of another object. These statements take precedence."""
+        """Return these statements, completed with those of another object."""
         has_channel = self.channel is not None or self.phase is not None
         channel, phase = (self.channel, self.phase) if has_channel else (other.channel, other.phase)
         return Said(
@@ -70,13 +70,13 @@ class Said(Struct, frozen=True):
 
     @property
     def first(self) -> JsonNode | None:
-        """The first statement in the input."""
+        """The statement that comes first in the input, or None if there is none."""
         return min((node for node in astuple(self) if node is not None), key=lambda node: node.start, default=None)
 
     @property
     def channel_name(self) -> str | None:
-        """The channel as written, or the channel of a phase. For a value that is not a string, the kind of the
-        value."""
+        """The channel as written or as the phase implies it, or None if neither is given. For a value that is not a
+        string, its text or its kind."""
         if self.channel is not None:
             return word_of(self.channel)
         if self.phase is None:
@@ -95,7 +95,7 @@ class EventObject(Struct, frozen=True):
     span: Span
 
     def get(self, *keys: str) -> JsonNode | None:
-        """Return the first of these members that exists and is not null."""
+        """Return the first of these members that exists and is not null, or None if there is none."""
         for layer in self.layers:
             for key in keys:
                 value = layer.get(key)
@@ -104,12 +104,11 @@ class EventObject(Struct, frozen=True):
         return None
 
     def text(self, *keys: str) -> str | None:
-        """Return the first of these members, if it is a nonempty string or number."""
+        """Return the first of these members as text if it is a number or a nonempty string, or else None."""
         return text_of(self.get(*keys))
 
     @property
     def time(self) -> StatedTime:
-        """The time of the event."""
         return stated_time(self.get(*fields.TIME_KEYS))
 
     @property
@@ -119,7 +118,8 @@ class EventObject(Struct, frozen=True):
 
     @property
     def contradiction(self) -> Span | None:
-        """The span of a repeated key, or of a statement on which two objects of the event disagree."""
+        """The span of a repeated key, or of a statement on which two objects of the event disagree, or None if there is
+        neither."""
         part, response = self.get("part"), self.get("response")
         inner = [node for node in (self.get("item"), part, response) if node and node.kind is JsonKind.OBJECT]
         return repeated_key((*self.layers, *inner)) or disagreement((*self.layers, *inner[:1]))
@@ -219,12 +219,12 @@ def text_of(node: JsonNode | None) -> str | None:
 
 
 def word_of(node: JsonNode) -> str:
-    """Return a word as written, or the kind of a value that is not a string."""
+    """Return a string without surrounding whitespace, or the text or the kind of any other value."""
     return node.text.strip(" \t\r\n") if node.kind is JsonKind.STRING else node.text or node.kind.value
 
 
 def member_object(node: JsonNode | None, key: str) -> JsonNode | None:
-    """Return a member that is an object."""
+    """Return a member if it is an object, or else None."""
     value = node.get(key) if node else None
     return value if value is not None and value.kind is JsonKind.OBJECT else None
 

@@ -64,11 +64,9 @@ class _Lanes(Generic[_Lane]):
         return self._lasting if str(lane[0]).startswith(_LASTING) else self._others
 
     def add(self, lane: _Lane) -> None:
-        """Add a key or a part."""
         self._set_of(lane).add(lane)
 
     def discard(self, lane: _Lane) -> None:
-        """Remove a key or a part."""
         self._set_of(lane).discard(lane)
 
     def end_response(self) -> None:
@@ -76,13 +74,12 @@ class _Lanes(Generic[_Lane]):
         self._others.clear()
 
     def clear(self) -> None:
-        """Remove all keys."""
         self._lasting.clear()
         self._others.clear()
 
 
 class Streams:
-    """All open messages. The cost of each step does not depend on their number."""
+    """Builds messages from deltas. The time to add a delta does not depend on the number of open messages."""
 
     def __init__(self, record: Recorder) -> None:
         self._record = record
@@ -136,8 +133,8 @@ class Streams:
         self._changed[number] = stream
 
     def name_if_alone(self, number: int) -> str | None:
-        """Return the name of the key of an open message, if no other open message has the same ID. In that case, only
-        the ID decides which text belongs to the message, not the order of events."""
+        """Return the name of an open message's key if only its ID, and not the order of events, decides which text
+        belongs to the message. Otherwise, return None."""
         stream = self._open.get(number)
         is_alone = stream is not None and stream.lane.identified and len(self._open.addressed(stream.lane)) == 1
         return stream.lane.name if stream is not None and is_alone and _is_stable(stream.lane) else None
@@ -228,11 +225,11 @@ class Streams:
 
     @property
     def has_open(self) -> bool:
-        """True if a message is open."""
         return bool(self._open.all())
 
     def compare(self, lane: DeltaKey, family: Family, whole: str, piece: Piece, event: Span) -> None:
-        """Compare the whole text of a message with its deltas. If they differ, the whole text replaces them."""
+        """Compare the whole text of a message with its deltas. If they differ, report it, and replace the deltas if the
+        message is still open."""
         if not lane.identified or family is Family.OTHER:
             return
         lane = self._open.part_of(lane, family)
@@ -326,8 +323,8 @@ class Streams:
             self._write(stream, piece, event)
 
     def done(self, lane: DeltaKey, family: Family | None, event: Span, *, is_last: bool = True) -> None:
-        """Close the messages of this family, and messages of the key that ended earlier. If `is_last` is true, no more
-        text may come."""
+        """Close the messages of this family, and any other messages of the key whose last event came earlier. If
+        `is_last` is true, no more text may come."""
         for kind in [family] if family else Family:
             self._left.pop((lane, kind), None)
         if lane.identified and is_last:
@@ -352,7 +349,7 @@ class Streams:
             self._closed.add((lane.name, "", family))
 
     def reopen(self, lane: DeltaKey) -> None:
-        """Reuse this key for another message."""
+        """Allow this key to be used for another message."""
         self._closed.discard((lane.name, "", None))
 
     def cancel(self, lane: DeltaKey, event: Span) -> None:
@@ -390,7 +387,8 @@ class Streams:
             lanes.end_response()
 
     def break_off(self) -> None:
-        """End the input. The most recently written message of each key stays unfinished."""
+        """Close all messages, because the stream broke off. The most recently written message of each key stays
+        unfinished."""
         last = {stream.lane.name: stream.number for stream in sorted(self._open.all(), key=lambda stream: stream.end)}
         for stream in self._open.all():
             if last[stream.lane.name] == stream.number and not stream.lane.late:
@@ -426,13 +424,12 @@ class Streams:
 
 
 def _hidden(opening: Opening, *faults: Problem) -> Opening:
-    """Return the opening, with a header that is never shown."""
+    """Return the opening with a header that is never shown, and with these problems added."""
     header = replace(opening.header, kind=Kind.UNKNOWN) if is_shown(opening.header) else opening.header
     return replace(opening, header=header, faults=(*opening.faults, *faults))
 
 
 def _digest(text: str) -> bytes:
-    """Return a digest for comparing strings."""
     return blake2b(text.encode("utf-16-le", "surrogatepass"), digest_size=16).digest()
 
 

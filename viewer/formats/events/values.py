@@ -43,11 +43,12 @@ class EventLines:
         return self.apply(reading.node, None, reading.lenient)
 
     def knows(self, node: JsonNode, name: str | None) -> bool:
-        """True if this value, or the line before it, has a known type."""
+        """True if this value, or the `event:` line before it, has a known type."""
         return self._applier.types.knows(node, name)
 
     def apply(self, node: JsonNode, name: str | None, lenient: list[Span], source: Source | None = None) -> bool:
-        """Apply a parsed value if it is an event. `name` is its type if the previous line named it."""
+        """Apply a parsed value. Return False if it is not an event or was rejected. `name` is its type if the previous
+        line named it."""
         self._applied += 1
         if not self._applier.apply(node, name):
             return False
@@ -98,5 +99,4 @@ class EventLines:
         self._applier.streams.grow()
 
     def close(self, at: int) -> None:
-        """Handle the end of the input."""
         self._applier.close(at)

@@ -62,7 +62,7 @@ def _problem(error: JsonNode, text: JsonNode) -> Problem:
 
 
 def _text(error: JsonNode) -> JsonNode | None:
-    """Return the message of an error, or else its code."""
+    """Return the message of an error or else its code, or None if it has neither."""
     for key in ("message", "code"):
         value = error.get(key)
         if value is not None and value.kind is JsonKind.STRING and value.text:

@@ -73,8 +73,6 @@ def _trajectory(
 
 
 class _Steps:
-    """The steps of one trajectory."""
-
     def __init__(self, losses: Counter[str], *, has_steps: bool) -> None:
         self._losses = losses
         self._has_steps = has_steps

@@ -89,7 +89,7 @@ def _moved(span: Span, by: int) -> Span:
 
 
 def _split(data: bytes, separator: re.Pattern[bytes]) -> list[Span]:
-    """Return the parts between separators, without a blank part before the first one."""
+    """Return the parts before the separators, except blank ones, and the part after the last separator."""
     parts: list[Span] = []
     at = 0
     for found in separator.finditer(data):

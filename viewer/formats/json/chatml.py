@@ -24,7 +24,7 @@ class ChatMLJsonReader(JsonDocuments):
         return self._array.end(self.data, self.at)
 
     def read_in_place(self, at: int, end: int) -> bool:
-        """Read a regular array without a tree of its values."""
+        """Read a regular array without building a tree of its values. Return False for any other array."""
         if not self._array.is_whole:
             return False
         frames, self._array = self._array.frames, RegularArray(-1)

@@ -151,8 +151,8 @@ class RegularArray:
         return start + self._size if self._rest is None else self._rest.end(data, start + self._size)
 
     def _read(self, data: bytes | bytearray, start: int) -> None:
-        """Read as many messages as possible. The array is irregular if its next bytes are still no message after more
-        bytes have arrived."""
+        """Read as many messages as possible. If the next bytes still form no message after more have arrived, the array
+        is irregular."""
         size = self._size
         at = self._read_frames(data, start) if size or data.startswith(b"[", start) else start
         if self.is_whole:
@@ -201,7 +201,6 @@ class ChatMLFrames:
         self._begin(array.start)
 
     def read(self) -> None:
-        """Read all messages of the array."""
         for item in self._array.items:
             if not item.closed and item.kind is not JsonKind.STRING:
                 break
@@ -308,7 +307,7 @@ class ChatMLFrames:
             self._pieces.append(piece_of(item))
 
     def _finish(self) -> None:
-        """Finish at the end of the array, or where reading failed."""
+        """Finish the last message at the end of the array, or where reading failed."""
         if self._state == self._between:
             return
         closed = self._array.closed
@@ -383,6 +382,6 @@ class ChatMLFrames:
 
 
 def _token(item: JsonNode) -> str | None:
-    """Return the token that an object contains."""
+    """Return the token that an object contains, or None if it contains none."""
     value = item.get("token")
     return value.text if value is not None and value.kind is JsonKind.STRING else None

@@ -30,7 +30,7 @@ _TAGGED = ("think", "details")
 
 
 class ContentPart(Struct):
-    """One run of the text."""
+    """A run of the text that becomes one message."""
 
     kind: BlockKind | None
     """The kind of the block; None for text that was said."""
@@ -86,7 +86,6 @@ class _Splitter:
         self._has_said = False
 
     def parts(self) -> Iterator[ContentPart]:
-        """Yield all parts, in order."""
         if self._blocks[0].source is Source.EMBEDDED:
             yield from self._turn()
             return
@@ -184,7 +183,8 @@ class _Splitter:
 
 
 def part_header(part: ContentPart, spoken: Header) -> tuple[Header, Ending | None]:
-    """Return the header of a part, derived from the header of the whole text, and its ending if it is unusual."""
+    """Return the header of a part, derived from the header of the whole text, and its ending, or None for the usual
+    ending."""
     if part.kind is None:
         return spoken, None
     if part.header is not None:
@@ -202,7 +202,7 @@ def part_header(part: ContentPart, spoken: Header) -> tuple[Header, Ending | Non
 
 
 def _unknown(header: Header) -> Header:
-    """Hide a header with a kind and a channel that every format hides."""
+    """Return the header with a kind and a channel that every format hides."""
     return replace(header, kind=Kind.UNKNOWN, channel=Channel.COMMENTARY, channel_given="commentary")
 
 

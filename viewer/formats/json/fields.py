@@ -66,7 +66,7 @@ def is_message(node: JsonNode) -> bool:
 
 
 def first_of(node: JsonNode, keys: tuple[str, ...]) -> JsonNode | None:
-    """Return the first of these fields that exists and is not null."""
+    """Return the first of these fields that exists and is not null, or None if there is none."""
     for key in keys:
         value = node.get(key)
         if value is not None and value.kind is not JsonKind.NULL:
@@ -75,7 +75,7 @@ def first_of(node: JsonNode, keys: tuple[str, ...]) -> JsonNode | None:
 
 
 class Source(Struct, frozen=True, gc=False):
-    """The bytes that nodes refer to."""
+    """The bytes that nodes refer to, and their offset in the input."""
 
     data: bytes
     base: int
@@ -91,7 +91,7 @@ class Source(Struct, frozen=True, gc=False):
         return node.text if node.kind is JsonKind.STRING else JsonText(self.text(node))
 
     def field(self, node: JsonNode, *keys: str) -> str | None:
-        """Return the first of these fields that is not null, as text."""
+        """Return the first of these fields that is not null, as text, or None if there is none."""
         value = first_of(node, keys)
         return None if value is None else self.text(value)
 
@@ -141,7 +141,7 @@ def thought_pieces(node: JsonNode | None) -> list[Piece]:
 
 
 def _thought_text(part: JsonNode) -> JsonNode | None:
-    """Return the first field with text. A flag such as `"thought": true` is not text."""
+    """Return the first field with text, or None if there is none. A flag such as `"thought": true` is not text."""
     texts = (first_of(part, (key,)) for key in _THOUGHT_TEXTS)
     flags = (JsonKind.TRUE, JsonKind.FALSE, JsonKind.NUMBER)
     return next((text for text in texts if text is not None and text.kind not in flags), None)

@@ -39,7 +39,7 @@ class ObjectHeader(Struct):
 
 
 def read_object_header(node: JsonNode, source: Source) -> ObjectHeader:
-    """Read the role, channel, and attributes of a message object."""
+    """Return the role, channel, and attributes of a message object, with their problems."""
     problems: list[Problem] = []
     role, name = _role(node, source, problems)
     channel, given = _channel(node, source, problems)

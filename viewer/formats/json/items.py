@@ -101,8 +101,8 @@ class MessageObjects:
     ) -> int:
         """Add the transcripts that start at an index, each between `lead` and `tail`, as long as each matches one of
         these rows and all its messages have known shapes. If `most` is not 0, add at most that many. `begin` begins a
-        transcript at an offset, and `count` counts the tokens that it reports. Return the index after the last
-        transcript."""
+        transcript at an offset, and `count` counts the tokens that the transcript reports. Return the index after the
+        last transcript."""
 
         def start(offset: int, tools: dict[str, str], facts: Facts) -> None:
             begin(offset, facts)
@@ -222,8 +222,8 @@ class MessageObjects:
         return found
 
     def _named(self, node: JsonNode, header: Header, problems: list[Problem]) -> Header:
-        """Return the header. If it is the header of a reply without a name, add the name of the tool that was
-        called."""
+        """Return the header. If it is the header of a reply without a name, add the name of the tool that was called,
+        or a problem if the tool is unknown."""
         if header.role != "tool" or header.name is not None:
             return header
         tool = self._tools.get(header.call_id or "")
@@ -233,7 +233,7 @@ class MessageObjects:
         return replace(header, name=tool)
 
     def _reply(self, reply: JsonNode, source: Source, header: Header) -> Part:
-        """Return a tool reply that is a content part of another message."""
+        """Return the message for a tool reply that is a content part of another message."""
         call_id = source.field(reply, "tool_use_id", "call_id", "tool_call_id", "toolUseId", "toolCallId", "id")
         name = source.field(reply, "name", "toolName") or self._tools.get(call_id or "")
         body = first_of(reply, ("content", "output", "result", "response"))
@@ -351,8 +351,8 @@ def _mixed(node: JsonNode) -> Problem:
 
 
 def _with_fields_of_one(parts: list[Part], said: ObjectHeader, chosen: int) -> list[Part]:
-    """Give the intent, ending, and extra attributes of an object to only one of its messages. Thoughts among the other
-    messages lose their recipient."""
+    """Return the messages of an object, only one of which keeps its intent, ending, and extra attributes. Thoughts
+    among the other messages lose their recipient."""
     settled: list[Part] = []
     for index, part in enumerate(parts):
         header = part.header

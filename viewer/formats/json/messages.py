@@ -84,7 +84,7 @@ class MessageLists:
         return node.kind is JsonKind.OBJECT
 
     def apply(self, node: JsonNode, name: str | None, lenient: list[Span], source: Source | None = None) -> bool:
-        """Read an object that is the only one on its line. Its bytes are contiguous."""
+        """Read an object that is the only one on its line, and return True. Its bytes are contiguous."""
         assert source is not None
         self._read_record(node, JsonReading(node, node.end, None, lenient), source)
         return True
@@ -134,7 +134,7 @@ class MessageLists:
 
     def read_known(self, data: bytearray, at: int, base: int) -> int:
         """Read an item of an array if it is a message of a known shape, or an object that contains only such messages.
-        Return the index after it, or -1."""
+        Return the index after it, or -1 if it was not read."""
         end = self._objects.add_known(data, at, base)
         if end < 0 and self._rows:
             after = self._objects.add_rows(data, at, base, self._rows, self._begin, self._count, most=1)
@@ -213,7 +213,6 @@ class MessageLists:
         self._begin(node.start, self._facts(node, source))
 
     def _begin(self, start: int, facts: Facts) -> None:
-        """Begin a transcript at an offset."""
         self._record.start(start, facts.version, facts.model, dict(facts.header))
         self._objects.start()
         self._usage.start()
@@ -229,7 +228,7 @@ class MessageLists:
         notes = _Notes(reading)
         is_item = root is None and reading.node is not None and not self._finder.is_wrapper(reading.node)
         counted = None if is_item else reading.node
-        """The value whose messages are being read."""
+        """The value whose messages are being read. Its token usage is counted after them."""
         truncated = bool(reading.faults) and reading.faults[-1].is_truncation
         unfinished = False
         for found in self._finder.find(reading.node):
@@ -347,7 +346,7 @@ def _is_hidden(message: JsonNode) -> bool:
 
 
 class _ArrayMessages:
-    """The items of one array."""
+    """Reads the items of one array."""
 
     def __init__(self, lists: MessageLists, start: int) -> None:
         self._lists = lists
@@ -359,15 +358,17 @@ class _ArrayMessages:
         return False
 
     def read_known(self, data: bytearray, at: int, base: int) -> int:
-        """Read any item other than the first if it has a known shape."""
+        """Read an item other than the first if it has a known shape. Return the index after it, or -1 if it was not
+        read."""
         return self._lists.read_known(data, at, base)
 
     def read_known_run(self, data: bytearray, at: int, base: int, lead: bytes) -> int:
-        """Read the following items as long as they have known shapes."""
+        """Read the following items as long as they have known shapes. Return the index after them."""
         return self._lists.read_known_run(data, at, base, lead)
 
     def apply(self, node: JsonNode, name: str | None, lenient: list[Span], source: Source | None = None) -> bool:
-        """Read a regular item."""
+        """Read a regular item, and return True. The first item begins a transcript, unless the array contains
+        transcripts."""
         assert source is not None
         if self._start is not None:
             self._lists.begin_array(self._start, node)
@@ -401,7 +402,8 @@ class MessageDocuments(ArrayDocuments):
         self._lists.read_document(reading, Source(data, base))
 
     def broken_rest(self, reading: JsonReading, data: bytes) -> None:
-        """Report the rest of a broken document as stray text. An unfinished document was read as far as possible."""
+        """Report the rest of a broken document as stray text. An unfinished document has no such rest, because it was
+        read as far as possible."""
         fault = reading.faults[-1]
         if fault.is_truncation:
             return

@@ -55,7 +55,7 @@ _LISTS_OF_PARTS = frozenset({"text", "multimodal_text"})
 
 
 class Content(Struct):
-    """The sorted content of a message, without empty strings."""
+    """The content of a message, sorted by kind."""
 
     pieces: list[Piece] = field(default_factory=list)
     """Text and labels to show."""
@@ -71,7 +71,8 @@ class Content(Struct):
 
 
 def read_content(node: JsonNode, source: Source, role: str) -> Content:
-    """Sort the values of `content` and `refusal`. A part of an unlisted type is unknown, whatever the role."""
+    """Return the values of `content` and `refusal`, sorted. A part of an unlisted type is unknown, whatever the
+    role."""
     sorter = _Sorter(source, role)
     value = node.get("content")
     if value is not None:
@@ -108,7 +109,7 @@ class _Sorter:
             self._add(part, index)
 
     def add_refusal(self, value: JsonNode) -> None:
-        """Add text on a separate line, after the content."""
+        """Add a refusal: text on a separate line after the content, or any other value as further content."""
         if value.kind is JsonKind.STRING:
             self._text(value, own_line=True)
         else:
@@ -238,7 +239,8 @@ def is_ambiguous(part: JsonNode) -> bool:
 
 
 def _other_kind(part: JsonNode) -> str:
-    """Return the kind of a part without a `type`. For an unreadable part, return a word that matches no rule."""
+    """Return the kind of a part without a `type`, or an empty string if it has none. For a kind that is not a string,
+    return `?`, which matches no rule."""
     values = [value for key in sorted(KINDS) if (value := part.get(key)) is not None]
     words = [
         value.text if value.kind is JsonKind.STRING else "?" for value in values if value.kind is not JsonKind.NULL
@@ -255,7 +257,8 @@ def _is_thought(part: JsonNode, kind: str) -> bool:
 
 
 def _bare(part: JsonNode, kind: str, keys: frozenset[str]) -> JsonNode | None:
-    """Return the object that a part without a `type` contains in one of these members."""
+    """Return the object that a part without a `type` contains in one of these members, or None if there is not exactly
+    one."""
     if kind:
         return None
     values = [member.value for member in part.members if member.key in keys]
@@ -263,7 +266,8 @@ def _bare(part: JsonNode, kind: str, keys: frozenset[str]) -> JsonNode | None:
 
 
 def _text_of(part: JsonNode, kind: str) -> JsonNode | None:
-    """Return the text of a text part. If the part has no type, accept only `text`."""
+    """Return the text of a text part, or None if it has none. Only a part of type `text` may have it in `value` or
+    `content`."""
     for key in ("text", "value", "content") if kind == "text" else ("text",):
         value = part.get(key)
         if value is not None and value.kind is not JsonKind.NULL:

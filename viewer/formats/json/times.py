@@ -11,12 +11,12 @@ from viewer.syntax.times import parse_time
 
 
 class StatedTime(Struct, frozen=True):
-    """A time as a record contains it."""
+    """A time that a record states."""
 
     ms: int | None = None
     """Milliseconds since 1970; None if there is no readable time."""
     at: JsonNode | None = None
-    """Where a readable time is. None if the order of times ignores it."""
+    """The value with the time; None if there is no readable time, or if the order of times ignores it."""
     problems: tuple[Problem, ...] = ()
 
 
@@ -24,7 +24,7 @@ NOT_STATED = StatedTime()
 
 
 def stated_time(node: JsonNode | None) -> StatedTime:
-    """Read a time in seconds, milliseconds, or RFC 3339."""
+    """Return the time in a value: seconds, milliseconds, or RFC 3339. An unreadable time becomes a problem."""
     if node is None:
         return NOT_STATED
     time_ms = parse_time(node)

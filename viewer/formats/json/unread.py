@@ -20,8 +20,8 @@ _NOT_A_TEXT = ("content", "refusal", "parts", "message", "kind", "part_kind", "s
 
 
 def with_inner_message(node: JsonNode) -> JsonNode:
-    """Merge `{"role": …, "message": {"content": …}}` into one object. If both objects have a member, both values are
-    kept."""
+    """Return `{"role": …, "message": {"content": …}}` merged into one object. If both objects have a member, both
+    values are kept. Any other object is returned unchanged."""
     inner = node.get("message")
     if inner is None or inner.kind is not JsonKind.OBJECT or first_of(node, ("content", "refusal")) is not None:
         return node
@@ -34,8 +34,8 @@ def with_inner_message(node: JsonNode) -> JsonNode:
 
 
 def with_text_as_content(node: JsonNode) -> JsonNode:
-    """Read the `text` of a message as its content, if the message has no content and no member that suggests another
-    meaning."""
+    """Return a message with its `text` as its content, if it has no content and no member that suggests another
+    meaning. Return any other message unchanged."""
     text = node.get("text")
     if text is None or text.kind is not JsonKind.STRING or any(node.get(key) is not None for key in _NOT_A_TEXT):
         return node
@@ -56,7 +56,7 @@ def _renamed(member: JsonMember) -> JsonMember:
 
 
 def first_text_member(node: JsonNode) -> JsonMember | None:
-    """Return the first unread member that contains text."""
+    """Return the first unread member that contains text, or None if there is none."""
     unread = (member for member in node.members if not is_known_key(member.key) and member.key not in _METADATA)
     return next((member for member in unread if has_text(member.value)), None)
 

@@ -29,7 +29,7 @@ class Use(Enum):
     REJECTED = "rejected"
     """A message of the rejected answer, or of a hidden conversation."""
     UNREAD = "unread"
-    """A message next to the list, which is not read."""
+    """A message outside the lists. It is not read."""
 
 
 class Found(Struct, frozen=True):
@@ -141,13 +141,13 @@ class MessageFinder:
             yield from (Found(message, Use.UNREAD) for message in unread_messages(member.value))
 
     def _output(self, response: JsonNode) -> list[JsonNode]:
-        """Return the items of a response that has no message list."""
+        """Return the output items of a response that has no message list, or none if any of them has no type."""
         value = response.get(self._table.items) if not self._has_list(response) else None
         items = value.items if value is not None and value.kind is JsonKind.ARRAY else []
         return items if all(item.kind is JsonKind.OBJECT and item.get("type") is not None for item in items) else []
 
     def _as_message(self, item: JsonNode) -> JsonNode:
-        """Return an item of a response that is a message. Any other item, such as a call, becomes the content of an
+        """Return an item of a response as a message. An item without a role, such as a call, becomes the content of an
         assistant message."""
         if item.get("role") is not None:
             return item

@@ -51,7 +51,7 @@ def _with_header(header: dict[str, object], array: str) -> str:
 
 
 def _encoded(value: object) -> str:
-    """Encode a value as JSON. `JsonText` stays as it is."""
+    """Return a value as JSON. `JsonText` is already JSON."""
     if isinstance(value, JsonText):
         return str(value)
     if isinstance(value, dict):
@@ -108,7 +108,7 @@ def _tool_call(message: Writable) -> dict[str, object]:
 
 
 def _content(message: Writable) -> str:
-    """Return the body as JSON. Parts that no rule covers remain parts, so they stay hidden."""
+    """Return the content of a message. Parts that no rule covers remain parts, so they stay hidden."""
     if message.message_kind == "unknown":
         value = _value(message)
         listed = f"[{message.body}]"
@@ -126,7 +126,7 @@ def _has_marks(text: str, role: str) -> bool:
 
 
 def _value(message: Writable) -> str:
-    """Return the body as its original JSON value."""
+    """Return the body as `JsonText` if it is a JSON value, or else as text."""
     return JsonText(message.body) if message.is_value and _is_json(message.body) else message.body
 
 

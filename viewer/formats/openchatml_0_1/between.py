@@ -79,7 +79,6 @@ class Outside:
             self._part.announce(self._record)
 
     def begin_frame(self, at: int) -> None:
-        """Handle the start of a frame."""
         self._leave(at)
         self._begin_item(at)
         self._framed = True
@@ -89,7 +88,6 @@ class Outside:
         self._text = _text_at(at)
 
     def close(self) -> None:
-        """Handle the end of the input."""
         self._leave(0)
 
     # Internals.

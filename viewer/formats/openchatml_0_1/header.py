@@ -97,7 +97,8 @@ def _may_become_role(line: bytes) -> bool:
 
 
 def name_in_json(text: bytes) -> str | None:
-    """Return the `name` of a call or output, if its JSON is readable and the name is valid in a header."""
+    """Return the `name` in the JSON of a call or output, or None if the JSON is unreadable or the name is invalid in a
+    header."""
     try:
         value = _VALUES.decode(text.decode("utf-8", "replace"))
     except (ValueError, RecursionError):

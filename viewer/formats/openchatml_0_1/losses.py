@@ -32,7 +32,7 @@ class Loss(Enum):
 
 
 class Said(Struct, frozen=True):
-    """What a reader recovers from the written part."""
+    """The properties of a message that a reader recovers from the written part."""
 
     channel: str | None = None
     intent: str | None = None

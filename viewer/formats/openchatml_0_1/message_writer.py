@@ -19,7 +19,7 @@ from viewer.syntax.json_text import check_json
 
 SPACE = " \t\r\n"
 ASIDE = frozenset({"injected", "subagent", "replayed", "notice"})
-"""Kinds of text that no speaker wrote. They are written with an intent that is never displayed, so they stay hidden."""
+"""Kinds of text that no speaker wrote. They are written with the intent `debug`, so they stay hidden."""
 _HIDING_INTENTS = ("debug", "status")
 _PREAMBLE_ENDINGS = frozenset(ending.value for ending in PREAMBLE_ENDINGS)
 
@@ -59,7 +59,7 @@ def write_part(message: Writable, losses: Losses) -> Written:
 
 
 def refuse_tokens(message: Writable, tokens: frozenset[str]) -> None:
-    """Refuse a body with text that would be read as a control token."""
+    """Raise `RefusedError` if the body contains text that would be read as a control token."""
     if any(token in message.body for token in tokens):
         raise RefusedError(
             f"Message {message.number} has a control token of OpenChatML 0.1 in its body, which cannot be escaped."

@@ -120,7 +120,8 @@ class Frame:
         return bool(self._unclosed) or not is_user_safe(now)
 
     def finish(self, ending: Ending, end: int, stop: Span | None = None) -> int | None:
-        """End the frame, close its messages, and return the number of the last one."""
+        """End the frame, close its messages, and return the number of the last one, or None if it was never
+        reported."""
         if self._is_thought and stop and not self._template.is_open:
             self._miss_end(stop[0])
         self._template.finish(stop[0] if stop else end)
@@ -137,17 +138,14 @@ class Frame:
 
     @property
     def header(self) -> Header:
-        """The header of the text in the frame."""
         return self._header
 
     @property
     def part(self) -> Part:
-        """The current part."""
         return self._part
 
     @property
     def parts(self) -> list[Part]:
-        """The parts that have ended."""
         return self._parts
 
     @property
@@ -156,13 +154,11 @@ class Frame:
         return self._part.header.channel is not Channel.FINAL
 
     def begin_block(self, part: Part, at: int) -> None:
-        """End the current part and begin a new one, whose mark is at this offset."""
         self._leave_part(at)
         part.broke_out = self.broke_out or bool(self._unclosed)
         self._part = part
 
     def end_block(self, end: int) -> None:
-        """End the current part. Text begins at this offset."""
         self._end_part()
         self._part = Part(self._header, self.start, end, Begins.AT_TEXT, broke_out=self._part.broke_out)
 
@@ -212,8 +208,8 @@ class Frame:
         )
 
     def _output_header(self) -> Header:
-        """Return the header of an output, even in a user frame, where some programs put it. The name in the JSON takes
-        precedence; the name of the frame is kept as an extra attribute."""
+        """Return the header of an output. Its role is `tool` even in a user frame, where some programs put outputs. The
+        name in the JSON takes precedence; the name of the frame is kept as an extra attribute."""
         given = self.head.name
         return replace(
             self._header,

@@ -32,7 +32,7 @@ _IN_HEADER = token_set("im_start", "im_end", "file_separator", *FILL_IN, *_ALL_M
 
 
 class OpenChatML01Reader:
-    """A state machine. Each state is a method that returns True to continue."""
+    """Reads OpenChatML 0.1 with a state machine. Each state is a method that returns True to continue."""
 
     def __init__(self, record: Recorder, options: ReadOptions) -> None:
         self._record = record

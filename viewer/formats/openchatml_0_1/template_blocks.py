@@ -95,7 +95,6 @@ class TemplateBlocks:
             self._unmatched(text, mark)
 
     def finish(self, end: int) -> None:
-        """Handle the end of the frame."""
         self._report_late(end)
         self._pair = None
 

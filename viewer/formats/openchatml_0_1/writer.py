@@ -55,7 +55,6 @@ class _Writer:
         """True if the last written fill-in ended in whitespace."""
 
     def write(self, message: Writable) -> None:
-        """Write the next message."""
         if message.transcript != self._transcript:
             self.end_transcript()
             self._begin_transcript(message.transcript)
@@ -68,7 +67,6 @@ class _Writer:
             self._write_frame(message)
 
     def end_transcript(self) -> None:
-        """End the current transcript."""
         if self._transcript is None:
             return
         self._end_item()

@@ -46,7 +46,7 @@ class Reading(Struct):
 
 def read_request(prompt: list[Segment], output: list[Segment], *, is_cut: bool, options: ReadOptions) -> Reading:
     """Read a prompt, and the output that continues it. If the prompt is cut off, or does not end in an answer, read
-    only the prompt."""
+    only the prompt. Without a known template, both become hidden messages."""
     text = SourceText(prompt)
     format = _format_of(text.data)
     if format is None:

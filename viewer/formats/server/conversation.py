@@ -1,4 +1,5 @@
-"""Relate logged requests as conversations: if a request extends an earlier one, only its new messages are recorded."""
+"""Combine logged requests into conversations: if a request extends an earlier one, only its new messages are
+recorded."""
 
 from __future__ import annotations
 
@@ -74,7 +75,7 @@ class Conversation:
         self._goes_on = False
 
     def add_unreadable(self, span: Span, literal: Literal) -> int:
-        """Write an unreadable record, as a hidden message."""
+        """Write an unreadable record as a hidden message, and return the number of the message."""
         self._begin_if_none(span)
         pieces = [Piece(*each.span(0, len(each.data)), each.coding) for each in literal.segments]
         where = (pieces[0].start, pieces[-1].end) if pieces else span
@@ -87,7 +88,7 @@ class Conversation:
         self._record.report(rule, reason, *span, self._record.last_number or None)
 
     def close(self) -> None:
-        """End the input."""
+        """Write the remaining stray text at the end of the input."""
         self._flush()
 
     def _begin_if_none(self, span: Span) -> None:
@@ -143,7 +144,7 @@ class Conversation:
         self._emit(reading, 0, 0, outcome)
 
     def _boundary(self, reading: Reading) -> int:
-        """Return the index of the first message in the output."""
+        """Return the index of the first message in the output, or the number of messages if there is no output."""
         for index, message in enumerate(reading.messages):
             end = message.pieces[-1].end if message.pieces else message.span[1]
             if end > reading.prompt_length:

@@ -138,8 +138,8 @@ def _inside(bounds: list[int], start: int, end: int) -> range:
 
 
 def _segments(parts: Sequence[Part], bounds: list[int], raw: bytes, start: int) -> Made:
-    """Return the text of a literal, split where the line was split. The text ends before an escape that the split made
-    unreadable."""
+    """Return the segments of a literal, split where the line was split, and whether they are complete. They end before
+    an escape that the split made unreadable."""
     segments: list[Segment] = []
     end = start + len(raw)
     runs = [(start + low, start + high, text) for low, high, text in python_runs(raw) if text is not None]

@@ -156,7 +156,7 @@ def plain_line(line: bytes, at: int) -> LogLine:
 
 
 def wrapped_line(node: JsonNode, line: bytes, at: int) -> LogLine | None:
-    """Return the line in a JSON wrapper of a container runtime."""
+    """Return the line in a JSON wrapper of a container runtime, or None for any other object."""
     value = wrapper_of(node)
     if value is None or value.kind is not JsonKind.STRING or not value.closed:
         return None

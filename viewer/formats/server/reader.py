@@ -80,7 +80,6 @@ class ServerLogReader:
         self._joiner = Joiner(LONGEST_LINE)
 
     def feed(self, data: bytes) -> None:
-        """Read the next bytes of the input."""
         *lines, rest = data.split(b"\n")
         for line in lines:
             self._line += line + b"\n"
@@ -89,7 +88,7 @@ class ServerLogReader:
         self._line += rest
 
     def close(self) -> None:
-        """End the input."""
+        """Write the requests that still wait for output at the end of the input."""
         if self._line:
             self._end_line()
         for parts in self._joiner.rest():

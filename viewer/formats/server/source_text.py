@@ -44,7 +44,6 @@ class _InJson:
         self._outer, self._inner, self._start = outer, inner, start
 
     def source_of(self, meant: int, last: bool) -> int:
-        """Return the source offset of a decoded byte; with `last`, the offset after it."""
         at = self._start + self._inner.source_of(meant, last)
         return self._outer.source_of(max(0, at - last), last)
 
@@ -72,7 +71,6 @@ class _Shifted:
         self._outer, self._start = outer, start
 
     def source_of(self, meant: int, last: bool) -> int:
-        """Return the source offset of a decoded byte; with `last`, the offset after it."""
         if self._outer is None:
             return meant + last
         return self._outer.source_of(self._start + meant, last)

@@ -1,4 +1,4 @@
-"""Google's Agent Development Kit: sessions, lists, and streams of events, and evaluation sets."""
+"""Google's Agent Development Kit: sessions, lists of events, streams of events, and evaluation sets."""
 
 from __future__ import annotations
 
@@ -61,7 +61,8 @@ _EVENT = (
     RecordRule((has("content.parts"),), Kind.UNKNOWN, "user", _CONTENT, PARTS, time="timestamp"),
     RecordRule((has("author"), lacks("content.parts")), None, faults=_FAULTS, also=_MESSAGE),
 )
-"""An agent with a branch prepares text for the next agent while other agents are working as well."""
+"""The rules for an event. Agents with a branch work in parallel and only prepare text for the next agent, so their text
+is hidden."""
 
 
 def _either(snake: str) -> str:

@@ -84,7 +84,8 @@ def _of(step: Step, id: str) -> dict[str, Any]:
 
 
 _FOLLOWS: dict[str, Any] = {"stream": Stream(Step.ADD, by_chunks=True), "time": "timestamp"}
-"""A chunk without an ID, which continues the message or call of the chunk right before it."""
+"""The fields of the rules for a chunk without an ID, which continues the message or call of the chunk right before
+it."""
 _HAS_ID = When("messageId", kind=JsonKind.STRING)
 _HAS_CALL_ID = When("toolCallId", kind=JsonKind.STRING)
 

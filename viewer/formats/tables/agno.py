@@ -106,7 +106,7 @@ _RUNS = (
     RecordRule((has(_IS_MEMBER),), None),
     *_RUN,
 )
-"""Rules for a run in a session. A run with `parent_run_id` is that of a team member, which counts as a sub-agent."""
+"""Rules for a run in a session. A run with `parent_run_id` belongs to a team member, which counts as a sub-agent."""
 _LISTS = ("runs", "memory.runs")
 
 AGNO = RecordFormat(

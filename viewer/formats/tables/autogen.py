@@ -92,7 +92,8 @@ _STATE = (
     RecordRule((has("agent_state"), lacks(_IN_STATE)), Kind.UNKNOWN, "", "agent_state"),
     RecordRule((has("message_thread|agent_state"),), None),
 )
-"""The state of a group chat's manager contains the messages of the chat. The contexts of the agents repeat them."""
+"""The rules for an agent's state. The state of a group chat's manager contains the messages of the chat. The contexts
+of the other agents repeat them."""
 _TYPES = frozenset(
     {
         *("TextMessage", "MultiModalMessage", "StopMessage", "HandoffMessage", "ThoughtEvent", "ToolCallRequestEvent"),

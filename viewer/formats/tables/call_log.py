@@ -186,7 +186,8 @@ _PIPELINE = (
     ),
     RecordRule((has("generated_text"),), None),
 )
-"""Without messages, the text may begin with the prompt."""
+"""The rules for the output of a pipeline. Generated text that is not a list of messages is hidden, because it may begin
+with the prompt."""
 _OPEN = RecordRule(
     (ends("data.prompt|prompt", *OPEN_THOUGHTS),),
     None,

@@ -131,7 +131,7 @@ def chat_rules(role: str = "role", body: str = "content", **facts: Any) -> tuple
 
 
 def object_rule(role: str, body: str, *roles: str) -> RecordRule:
-    """Return the rule for a message whose content is an object, which no format documents."""
+    """Return the rule for a message whose content is an object. No format documents such content, so it is hidden."""
     fault = Fault(body, default=(W_PART_UNKNOWN, None))
     return RecordRule(
         (is_(role, *roles), When(body, kind=JsonKind.OBJECT)), Kind.UNKNOWN, f"@{role}", body, faults=(fault,)

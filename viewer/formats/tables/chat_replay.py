@@ -38,7 +38,7 @@ _IS_ANSWER = (
     is_("response.type", "success", "ChatMLSuccess"),
 )
 _STRINGS = (PartRule((is_("value.type", "stateful_marker"),), None),)
-"""Rules for an answer, which is a list of strings. Stateful markers are omitted."""
+"""Rules for the parts of an answer that is a list. Stateful markers are omitted."""
 _FAILED = (W_RUN_ERROR, "api")
 _LOG = (
     RecordRule((has("thinking.text"),), Kind.THOUGHT, "assistant", "thinking.text", goes_on=True),

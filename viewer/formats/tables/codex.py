@@ -79,7 +79,7 @@ _REPLAY = Narrowing(
 )
 """The history of a forked session. All of its lines are written again at the same moment."""
 _OTHER_AGENT = Narrowing(Kind.SUBAGENT)
-"""The prompts of a sub-agent come from another agent, which also receives its answers."""
+"""Hides the session of a sub-agent. Its prompts come from another agent, which also receives its answers."""
 
 _META_RULES = (
     RecordRule((_META,), None, starts=True, session="payload.id", goes_on=True),

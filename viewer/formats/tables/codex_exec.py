@@ -24,7 +24,7 @@ from viewer.rules.run import W_RUN_ERROR
 _DONE = is_("type", "item.completed")
 _ITEM = is_("type", "item.started", "item.updated", "item.completed")
 _GROWS: dict[str, Any] = {"merge": Merge(Mode.REPLACE, "item.id", _DONE)}
-"""An item is written again whenever it changes."""
+"""Merges the records of an item, because Codex writes an item again whenever it changes."""
 _ERROR = (W_RUN_ERROR, "unknown")
 _CALLS = {
     "command_execution": "command",
@@ -32,14 +32,14 @@ _CALLS = {
     "file_change": "changes",
     "web_search": "query|action",
 }
-"""The member that contains the arguments of a call."""
+"""The members that contain the arguments of a call, by the type of the item."""
 _ANSWERS = {
     "command_execution": "aggregated_output",
     "mcp_tool_call": "result.content|result|error.message|error",
     "file_change": "status",
     "web_search": "status|action",
 }
-"""The member that contains the reply to a call."""
+"""The members that contain the reply to a call, by the type of the item."""
 _OUTCOMES = Outcomes(
     ok=("item.exit_code=0", "item.status=completed"),
     failed=("item.exit_code!=0", "item.status=failed", "item.error"),

@@ -44,7 +44,7 @@ _REQUEST = (
     RecordRule((has("suffix"),), Kind.UNKNOWN, "user", "suffix", goes_on=True),
     RecordRule((has("prompt"),), Kind.UNKNOWN, "user", "prompt"),
 )
-"""A program wrote the prompt, possibly with a template."""
+"""The rules for a request. The prompt is hidden, because a program wrote it, possibly with a template."""
 _ASKS = (has("prompt"), lacks("choices"), lacks("content"), lacks("messages"), lacks("role"), lacks("response"))
 
 # Responses.
@@ -112,7 +112,7 @@ _LLAMA = tuple(
     )
     for stops in (flag("stop"), When("stop", true=False))
 )
-"""The last record repeats the prompt."""
+"""The rules for responses of llama.cpp. The last record of a stream repeats the prompt."""
 _ERROR = (
     RecordRule(
         (has("error"),),

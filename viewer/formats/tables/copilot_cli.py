@@ -43,7 +43,7 @@ _INJECTED = (
     RecordRule((has("data.attachments[0]"),), Kind.INJECTED, "user", "data.attachments", **_TIME),
 )
 _CALL: dict[str, Any] = {"call_id": "toolCallId", "name": "name|toolName", "merge": Merge(Mode.PARTS, "toolCallId")}
-"""A call occurs twice: in a message, and in the record of its start."""
+"""The fields of the rules for a call, which occurs twice: in a message, and in the record of its start."""
 _HIDDEN_PARTS = (
     RecordRule(
         (),

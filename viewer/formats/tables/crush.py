@@ -52,7 +52,7 @@ _PARTS = (
         also=(PartRule((has("data.message"),), Kind.NOTICE, "data.message&data.details"),),
     ),
 )
-"""The database wraps the members of a part in `data`."""
+"""The rules for the parts of a message. In the database, the members of a part are inside `data`."""
 _FINISH = (
     Fault(
         "parts[-1].reason|parts[-1].data.reason",

@@ -103,8 +103,8 @@ _EVENTS = (
     ),
     RecordRule((_STREAM, _RESULT), Kind.REPLAYED, "assistant", "result"),
 )
-"""With partial output, an answer first arrives in pieces, which have a time but no call, and then as a whole. Only the
-whole answer is read. The result record repeats all answers."""
+"""The rules for the output of the CLI. With partial output, an answer first arrives in pieces, which have a time but no
+model call ID, and then as a whole. Only the whole answer is read. The result record repeats all answers."""
 
 CURSOR = RecordFormat(
     name="cursor",

@@ -22,8 +22,8 @@ from viewer.model.messages import Kind
 
 _MESSAGE = is_("type", "message")
 FOR_THE_MODEL = (has("visibility|message.visibility"), is_not("visibility|message.visibility", "both", "user"))
-"""Conditions for a message that the user does not see. Without its first record, a Droid session may be mistaken for
-one of Pi."""
+"""Conditions for a message that the user does not see. Pi's table has them too, because a Droid session without its
+first record may be mistaken for one of Pi."""
 _COMMON: dict[str, Any] = {"body": "message.content", "time": "timestamp"}
 OF_SUBAGENTS = "callingSessionId|parentSessionId|calling_session_id"
 _STATES = ("todo_state", "session_end", "token_usage", "settings_change")

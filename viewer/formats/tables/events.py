@@ -42,7 +42,7 @@ _STREAMS = {
     "response.shell_call_command": Family.CALL,
     "response.apply_patch_call_operation_diff": Family.CALL,
 }
-"""Each of these has a `.delta` and a `.done` event."""
+"""The kind of text in each stream, by the name of the stream. Each stream has `.delta` and `.done` events."""
 
 _WITHOUT_TEXT = (
     "response.in_progress",
@@ -117,7 +117,7 @@ INCOMPLETE = {
     "max_output_tokens": (W_RUN_INCOMPLETE, "max-tokens"),
     "content_filter": (W_RUN_ERROR, "content-filter"),
 }
-"""Reports, by the reason why a response is incomplete."""
+"""The problems to report, by the reason why a response is incomplete."""
 
 _OF_DELTA = frozenset(
     {

@@ -31,7 +31,7 @@ from viewer.rules.run import W_RUN_ERROR
 from viewer.syntax.json_text import JsonKind
 
 _MERGE = Merge(Mode.PARTS, "id")
-"""A record with a known ID repeats the message and adds to it."""
+"""Merges the records of a message. A record with a known ID repeats the message and adds to it."""
 _COMMON: dict[str, Any] = {"time": "timestamp", "merge": _MERGE}
 _OUTPUT = "result[0].functionResponse.response.output"
 

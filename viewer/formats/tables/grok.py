@@ -119,8 +119,8 @@ _HISTORY = (
         ),
     ),
 )
-"""Only a prompt with an index was typed by the user. All other prompts come from the program, most of them with a
-reason."""
+"""The rules for the messages of a history. The user typed only the prompts with an index. All other prompts come from
+the program, most of them with a reason."""
 
 _OF_OTHERS = ("uuid", "role", "session_id", "sessionId", "message", "id")
 

@@ -60,7 +60,7 @@ _ENTRY = (
     *(RecordRule(when, None, starts=True, faults=(_STATUS,), also=_EXCHANGE) for when in _CALLS),
     RecordRule((has("request"),), None, faults=(Fault("request", default=(I_RECORD_UNKNOWN, None)),)),
 )
-"""A request that does not look like a model call is skipped, whatever its URL."""
+"""The rules for an entry. A request that does not look like a model call is reported and skipped, whatever its URL."""
 
 HAR = RecordFormat(
     name="har",

@@ -175,7 +175,7 @@ _HISTORY = (
     RecordRule((is_("role", "user"),), Kind.SAID, "user", "parts", _A2A_PARTS, merge=Merge(Mode.REPEAT), once=True),
     RecordRule((), Kind.REPLAYED, "assistant", "parts"),
 )
-"""The messages of a task. The user's messages may also be in an earlier record."""
+"""The rules for the messages of a task. The user's messages may also be in an earlier record."""
 _STATUS = "result.status.message.parts"
 _ADDRESSING = (
     *("completed", "input-required", "auth-required"),

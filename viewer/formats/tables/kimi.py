@@ -201,7 +201,7 @@ _HISTORY = (
     ),
     *chat_rules(parts=(PartRule((is_("type", "think"),), Kind.THOUGHT, "think"), *PARTS)),
 )
-"""The context file next to a session: the messages as the model received them."""
+"""The rules for the context file next to a session, which contains the messages as the model received them."""
 _OLD_TYPES = frozenset(
     {
         *("TurnBegin", "TurnEnd", "StepBegin", "ContentPart", "ToolCall", "ToolCallPart", "ToolResult"),

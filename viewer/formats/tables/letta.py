@@ -79,7 +79,6 @@ _MONOLOGUE = (PartRule((_IS_TEXT,), Kind.THOUGHT, "text"), *_THOUGHTS, *_CALLS)
 
 
 def _from_user(when: tuple[When, ...], **facts: Any) -> tuple[RecordRule, ...]:
-    """Return the rules for user messages."""
     typed, other = _packaged("content")
     return (
         RecordRule((*when, *typed), Kind.SAID, "user", "content.message", split=True, **facts),
@@ -92,7 +91,7 @@ def _from_user(when: tuple[When, ...], **facts: Any) -> tuple[RecordRule, ...]:
 # API messages.
 
 _GROWS = Merge(Mode.APPEND, "otid|id", consecutive=True)
-"""A stream of tokens repeats the record with the next piece."""
+"""Merges the records of a message. A stream of tokens repeats the record with the next piece."""
 _FACTS: dict[str, Any] = {"time": "date|created_at"}
 
 
@@ -300,7 +299,8 @@ _AGENT = (
     ),
     RecordRule((_IS_AGENT,), None),
 )
-"""Only the newest type of agent answers in the text of a message. All other types call a tool to send a message."""
+"""The rules for an agent file. Only the newest type of agent answers in the text of a message. All other types call a
+tool to send a message."""
 
 
 def _wrapped(holder: str) -> tuple[Inner, ...]:

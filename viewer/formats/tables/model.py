@@ -230,7 +230,7 @@ class Alone(Enum):
 
 
 class Narrowing(Struct, frozen=True):
-    """The kind that said text gets, beginning with a certain record."""
+    """A change of the kind of said text, beginning with a certain record."""
 
     kind: Kind
     until: tuple[When, ...] = ()
@@ -384,7 +384,7 @@ class RecordRule(Struct, frozen=True):
 
 
 class Signature(Struct, frozen=True):
-    """The common properties of a format's records."""
+    """The properties by which a record of a format is recognized."""
 
     score: int
     need: tuple[str, ...] = ()

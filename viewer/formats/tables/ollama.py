@@ -87,7 +87,7 @@ MESSAGES = (
 
 _INSTRUCTION = RecordRule((has("system"),), Kind.INSTRUCTION, role="system", body="system")
 _PROMPT = RecordRule((has("prompt"),), Kind.UNKNOWN, role="user", body="prompt")
-"""A program wrote the prompt, possibly with a template."""
+"""The rule for a prompt. It is hidden, because a program wrote it, possibly with a template."""
 
 OLLAMA = RecordFormat(
     name="ollama",

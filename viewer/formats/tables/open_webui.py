@@ -29,7 +29,7 @@ _COMMON: dict[str, Any] = {"time": "timestamp"}
 _USER, _ASSISTANT = is_("role", "user"), is_("role", "assistant")
 _ITEMS = Items()
 _OUTPUT = (*_ITEMS.messages({}, {}), _ITEMS.reasoning(), *_ITEMS.calls(), *_ITEMS.replies())
-"""The rules for the items of an answer, which its content repeats as one string."""
+"""The rules for the items of an answer. The content of the message repeats the answer as one string."""
 
 
 _PARTS = (

@@ -107,7 +107,7 @@ _SEEN = (
     (is_(_PARENT, _ROOT),),
     (lacks(_PARENT), is_(_AGENT, "build", "plan")),
 )
-"""The conditions under which the user sees a session: it has no parent or, if no event announced it, its agent is one
+"""The conditions for a session that the user sees: the session has no parent or, if no event announced it, has an agent
 that talks to the user."""
 _SERVER_PART: dict[str, Any] = {
     "body": "properties.part",

@@ -26,7 +26,7 @@ from viewer.rules.run import W_RUN_ERROR, W_RUN_INCOMPLETE
 
 _PARTS = (TEXT, *MEDIA)
 _REPLY_MERGE = Merge(Mode.PARTS, "llm_response_id")
-"""The events of parallel calls all repeat the thought of the reply."""
+"""Merges the events of one reply. The events of parallel calls all repeat the thought of the reply."""
 _ERRORS = {
     **dict.fromkeys(("LLMRateLimitError", "RateLimitError"), (W_RUN_ERROR, "rate-limit")),
     **dict.fromkeys(("LLMAuthenticationError", "AuthenticationError"), (W_RUN_ERROR, "auth")),

@@ -246,7 +246,8 @@ _LOGFIRE_RULES = (
     ),
     *(RecordRule((), each=f"{at}[]", rules=_LOGGED_EVENT, time=_START) for at in _LOGGED),
 )
-"""Spans from Logfire before it adopted the GenAI conventions, and from the first version of Pydantic AI."""
+"""The rules for spans from Logfire before it adopted the GenAI conventions, and from the first version of Pydantic
+AI."""
 
 # Tools, documents, and spans without messages.
 

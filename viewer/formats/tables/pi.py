@@ -56,7 +56,7 @@ _ERROR = RecordRule((has("message.errorMessage"),), Kind.NOTICE, "system", "mess
 _ENTRY, _END = is_("type", "message"), is_("type", "message_end")
 _GROWS = is_("type", "message_start", "message_update")
 _UPDATES = Merge(Mode.PARTS, "message.timestamp")
-"""An event repeats the message so far."""
+"""Merges the events of a message, each of which repeats the message so far."""
 _SUBAGENT = Narrowing(Kind.SUBAGENT)
 _CALLING = "callingSessionId|calling_session_id"
 """The members in which Droid names the session that started this one. A Droid session may be mistaken for one of Pi."""

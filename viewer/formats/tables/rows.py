@@ -72,7 +72,7 @@ _ANSWERED = has(
 )
 """The condition that the row has an answer. Without the other half, a prompt or an answer may be anything."""
 _PROMPT_LISTS = ("prompt[]", "input.messages[]")
-"""A prompt given as a list. A prompt that is a string is a copy of the start of a list."""
+"""The paths of prompts that are lists. A prompt that is a string is a copy of the start of a list."""
 _PROMPT = (*_PROMPT_LISTS, "prompt")
 _WHOLE = ("chosen", "chosen_messages", "preferred_output")
 """Answers that may be whole conversations."""

@@ -25,7 +25,8 @@ _TIMES = (
     ((When("send_date", kind=JsonKind.NUMBER),), "send_date"),
     ((), ""),
 )
-"""How a time is written. Earlier versions wrote it in words, without a time zone."""
+"""Conditions on the form of a time, with the path of the time. Earlier versions wrote times in words, without a time
+zone; those are not read."""
 _INVOKED = (
     RecordRule(
         (has("id"),),

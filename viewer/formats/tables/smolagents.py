@@ -69,7 +69,7 @@ _ERRORS = Fault(
     },
     (W_RUN_ERROR, "unknown"),
 )
-"""After most errors, the agent tries again."""
+"""The problem to report for an error. After most errors, the agent tries again, so nothing is reported."""
 _IS_STEP = has(_NUMBER)
 _FAILED = Outcomes(failed=("error",))
 
@@ -149,7 +149,8 @@ _STEP = (
     RecordRule((has("task"), only("task", "task_images")), Kind.SAID, "user", "task", split=True),
     RecordRule((has("task"),), Kind.UNKNOWN, "user", "task"),
 )
-"""A step of the memory. An answer after too many steps is final too; early versions have no flag for final answers."""
+"""The rules for a step of the memory. An answer after too many steps is final too; early versions have no flag for
+final answers."""
 _STEPS = "steps|messages"
 _RUN = (
     RecordRule((has(_STEPS),), None, starts=True, goes_on=True),
@@ -185,7 +186,7 @@ _RECORD = (
     ),
     *_answer("prediction"),
 )
-"""A record of a run on the GAIA benchmark, in which the agent receives more than the question."""
+"""The rules for a record of a run on the GAIA benchmark, in which the agent receives more than the question."""
 _OUTPUTS = "model_output|action_output|code_action|observations|llm_output|model_output_message|tool_calls[0].function"
 _OTHERS = ("messages", "role", "type", "source", "history")
 

@@ -81,7 +81,7 @@ _SUSPECT = lazy_regex(
     rf"|(?<=\#)[ \t\xa0]*{_HIDDEN_WORD}[ \t]*(?=[\r\n])"
     r"))(?P<other>(?!))?"
 )
-"""Matches other lines that may begin with a label of text that nobody spoke, however it is written."""
+"""Matches other lines that may begin with a label for unspoken text, in any spelling."""
 _STEP = lazy_regex(
     r"(?mi:^)[ \t*_]{0,4}(?i:thought|action(?: input)?|observation|system)(?: \d{1,3})?[ \t*_]{0,4}[:：]"
 )

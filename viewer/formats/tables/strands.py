@@ -47,4 +47,4 @@ STRANDS = RecordFormat(
     ),
     usage=(anthropic("metrics.accumulated_usage"),),
 )
-"""A redacted message is loaded with its new text."""
+"""The replacement of a redacted message is read, and the original stays hidden."""

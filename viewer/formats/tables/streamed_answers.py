@@ -80,7 +80,8 @@ _RESPONSE_EVENTS = (
     ),
     RecordRule((starts("type", "response."),), None),
 )
-"""The last event contains the whole answer. The text in an earlier event may be a thought."""
+"""The rules for the events of the Responses API. The last event contains the whole answer. The text in an earlier event
+may be a thought."""
 _GEMINI = (
     *_pieces(
         (is_("candidates[0].content.role", "model"), lacks("candidates[1]")),

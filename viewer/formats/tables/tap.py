@@ -66,7 +66,7 @@ _COMPLETIONS = (
     RecordRule((has("suffix"),), Kind.UNKNOWN, "user", "suffix", goes_on=True),
     RecordRule((has("prompt"),), Kind.UNKNOWN, "user", "prompt", goes_on=True),
 )
-"""A program wrote the prompt, possibly with a template."""
+"""The rules for a request with a prompt. The prompt is hidden, because a program wrote it, possibly with a template."""
 
 _REQUESTS = {
     "chat": _CHAT,

@@ -31,7 +31,7 @@ _CALLS = RecordRule(
     rules=(RecordRule((), Kind.CALL, "assistant", "arguments", call_id="id", name="name"),),
     whole=True,
 )
-"""The simulated user also calls tools."""
+"""The rule for calls. The simulated user also calls tools."""
 _RESULT = RecordRule(
     (_TOOL, lacks("tool_messages")),
     Kind.REPLY,

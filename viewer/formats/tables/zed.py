@@ -21,7 +21,7 @@ _FAILED = Outcomes(failed=("is_error",))
 _TEXT = PartRule((has("Text"),), Kind.SAID, "Text")
 _IMAGE = PartRule((has("Image"),), Kind.SAID, label=True)
 _USER = (_TEXT, PartRule((has("Mention"),), Kind.INJECTED, "Mention.content"), _IMAGE)
-"""A mention is a file, a symbol, or the like, with its content."""
+"""The rules for the parts of a user message. A mention is a file, a symbol, or the like, with its content."""
 _AGENT = (
     _TEXT,
     PartRule((has("Thinking"),), Kind.THOUGHT, "Thinking.text"),

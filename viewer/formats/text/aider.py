@@ -16,7 +16,7 @@ from viewer.reading.recorder import Recorder
 _SESSION = b"# aider chat started at "
 _TYPED = re.compile(rb"####(?: |$)")
 _TOKENS = b"> Tokens:"
-"""The prefix of the line after an answer."""
+"""The prefix of the line with the token counts, which follows an answer."""
 _THOUGHT = re.compile(rb"[ \t]*<(think|thinking|thought|reasoning)(?:\s[^<>]*)?>", re.IGNORECASE)
 _TITLED = "► **THINKING**".encode()
 _TITLED_END = "► **ANSWER**".encode()

@@ -18,7 +18,7 @@ _USER, _ASSISTANT = Header("user", channel=Channel.FINAL), Header("assistant", c
 _THOUGHT = Header("assistant", channel=Channel.ANALYSIS, channel_given="analysis", kind=Kind.THOUGHT)
 _CALL = Header("assistant", channel=Channel.COMMENTARY, channel_given="commentary", kind=Kind.CALL)
 _OTHER = Header("assistant", channel=Channel.FINAL, kind=Kind.UNKNOWN)
-"""A plug-in or a program."""
+"""The header of text from a plug-in or a program."""
 _ABOUT = re.compile(rb"---|# .*|\*\*[A-Z][a-z]+:\*\* .*|[A-Za-z_]+: .*")
 """A line about the chat, before its first message."""
 _FOLDED, _UNFOLDED = b"<details>", b"</details>"

@@ -33,7 +33,8 @@ GRAMMAR = TextGrammar(
 
 
 def read_beginning(reader: TextReader) -> State | None:
-    """Use the first marker to decide whether the input is a conversation or a completion."""
+    """Use the first marker to decide whether the input is a conversation or a completion. Return the next state, or
+    None if more bytes are needed."""
     cursor = reader.cursor
     is_log = _begins_with_event(cursor, False)
     if is_log is None:
@@ -96,7 +97,7 @@ def _begin_stripped(reader: TextReader, limit: int) -> State:
 
 def read_stripped(reader: TextReader) -> State | None:
     """Guess where messages begin: at each `assistant` that a channel word directly follows. All guessed messages are
-    hidden."""
+    hidden. Return the next state, or None if more bytes are needed."""
     cursor = reader.cursor
     data, base = cursor.window.data, cursor.window.base
     match = _SEPARATOR.search(data, cursor.scan - base)

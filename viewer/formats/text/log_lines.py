@@ -43,6 +43,5 @@ class LogLines:
             self._events.grow()
 
     def close(self, at: int) -> None:
-        """Handle the end of the input."""
         if self._events is not None:
             self._events.close(at)

@@ -30,7 +30,7 @@ class MarkTokens(TokenSet):
         self._all = lazy_regex(b"|".join([*map(re.escape, longest_first), MARK.pattern]))
 
     def search(self, window: Window, start: int, end: int | None = None) -> Token | None:
-        """Return the first token or mark at or after an offset."""
+        """Return the first token or mark at or after an offset, or None if there is none."""
         limit = len(window.data) if end is None else end - window.base
         if self._left:
             self._left -= 1

@@ -54,7 +54,7 @@ def grammar_of_version(version: str | None) -> TextGrammar:
 
 @cache
 def _without_call_ids(grammar: TextGrammar) -> TextGrammar:
-    """Return the grammar, which then ignores call IDs unless they are part of it."""
+    """Return the grammar, changed to ignore call IDs unless they are part of it."""
     if "call_id" in grammar.header.attributes:
         return grammar
     return replace(grammar, header=replace(grammar.header, ignored=frozenset({"call_id"})))

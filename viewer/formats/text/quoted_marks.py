@@ -14,7 +14,7 @@ _LITERAL, _END_LITERAL = b"<|literal|>", b"<|endliteral|>"
 
 
 def refuse_quoted_marks(messages: Iterable[Writable], target: str) -> None:
-    """Raise an error if quoted marks in a shown message would hide text in a format without escapes."""
+    """Raise `RefusedError` if quoted marks in a shown message would hide text in a format without escapes."""
     for message in messages:
         if message.source_text in (None, message.body) or not message.visible:
             continue

@@ -158,7 +158,7 @@ class TemplateFrame:
         return not self._blocks.is_open and self._speaker in self.template.open_ended
 
     def finish(self, ending: Ending, end: int, stop: Span | None = None) -> int | None:
-        """End the frame, close its messages, and return the number of the last one."""
+        """End the frame, close its messages, and return the number of the last one, or None if there are none."""
         self._blocks.finish(stop[0] if stop else end)
         self.part.certain |= self._speaker in (Speaker.TOOL, None) and not self.parts and self.head.complete
         self._end_part()
@@ -174,7 +174,6 @@ class TemplateFrame:
     # Interface for the marks of templates.
 
     def begin_block(self, part: Part, at: int) -> None:
-        """End the current part and begin a new one, whose mark is at this offset."""
         self._end_part()
         assert part.block is not None
         kind = _KIND_OF[part.block.kind]
@@ -187,7 +186,6 @@ class TemplateFrame:
         self.part = part
 
     def end_block(self, end: int) -> None:
-        """End the current part. Text begins at this offset."""
         self._end_part()
         self.part = self._text(end)
 

@@ -50,7 +50,7 @@ def _header_tokens(name: str) -> TokenSet:
 
 
 class TemplateReader:
-    """A state machine. Each state is a method that returns True to continue."""
+    """Reads a chat template with a state machine. Each state is a method that returns True to continue."""
 
     def __init__(self, record: Recorder, template: Template) -> None:
         self._record = record
@@ -72,7 +72,6 @@ class TemplateReader:
         """True if the input ended inside an answer, which a completion would continue."""
 
     def feed(self, data: bytes) -> None:
-        """Read the next bytes of the input."""
         self._window.append(data)
         while self._state(False):
             pass
@@ -81,7 +80,6 @@ class TemplateReader:
         self._window.drop(self._at)
 
     def close(self) -> None:
-        """End the input."""
         while self._state(True):
             pass
         if self._frame:
@@ -92,7 +90,7 @@ class TemplateReader:
     # Between frames.
 
     def _begin_first(self, ended: bool) -> bool:
-        """Open the frame that comes before the first mark."""
+        """Open the frame that comes before the first mark. Return False if more bytes are needed."""
         if not self._window.data:
             return False
         speaker = self._template.begins_with
@@ -168,7 +166,7 @@ class TemplateReader:
         return False
 
     def _head(self, end: int, *, is_whole: bool) -> Head:
-        """Read the words up to this offset."""
+        """Return the header from the words up to this offset."""
         span = (self._at, end)
         words = self._window.text(*span).decode("utf-8", "replace").split()
         role = words[0] if words else ""

@@ -39,7 +39,7 @@ _GLM = lazy_regex(rb"\[gMASK\]|<\|observation\|>")
 
 
 def find_sign(text: bytes) -> Sign | None:
-    """Return the first mark of a template, if the text uses a template."""
+    """Return the first mark of a template, or None if the text uses no template."""
     found = _FRAMES.search(text)
     if found is None:
         return None

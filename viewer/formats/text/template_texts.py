@@ -145,7 +145,7 @@ def _is_tool(node: JsonNode) -> bool:
     return _has_text(node, "name") or (function is not None and _has_text(function, "name"))
 
 
-# Gemma.
+# ChatML and Gemma.
 
 
 _OLD_PARTS = {

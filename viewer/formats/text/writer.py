@@ -271,7 +271,8 @@ def _writes_channels(format: str) -> bool:
 
 
 def _as_written(message: Writable) -> str | None:
-    """Return the body as in the source, if it means the same and no token in it depends on the text after it."""
+    """Return the body as in the source, or None if it would be read differently, contains a control token that takes
+    effect, or changes the meaning of the text after it."""
     text = message.source_text
     if text is None or text.endswith("<"):
         return None

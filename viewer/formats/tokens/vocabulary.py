@@ -108,7 +108,8 @@ def load_vocabulary() -> Vocabulary | None:
 
 
 def load_encoder(path: str) -> Encoder:
-    """Load a vocabulary file, which has a base64 token and its ID on each line. This needs the extra `tokens`."""
+    """Return the encoder for a vocabulary file, which has a base64 token and its ID on each line. Raise `ViewerError`
+    if the file is unusable or the extra `tokens` is missing."""
     try:
         tiktoken = importlib.import_module("tiktoken")
     except ImportError:

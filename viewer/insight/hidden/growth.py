@@ -174,8 +174,8 @@ class Texts(Struct, frozen=True):
 
 
 def _have_common(shown: Keys, at: Positions, hidden: Keys, places: Positions, near: Positions) -> NDArray[np.bool_]:
-    """Return a flag for each position: false if no content word near it is also near its counterpart. This check is
-    fast, and true for few positions."""
+    """Return a flag for each position: false if no content word near it is also near its counterpart. The check is
+    fast, and few flags are true."""
     have: NDArray[np.bool_] = _signs_near(shown, at, near) & _signs_near(hidden, places, near) != 0
     return have
 

@@ -56,7 +56,7 @@ _POWERS, _INVERSE = _powers(_BASE), _powers(pow(_BASE, -1, 1 << 64))
 
 
 def _mixed(sums: Hashes) -> Hashes:
-    """Spread the bits, and clear those for the kind of word."""
+    """Return the hashes with their bits spread, and with the bits for the kind of word cleared."""
     bits = (sums ^ sums >> _HALF) * _MIX
     bits ^= bits >> _HALF
     bits &= ~_KIND
@@ -203,5 +203,5 @@ def weight_of(key: int) -> float:
 
 
 def is_content(key: int) -> bool:
-    """True if the key is that of a word that carries meaning."""
+    """True for the key of a word that carries meaning."""
     return key & CONTENT != 0

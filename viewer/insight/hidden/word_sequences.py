@@ -87,7 +87,7 @@ class Words:
 
     @cached_property
     def listed(self) -> list[int]:
-        """The keys of the words."""
+        """The keys of the words, as a list."""
         keys: list[int] = self.keys.tolist()
         return keys
 

@@ -19,7 +19,7 @@ Text = str | int | None
 
 
 class UsageAt(Struct, frozen=True):
-    """Token usage in a shape."""
+    """Where the records of a shape report token usage."""
 
     rule: int
     """The index of the usage rule in the table."""
@@ -48,7 +48,7 @@ class UsageAt(Struct, frozen=True):
 
     @property
     def holes(self) -> Iterator[int]:
-        """The holes with token usage."""
+        """The holes with numbers or strings of the token usage."""
         for number in self.numbers:
             yield from number[1] if number is not None else ()
         yield from (each for each in (self.key, self.model) if isinstance(each, int))
@@ -210,7 +210,7 @@ class FactFinder:
         return value is None or value.kind is JsonKind.NULL
 
     def _at(self, node: JsonNode, keys: Iterable[str]) -> JsonNode | None:
-        """Follow these member names and return the value, or None."""
+        """Return the value that these member names lead to, or None if there is none."""
         value: JsonNode | None = node
         for key in keys:
             if value is None:

@@ -42,7 +42,7 @@ class ItemShapes:
         return reading.drafts if reading is not None else None
 
     def match(self, rule: RecordRule, data: bytes | bytearray, at: int) -> Matched | None:
-        """Return the match of an item of a known shape at an index, or None if there is none."""
+        """Return the match of the item at an index, or None if the item has no known shape."""
         return self._shapes_of(rule).match(data, at)
 
     def _shapes_of(self, rule: RecordRule) -> RecordShapes:
@@ -86,5 +86,5 @@ def _inner_of(format: RecordFormat, each: str) -> Iterator[str | Inner]:
 
 
 def has_only_drafts(reading: RecordReading) -> bool:
-    """True if the reading of an item changes nothing but the messages."""
+    """True if the reading of an item has no effect other than its drafts."""
     return not (reading.starts or reading.exchanges or reading.is_aside or reading.done)

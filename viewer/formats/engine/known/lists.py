@@ -33,7 +33,7 @@ from viewer.syntax.json_text import JsonNode
 MOST_TRIALS = 64
 MOST_FRAMES = 8
 MOST_FOLLOWERS = 8
-"""How many shapes of items to try after each shape."""
+"""The maximum number of item shapes to try after each shape."""
 _KnownItems = dict[tuple[int, bytes, int], "tuple[list[ListItem], int] | None"]
 _EACH = re.compile(r"(\w+)\[\]")
 
@@ -60,7 +60,7 @@ class ListItem(Struct, frozen=True):
     regs: Regs
     """The spans of the item and of its holes."""
     known: Matched | None = None
-    """The match by the usual pattern, if the strict one does not match."""
+    """The match of the usual pattern; None if the item was found by a strict pattern."""
 
 
 class MatchedList(Struct, frozen=True):
@@ -123,7 +123,8 @@ class ListShapes:
         return None if around is None else MatchedList(frame, around, items)
 
     def _items_at(self, frame: ListFrame, data: bytes | bytearray, place: int) -> tuple[list[ListItem], int] | None:
-        """Return the items that start at an index, and the index after their list."""
+        """Return the items that start at an index, and the index after their list; None if an item has no known
+        shape."""
         items: list[ListItem] = []
         between, last = frame.between, None
         while True:
@@ -240,7 +241,8 @@ class ListShapes:
 
 @lru_cache(256)  # independent of inputs, so `clear_caches` may keep it
 def _readable_lists(format: RecordFormat) -> dict[str, RecordRule]:
-    """Return the members with lists whose items are read independently of everything else, each with its rule."""
+    """Return the rules that read the items of a list independently of everything else, by the name of the list's
+    member."""
     is_plain = format.spans is None and format.events is None and not format.session and format.threads is None
     if not is_plain or format.history is not None or format.replays is not None or format.hooks.renew is not None:
         return {}
@@ -267,7 +269,8 @@ def _steps_of(at: str, name: str) -> bool:
 
 
 def _names_entered(at: str) -> Iterator[Step]:
-    """Yield the members inside which a path looks up something, other than the items of a list."""
+    """Yield the names of the members inside which a path looks up values. A path to the items of a list does not
+    count."""
     choices = (steps for each in at.split("&") for steps in path(each).choices)
     return (steps[0] for steps in choices if steps[1:] not in ((), (EACH,)))
 

@@ -1,4 +1,4 @@
-"""Search tree of patterns: patterns that begin alike share their beginning, which is matched only once."""
+"""Search tree of patterns: patterns that begin alike share a branch, which is matched only once."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class _Branch(Generic[Value]):
         """The values of the patterns that end here."""
 
     def use(self, parts: Parts) -> None:
-        """Set the parts, and what is derived from them."""
+        """Set the parts and everything derived from them."""
         self.parts = parts
         self.first = parts[0][0]
         """The bytes with which every match begins."""
@@ -49,7 +49,7 @@ class _Branch(Generic[Value]):
 
 
 class ShapeTree(Generic[Value]):
-    """Finds values by the byte patterns that they were added with."""
+    """Stores values by byte patterns, and finds those whose patterns match."""
 
     def __init__(self) -> None:
         self._branches: list[_Branch[Value]] = []
@@ -75,8 +75,9 @@ class ShapeTree(Generic[Value]):
     def find(
         self, data: bytes | bytearray, at: int, take: Callable[[Value, Regs, int], Result | None]
     ) -> Result | None:
-        """Return the first result of `take` for the patterns that match at an index. `take` receives a value, the spans
-        of the holes, and the end of the match. The most recently found patterns are tried first."""
+        """Return the first result of `take` for the patterns that match at an index, or None if every result is None.
+        `take` receives a value, the spans of the holes, and the end of the match. The most recently found patterns are
+        tried first."""
         return self._find(self._branches, data, at, (), take)
 
     def _find(

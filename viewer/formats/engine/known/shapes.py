@@ -41,12 +41,12 @@ from viewer.syntax.times import parse_decoded_time
 from viewer.syntax.utf8 import is_utf8
 
 MOST_TRIALS = 128
-"""The maximum number of records that are tried as shapes. An input that needs more gets no further shapes."""
+"""The maximum number of attempts to make a shape from a record. After that, an input gets no further shapes."""
 SEEN_BEFORE = 2
 """The number of earlier records with the same members that make a shape worthwhile."""
 MOST_OUTLINES = 1024
 MOST_OUTLINED = 16
-"""The number of list items that are compared before a shape is made."""
+"""The maximum number of list items that an outline includes."""
 LONGEST_SHAPE = 16 * 1024
 LONGEST_LEARNED = 256 * 1024
 """The maximum length in bytes. No shape is made from a longer record."""
@@ -72,12 +72,12 @@ Place = tuple[int, int]
 Mix = str | int | tuple[str | int, ...] | None
 """A string with holes: the numbers of the holes, and the text between them. None if there is no string."""
 _AS_A_WHOLE = (Coding.LABEL, Coding.OPAQUE, Coding.JSON_VALUE)
-"""Codings that cover a string with its quotes, whatever its content."""
+"""Codings of pieces that cover a string including its quotes, whatever its content."""
 _SIGNS = {byte: chr(byte) if byte in b"{[" else "a" for byte in range(0x21, 0x7F) if byte not in b'"\\'}
 """For each printable ASCII byte that may begin a string, except a backslash, the sign of the string, which shows
 whether the string may be JSON."""
 _INDENTED = re.compile(rb'"(?>[ ]|\\[nrtf])*+([!#-\[\]-~]|\\["\\/])')
-"""A string up to the first character of its text that is certainly not whitespace."""
+"""A pattern for the start of a string, up to the first character that is certainly not whitespace."""
 _OPEN_FLAGS = SOURCES | TAGS | STATES
 """Members that seldom hide a message. Their strings may differ as long as none of them hides the message."""
 MOST_VERDICTS, LONGEST_JUDGED = 1024, 256
@@ -154,7 +154,7 @@ class Said(Struct, frozen=True):
 
 
 class _Check(Struct, frozen=True):
-    """A hole whose text must begin like the text in the first record, as far as that may be deciding."""
+    """A hole whose text must begin like that in the first record, as far as its beginning may be deciding."""
 
     hole: int
     beginnings: tuple[tuple[str, ...], ...]
@@ -357,7 +357,7 @@ class Shape:
         return texts
 
     def strings(self, texts: list[str | None]) -> dict[str, str | None]:
-        """Return the known strings by path."""
+        """Return the strings at the known paths, given the strings in the holes."""
         strings = self._strings
         if self._string_holes:
             strings = dict(strings)
@@ -366,7 +366,8 @@ class Shape:
         return strings
 
     def given_fields(self, texts: list[str | None]) -> dict[str, object] | None:
-        """Return the members that are not part of a message, if they are kept and known."""
+        """Return the members that are not part of a message, or None if they are not kept or must be read from the
+        record."""
         if self.fields is None:
             return None
         return {key: self._field(value, texts) for key, value in self.fields.items()}
@@ -519,7 +520,7 @@ def _guards_of(holes: list[_Hole]) -> tuple[_Guard, ...]:
 
 
 def is_usual(reading: RecordReading) -> bool:
-    """True if a reading consists only of drafts, and possibly ends messages."""
+    """True if a reading contains only what shapes support: drafts, ended messages, and a few simple flags."""
     is_more: object = reading.steps or reading.faults or reading.begun or reading.narrows
     is_more = is_more or reading.cancels or reading.begins or reading.left or reading.rewind_turns or reading.rewind_to
     return not is_more and reading.unknown is None and reading.session is None
@@ -589,7 +590,7 @@ def holes_in(mix: Mix) -> Iterator[int]:
 
 
 def _containers(node: JsonNode) -> Iterator[int]:
-    """Yield where the objects and arrays in a value begin."""
+    """Yield the offsets of a value, if it is an object or array, and of all objects and arrays in it."""
     if node.kind in (JsonKind.OBJECT, JsonKind.ARRAY):
         yield node.start
     for inner in (*node.items, *(member.value for member in node.members)):
@@ -605,7 +606,7 @@ def _strings_at(node: JsonNode, starts: set[int]) -> Iterator[JsonNode]:
 
 
 class _DiffersError(Exception):
-    """The value in a hole changed more than its own place in the result."""
+    """A value in a hole affects more than its own place in the result, so the record cannot have a shape."""
 
 
 class _Learner:
@@ -685,8 +686,8 @@ class _Learner:
         return parts, self._holes, shape, compared
 
     def _note_equal_holes(self) -> tuple[int | str, ...]:
-        """Note which of the compared strings are equal. Return the holes that contain compared strings, and the
-        compared strings outside holes."""
+        """Note which compared strings in holes are equal. Return the numbers of these holes, followed by the compared
+        strings outside holes."""
         compared: list[int | str] = []
         first: dict[str, int] = {}
         starts = self._deciding.compared

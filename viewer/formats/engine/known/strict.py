@@ -1,4 +1,4 @@
-"""Strict patterns of shapes: a record that matches one has no value that may be deciding, so its shape is
+"""Strict patterns of shapes: if a record matches one, none of its values can change how it is read, so its shape is
 certain."""
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ _INDENT = rb"(?>[ ]|\\[nrtf])*+"
 _NOT_INDENT = rb"\xc2|\xe1|\xe2|\xe3\x80\x80|\xef\xbb\xbf"
 """Bytes that may begin other whitespace."""
 _WORD = r"[ !#-\[\]-~]+"
-"""Text that has no escapes in JSON."""
+"""Printable ASCII text that needs no escapes in JSON."""
 _FACT = rb'"(?![\[{])[!#-\[\]-~]++"'
-"""A short string, such as an ID: ASCII without whitespace or escapes."""
+"""A short string, such as an ID: printable ASCII without whitespace or escapes that does not begin with `{` or `[`."""
 _MINUTE = rb"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:"
 _TIME = rb'"' + _MINUTE + rb'[0-5][0-9]\.[0-9]{3}Z"'
 _COUNT = rb"(?:0|[1-9][0-9]{0,14}+)(?![0-9.eE])"
@@ -33,14 +33,14 @@ class StrictHole(Struct, frozen=True):
     words: tuple[str, ...]
     """Words with which the text must not begin."""
     is_flag: bool = False
-    """True if another string in the hole might hide a message."""
+    """True if a different string in the hole might hide the message."""
 
 
 def strict_parts(
     parts: Parts, holes: list[StrictHole], facts: set[int], times: set[int], counts: set[int]
 ) -> Parts | None:
     """Return the parts of a strict pattern, or None if there is none. `facts` are the holes with short strings, `times`
-    those of them with times, and `counts` the holes with token counts."""
+    those that contain times, and `counts` the holes with token counts."""
     found: list[tuple[bytes, bytes]] = []
     for number, (verbatim, _) in enumerate(parts, 1):
         if number > len(holes):
@@ -86,7 +86,8 @@ def _spelled(first: str) -> bytes:
 
 
 def _leading(sign: str) -> bytes:
-    """Return a lookahead that accepts only strings with this sign."""
+    """Return a lookahead for strings that begin, after whitespace, with this bracket or, if `sign` is none, with no
+    bracket."""
     if sign in ("{", "["):
         return rb'(?="' + _INDENT + re.escape(sign.encode()) + rb")"
     return rb'(?="' + _INDENT + rb'(?:\\["\\/]|(?!' + _NOT_INDENT + rb')[^\x00-\x20"\[{\\\x7f]))'

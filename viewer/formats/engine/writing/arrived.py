@@ -40,7 +40,8 @@ class Arrived:
                 self._tail = self._tail[-_LONGEST_MARK:] + data.strip(b'"')
 
     def look(self, role: str) -> bool:
-        """True if the text so far has marks. In that case, nothing more is shown before the text is split."""
+        """True if the text so far has, or may have, marks. In that case, nothing more is shown before the text is
+        split."""
         if not self.is_marked and may_be_split(self._tail):
             self._looked += 1
             self.is_marked = self._looked > _MOST_LOOKS or bool(self.parts(role))

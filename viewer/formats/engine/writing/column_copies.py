@@ -51,7 +51,7 @@ def takes_copy(copies: CopyPairs, draft: Draft, at: int, number: int) -> int | N
 
 
 def whole_text(text: Mix, data: bytes | bytearray, regs: Regs) -> str:
-    """Return the text of a message, given the text with holes in it."""
+    """Return a text with its holes filled from a record."""
     if isinstance(text, str):
         return text
     parts = text if isinstance(text, tuple) else (text or 0,)

@@ -77,7 +77,7 @@ class Session(Struct):
     """The session of the current transcript."""
     begin: Begin
     begin_new: Callable[[JsonNode], None]
-    """A function that begins a transcript."""
+    """A function that begins a transcript unconditionally."""
     tree: RecordTree | None
     conversation: Conversation | None
 
@@ -369,7 +369,7 @@ class ColumnWriter:
     def _twin(
         self, ready: list[_Ready], place: int, draft: Draft, data: bytes | bytearray, base: int, at: int
     ) -> _Ready | None:
-        """Return the record after the one at `place` if it repeats that one's message, `draft`, or None."""
+        """Pair `draft` with the record after `place` if that repeats it. Return that record, or else None."""
         if place + 1 == len(ready):
             return None
         one, next = ready[place], ready[place + 1]
@@ -382,7 +382,7 @@ class ColumnWriter:
         return next
 
     def _completion(self, ready: list[_Ready], place: int, session: Session, at: int) -> _Ready | None:
-        """Return the next record if it replaces the text of a record's call, and ends the call."""
+        """Return the record after `place` if it completes the call in the record there, or else None."""
         if place + 1 == len(ready) or session.tree is not None or session.conversation is not None:
             return None
         one, next = ready[place], ready[place + 1]
@@ -589,7 +589,6 @@ def _identity(line: Line, data: bytes | bytearray, regs: Regs, texts: Texts) -> 
 
 
 def _report(batch: ClosedBatch, said: Said, row: int, ends: list[int]) -> None:
-    """Report the problems of a message."""
     number = batch.first + row
     for one in said.problems_in(ends):
         batch.found.append((row, Found(one.rule, one.reason, one.start, one.end, number)))

@@ -72,7 +72,7 @@ class CopyPairs:
         self.wait(draft, at, self._emit(draft) if is_settled else self._open_hidden(draft), is_settled=is_settled)
 
     def is_settled_alone(self, draft: Draft) -> bool:
-        """True if no other occurrence changes the kind of this one."""
+        """True if no other occurrence can change the kind of this one."""
         copy = draft.rule.copy
         assert copy is not None
         return draft.kind not in (Kind.SAID, Kind.REPLY) or (copy.primary and not self._needs_copy(draft))
@@ -100,7 +100,7 @@ class CopyPairs:
 
     @property
     def is_settled(self) -> bool:
-        """True if no occurrence is hidden until it has a partner."""
+        """True if no occurrence is hidden while it waits for a partner."""
         return all(waiting.is_settled for waiting in self._waiting)
 
     def forget_quietly(self, at: int) -> bool:
@@ -160,7 +160,6 @@ class CopyPairs:
             self._settle_alone(self._waiting.pop(0))
 
     def close(self) -> None:
-        """End the transcript."""
         self.settle()
         self._had_copy.clear()
         self._last.clear()
@@ -178,7 +177,8 @@ class CopyPairs:
         return copy.primary and self._alone.get(copy.group, Alone.ITSELF) is not Alone.ITSELF
 
     def partners(self, draft: Draft) -> list[Waiting]:
-        """Return the occurrence with the same text or, for a primary record, the occurrences that repeat its parts."""
+        """Return the earlier occurrences to pair with this one: one with the same text or, failing that, the copies of
+        parts of a primary record, or the primary record of which this is a partial copy."""
         copy, texts = draft.rule.copy, texts_of(draft)
         assert copy is not None
         is_primary = copy.primary
@@ -189,7 +189,6 @@ class CopyPairs:
         return found
 
     def pair(self, draft: Draft, partners: list[Waiting]) -> None:
-        """Pair an occurrence with earlier ones."""
         copy, partner = draft.rule.copy, partners[0]
         assert copy is not None
         self._last[copy.group, draft.role] = partner
@@ -272,7 +271,7 @@ def _is_plainly_shown(draft: Draft) -> bool:
 
 
 def _is_same(one: Draft, other: Draft) -> bool:
-    """True if two whole occurrences are the same. Replies are identified by their call."""
+    """True if two occurrences that fit each other are the same as a whole. Replies to the same call always are."""
     return one.kind is Kind.REPLY or one.text.strip() == other.text.strip()
 
 

@@ -29,7 +29,7 @@ class _Reply(Struct):
 
 
 class GrowingMessages:
-    """The messages of one transcript that are built from more than one record."""
+    """Builds the messages of one transcript that consist of more than one record."""
 
     def __init__(self, messages: DraftMessages, is_repeated: Callable[[Draft], bool]) -> None:
         self._messages = messages
@@ -40,7 +40,7 @@ class GrowingMessages:
         """The replies whose text may grow."""
         self._growing: dict[tuple[str, ...], OpenMessage] = {}
         self._same: dict[tuple[str, ...], dict[tuple[str, ...], None]] = {}
-        """The messages that grow, by rule and key."""
+        """The keys of the growing messages, grouped by rule and record key."""
         self._consecutive: dict[tuple[str, ...], None] = {}
         """The growing messages that end as soon as any other message arrives."""
 

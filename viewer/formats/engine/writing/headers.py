@@ -37,22 +37,22 @@ class DraftHeaders:
         self._unanswered.clear()
 
     def has_call(self, call_id: str | None) -> bool:
-        """True if a call with this ID was read."""
+        """True if a call with this ID and a tool name has been read."""
         return call_id in self._tools
 
     def tool_of(self, call_id: str | None) -> str | None:
-        """Return the tool of the call with this ID, if it was read."""
+        """Return the tool of the call with this ID, or None if no such call has been read."""
         return self._tools.get(call_id or "")
 
     def note_call(self, call_id: str | None, name: str | None) -> None:
-        """Note a call whose header is known."""
+        """Remember the tool of a call, and that the call has no reply yet."""
         if call_id:
             if name:
                 self._tools[call_id] = full_tool_name(name)
             self._unanswered[call_id] = None
 
     def note_reply(self, call_id: str | None) -> None:
-        """Note a reply whose header is known."""
+        """Remember that a call has its reply."""
         self._unanswered.pop(call_id or "", None)
 
     def take_unanswered(self) -> list[str]:
@@ -62,7 +62,8 @@ class DraftHeaders:
         return unanswered
 
     def of(self, draft: Draft) -> Header:
-        """Return the header for the message of a draft."""
+        """Return the header for the message of a draft, and note a call or reply. Text of an unknown speaker becomes
+        unknown."""
         kind = draft.kind
         if kind is Kind.CALL:
             return self._call(draft)

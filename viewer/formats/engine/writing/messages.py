@@ -63,7 +63,7 @@ class RowOrder:
         self._last = is_answer, number, span
 
     def end(self) -> None:
-        """End the row."""
+        """End the row, and report its last message if that is not an answer."""
         if self._last is not None and not self._last[0]:
             self._report(*self._last[1:])
         self._last = None
@@ -85,11 +85,9 @@ class DraftMessages:
         self._row_order = RowOrder(self._report_order) if has_order else None
 
     def start(self) -> None:
-        """Begin a transcript."""
         self._prompts.clear()
 
     def begin_record(self, source: Source | None) -> None:
-        """Begin a record."""
         self.source = source
         self.has_prompt = False
 
@@ -101,7 +99,7 @@ class DraftMessages:
             self._prompts = deque([*self._prompts][: -len(prompts)], maxlen=MOST_TURNS)
 
     def close(self) -> None:
-        """Handle the end of the input or of the transcript."""
+        """End the current row at the end of the input or of the transcript."""
         if self._row_order is not None:
             self._row_order.end()
 
@@ -142,7 +140,7 @@ class DraftMessages:
         return bool(marked)
 
     def note(self, header: Header, number: int, span: Span) -> None:
-        """Note a message that was written."""
+        """Check the order of a message that was written, and remember it if it is a prompt."""
         if self._row_order is not None:
             self._row_order.add(header, number, span)
         if is_prompt(header):
@@ -152,12 +150,12 @@ class DraftMessages:
     # Text with template marks.
 
     def is_marked(self, draft: Draft) -> bool:
-        """True if the text is split at marks."""
+        """True if the text of the draft has template marks at which it is split."""
         return bool(self._split(draft, draft.role))
 
     def _marked(self, draft: Draft, role: str) -> list[ContentPart]:
-        """Return the parts of text with template marks. They are kept, because the bytes are only available while the
-        record is being read."""
+        """Return the parts of text with template marks, or none for any other draft. The draft keeps the parts, because
+        the bytes are only available while the record is being read."""
         if draft.kind is not Kind.SAID or role not in SPOKEN or draft.is_open:
             return []
         if draft.marked is None:
@@ -176,7 +174,7 @@ class DraftMessages:
     # Messages that stay open.
 
     def open(self, draft: Draft) -> OpenMessage:
-        """Begin a message that may grow."""
+        """Begin a message that may grow, and return its state."""
         pieces = self._unmarked(draft)
         number = self._record.open(
             self._headers.of(draft), draft.span[0], pieces, time_ms=draft.time_ms, time_at=draft.time_at
@@ -185,13 +183,13 @@ class DraftMessages:
         return OpenMessage(number, pieces, draft.text, draft.span[1], draft=draft)
 
     def open_hidden(self, draft: Draft) -> int:
-        """Begin a message that stays hidden until it is settled."""
+        """Begin a message that stays hidden until it is settled, and return its number."""
         header = self._headers.of_hidden(draft)
         self._marked(draft, draft.role)
         return self._record.open(header, draft.span[0], draft.pieces, time_ms=draft.time_ms, time_at=draft.time_at)
 
     def replace(self, known: OpenMessage, draft: Draft) -> OpenMessage:
-        """Replace an open message with another record."""
+        """Replace the content of an open message with that of a later record. Return the new state of the message."""
         if known.draft is not None:
             draft.name = draft.name or known.draft.name
         draft.pieces = draft.pieces or known.pieces
@@ -211,12 +209,14 @@ class DraftMessages:
         self._record.grow(known.number, draft.pieces, first)
 
     def continue_with(self, known: OpenMessage, draft: Draft) -> OpenMessage:
-        """Continue a message with the text of the next one, so that both become a single message."""
+        """Continue a message with the text of the next one, so that both become a single message. Return its new
+        state."""
         self._record.grow(known.number, draft.pieces, len(known.pieces))
         return OpenMessage(known.number, [*known.pieces, *draft.pieces], known.text + draft.text, draft.span[1])
 
     def settle(self, number: int, draft: Draft) -> None:
-        """Close a message with the header and the content of its draft."""
+        """Close a message with the header and the content of its draft. Text with template marks becomes several
+        messages."""
         header = self._headers.of(draft)
         marked = self._marked(draft, header.role)
         if not marked:
@@ -236,7 +236,7 @@ class DraftMessages:
             self.report(part.reports, number)
 
     def end(self, known: OpenMessage) -> None:
-        """Close a message that no longer grows."""
+        """Close a message that no longer grows, and report it if it is truncated."""
         ending = Ending.OPEN if known.must_end else Ending.END
         if known.must_end:
             self._record.report(E_STREAM_TRUNCATED, "event-stream", known.end, known.end, known.number)
@@ -258,12 +258,11 @@ class DraftMessages:
     # Diagnostics.
 
     def report(self, problems: list[Problem], number: int) -> None:
-        """Report problems of a message."""
         for problem in problems:
             self._record.report(problem.rule, problem.reason, problem.start, problem.end, number)
 
     def report_outcome(self, draft: Draft, number: int) -> None:
-        """Report that a tool failed, if the draft is a reply with such an outcome."""
+        """Report the outcome of a reply if its tool failed, timed out, or was cancelled."""
         found = outcome_report(draft)
         if found is not None and draft.outcome_span is not None:
             self._record.report(*found, *draft.outcome_span, number)
@@ -278,12 +277,12 @@ class DraftMessages:
 
 
 def is_prompt(header: Header) -> bool:
-    """True for text that the user typed."""
+    """True for the header of text that the user typed."""
     return header.role == "user" and header.kind is Kind.SAID and not header.thread
 
 
 def outcome_report(draft: Draft) -> tuple[Rule, str | None] | None:
-    """Return the rule and reason for reporting that a tool failed, or None if it did not."""
+    """Return the rule and the reason to report if a tool failed, timed out, or was cancelled, or else None."""
     is_reply = draft.kind is Kind.REPLY and draft.outcome is not None
     return _OUTCOME_RULES.get(draft.outcome) if is_reply and draft.outcome is not None else None
 

@@ -51,7 +51,6 @@ class Line(Struct):
     is_split: bool
     """True if a hook may split the text."""
     text: Mix
-    """The text of the draft."""
     id: Mix
     name: Mix
     thread: Mix
@@ -68,7 +67,7 @@ class Line(Struct):
     hidden: Header | None = None
     """The header that hides the message until another record confirms it."""
     header: Header | None = None
-    """The header, if it is the same for all messages."""
+    """The header, if all messages of the shape share it; otherwise None."""
 
 
 class Plan(Struct, eq=False):
@@ -94,7 +93,6 @@ class Plan(Struct, eq=False):
     part: Line | None
     """The message, if the record is a part of a reply."""
     has_prompt: bool
-    """True if a message is a prompt."""
     usage: tuple[tuple[UsageAt, int], ...]
     """The reported token usage. Each item includes the number of messages in the record that come after the message to
     which the usage belongs."""
@@ -120,7 +118,7 @@ class Plan(Struct, eq=False):
 
 
 def text_of(mix: Mix, texts: Mapping[int, str | None]) -> str | None:
-    """Return a string whose holes are filled with these strings."""
+    """Return a string with its holes filled with these strings, or None if it has no value."""
     if type(mix) is int:
         return texts[mix]
     return None if mix is None else mixed(mix, texts)

@@ -67,7 +67,7 @@ class DraftWriter:
         self._prefill: OpenMessage | None = None
         """The last message, if it may be the start of the next answer."""
         self._said: OrderedDict[tuple[str, str], None] = OrderedDict()
-        """The latest text of each speaker, if records of the format repeat text."""
+        """The latest text, with its speaker, if records of the format repeat text."""
         self._repeats = _repeats(format)
         self._unknown: set[str] = set()
         self._is_begun = False
@@ -139,7 +139,7 @@ class DraftWriter:
         self._messages.close()
 
     def add(self, reading: RecordReading, node: JsonNode, source: Source | None, begin: Callable[[int], None]) -> None:
-        """Write the reading of one record. `begin` starts another transcript within the record."""
+        """Write what was read from one record. `begin` starts another transcript within the record."""
         self._at += 1
         self._messages.begin_record(source)
         self._copies.forget_before(self._at)
@@ -196,7 +196,8 @@ class DraftWriter:
         return len(reading.steps)
 
     def grown_by(self, step: StreamStep) -> Piece | None:
-        """Return the piece of text that a step adds to a reply, if the next records may be read together with it."""
+        """Return the piece of text that a step adds to a reply if the next records may be read together with it, or
+        else None."""
         is_plain = self._copies.is_idle and not self._usage.has_stated
         return self._streams.grown_by(step) if is_plain else None
 
@@ -270,7 +271,6 @@ class DraftWriter:
             self._note_texts(draft.role, texts_of(draft))
 
     def _note_texts(self, role: str, texts: Iterable[str]) -> None:
-        """Note what a speaker said."""
         for text in texts:
             self._said[role, text] = None
             self._said.move_to_end((role, text))

@@ -17,7 +17,7 @@ LONGEST_OPEN = 1024
 """The maximum length in bytes of an object whose values may differ."""
 MOST_ROW_HOLES = 64
 SHORTEST_LITERAL = 64
-"""Longer text is compared as a whole instead of being part of a pattern."""
+"""The minimum length in bytes of text that is compared literally instead of being part of a pattern."""
 _FIXED = frozenset({"version", "error", "role", "author", "content", "refusal", "response", "response_obj", "usage"})
 """Members whose values may matter beyond the header of the transcript. If such a value is an object, the values inside
 it do not matter."""
@@ -113,7 +113,7 @@ def _copy_at(
 
 
 class _Token(Struct, frozen=True):
-    """A part of an object that may differ: a value, or a message."""
+    """A part that may differ between objects: a value, or a message."""
 
     start: int
     end: int

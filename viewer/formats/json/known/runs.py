@@ -150,7 +150,7 @@ class MessageRuns:
         return found
 
     def _match_row(self, data: bytes | bytearray, first: int, row: Row, tail: bytes) -> MatchedRow | None:
-        """Return the transcript at an index if its bytes match a row and known shapes."""
+        """Return the transcript at an index if its bytes match a row and known shapes, or else None."""
         match_next = self._shapes.match_next
         messages: list[Matched] = []
         values: list[bytes] = []

@@ -160,7 +160,7 @@ class Guard:
 
 
 def _agrees(node: JsonNode, role: str) -> bool:
-    """True unless the author of a message has a different role from the message."""
+    """True unless the `author` of a message names a role other than that of the message."""
     author = node.get("author")
     given = author.get("role") if author is not None else None
     return given is None or given.kind is not JsonKind.STRING or given.text == role
@@ -193,7 +193,7 @@ class Said(Struct, frozen=True):
     values: tuple[int, ...]
     """The numbers of the holes with values of extra attributes."""
     places: tuple[int, ...]
-    """The indices in the header of the attributes in `values`, which are empty there."""
+    """The indices in the header of the attributes that `values` fills. Their values there are empty."""
 
 
 class Shape:
@@ -223,7 +223,7 @@ class Shape:
         self.time_quotes = time_quotes
         """The number of bytes on either side that belong to the time: 1 for the quotes of a string, otherwise 0."""
         self.next = self
-        """The shape that followed this one the last time."""
+        """The shape of the message that last followed a message of this shape."""
         self.headers: dict[tuple[int, str], Header] = {}
         """The headers completed with names, by the number of the message and the names."""
 
@@ -401,7 +401,7 @@ def stated_ms(shape: Shape, found: re.Match[bytes]) -> int | None:
 
 
 def time_span(shape: Shape, found: re.Match[bytes]) -> Span:
-    """Return where the time of an object is."""
+    """Return the indexes of the time of an object, including the quotes of a string."""
     start, end = found.span(shape.time)
     return start - shape.time_quotes, end + shape.time_quotes
 
@@ -539,7 +539,6 @@ def _nested(node: LazyNode) -> bytes | None:
 
 
 def _source_of(node: LazyNode) -> bytes:
-    """Return the source text of a value."""
     base = node.line.base
     return node.line.data[node.start - base : node.end - base]
 
@@ -682,7 +681,8 @@ def _begins_divided(texts: list[LazyNode], role: str) -> bool:
 
 
 def _pattern(node: LazyNode, holes: list[_Hole]) -> bytes | None:
-    """Return a pattern for the bytes of a message with a subpattern for each hole, or None if it would be too long."""
+    """Return a pattern for the bytes of a message with a subpattern for each hole, or None if it would be too long or
+    have too many holes."""
     data, base = node.line.data, node.line.base
     if len(holes) > MOST_HOLES:
         return None

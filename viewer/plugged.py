@@ -1,4 +1,4 @@
-"""Lookup of plug-in tables, called by the format registry. The program connects the plug-ins."""
+"""Lookup of plug-in tables for the format registry. The program connects it to the plug-ins."""
 
 from __future__ import annotations
 

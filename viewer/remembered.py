@@ -21,8 +21,7 @@ def key_of(name: str, secret: str) -> str:
 
 
 def may_remember(state: str, name: str) -> bool:
-    """True if the state file may have an entry for a file. If the state file has an unusual form, always
-    True."""
+    """True if the state file may have an entry for a file. Always True if the state file has an unusual form."""
     try:
         descriptor = os.open(state, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:  # an unreadable state file has no entries

@@ -10,7 +10,8 @@ _PACKAGE = Path(__file__).parent
 
 
 def bundled(*names: str) -> Path:
-    """Return the path of a bundled file or folder, such as `bundled("samples", "tour.ocml")`."""
+    """Return the path of a bundled file or folder, such as `bundled("samples", "tour.ocml")`. Raise `ViewerError` if it
+    is missing."""
     for home in (_PACKAGE, _PACKAGE.parent):
         path = home.joinpath(*names)
         if path.exists():

@@ -44,9 +44,8 @@ def interrupt_at_once() -> Iterator[None]:
 
 
 def raise_again(lost: BaseException | None) -> bool:
-    """Send a signal again shortly after its handler raised inside a destructor, where Python drops the exception.
-
-    Return False if the exception does not come from a signal."""
+    """Send a signal again shortly after its handler raised inside a destructor, where Python drops the exception, and
+    return True. Return False if the exception does not come from a signal."""
     if isinstance(lost, KeyboardInterrupt):
         number = int(signal.SIGINT)
     elif isinstance(lost, SystemExit) and isinstance(lost.code, int) and lost.code - 128 in FATAL:

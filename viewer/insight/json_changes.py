@@ -16,7 +16,7 @@ from viewer.syntax.json_text import is_too_deep
 from viewer.syntax.json_tree import number_value
 
 LONGEST_VALUE = 16 * 1024 * 1024
-"""The maximum length in characters. A longer body is compared as text."""
+"""The maximum length of a JSON text in characters. A longer body is compared as text."""
 _PLAIN_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
 _CONTAINERS = ("{", "[")
 
@@ -29,7 +29,7 @@ class PathChange(Struct, frozen=True):
     change: str
     """`added`, `removed`, `changed`, `type`, `spelling`, or `order`."""
     old: object
-    """The old value, or None if there is none. Not sanitized."""
+    """The old value, or None for an addition. For `order`, the keys of both objects in the old order. Not sanitized."""
     new: object
 
     @property
@@ -40,13 +40,13 @@ class PathChange(Struct, frozen=True):
 
 
 class Number(str):
-    """A number as written. Two numbers are equal if their values are equal."""
+    """A JSON number in its original spelling. It equals every number that has the same value."""
 
     __slots__ = ()
 
     @property
     def canonical(self) -> str:
-        """Text that is the same for all spellings of the value."""
+        """Text that is the same for all spellings of the value, unless its exponent is out of range."""
         sign, digits = ("-", self[1:]) if self.startswith("-") else ("", str(self))
         power = 0
         if not digits.isdigit():
@@ -70,7 +70,7 @@ class Number(str):
 
 
 class _IrregularError(ValueError):
-    """JSON without a plain value: a repeated key, or a JavaScript constant such as NaN."""
+    """The JSON has a repeated key, or a JavaScript constant such as NaN."""
 
 
 def _refuse(_constant: str) -> NoReturn:
@@ -101,8 +101,8 @@ def json_container(text: str) -> object:
 
 
 def canonical(value: object, *, strict: bool = False) -> str:
-    """Return the same string for all spellings of a value. With `strict`, the order of keys and the spelling of numbers
-    matter."""
+    """Return a string that is the same for all spellings of a value. With `strict`, the order of keys and the spelling
+    of numbers matter."""
     if isinstance(value, dict):
         items = value.items() if strict else sorted(value.items())
         members = ",".join(f"{json.dumps(key)}:{canonical(item, strict=strict)}" for key, item in items)
@@ -124,8 +124,8 @@ def spelled(value: object) -> str:
 
 
 def plain_value(value: object) -> object:
-    """Return the value with Python's numbers. A number beyond their range becomes text, because JSON has no
-    infinity."""
+    """Return the value with its numbers converted to Python numbers. A number that overflows a float becomes text,
+    because JSON has no infinity."""
     if isinstance(value, dict):
         return {key: plain_value(item) for key, item in value.items()}
     if isinstance(value, list):
@@ -145,7 +145,8 @@ def _quoted(value: object) -> str:
 
 
 def json_changes(old: object, new: object, *, strict: bool = False) -> list[PathChange]:
-    """Return the changes from one value to another, in the order of the new value."""
+    """Return the changes from one value to another, in the order of the new value. In an object, removed keys come
+    first."""
     return [*_changes("", old, new, strict)]
 
 

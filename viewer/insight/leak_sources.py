@@ -22,22 +22,24 @@ from viewer.insight.hidden.word_sequences import SEED, Words
 from viewer.model.messages import Span
 
 LEAST_MARKED = 6.0
-"""The minimum number of words of a passage that must be in the source."""
+"""The minimum number of words that a passage must share with its source."""
 _LEAST_DENSE = 0.6
-"""The minimum share of the words of a passage that must be in the source."""
+"""The minimum share of a passage's words that must be in its source."""
 _LEAST_CONTENT = 3
 _MOST_INDEXED = 200_000
-"""Beyond this many words, only some sequences are kept. A copy can be extended from any one of them."""
+"""The number of words beyond which only some sequences are indexed. A copy can be extended from any one of them."""
 _WINDOW = 4
-"""At least one of this many consecutive sequences is kept, so six equal words contain at least one."""
+"""Of this many consecutive sequences, at least one is indexed, so any six consecutive words contain an indexed
+sequence."""
 _FEW_ALONE = 8
-"""Below this number of sequences, checking them together costs more than checking each one."""
+"""The minimum number of sequences to check together. With fewer, checking each one costs less."""
 _REPEATED = 4
-"""If sequences have this many positions on average, few are alone."""
+"""The average number of positions per sequence from which sequences are not checked together, because few are
+isolated."""
 _FEW = 256
-"""With fewer sequences than this, joining costs more than it saves."""
+"""The minimum number of sequences to join. With fewer, joining costs more than it saves."""
 _SPARE = 32
-"""When the array of keys grows, it gets spare room for one word per this many words."""
+"""When the array of keys grows, it gets spare room for one more word per this many words."""
 
 _QUOTES = lazy_regex(
     r'```.*?(?:```|\Z)|"[^"\n]{2,2000}"|“[^”]{2,2000}”|«[^»]{2,2000}»|„[^“”]{2,2000}[“”]|「[^」]{2,2000}」|『[^』]{2,2000}』',
@@ -76,7 +78,7 @@ class Source(Struct, frozen=True, dict=True):
 
     @cached_property
     def _drafts_in_order(self) -> tuple[list[Span], list[int]]:
-        """The drafts in order and, for each draft, the furthest end of the drafts up to it."""
+        """The drafts in order and, for each draft, the furthest end of any draft up to it."""
         drafts = sorted(self._drafts)
         return drafts, [*accumulate((last for _, last in drafts), max)]
 
@@ -97,8 +99,8 @@ class Source(Struct, frozen=True, dict=True):
 
 
 def _announced(text: str) -> re.Match[str] | None:
-    """Return the first announcement of an answer. The slow search runs only in lines in which the first colon may end
-    an announcement."""
+    """Return the first announcement of an answer, or None. The slow search runs only in lines in which the first colon
+    may end an announcement."""
     start = 0
     while colon := _COLON.search(text, start):
         at = colon.start()
@@ -169,12 +171,12 @@ class Grams:
         self._found: dict[Words, _Found] = {}
 
     def begin(self) -> None:
-        """Exclude everything that was added so far from later searches."""
+        """Exclude everything added so far from later searches."""
         self._first = self._end
         self._index.begin()
 
     def add(self, source: Source, words: Words) -> None:
-        """Add hidden text and its words."""
+        """Index hidden text by its words. Text that is too short, or for which there is no room, is ignored."""
         if len(words) < SEED or self._end + len(words) > MOST_WORDS:
             return
         self._sources.append(source)
@@ -191,7 +193,6 @@ class Grams:
         self._end += len(words) + APART
 
     def _keep(self, keys: Keys) -> None:
-        """Append the keys of a source."""
         first = self._end + APART
         end = first + len(keys)
         if end + APART > len(self._keys):
@@ -283,9 +284,8 @@ class Grams:
 
     @staticmethod
     def _are_hopeful(texts: Texts, at: Positions, places: Positions) -> NDArray[np.bool_]:
-        """Return a flag for each sequence: false if it is in no passage. Such a sequence is a common phrase of three to
-        five words, with no other sequence near it on a diagonal, and too few words around it that would continue a
-        passage."""
+        """Return a flag for each sequence: false if it is in no passage, because it belongs to a common phrase of three
+        to five words with no other sequence near it, and too few equal words around it."""
         order, first = _groups(at, places)
         diagonals = (places - at)[order]
         last = np.append(first[1:], len(order)) - 1
@@ -345,8 +345,8 @@ def _side_by_side(texts: Sequence[Keys], starts: Sequence[int]) -> Keys:
 
 
 def _groups(at: Positions, places: Positions) -> tuple[Positions, Positions]:
-    """Return an order of the sequences in groups, and where in that order each group begins. The sequences of a group
-    have nearby diagonals, and are near each other in the shown text, so no chain connects two groups.
+    """Return an order that sorts the sequences into groups, and where in that order each group begins. The sequences of
+    a group have nearby diagonals, and are near each other in the shown text, so no chain connects two groups.
 
     A sequence of another group cannot cut off a chain either: all sequences on a diagonal between two sequences of a
     group belong to that group."""
@@ -372,7 +372,8 @@ def _winnowed(words: Words) -> Positions:
 
 
 def _joined(at: Positions, places: Positions, *, is_many: bool) -> list[_Sequence]:
-    """Return sequences in order. If there are many, join those that overlap or touch on both sides."""
+    """Return the sequences in order. If there are many, join those that overlap or touch in both the text and its
+    source."""
     if not is_many or not len(at):
         return [(first, place, SEED, False) for first, place in zip(at.tolist(), places.tolist(), strict=True)]
     by_diagonal = np.sort((places - at << BITS) + at, kind="stable")
@@ -418,7 +419,7 @@ def _chains(sequences: Sequence[_Sequence]) -> list[_Chain]:
 
 
 class _Chain:
-    """Sequences of words in the same order in the shown text and in a source."""
+    """Word sequences that occur in the same order in a shown text and in a source."""
 
     __slots__ = ("end", "first", "gaps", "size", "source_end", "source_first", "words")
 
@@ -441,8 +442,8 @@ class _Chain:
             self.end, self.source_end = at + length, place + length
 
     def may_grow(self, text: Words, source: memoryview, base: int) -> bool:
-        """True if a passage may extend beyond an end: the next words are equal, or a nearby content word is. The check
-        is exact and cheap, because most chains cannot grow."""
+        """True if a passage may extend beyond an end: the next words are equal, or a content word near the end occurs
+        on both sides. The check is exact and cheap, because most chains cannot grow."""
         before, after = self.source_first - base, self.source_end - base
         words, first, end = text.listed, self.first, self.end
         if end < len(words):

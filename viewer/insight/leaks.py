@@ -25,18 +25,18 @@ SOURCES = ("analysis", "system", "developer", "arguments", "tool")
 USUAL_SOURCES = frozenset(SOURCES) - {"tool"}
 """The default sources. Tool replies are not included, because they are meant to be passed on."""
 LEAST_WORDS = 8
-"""The minimum length of a passage in words."""
+"""The default minimum length of a passage in words."""
 WARNING, NOTE = 60, 20
 """The minimum scores of W-LEAK and I-LEAK."""
 _LONGEST_FOR_WARNING = 12
 """The minimum length in words of one passage for W-LEAK, unless the answer contains a secret or reasoning-like
 wording."""
 _BLOCK = 1 << 17
-"""The number of characters to split into words at once."""
+"""The number of characters to split into words in one batch."""
 _FULL = 40
 """The number of copied words that suffice for the full score."""
 _OFTEN = 3
-"""A passage that this many answers share is boilerplate."""
+"""The number of answers that must share a passage for it to be boilerplate."""
 _WEIGHTS = {"system": 1.0, "developer": 1.0, "analysis": 0.8, "arguments": 0.5, "tool": 1.0}
 _INSTRUCTIONS = ("system", "developer")
 _META_SCORE = 0.6
@@ -85,7 +85,7 @@ class LeakSpan(Struct, frozen=True):
 
     @property
     def weight(self) -> float:
-        """The weight of the passage in the score."""
+        """The weight of the passage in the score; 0 unless it was copied."""
         return _WEIGHTS[self.source.kind] if self.kind == "copied" and self.source else 0.0
 
 
@@ -100,7 +100,7 @@ class Leak(Struct, frozen=True):
 
     @property
     def counted(self) -> list[LeakSpan]:
-        """The copied passages that are long enough."""
+        """The copied passages of at least `least_words` words."""
         return [span for span in self.spans if span.weight and span.words >= self.least_words]
 
     @property
@@ -130,12 +130,12 @@ class Leak(Struct, frozen=True):
 
     @property
     def longest(self) -> int:
-        """The length of the longest passage in words."""
+        """The length of the longest counted passage in words, or 0."""
         return int(max((span.words for span in self.counted), default=0))
 
     @property
     def copied(self) -> float:
-        """The share of the answer that was copied."""
+        """The share of the answer's words that are in counted passages, at most 1."""
         return min(1.0, sum(span.words for span in self.counted) / self.words) if self.words else 0.0
 
 
@@ -179,7 +179,7 @@ def find_leaks(
 
 
 class _Text(Struct, frozen=True, dict=True):
-    """Text to compare."""
+    """The text of a message, or of its hidden part."""
 
     message: MessageText
     role: str
@@ -229,7 +229,7 @@ def _in_blocks(texts: Iterator[_Text]) -> Iterator[list[_Text]]:
 
 
 class _InOrder:
-    """Looks up the text of messages by number, in ascending order."""
+    """Looks up the text of messages by ascending message number."""
 
     def __init__(self, texts: Iterator[MessageText]) -> None:
         self._texts = texts
@@ -243,7 +243,7 @@ class _InOrder:
 
 
 def mark_boilerplate(answers: Sequence[Answers]) -> list[Answers]:
-    """Mark copied passages that at least three answers across all inputs share as boilerplate, and drop answers whose
+    """Mark a copied passage as boilerplate if at least three answers across all inputs share it, and drop answers whose
     score is then 0."""
     counts = Counter[int]()
     for leak in _all_leaks(answers):
@@ -285,7 +285,7 @@ def kind_of_source(message: ShownMessage) -> str:
 
 
 def _compared_text(body: str) -> str:
-    """Return the part of hidden text to compare: for JSON, its strings."""
+    """Return the part of hidden text to compare: the strings of a JSON object or array, or else the whole text."""
     value = json_container(body)
     return body if value is None else "\n\n".join(_strings(value))
 
@@ -343,7 +343,7 @@ class _Hidden:
 
 def _begun(grams: Grams, before: Grams) -> Grams:
     """Return an index for new hidden text. An index from before these texts is replaced, so the text of earlier turns
-    is not kept; a newer one is reused."""
+    is not kept; a newer index is reused."""
     if grams is before:
         return Grams()
     grams.begin()
@@ -387,8 +387,8 @@ class _State:
         self._allowed_texts.update(text for text, _ in rare)
 
     def hide(self, text: _Text, words: Words, rare: Sequence[Rare]) -> None:
-        """Note the words and rare strings of hidden text. Tool text is allowed instead if tools are not searched
-        for."""
+        """Record the rare strings of hidden text as secrets. If tool text is not searched for, answers may repeat it
+        instead."""
         if text.kind == "tool" and text.kind not in self._sources:
             self._allow(words, rare, self._allowed)
             return

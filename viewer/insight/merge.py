@@ -46,7 +46,7 @@ class Arrivals:
         self._stamps.append(stamp)
 
     def of(self, number: int) -> int:
-        """Return the time at which a message arrived."""
+        """Return the time at which a message arrived, or 0 if none was recorded."""
         place = bisect_left(self._firsts, number + 1) - 1
         return self._stamps[place] if place >= 0 else 0
 
@@ -112,7 +112,7 @@ class MergedRows:
         """For each input, the merged row of each of its rows."""
 
     def show(self, source: int, projection: Projection, rows: Rows, arrivals: Arrivals) -> None:
-        """Use these rows of an input from now on."""
+        """Use these rows for an input from now on. The next `sort` or `extend` merges them."""
         self._sources[source] = _Keys(projection, rows, arrivals)
 
     def sort(self) -> None:

@@ -209,7 +209,7 @@ POLICIES = {
 """All policies, in the order in which they are printed."""
 
 AMBIGUOUS = I_NEXT_AMBIGUOUS.code
-"""The note that is also a diagnostic."""
+"""The name of the note that is also a diagnostic."""
 NOTES = {
     "stale-analysis": "harmony-0.0.8 keeps analysis that last-final drops.",
     "builtin-vanishes": "A call to a built-in tool, or its reply, is on the analysis channel and is dropped with it.",

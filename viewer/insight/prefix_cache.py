@@ -62,7 +62,8 @@ def prefix_cache(
 def _first_difference(
     history: History, run: list[int], differing: frozenset[int], gone: frozenset[int]
 ) -> tuple[int, str] | None:
-    """Find the first message that only one of the prompts contains, or that is written differently, and the cause."""
+    """Find the first message that only one of the prompts contains, or that is written differently, and the cause.
+    Return None if there is none."""
     numbers = [number for number in differing if number <= run[-1]]
     at = min(numbers) if numbers else None
     finals = [number for number in run if is_assistant_final(history.header(number))]

@@ -47,7 +47,7 @@ class Outcome(Struct, frozen=True):
     cut: int = 0
     """The number of the message before which analysis is dropped."""
     why: dict[int, str] = field(default_factory=dict)
-    """The reasons for dropping individual messages, where they differ from the reason of the policy."""
+    """The reasons for dropping individual messages, if they differ from the policy's reason."""
     changed: tuple[Change, ...] = ()
     refused: Refusal | None = None
     bytes: int | None = None
@@ -76,7 +76,7 @@ def are_different(outcomes: Sequence[Outcome]) -> bool:
 
 
 def simulator_before(projection: Projection, number: int, encoder: Encoder | None = None) -> Simulator | None:
-    """Return a simulator of the prompt that produced a message, or None if no model wrote it."""
+    """Return a simulator for the prompt that produced a message, or None if no model wrote the message."""
     history = History(projection, projection.transcript_number(number))
     if not history.holds(number) or not is_assistant(history.header(number)):
         return None
@@ -122,7 +122,7 @@ class Simulator:
                 return found
 
     def steps(self, policies: Iterable[Policy]) -> Generator[None, None, list[Outcome]]:
-        """Compute the outcomes in small steps so that a screen stays responsive."""
+        """Compute the outcomes in small steps, so that a screen stays responsive, and return them."""
         policies = list(policies)
         gone = {each.name: self.dropped(each) for each in policies if not each.template and not self._refusal(each)}
         sheet = _Sheet(self, list(gone.values()), self._encoder)
@@ -271,7 +271,7 @@ def dropped(policy: Policy, history: History, analysis: Column) -> Column:
 
 
 def without(numbers: Iterable[int], gone: Iterable[int]) -> Iterator[int]:
-    """Yield the first numbers except those in the second sequence. Both sequences are in ascending order."""
+    """Yield the numbers that are not in `gone`. Both arguments are in ascending order."""
     rest = iter(gone)
     skipped = next(rest, None)
     for number in numbers:
@@ -310,7 +310,7 @@ class _Sheet:
         return self._hashes[numbers.tobytes()].hexdigest()
 
     def measure(self, simulator: Simulator) -> Iterator[None]:
-        """Read the messages, one per step."""
+        """Measure the messages, one per step, and then the end of the prompt."""
         for number in self._places:
             self._measure(number, [self._hashes[key].update for key, gone in self._sets.items() if number not in gone])
             self.changed += [Change(number, what) for what in changes(self._history, number)]
@@ -327,7 +327,7 @@ class _Sheet:
         return sum(self._bytes) + self._end_bytes - sum(self._bytes[self._places[each]] for each in gone)
 
     def token_count(self, gone: Iterable[int]) -> int | None:
-        """Return the number of tokens, if there is a vocabulary."""
+        """Return the number of tokens in the prompt without these messages, or None if there is no vocabulary."""
         if self._encoder is None:
             return None
         return sum(self._tokens) + self._end_tokens - sum(self._tokens[self._places[each]] for each in gone)
@@ -363,7 +363,6 @@ class _Meter:
         self.tokens: int | None = None if encoder is None else 0
 
     def add(self, part: Part) -> None:
-        """Add a part of the prompt."""
         data = part.text.encode("utf-8", "replace")
         self.bytes += len(data)
         self._hash.update(data)

@@ -11,7 +11,7 @@ from viewer.insight.matching import equal_runs
 from viewer.insight.words import plain_words, tokens_of
 
 MOST_WORDS = 20_000
-"""If a version has more words than this, the comparison is by lines."""
+"""The maximum number of words in a version that is compared word by word. Longer versions are compared by lines."""
 _LONGEST_BY_WORDS = 8 * MOST_WORDS
 
 
@@ -41,7 +41,7 @@ class TextChange(Struct, frozen=True):
 
 
 def text_change(old: str, new: str, *, by_lines: bool = False) -> TextChange:
-    """Compare two versions of text. Removed runs come before added ones."""
+    """Compare two versions of text. Removed runs come before added runs."""
     runs = [*_settled(_runs(old, new, by_lines or max(len(old), len(new)) > _LONGEST_BY_WORDS))]
     counts = Counter[str]()
     for run in runs:

@@ -98,7 +98,7 @@ def has_value(text: str) -> bool:
 
 
 def fill_in(text: str, value: str | None = None) -> str:
-    """Replace the mark in text with the sanitized offending value, or drop the mark if there is none."""
+    """Replace the mark in text with the sanitized offending value, or drop the mark if there is no value."""
     before, mark, after = text.partition(VALUE_MARK)
     if not mark:
         return text
@@ -106,7 +106,7 @@ def fill_in(text: str, value: str | None = None) -> str:
 
 
 def first_sentence(text: str, value: str | None = None) -> str:
-    """Return the first sentence of the text, without its period."""
+    """Return the first sentence of the text, with the offending value in place of the mark and without the period."""
     before, mark, _ = text.partition(VALUE_MARK)
     if mark:
         return f"{before} `{value}`" if value else before

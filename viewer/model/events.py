@@ -130,7 +130,7 @@ class ClosedBatch(Struct):
     started: list[tuple[int, Transcript]] = field(default_factory=list)
     """The transcripts that begin in the batch, each with the index of its first message in the batch."""
     headers: list[tuple[Header, Ending]] = field(default_factory=list)
-    """The distinct headers, without call IDs, and endings."""
+    """The distinct pairs of a header, without its call ID, and an ending."""
     places: dict[int, tuple[int, ...]] = field(default_factory=dict)
     """For some headers, by index: the indices of the extra attributes that have an empty value, because the value
     differs between messages."""

@@ -174,7 +174,7 @@ class Header(Struct, frozen=True):
     name: str | None = None
     recipient: str | None = None
     channel: Channel | None = None
-    """The effective channel: final if none was given, None if the given one is unknown."""
+    """The effective channel: final if none was given, None if the given channel is unknown."""
     channel_given: str | None = None
     intent: str | None = None
     """The intent as given, but `preamble` only if the format defines it. Otherwise that word is kept in `extra`."""
@@ -227,7 +227,7 @@ class Message(Struct, frozen=True):
 
     @property
     def body_span(self) -> Span | None:
-        """The span of the body if it is a single run of bytes."""
+        """The span of the body if it is a single piece of plain text, escaped text, or JSON source; otherwise None."""
         if len(self.pieces) != 1 or self.pieces[0].coding not in (*VERBATIM, Coding.ESCAPED):
             return None
         return self.pieces[0].start, self.pieces[0].end

@@ -38,7 +38,8 @@ class Prices(Struct, frozen=True):
     """Prices by model name, or by the prefix of a name followed by `*`."""
 
     def price(self, model: str | None) -> Price | None:
-        """Return the price of a model: the one for its exact name, or else the one for the longest matching prefix."""
+        """Return the price of a model: the one for its exact name, or else the one for the longest matching prefix.
+        Return None if there is none."""
         if model is None:
             return None
         if model in self.by_model:
@@ -47,7 +48,7 @@ class Prices(Struct, frozen=True):
         return self.by_model[max(near, key=len)] if near else None
 
     def cost(self, usage: Usage, model: str | None) -> float | None:
-        """Return the cost of token usage, or None if there is no price."""
+        """Return the cost of token usage, or None if there is no price, or if the input or output is unknown."""
         price = self.price(model)
         return price.of(usage) if price is not None else None
 

@@ -22,7 +22,7 @@ class Placed(Protocol):
 
 
 class TimePlace(Struct, frozen=True, gc=False):
-    """Where a time is in the input."""
+    """The span of a time in the input."""
 
     start: int
     end: int

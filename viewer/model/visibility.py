@@ -101,8 +101,8 @@ class Audience(Struct, frozen=True):
         return Level.BRIEF if self.revealed else Level.SAFE
 
     def admits(self, other: Audience) -> bool:
-        """True if a document opened for this audience may be projected for the other one. A sealed audience admits only
-        sealed ones that are at least as restricted: itself, a stricter one, or one limited to a thread."""
+        """True if a document opened for this audience may be projected for the other audience. A sealed audience admits
+        only sealed audiences that are at least as restricted: itself, a stricter one, or one limited to a thread."""
         if not self.sealed:
             return True
         is_stricter = other.strict or not self.strict
@@ -166,7 +166,8 @@ def is_listed_reply(message: Message) -> bool:
 
 
 def _may_be_listed(message: Message) -> bool:
-    """True for a message of the main agent whose header can be trusted. A malformed header belongs to no kind."""
+    """True for a message of the main agent whose header can be trusted and whose intent may be displayed. Callers have
+    already excluded malformed headers, whose kind is `unknown`."""
     header = message.header
     is_trusted = header.complete and not message.broke_out
     return is_trusted and not header.thread and header.intent not in NEVER_DISPLAYED

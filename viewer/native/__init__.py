@@ -43,10 +43,10 @@ class Native(Protocol):
     def fill_table(
         self, entries: array[int], hashes: array[int], values: array[int], new_hashes: array[int], /
     ) -> None:
-        """Do what `Columns.fill_table` does."""
+        """Implement `Columns.fill_table`."""
 
     def find_hashes(self, entries: array[int], hashes: array[int], wanted: array[int], /) -> bytes:
-        """Return what `Columns.find_hashes` returns."""
+        """Implement `Columns.find_hashes`."""
 
     def signs(
         self,
@@ -92,7 +92,8 @@ class Native(Protocol):
 
 
 def load() -> Native | None:
-    """Load the accelerator. If the processor lacks the requested level, use the best one below it."""
+    """Load the accelerator. Return None if it is switched off or was not built. If the processor lacks the requested
+    level, use the best one below it."""
     if os.environ.get(SWITCH) == "0" or os.environ.get(BACKEND) in ("plain", "numpy"):
         return None
     module = _module()
@@ -107,7 +108,7 @@ def load() -> Native | None:
 
 
 def asked_level() -> str | None:
-    """Return the instruction set that the environment requests."""
+    """Return the instruction set that the environment requests, or None. Raise `ViewerError` for an unknown one."""
     wanted = os.environ.get(LEVEL) or None
     if wanted not in (None, *LEVELS):
         raise ViewerError(f"unknown level {wanted}: {LEVEL} must be {', '.join(LEVELS[:-1])}, or {LEVELS[-1]}")

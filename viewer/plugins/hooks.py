@@ -16,7 +16,7 @@ from viewer.model.messages import Kind
 SECONDS = 0.05
 """The maximum CPU time of a call, in seconds."""
 LONGEST_WAIT = 2.0
-"""Seconds after which a call is abandoned, no matter how busy the machine is."""
+"""The maximum duration of a call, in seconds. After that, it is abandoned, no matter how busy the machine is."""
 MOST_FAILURES = 16
 Run = tuple[Kind, int, int]
 
@@ -52,7 +52,7 @@ def guarded(hooks: Hooks) -> Hooks:
 
 
 class _Guard:
-    """Counts the failures of one plug-in in one input."""
+    """Runs the hooks of one plug-in for one input, and counts their failures."""
 
     def __init__(self) -> None:
         self.is_disabled = False
@@ -76,8 +76,8 @@ class _Guard:
         return found
 
     def _result(self, hook: Callable[[str], object], text: str) -> object:
-        """Return the result of a hook, which runs in a thread. Return None if it raised an exception or took too
-        long."""
+        """Return the result of a hook, which runs in a thread. Return None if it raised an exception or took too long,
+        or if the plug-in is disabled."""
         if self.is_disabled:
             return None
         results: list[object] = []

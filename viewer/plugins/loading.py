@@ -24,8 +24,8 @@ _LONGEST_NAME = 40
 
 
 class Sample(Struct, frozen=True):
-    """A sample file, and a JSON file that lists the text of the sample that the user did and did not see: `{"seen":
-    [...], "hidden": [...]}`."""
+    """A sample file, and a JSON file that lists which of its text the user did and did not see: `{"seen": [...],
+    "hidden": [...]}`."""
 
     path: str
     expected: str
@@ -83,7 +83,7 @@ class Plugins:
         self.is_off = False
 
     def turn_off(self) -> None:
-        """Do not load plug-ins."""
+        """Prevent plug-ins from being loaded."""
         self.is_off = True
 
     def get(self, name: str) -> Plugin | None:

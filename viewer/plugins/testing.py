@@ -109,7 +109,7 @@ def _messages(name: str, parts: list[bytes]) -> list[Message]:
 
 
 def _surfaces(name: str, data: bytes) -> Iterator[tuple[str, str]]:
-    """Yield each output that an end user can get, with the name of its surface."""
+    """Yield each output that an end user can get, after the name of the command that writes it."""
     projection = _projection(name, data)
     yield "show", "\n".join(conversation_lines(projection, WIDTH, Style()))
     yield "show --json", "\n".join(projection_lines(projection))
@@ -121,7 +121,7 @@ def _surfaces(name: str, data: bytes) -> Iterator[tuple[str, str]]:
 
 
 def _check_leaks(name: str, sample: Sample) -> None:
-    """Check that no surface of the end user shows hidden text."""
+    """Check that no output for the end user shows hidden text."""
     for surface, text in _surfaces(name, _data(sample)):
         for index, hidden in enumerate(_expected(sample).get("hidden", [])):
             if hidden in text:

@@ -67,7 +67,7 @@ class ByteRun(Struct, frozen=True, gc=False):
 
 
 class Body(Struct):
-    """The decoded bytes of a body, and where each one came from."""
+    """The decoded bytes of a body, and the input bytes that they came from."""
 
     data: bytes = b""
     runs: list[ByteRun] = field(default_factory=list)
@@ -220,7 +220,7 @@ class _Joined:
         self.half = half
 
     def flush(self) -> int:
-        """Add U+FFFD for an unpaired surrogate and return its length in bytes."""
+        """Add U+FFFD for an unpaired surrogate at the end and return its length in bytes; 0 if there is none."""
         if self.half is None:
             return 0
         (_, start), self.half = self.half, None

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from viewer.reading.text_reader import TextReader
 
 LONGEST_LOOKAHEAD = 600
-"""A marker may begin a message only if `<|message|>` follows within this many bytes."""
+"""The maximum distance in bytes from a marker to its `<|message|>`. Beyond it, the marker does not begin a message."""
 assert LONGEST_LOOKAHEAD > LONGEST_PLAUSIBLE
 
 
@@ -78,7 +78,7 @@ def end_literal(reader: TextReader) -> State | None:
 
 
 def _keep_token(reader: TextReader, frame: Frame, token: Token) -> State:
-    """Keep a token as part of the body."""
+    """Report a token in the body, and keep it as text."""
     if token.name == "constrain" and frame.is_blank(reader.cursor.window, token.start):
         _unassume_preamble(frame)
     reason = {"constrain": "constrain", "endliteral": "unbalanced-literal"}.get(token.name, "nested")
@@ -109,7 +109,7 @@ def _opens_message(reader: TextReader, token: Token) -> bool | None:
 
 
 def _break_out(reader: TextReader, frame: Frame, token: Token) -> State:
-    """Begin the next message although this one is not closed."""
+    """Close the current message, which has no stop token, and begin the next one at this token."""
     reader.recorder.report(W_END_MISSING, None, token.start, token.start, frame.number)
     unclosed = _close(reader, frame, Ending.IMPLIED, token.start, None)
     broke_out = not is_user_safe(unclosed)

@@ -52,7 +52,7 @@ class Window:
         self._line_end, self._searched_to = -1, offset
 
     def text(self, start: int, end: int) -> bytes:
-        """Return those bytes between two offsets that are still kept."""
+        """Return the bytes between two offsets, as far as they are still kept."""
         return bytes(self.data[start - self.base : end - self.base])
 
     def byte_before(self, offset: int) -> int:
@@ -81,7 +81,7 @@ class TokenSet:
         self._prefixes = {spelling[:length] for spelling in spellings for length in range(1, len(spelling))}
 
     def search(self, window: Window, start: int, end: int | None = None) -> Token | None:
-        """Return the first token at or after an offset, except tokens that are escaped with a doubled `<`."""
+        """Return the first token at or after an offset, or None. Skip tokens that are escaped with a doubled `<`."""
         data, base = window.data, window.base
         position = start - base
         limit = len(data) if end is None else end - base
@@ -123,7 +123,7 @@ class Cursor:
         return bytes(window.data[self.at - window.base : end - window.base])
 
     def search(self, tokens: TokenSet, limit: int | None = None) -> Token | None:
-        """Return the first token at or after `scan`."""
+        """Return the first token at or after `scan`, or None."""
         return tokens.search(self.window, self.scan, limit)
 
     def hold_back(self, tokens: TokenSet) -> None:

@@ -142,7 +142,7 @@ def _remembered(data: bytes) -> DocumentHeader:
 
 
 def start_transcript(record: Recorder, data: bytes, base: int, format: str | None = None) -> str | None:
-    """Record a transcript with this document header and return its version."""
+    """Record a transcript with this document header and the header's faults. Return its version, or None."""
     header = read_header(data)
     record.start(base, header.version, header.model, header.values, format)
     for fault in header.faults:
@@ -154,7 +154,8 @@ def start_transcript(record: Recorder, data: bytes, base: int, format: str | Non
 
 
 def _place_of(version: str, data: bytes) -> tuple[int, int]:
-    """Return the span of the version number, or of its whole line if the number is spelled differently there."""
+    """Return the span of the version number, or of its whole line if the number is spelled differently there. Without
+    such a line, the span is empty."""
     line = _VERSION_LINE.search(data) or _VERSION_KEY.search(data)
     if line is None:
         return 0, 0

@@ -101,8 +101,8 @@ def read_turn(data: bytes, first: int) -> list[Piece]:
 
 
 def _lead(data: bytes, first: int, parts: list[Piece]) -> Piece | None:
-    """Return the text before the first token. The text is an answer, unless a shown part follows, the first token is
-    `<|call|>`, or the text is the rest of a header."""
+    """Return the text before the first token as a part, or None if there is none. The text is an answer, unless a shown
+    part follows, the first token is `<|call|>`, or the text is the rest of a header."""
     if not first:
         return None
     text = data[:first]
@@ -196,6 +196,6 @@ def first_token(data: bytes, start: int = 0, end: int | None = None) -> Span:
 
 
 def first_word(data: bytes, start: int) -> Span:
-    """Return the span of the word that begins a stripped part."""
+    """Return the span of the word that begins a stripped part, or an empty span."""
     found = _STRIPPED_WORD.search(data, start)
     return found.span() if found else (start, start)

@@ -191,7 +191,7 @@ class HeaderWords:
         self._finish_awaited(len(self.words) if self.rest is None else self.rest)
 
     def value(self, key: str) -> str | None:
-        """Return the value of an attribute."""
+        """Return the value of an attribute, or None."""
         place = self.attributes.get(key)
         return place.text if place else None
 
@@ -214,7 +214,7 @@ class HeaderWords:
         self.problems.append(Problem(rule, reason, start, end))
 
     def strict(self, reason: str, start: int, end: int) -> None:
-        """Add a note that Harmony's reference library reads the header differently here."""
+        """For Harmony, add a note that the reference library reads the header differently here."""
         if self.grammar.harmony:
             self.report(reason, start, end, I_HARMONY_STRICT)
 
@@ -392,7 +392,7 @@ class HeaderMeaning:
             self._in.problems.append(Problem(I_TYPE_UNKNOWN, None, place.start, place.end))
 
     def _bare_type(self, recipient: str | None) -> Place | None:
-        """Return the last bare word if it may be a type. Report all others as unknown."""
+        """Return the last bare word if it may be a type, otherwise None. Report all other bare words as unknown."""
         kept: Place | None = None
         if self._in.bare and self._in.type is None:
             last = self._in.bare[-1]

@@ -67,7 +67,7 @@ class BlockKind(Enum):
 
 
 class Source(Enum):
-    """Where a block comes from."""
+    """How a hidden block was recognized."""
 
     MARKS = "marks"
     EMBEDDED = "embedded"
@@ -76,7 +76,7 @@ class Source(Enum):
 
 
 class Block(Struct, frozen=True, gc=False):
-    """A hidden part of a body, with its marks."""
+    """A hidden part of a body, including its marks."""
 
     start: int
     end: int
@@ -124,7 +124,7 @@ def _added(body: Body) -> list[Block]:
 
 
 def _calls(body: Body) -> list[Block]:
-    """Return the elements with calls and results in an answer."""
+    """Return the elements of an answer that contain calls or results."""
     blocks: list[Block] = []
     data, at, unclosed = body.data, 0, set[bytes]()
     fences: list[int] | None = None
@@ -251,7 +251,6 @@ class _Scan:
         self._last_mark_end = -1
 
     def take(self, mark: Mark) -> None:
-        """Process the next mark."""
         if self._open and self._is_quoted(mark):
             return
         if self._open:

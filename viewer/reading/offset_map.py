@@ -37,7 +37,8 @@ class _Finder:
         self._in_order = all(low <= high for column in (starts, self._ends) for low, high in pairwise(column))
 
     def meant(self, source: int) -> int | None:
-        """Return the first decoded byte that comes from this input byte or a later one."""
+        """Return the first decoded byte that comes from this input byte or a later one, or None if the byte is not in
+        the body."""
         first = bisect_left(self._ends, source) if self._in_order else 0
         for run in self._body.runs[first : first + 1] if self._in_order else self._body.runs:
             if run.source <= source <= run.source + run.source_length:

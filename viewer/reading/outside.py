@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from viewer.reading.text_reader import TextReader
 
 LONGEST_BLOCK_LINE = 256
-"""The first bytes of a line, up to this many, decide whether it begins a document header."""
+"""The number of bytes at the start of a line that are enough to decide whether it begins a document header."""
 
 _NEXT = re.compile(rb"[ \t\r\n]{0,64}+(<\|start\|>)")
 _LINE_START = b"\n<|start|>"

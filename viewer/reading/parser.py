@@ -22,7 +22,8 @@ class Parser:
 
     @property
     def frames(self) -> TextReader | None:
-        """The reader of a text format with `<|start|>`, for which the scanner can read regular messages."""
+        """The reader of a text format with `<|start|>`, for which the scanner can read regular messages. None for other
+        formats, and before the first bytes are read."""
         return self._reader if isinstance(self._reader, TextReader) and self._first is None else None
 
     @property

@@ -29,7 +29,7 @@ from viewer.rules.notes import I_TIME_BACKWARDS
 from viewer.rules.structure import W_TEXT_BETWEEN
 
 SMALLEST_BATCH = 16
-"""A batch of fewer messages is not worthwhile, because single events are faster."""
+"""The minimum number of messages in a batch. For fewer messages, single events are faster."""
 
 
 class Recorder:
@@ -133,7 +133,7 @@ class Recorder:
         header: Header | None = None,
         cancelled: bool = False,
     ) -> Message:
-        """Close an open message. `header` replaces its earlier header."""
+        """Close an open message and return it. `header`, if given, replaces its earlier header."""
         was = self._open.pop(number)
         message = Message(
             number,
@@ -229,7 +229,7 @@ class Recorder:
             self.report(I_TIME_BACKWARDS, None, *run)
 
     def stray(self, start: int, end: int) -> None:
-        """Record text outside any message, without whitespace at either end."""
+        """Record and report text outside any message. The span excludes whitespace at either end."""
         self.start_if_none(start)
         self._events.append(Strayed(Stray(self.transcript, self.last_number, (start, end))))
         self.report(W_TEXT_BETWEEN, None, start, end)
@@ -278,7 +278,7 @@ class Recorder:
             self._events.append(AgentStarted(self.transcript, thread, id, self.last_number + 1))
 
     def skip(self) -> None:
-        """Note that a record contained no message, if no message has come before it."""
+        """Record that a record contains no message, if it comes before the first message."""
         if not self.last_number:
             self._events.append(Metadata())
 

@@ -63,6 +63,6 @@ STATES: dict[State, StateRow] = {
 
 @lru_cache(maxsize=64)
 def token_set(grammar: TextGrammar, row: StateRow) -> TokenSet | None:
-    """Return the tokens of the grammar that a state searches, or None."""
+    """Return the tokens of the grammar that a state searches for, or None if there are none."""
     spellings = {f"<|{name}|>".encode(): name for name in row.tokens if name in grammar.tokens}
     return TokenSet(spellings, escapes=grammar.literals and row.escapes) if spellings else None

@@ -232,7 +232,7 @@ THINK_SIGNS = (
     *(opening.encode() for opening in WIDE_OPENS),
     *(b"</ ", b"< /", b"&lt;", b"&amp;lt;", b"&amp;#", b"&#60;", b"&#0", b"&#x3c;", b"003c", b":::"),
 )
-"""Every tag around a thought, in any spelling, starts with one of these, ignoring case."""
+"""Signs of thoughts: every tag around a thought, in any spelling, starts with one of these, ignoring case."""
 _UNDECIDED = lazy_regex(
     rb"<details(?:[\s/]%s|(?:[\s/]%s)?>\s{0,64}(?:<[a-z]{0,7}|<summary(?:\s[^<>]{0,256})?(?:>[\s\S]{0,%d})?)?)"
     % (_ATTRIBUTES, _ATTRIBUTES, _LONGEST_SUMMARY)
@@ -324,14 +324,14 @@ MARK_SIGNS = (
     *(b"<|", b"<tool_", b"</tool_", b"<func", b"</func", b"<minimax:", b"</minimax:"),
     *("<｜".encode(), "</｜".encode(), b"<channel", b"[TOOL_", b"[/TOOL_"),
 )
-"""Every mark contains one of these, ignoring case."""
+"""Signs of marks: every mark contains one of these, ignoring case."""
 _BAR, _LONGEST_SIGN = b"<|", 6
 TEXT_SIGNS = (
     *(sign for sign in MARK_SIGNS if sign != _BAR),
     *sorted({one[:_LONGEST_SIGN].lower() for one in (*_SPELLINGS, b"<|channel|>") if one.startswith(_BAR)}),
 )
-"""Every mark, and every embedded turn outside JSON, contains one of these, ignoring case. They do not include `<|`,
-because code has it in many other tokens."""
+"""Signs for text outside JSON: every mark and every embedded turn contains one of these, ignoring case. They do not
+include `<|`, because it is part of many other tokens in code."""
 TOKEN_SIGNS = (
     b"<turn",
     b"<s>",
@@ -346,7 +346,7 @@ TOKEN_SIGNS = (
     b"[e~[",
     b"]~b]",
 )
-"""Every token of a chat template that is not a mark contains one of these."""
+"""Signs of frame tokens: every token of a chat template that is not a mark contains one of these."""
 _SIGNS = (*MARK_SIGNS, *TOKEN_SIGNS)
 MAY_BE_MARK = lazy_regex(lambda: any_of(_SIGNS), re.IGNORECASE, _SIGNS)
 """A pattern that matches every body that may have hidden parts, except stripped turns. It is used by prefilters."""

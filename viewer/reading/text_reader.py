@@ -18,7 +18,7 @@ class EventLines(Protocol):
     """Reads event lines between messages."""
 
     def try_line(self, line: bytes, offset: int, first: Callable[[], None]) -> bool:
-        """True if the line is an event and was read. `first` is called before anything is recorded."""
+        """Read the line if it is an event, and return whether it is. `first` is called before anything is recorded."""
 
     def grow(self) -> None:
         """Report messages that have grown since the last call."""
@@ -111,7 +111,7 @@ class TextReader:
         return State.HEADER
 
     def end_frame(self, to: int) -> State:
-        """Continue after a message."""
+        """Clear the open message, and continue after it."""
         self.frame = None
         self.cursor.move_to(to)
         return State.OUTSIDE
@@ -135,7 +135,7 @@ class TextReader:
             self.stray = (self.stray[0] if self.stray else first, first + len(bare))
 
     def flush_stray(self) -> None:
-        """Record the complete stray text."""
+        """Record the stray text collected so far, if any."""
         if self.stray:
             self.recorder.stray(*self.stray)
             self.stray = None

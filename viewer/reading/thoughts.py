@@ -66,7 +66,7 @@ _AFTER_NAME = lazy_regex(rb"[ \t]{0,4}[\])}|,;]|\.[^.]|['\"`][^A-Za-z0-9]")
 thought begins with such a tag."""
 _FENCE = b":::"
 SIGNS = (b"<|start_", b"<|end_", *THINK_SIGNS)
-"""Every mark contains one of these, ignoring case."""
+"""Signs of marks: every mark contains one of these, ignoring case."""
 MAY_BE_MARK = lazy_regex(lambda: any_of(SIGNS), re.IGNORECASE, SIGNS)
 """A pattern that matches every body that has a mark. It is used by prefilters."""
 _FIXED_MARKS = (b"<|%s_%s|>" % (edge, kind.encode()) for edge in (b"start", b"end") for kind in THOUGHT_KINDS)
@@ -97,7 +97,7 @@ def thought_spans(body: Body) -> list[Span]:
 
 
 def thought_blocks(body: Body) -> list[Span]:
-    """Return the hidden blocks one by one, for diagnostics."""
+    """Return the hidden blocks in order, without merging them, for diagnostics."""
     return _read(body).blocks
 
 
@@ -228,7 +228,8 @@ class _Opened:
         self._kinds[mark.kind] += 1
 
     def close(self, kind: bytes) -> list[_Mark]:
-        """Close the innermost mark of this kind and all marks inside it. Return them, outermost last."""
+        """Close the innermost mark of this kind and all marks inside it. Return them, outermost last, or an empty list
+        if no mark of this kind is open."""
         closed: list[_Mark] = []
         while self._kinds[kind] and not (closed and closed[-1].kind == kind):
             closed.append(self._pop())

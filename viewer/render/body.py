@@ -32,13 +32,13 @@ _MARKER = lazy_regex(r"<\|[a-z_]{1,32}\|>")
 
 
 def may_be_json(message: ShownMessage) -> bool:
-    """True if a body is worth laying out as JSON."""
+    """True if a body may be JSON, judging by the header of its message."""
     kind = (message.content_type or "").lower()
     return "json" in kind or message.role == "tool" or message.recipient is not None
 
 
 def body_lines(body: str, width: int, style: Style, *, json: bool = False, trim: bool = False) -> Iterator[SafeText]:
-    """Yield lines to print after a gutter: `width` cells wide if wrapped, otherwise of any length.
+    """Yield lines to print after a gutter: at most `width` cells wide if wrapped, otherwise of any length.
 
     A trailing newline does not produce an empty line. With `trim`, a leading newline does not either."""
     text = sanitize(normalize_newlines(body).removesuffix("\n"))
@@ -89,7 +89,7 @@ class GrowingBody:
         return body.startswith(self._seen)
 
     def grow(self, body: str) -> Iterator[str]:
-        """Yield new text that can no longer change."""
+        """Yield the new part of the text that can no longer change."""
         self._seen = body[: certain_length(body)]
         *complete, last = self._lines_from(self._line)
         yield from self._complete(complete)
@@ -107,7 +107,7 @@ class GrowingBody:
             yield from self._complete(text.split("\n"))
 
     def break_off(self) -> Iterator[str]:
-        """End the current row."""
+        """End the current row, if one has begun."""
         if self._is_inside:
             self._is_inside = False
             yield "\n"
@@ -243,7 +243,8 @@ def _after_newlines(body: str) -> list[int]:
 
 
 def laid_out(text: SafeText, *, is_head: bool = False) -> SafeText | None:
-    """Return the tokens of the text with one entry per line; None if the text does not look like one JSON value.
+    """Return the tokens of the text with one entry per line; None if the text does not look like one JSON value, or is
+    too long or too deeply nested.
 
     A head may end anywhere; a partial token at its end stays unchanged."""
     if len(text) > LARGEST_JSON or text.lstrip()[:1] not in ("{", "["):

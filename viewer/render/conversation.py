@@ -133,7 +133,7 @@ class Conversation:
             self._page.note(found if is_whole else [one for one in found if (one.message or 0) >= first])
 
     def lines(self) -> Iterator[Line]:
-        """Return the lines of a complete input, if nothing was written before."""
+        """Return the lines of a complete input. Call this only if nothing has been written yet."""
         return cast(Iterator[Line], chain.from_iterable(self._rest()))  # no message grows, so there are no pieces
 
     def grow(self, *, streams: bool = True) -> Iterator[str]:
@@ -144,7 +144,7 @@ class Conversation:
             yield from self._painted([self._stream(message)])
 
     def end(self) -> Iterator[str]:
-        """Yield the rest at the end of the reading."""
+        """Yield everything that has not been printed yet, at the end of the reading."""
         yield from self._painted(self._rest())
 
     def pause(self) -> Iterator[str]:
@@ -355,7 +355,7 @@ class _Page:
         self._is_below_call = isinstance(item, BriefCall)
 
     def pass_over(self, item: Item) -> None:
-        """Skip an item that was already printed."""
+        """Skip an item that was already printed, but record its transcript and turn."""
         self._transcript = item.transcript
         if isinstance(item, ShownMessage):
             self._turn = item.turn
@@ -513,13 +513,13 @@ class Notes:
             self._loose.extend(d for d in new if d.message is None)
 
     def before(self, message: ShownMessage) -> Iterator[ShownDiagnostic]:
-        """Yield the diagnostics of hidden messages and of positions before this message."""
+        """Yield the queued diagnostics of hidden messages and of positions before this message, and remove them."""
         while self._loose and _starts_before(self._loose[0], message):
             yield self._loose.popleft()
         yield from self.of(message.number - 1)
 
     def of(self, number: int) -> Iterator[ShownDiagnostic]:
-        """Yield the diagnostics of all messages up to this one."""
+        """Yield the queued diagnostics of all messages up to this one, and remove them."""
         while self._numbered and _number(self._numbered[0]) <= number:
             yield self._numbered.popleft()
 

@@ -34,7 +34,8 @@ def report_crash(kind: type[BaseException], trace: TracebackType | None) -> int:
 
 
 def take_faults() -> None:
-    """Install the crash report for every uncaught exception, including those in threads and during shutdown."""
+    """Install hooks that print a crash report for every uncaught exception, including those in threads and during
+    shutdown."""
     sys.excepthook = _uncaught
     threading.excepthook = _in_thread
     sys.unraisablehook = _ignored

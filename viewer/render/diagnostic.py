@@ -15,7 +15,7 @@ from viewer.render.width import cells, cluster_cells, clusters_at, cut, lines_of
 
 _LOOKS = {"error": StyleRole.ERROR, "warning": StyleRole.WARNING, "info": StyleRole.INFO}
 LONGEST_PATH = 4096
-"""The maximum length of a file name in `check`, which is generous because problem matchers need the whole path."""
+"""The maximum length of a file name in `check`. It is generous, because problem matchers need the whole path."""
 _CONTEXT = 40
 """How many cells before the position to keep when a source line is truncated."""
 _NEAR = 4

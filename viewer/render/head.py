@@ -201,8 +201,8 @@ def name_line(
     time: str = "",
     has_number: bool = True,
 ) -> Line:
-    """Return the speaker on a screen, and a time; for a developer, add the number, if it is known, and whether the end
-    user saw the message."""
+    """Return the line with the speaker and the given time for a screen; for a developer, add the number, if it is
+    known, and whether the end user saw the message."""
     parts = _speaker(head)
     if head.is_plan:
         parts.append(Part(trusted(f" {glyphs.dot} {_PLAN}"), head.look))
@@ -213,7 +213,7 @@ def name_line(
 
 
 def clock(time: str | None) -> str:
-    """Return the time of day of an RFC 3339 time."""
+    """Return the time of day of an RFC 3339 time; empty if there is none."""
     return time[11:19] if time else ""
 
 

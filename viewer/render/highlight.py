@@ -11,11 +11,12 @@ from viewer.render.style import Styled, StyleRole
 
 MOST_LINES = 500
 LARGEST = 16_384
-"""Code with more characters than this is not highlighted."""
+"""The maximum length of highlighted code in characters."""
 MOST_SECONDS = 0.05
 """The CPU time in seconds after which the rest is not highlighted: lexers take quadratic time on some input."""
 SHORT = 512
-"""Code of at most this many characters never takes as long as `MOST_SECONDS`."""
+"""The length in characters up to which code is highlighted without a time limit, because it never takes
+`MOST_SECONDS`."""
 TOKENS_PER_LOOK = 32
 """How many tokens to read between checks of the clock, which are slow."""
 LONGEST_WORD = 40
@@ -23,7 +24,8 @@ LONGEST_WORD = 40
 
 
 def code_spans(code: str, language: str) -> list[Styled]:
-    """Return the colored tokens of code, in order; none if the language is unknown or the code too long."""
+    """Return the colored tokens of code, in order; none if the language is unknown, the code is too long, or lexers are
+    postponed."""
     if len(code) > LARGEST or code.count("\n") >= MOST_LINES or not 0 < len(language) <= LONGEST_WORD:
         return []
     name = language.lower()
@@ -45,7 +47,7 @@ class Lexers:
         self.are_postponed = True
 
     def postpones(self, language: str) -> bool:
-        """True if code in this language cannot be highlighted yet. `load_missed` will load its lexer."""
+        """Return True if code in this language cannot be highlighted yet, so that `load_missed` must load its lexer."""
         if self.are_postponed:
             self._missed.add(language)
         return self.are_postponed

@@ -1,5 +1,5 @@
-"""JSON Lines, the machine-readable output, written all at once or while following: every line has all keys, in the same
-order."""
+"""JSON Lines, the machine-readable output, written all at once or while following. Lines of one kind have the same keys
+in the same order, except for a few keys that appear only if they apply."""
 
 from __future__ import annotations
 
@@ -200,7 +200,7 @@ def _diagnostic(diagnostic: ShownDiagnostic) -> dict[str, object]:
 
 
 class LiveLines:
-    """The lines of one reading.
+    """The lines of one reading of a growing input.
 
     A message appears when it is closed, followed by its diagnostics. Diagnostics of a hidden message follow the next
     shown message, or come last. A call appears when it is no longer pending, and again if its state changes."""
@@ -221,7 +221,7 @@ class LiveLines:
         yield from map(brief_line, self._listed.changed())
 
     def end(self) -> Iterator[Printable]:
-        """Yield the rest, at the end of the reading."""
+        """Yield the remaining lines, at the end of the reading."""
         yield from self._settled(ended=True)
         yield from self._begun(len(self._tail.rows.shown_transcripts))
         yield from _diagnostics(self._tail.found_last())

@@ -15,8 +15,8 @@ from viewer.render.sanitize import SafeText, sanitize
 from viewer.render.width import cluster_cells, clusters_at
 
 LONG = 32 * 1024
-"""A body with more characters than this is long: if folded, only its shown part is laid out; if unfolded, it is laid
-out in a thread."""
+"""The length in characters above which a body is long: if folded, only its shown part is laid out; if unfolded, it is
+laid out in a thread."""
 
 LONG_WHILE_READ = 4 * 1024
 """Like `LONG`, for a folded body that is still being read, because its number of lines is not known anyway."""
@@ -274,7 +274,8 @@ class Layouts:
         self._ask = ask
 
     def get(self, number: int, request: LayoutRequest) -> Layout | None:
-        """Return the layout, possibly of the body before it grew. If it is missing, request it and return None."""
+        """Return the layout. If it is missing, request it, and meanwhile return an unstyled layout if the body grew
+        while it was shown, otherwise None."""
         known = self._known.get(number)
         if known is not None and known[0] == request:
             return known[1]
@@ -297,7 +298,7 @@ class Layouts:
         return known.layout
 
     def put(self, number: int, request: LayoutRequest, layout: Layout) -> bool:
-        """Store a requested layout. Return True if it is still needed."""
+        """Store a requested layout and return True, or return False if it is no longer needed."""
         if self._asked.get(number) is not request:
             return False
         del self._asked[number]

@@ -19,13 +19,14 @@ if TYPE_CHECKING:
     from markdown_it.token import Token
 
 LARGEST = 200_000
-"""Text with more characters than this is not styled."""
+"""The maximum length of styled text in characters."""
 DEEPEST = 20
-"""Blocks nested more deeply than this are not styled."""
+"""The maximum nesting depth of styled blocks."""
 _CONTAINERS = ("blockquote_open", "list_item_open")
 
 MAY_BE_BLOCK = lazy_regex(r"^[ \t]*(?:[#>*+_=|:-]|```|~~~|\d{1,9}[.)])|^(?: {4}|\t)", re.MULTILINE)
-"""Text without a match consists of paragraphs only, and does not need the parser."""
+"""A pattern for the beginning of a block. Text without a match consists only of paragraphs, and does not need the
+parser."""
 _MARKER = lazy_regex(r"[ \t]*([-*+]|\d{1,9}[.)])(?=[ \t]|$)", re.MULTILINE)
 _QUOTE = lazy_regex(r"[ \t]*(>)")
 _INLINE = lazy_regex(
@@ -81,7 +82,6 @@ class _Blocks:
         self._made = MarkdownSpans()
 
     def read(self, tokens: Sequence[Token]) -> MarkdownSpans:
-        """Return the spans of all blocks."""
         for token in tokens:
             if token.map is not None:
                 self._read(token, *token.map)
@@ -163,7 +163,7 @@ _JSON_TOKEN = lazy_regex(r'("(?:[^"\\\n]|\\.)*")(\s*:)?|-?\d[\d.eE+-]*|\b(?:true
 
 
 def json_spans(text: str) -> list[Styled]:
-    """Return the spans of JSON: keys, strings, numbers, and words."""
+    """Return the spans of JSON: keys, strings, numbers, and words. Return none if the text is too long."""
     return [_json_span(match) for match in _JSON_TOKEN.finditer(text)] if len(text) <= LARGEST else []
 
 

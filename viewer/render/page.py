@@ -68,13 +68,13 @@ is shown too."""
 MOST_NOTES = 3
 """How many diagnostics to show at a message; the others are in the list of problems."""
 FOLD_FROM = 60
-"""A body with more rows than this is folded."""
+"""The maximum number of rows of a body that is not folded."""
 FOLD_TO = 30
-"""The number of rows of a folded body."""
+"""The number of rows to show of a folded body."""
 SHORT_FOLD_FROM, SHORT_FOLD_TO = 15, 12
 """Like `FOLD_FROM` and `FOLD_TO`, for messages that the end user did not see."""
 PREVIEWED_FROM = 8
-"""A folded sub-agent with at least this many messages shows its first calls."""
+"""The minimum number of messages of a folded sub-agent that shows its first calls."""
 
 
 def centered_notes(sentences: Sequence[SafeText], width: int, height: int) -> list[Line]:
@@ -211,7 +211,7 @@ class BlockMaker:
         return self._boundary_lines(self.rows.transcript_label(first), self.rows.transcript_label(here))
 
     def _last_boundaries(self, row: int) -> list[BlockLine]:
-        """Return the boundaries of the transcripts without messages at the end."""
+        """Return the boundaries below the last row: those of the transcripts without messages at the end."""
         if row < len(self.rows) - 1 or not self.rows.is_whole:
             return []
         last, count = self.rows.transcript_label(self.rows.transcript(row)), len(self.rows.shown_transcripts)
@@ -438,7 +438,7 @@ class BlockMaker:
         return [self._times.of_turn(row, time), spent_words(spent.tokens, spent.cost) if spent is not None else ""]
 
     def _branch_rule(self, before: int, is_superseded: bool) -> list[BlockLine]:
-        """Return the rule where a superseded branch begins or ends."""
+        """Return the rule where a superseded branch begins or ends, or an empty list elsewhere."""
         was_left = before >= 0 and self.projection.is_superseded(self.rows.value(before))
         if is_superseded is was_left:
             return []

@@ -20,8 +20,8 @@ _INDEX = {code: index for index, code in enumerate(RULES)}
 
 
 def sarif(findings: Iterable[tuple[str, Finding]], more: Iterable[tuple[str, str]] = ()) -> dict[str, object]:
-    """Return the whole log: one run over all files, each finding with the URI of its file. `more` are notes on
-    files."""
+    """Return the whole log: one run over all files, each finding with the URI of its file. `more` are URIs of files,
+    each with a note on the file."""
     results = [_result(uri, finding) for uri, finding in findings]
     return {
         "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
@@ -92,7 +92,7 @@ _COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO
 
 
 def workflow_command(name: str, finding: Finding) -> Printable:
-    """Return one annotation, with properties and sentence escaped as the runner expects."""
+    """Return a GitHub annotation for a finding, escaped as the runner expects."""
     diagnostic = finding.diagnostic
     properties = {"file": str(sanitize_line(name)), "line": str(finding.line), "endLine": str(finding.end_line)}
     if finding.line == finding.end_line:  # columns are supported within one line only
@@ -104,7 +104,7 @@ def workflow_command(name: str, finding: Finding) -> Printable:
 
 
 def workflow_notice(name: str, words: str) -> Printable:
-    """Return a notice about a whole file."""
+    """Return a GitHub annotation with a notice about a whole file."""
     return Printable(f"::notice file={_property(str(sanitize_line(name)))}::{_data(words)}")
 
 
@@ -136,7 +136,7 @@ class Suite(Struct, frozen=True):
 
 
 def junit(suites: Iterable[Suite]) -> Iterable[Printable]:
-    """Yield the lines of the document."""
+    """Yield the lines of the JUnit document, with one test suite per file."""
     yield Printable('<?xml version="1.0" encoding="UTF-8"?>')
     yield Printable("<testsuites>")
     for suite in suites:

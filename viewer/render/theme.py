@@ -101,7 +101,7 @@ class Theme(Struct, frozen=True):
     files: tuple[Path, ...] = ()
     """The files from which the theme was read, its own file first."""
     notice: str = ""
-    """The reason why this is not the requested theme, in one sentence."""
+    """The reason why this is not the requested theme, in one sentence; empty if it is."""
 
     @property
     def is_ansi(self) -> bool:
@@ -186,7 +186,6 @@ class _Reading:
         self._file = file
 
     def theme(self) -> ThemeFile:
-        """Read the whole file and return it."""
         file = self._file
         keys: dict[str, Any] = dict(file.entries(file.root(), _KEYS))
         return ThemeFile(

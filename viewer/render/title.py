@@ -165,7 +165,8 @@ def folded_branch_words(messages: int) -> str:
 
 
 def boundary_words(boundary: Boundary) -> list[str]:
-    """Return the number, format, model, and title of the transcript that begins here. Not sanitized yet."""
+    """Return the number, format, model, and title of the transcript that begins here. The words are not sanitized
+    yet."""
     transcript = boundary.transcript
     number = f"transcript {transcript.number:,}" + (f" of {boundary.count:,}" if boundary.count > 1 else "")
     title = str(cut(without_marks(sanitize_line(boundary.title)), TITLE_WIDTH, trusted("…")))

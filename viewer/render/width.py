@@ -59,7 +59,8 @@ def cut(text: SafeText, width: int, ellipsis: SafeText) -> SafeText:
 
 
 def between(left: Sequence[Part], right: Sequence[Part], width: int, glyphs: Glyphs, fill: Part | None = None) -> Line:
-    """Put parts at the left and right edges. The left parts are truncated if there is no room for both."""
+    """Return a line with parts at the left and right edges. The left parts are truncated if there is no room for
+    both."""
     room = width - sum(cells(part.text) for part in right) - (1 if right else 0)
     kept: list[Part] = []
     for part in left:

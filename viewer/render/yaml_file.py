@@ -28,7 +28,8 @@ class YamlFile:
         self._source = sanitize_line(source)
 
     def root(self) -> yaml.Node | None:
-        """Return the file as nodes. It is first read with limits, so no node is too deep or refers to itself."""
+        """Return the root node, or None for an empty file. The file is first read with limits, so no node is too deep
+        or refers to itself."""
         import yaml  # slow to import; simple files do not need it
 
         data = self._text.encode("utf-8", "replace")

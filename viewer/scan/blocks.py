@@ -35,7 +35,8 @@ _KINDS = {
     b"literal|": _OTHER,
     b"endliter": _OTHER,
 }
-"""The bytes after `<|`, at most eight of them. That is enough, because header words are compared exactly later."""
+"""The kind of each token, by the first bytes (at most eight) after its `<|`. That many are enough, because header words
+are compared exactly later."""
 _ENDINGS = {_END: Ending.END, _RETURN: Ending.RETURN, _CALL: Ending.CALL}
 STOP_LENGTHS = np.array([len(b"<|end|>"), len(b"<|return|>"), len(b"<|call|>")])
 """The lengths of the stop tokens, indexed by the codes in `Frames.endings`."""
@@ -134,7 +135,7 @@ def find_frames(data: bytes, *, escapes: bool) -> Frames:
 
 
 def _hold(places: Positions, starts: Positions, ends: Positions) -> NDArray[np.bool_]:
-    """Return, for each pair of start and end, whether one of these positions is between them."""
+    """Return a flag for each pair of start and end: true if one of these positions is between them."""
     if not len(places):
         return np.zeros(len(starts), bool)
     holding: NDArray[np.bool_] = places.searchsorted(starts) < places.searchsorted(ends)

@@ -33,8 +33,8 @@ _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _END_LITERAL, _ANY_LITERAL = b"<|endliteral|>", b"literal|>"
 _SIGNS = (b"version", b"\n---")
 _NATIVE_SIGNS = (b"\nversion", b'\n"version', b"\n---")
-"""Signs of a line that may begin a document header. Without the accelerator, fewer searches with more results are
-faster."""
+"""Signs of a line that may begin a document header, for the accelerator. Without it, the fewer searches for `_SIGNS`
+are faster, although they have more results."""
 _HEADER_BEGINS = (b"---", b"version", b'"version"', b"'version'")
 _OPENING = (b"<|start|>", b"<|channel|>", b"<|message|>")
 _STOPS = (b"<|end|>", b"<|return|>", b"<|call|>")
@@ -63,11 +63,11 @@ class EndProof:
 
     @property
     def is_complete(self) -> bool:
-        """True if there is nothing left to search."""
+        """True if the proof has failed, or the tail has been read."""
         return self._has_failed or bool(self._tail)
 
     def step(self) -> None:
-        """Search the next block."""
+        """Search the next block, or read the tail once everything before it has been searched."""
         if not self._at and not self._is_harmony:
             self._read_head()
         if self._at < self._tail_at and not self._is_harmony and not self._has_failed:

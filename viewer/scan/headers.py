@@ -36,7 +36,7 @@ _ROUNDS = 6
 
 
 class HeaderKind(Struct, frozen=True):
-    """What the words of a header mean, without the call ID."""
+    """The meaning of a header's words, without the call ID."""
 
     header: Header
     endings: int
@@ -70,7 +70,7 @@ class HeaderMemo:
         """The lengths of the words before a call ID."""
 
     def read(self, data: bytes, frames: Frames) -> ReadHeaders:
-        """Return the kinds of all headers of a block."""
+        """Return the kinds of all headers in a block, and the positions of their call IDs."""
         if frames.headers is not None:
             return self._read_examples(data, frames.headers)
         while True:

@@ -10,7 +10,7 @@ from viewer.reading.template_marks import MARK_SIGNS, TOKEN_SIGNS, searches
 from viewer.reading.thoughts import SIGNS as THOUGHT_SIGNS
 
 SIGNS = frozenset(sign.lower() for sign in (*MARK_SIGNS, *TOKEN_SIGNS, *THOUGHT_SIGNS))
-"""Every mark and token contains one of these, ignoring case. None has a character that JSON must escape."""
+"""Signs: every mark and token contains one of these, ignoring case. None has a character that JSON must escape."""
 _RARE = b"~"
 """A byte that is rarer than the first byte of any sign."""
 _OF_ESCAPES = b"003c"
@@ -21,15 +21,16 @@ _SEARCHES = searches(sorted(sign[max(0, sign.find(_RARE)) :] for sign in SIGNS -
 """Patterns for the signs, by the byte to search for: the first byte of a sign, or the rare byte in it."""
 assert not any(map(bytes.isalpha, _SEARCHES)), "the first bytes are searched for in one case only"
 _MANY = 1024
-"""Searching for a byte is faster than using a pattern if at most one in this many bytes has its value."""
+"""The minimum number of bytes per occurrence of a byte value for which searching for it is faster than using a
+pattern."""
 
 
 def places_with_signs(
     block: bytes, starts: Sequence[int], ends: Sequence[int], spelled: Set[int] | None = None
 ) -> set[int]:
-    """Return the indices of the strings that contain a sign, or an escape that may spell one. `starts` and `ends` give
-    the bounds of the strings in the block, in order. `spelled` has the strings with such an escape, if they are
-    known."""
+    """Return the indices of the strings that contain a sign, or an escape that may spell one. `starts` and `ends` are
+    the bounds of the strings in the block, in order. `spelled` contains the indices of the strings with such an escape,
+    if they are known."""
     places: set[int] = set(spelled or ())
     if not starts:
         return places

@@ -103,7 +103,8 @@ class Child(AppService):
         """Ignore pieces of downloads."""
 
     async def hear(self, text: str) -> bool:
-        """Handle one message from the page. Return False for a message that the page would never send."""
+        """Handle one message from the page and return True. Return False for a message that the page would never
+        send."""
         try:
             message = json.loads(text)
         except (ValueError, RecursionError):

@@ -1,4 +1,5 @@
-"""Confine a session: it may read some files, but not write, start processes, or connect to anything."""
+"""Confine a session: it may read some files and write temporary files, but not start processes or connect to
+anything."""
 
 from __future__ import annotations
 
@@ -43,8 +44,9 @@ class Served:
 
 
 def confine(served: Served, more: Iterable[str] = ()) -> None:
-    """From now on, let this process read only served files, the program itself, and the folders in `more`. The process
-    can write only temporary files, and cannot start processes or open connections. This cannot be undone."""
+    """From now on, let this process read only served files, the program, its libraries and system files, the folders in
+    `more`, and the temporary files that it creates. The process can write only temporary files, and cannot start
+    processes or open connections. This cannot be undone."""
     paths = {*sysconfig.get_paths().values(), sys.prefix, sys.base_prefix, *filter(None, sys.path)}
     package = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))  # noqa: PTH120
     program = tuple(os.path.realpath(path) for path in (*paths, package, os.path.dirname(package), *_SYSTEM, *more))  # noqa: PTH120

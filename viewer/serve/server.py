@@ -23,7 +23,7 @@ MOST_MESSAGES = 1000
 SECONDS_FOR_A_PLACE = 2.0
 """How many seconds a socket waits for another session to end, such as that of a reloaded page."""
 SECONDS_TO_HEAR = 10.0
-"""Seconds that a child may take to read a message."""
+"""The maximum time in seconds that a child may take to handle a message."""
 _OWN = ("page.css", "session.js")
 _OF_TEXTUAL = ("css/xterm.css", "js/textual.js", "fonts/RobotoMono-VariableFont_wght.ttf")
 _TYPES = {".css": "text/css", ".js": "text/javascript", ".ttf": "font/ttf"}
@@ -44,7 +44,7 @@ class ServeOptions(Struct, frozen=True):
 
 
 class Session(Struct, eq=False):
-    """One open socket."""
+    """The state of one session, which has one socket."""
 
     number: int
     cookie: str
@@ -175,7 +175,7 @@ class Server:
     # Sessions.
 
     async def _socket(self, request: web.Request, cookie: str) -> web.StreamResponse:
-        """Run a session on a socket."""
+        """Run a session on a socket, or refuse the request if all sessions are in use."""
         if not await self._has_room():
             self._log("refused: all sessions are in use")
             return web.Response(status=503)
@@ -193,8 +193,8 @@ class Server:
             self._sessions.discard(session)
 
     async def _has_room(self) -> bool:
-        """Wait briefly for a free session. While earlier children are still ending, there may be up to twice as many
-        children as allowed sessions."""
+        """Wait briefly for a free session, and return whether there is one. While earlier children are still ending,
+        there may be up to twice as many children as allowed sessions."""
         end = self._clock() + SECONDS_FOR_A_PLACE
         most = self.options.most_sessions
         while len(self._sessions) >= most or len(self._children) >= 2 * most:
@@ -204,7 +204,7 @@ class Server:
         return not self._is_closing
 
     async def _run(self, session: Session, answer: web.WebSocketResponse, request: web.Request) -> str:
-        """Pass messages between the page and the child. Return why the session ended."""
+        """Start a child, pass messages between it and the page, and end it. Return why the session ended."""
 
         async def send_place(name: str, message: int) -> None:
             await answer.send_str(json.dumps(["place", {"f": self._number_of(name), "m": message}]))

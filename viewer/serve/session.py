@@ -42,7 +42,7 @@ class SessionDriver(WebDriver):
         self._app.set_interval(SECONDS_BETWEEN_PLACES, self._report_place)
 
     def run_input_thread(self) -> None:
-        """Read until the input ends or cannot be parsed."""
+        """Read until the input ends or cannot be parsed, and then end the app."""
         try:
             super().run_input_thread()
         finally:
@@ -88,7 +88,7 @@ def limit_memory() -> None:
 def run_session(
     paths: Sequence[str], settings: Settings, *, allows_debug: bool = False, file: str = "", go_to: str = ""
 ) -> int:
-    """Run the app on the served files and return its exit code."""
+    """Confine this process, run the app on the served files, and return its exit code."""
     served = Served(paths)
     confine(served, [str(folder) for folder in settings.theme_folders])
     named = [*_files(paths)]

@@ -45,7 +45,7 @@ class SourceCondition(Enum):
 
 
 class Grew(Struct, frozen=True, gc=False):
-    """The next bytes."""
+    """The input grew by these bytes."""
 
     data: bytes
 

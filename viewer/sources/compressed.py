@@ -13,8 +13,8 @@ from viewer.errors import ViewerError
 from viewer.sources.limits import limits, size_text
 
 MOST_KEPT = 1024 * 1024
-"""The compressed data of a member is kept up to this size in bytes, so that everything before damaged data can still be
-decompressed."""
+"""The maximum size in bytes of a member's compressed data that is kept, so that everything before damaged data can
+still be decompressed."""
 _MOST_MEMORY = 256 * 1024 * 1024
 """The memory limit of a decompressor in bytes."""
 
@@ -86,7 +86,7 @@ LONGEST_MAGIC = max(len(row.magic) for row in COMPRESSIONS)
 
 
 def compression_of(first: bytes) -> Compression | None:
-    """Return the compression of a file that begins with these bytes."""
+    """Return the compression of a file that begins with these bytes, or None if it is not compressed."""
     return next((row for row in COMPRESSIONS if first.startswith(row.magic)), None)
 
 
@@ -130,7 +130,7 @@ class Expander:
                 return
 
     def end(self) -> None:
-        """Handle the end of the file."""
+        """Handle the end of the file: set `fault` if the file ends inside compressed data."""
         if self._member or self._rest:
             self._stop(TRUNCATED, "compressed data ends early")
 
@@ -229,7 +229,7 @@ class Expanded:
 
     @property
     def note(self) -> str:
-        """A few words for the status line."""
+        """The format, the ratio, and any problem, for the status line."""
         return self._expander.note
 
     @property

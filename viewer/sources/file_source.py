@@ -1,4 +1,4 @@
-"""`FileSource`: a regular file, read in place. It never returns bytes that differ from the indexed ones."""
+"""`FileSource`: a regular file, read in place. It never returns bytes that differ from the indexed bytes."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class FileSource:
 
     @property
     def size(self) -> int:
-        """The current size."""
+        """The current size in bytes."""
         return os.fstat(self._file.descriptor).st_size
 
     def read(self, start: int, end: int) -> bytes:

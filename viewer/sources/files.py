@@ -110,7 +110,7 @@ def open_stream(name: str, stream: ByteStream) -> Source:
 
 
 def check_named(paths: Iterable[str]) -> None:
-    """Refuse files that do not exist."""
+    """Raise ViewerError if one of these files does not exist."""
     for path in paths:
         file = split_item(path)[0]
         if path != STANDARD_INPUT and not os.path.lexists(file):
@@ -118,7 +118,7 @@ def check_named(paths: Iterable[str]) -> None:
 
 
 def check_standard_input() -> None:
-    """Refuse standard input if it is closed."""
+    """Raise ViewerError if standard input is closed."""
     if sys.stdin is None:
         raise ViewerError("standard input is closed")
 

@@ -22,7 +22,7 @@ MOST_FILES = 100_000
 """The maximum number of files checked in a folder that is listed repeatedly."""
 SURE_ENOUGH, CERTAIN = 0.5, 0.99
 ENDINGS = (".ocml", ".openchatml", ".harmony")
-"""Files with these suffixes are transcripts, even if their content does not show it yet."""
+"""The suffixes of files that are transcripts, even if their content does not show it yet."""
 
 _UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
@@ -44,13 +44,13 @@ class Found(Struct, frozen=True, gc=False):
 
 
 def list_transcripts(path: str) -> list[Found]:
-    """List the transcripts of a folder and all folders below it, by name."""
+    """List the transcripts, and the files that cannot be read, in a folder and all folders below it, by name."""
     return [found for found in look_through(path) if found is not None]
 
 
 def find_transcripts(path: str, passed: Callable[[str], None] = lambda path: None) -> Iterator[Found]:
-    """Find the transcripts of a folder and all folders below it, without a limit. Each folder is visited once, even
-    through symlinks. Call `passed` for each file that is not a transcript."""
+    """Yield the transcripts, and the files that cannot be read, in a folder and all folders below it, without a limit.
+    Each folder is visited once, even through symlinks. Call `passed` for each file that is not a transcript."""
     top = Path(path)
     for walked in walk(path):
         found = _found(walked, top, {})
@@ -61,8 +61,8 @@ def find_transcripts(path: str, passed: Callable[[str], None] = lambda path: Non
 
 
 def look_through(path: str, known: dict[str, Found | None] | None = None) -> Iterator[Found | None]:
-    """Check the files in a folder one by one. Yield each transcript, and None for any other file. If there are more
-    files than the limit, the last entry reports this.
+    """Check the files in a folder one by one. Yield each transcript or unreadable file, and None for any other file. If
+    there are more files than the limit, the last entry reports this.
 
     `known` caches results between scans: an unchanged file is not read again."""
     top = Path(path)

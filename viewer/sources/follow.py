@@ -71,10 +71,10 @@ class GrowingSource(Protocol):
         """Return the changes since the last poll."""
 
     def wait(self, timeout: float) -> bool:
-        """Wait until something may have changed."""
+        """Wait until something may have changed, at most `timeout` seconds. Return True if something happened."""
 
     async def wait_async(self, timeout: float) -> bool:
-        """Wait in an event loop until something may have changed."""
+        """Like `wait`, for use in an event loop."""
 
     def close(self) -> None:
         """Stop watching."""
@@ -154,7 +154,7 @@ class FollowSource:
         return self._woken(self._wake.wait(timeout))
 
     async def wait_async(self, timeout: float) -> bool:
-        """Like `wait`, in an event loop."""
+        """Like `wait`, for use in an event loop."""
         return self._woken(await self._wake.wait_async(timeout))
 
     def _woken(self, woken: bool) -> bool:
@@ -275,7 +275,7 @@ class FollowSource:
         return STALE if error.errno == errno.ESTALE else FAILED
 
     def _fail(self, state: SourceState) -> list[Change]:
-        """Report the state, and retry after a delay that grows with each failure."""
+        """Report the state, and schedule a retry after a delay that grows with each failure."""
         self._delay = min(_LONGEST_DELAY, 2 * self._delay or _FIRST_DELAY)
         self._retry_at = self._clock() + self._delay
         return self._changes_to(state)

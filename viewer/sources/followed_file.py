@@ -14,8 +14,8 @@ from viewer.sources.stamp import Stamp, stamp_of
 HEAD_GUARD = 1024
 TAIL_GUARD = 256
 SETTLED = 2.0
-"""Once the size and times of a file have been unchanged for this many seconds, the file is not compared again until
-they change."""
+"""The number of seconds after which a file whose size and times have not changed is no longer compared, until they
+change."""
 COMPARED_LAST = 4
 """The number of blocks before the offset to compare immediately if the stamp of a large file has changed."""
 COMPARED_IDLY = 16
@@ -90,7 +90,7 @@ class FollowedFile:
         return FollowedFile(os.dup(self._file.descriptor), self._clock, self.name)
 
     def goes_on_in(self, descriptor: int) -> bool:
-        """True if an opened file is this file, with unchanged bytes. From then on, it is read through the new
+        """Return True if an opened file is this file, with unchanged bytes. It is then read through the new
         descriptor."""
         same = identity_of(os.fstat(descriptor)) == self.identity
         if not same or not self._holds(descriptor):

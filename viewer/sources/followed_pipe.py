@@ -57,7 +57,7 @@ class FollowedPipe:
         return b"".join(parts)
 
     def _read(self, limit: int) -> bool:
-        """Read more bytes if they are available."""
+        """Read more bytes if they are available. Return True if there were any, or if the pipe has ended."""
         if self.has_ended or not self._ready.poll(0):
             return False
         try:

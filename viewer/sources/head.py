@@ -31,7 +31,7 @@ class Head:
     read_again = read
 
     def drop(self) -> None:
-        """Drop the bytes when they are no longer needed."""
+        """Drop the bytes, because they are no longer needed."""
         self._data = b""
 
 

@@ -25,7 +25,7 @@ class NewestFile:
         self._next_look = clock()
 
     def look(self) -> str | None:
-        """Return the path of a newer file to follow, if there is one."""
+        """Scan the folder if it is time, and return the path of a newer file to follow, or None."""
         begun = self._clock()
         if begun < self._next_look:
             return None

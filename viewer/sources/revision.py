@@ -90,7 +90,7 @@ class FileRevision:
         return data[: spool.size - before]
 
     def _known(self, data: bytes, ends: bool) -> bytes:
-        """Return the bytes, once their encoding is known."""
+        """Return the bytes read so far, once their encoding is known; until then, none."""
         if self._first is None:
             return data
         data, self._first = self._first + data, None

@@ -17,7 +17,7 @@ from viewer.formats.places import PLACES, Place
 from viewer.sources.files import why_read_once
 
 LIVE_SECONDS = 30
-"""A file that has changed within this time is considered live."""
+"""The number of seconds after its last change during which a session is considered live."""
 HEAD, TAIL = 64 * 1024, 4 * 1024
 FIRST_LINE = 4 * 1024
 """The number of bytes to read from the start of a file to find the working directory, which is usually named there."""
@@ -48,7 +48,7 @@ class Session(Struct, frozen=True):
 
 
 class Found(Struct, frozen=True):
-    """A folder of a place, and whether it exists."""
+    """A folder that is searched for the sessions of an agent, and whether it exists."""
 
     agent: str
     folder: str
@@ -149,7 +149,7 @@ def group_of(session: Session, around: Surroundings) -> int:
 
 def newest_session(around: Surroundings, within: float) -> Session | None:
     """Return the session to follow among those that changed within this many seconds: the newest one of the current
-    directory, or else the newest of all."""
+    directory, or else the newest of all. Return None if there is none."""
     now = time.time()
     recent = [session for session in find_sessions(around) if now - session.modified <= within]
     running = [session for session in recent if not why_read_once(session.path)]
@@ -195,7 +195,7 @@ def _first_folder(top: Path, path: str) -> str:
 
 
 def _stated_folder(path: str) -> str | None:
-    """Return the working directory according to the first bytes of a file."""
+    """Return the working directory according to the first bytes of a file, or None."""
     try:
         with open(path, "rb", buffering=0) as file:  # noqa: PTH123 (pathlib takes long for many files)
             found = _CWD.search(file.read(FIRST_LINE))
@@ -205,7 +205,8 @@ def _stated_folder(path: str) -> str | None:
 
 
 def _matches(top: Path, patterns: Iterable[str]) -> Iterator[tuple[str, os.stat_result]]:
-    """Yield the matching files, except symbolic links and files of other users."""
+    """Yield the matching files and folders with their status, except symbolic links and anything that another user
+    owns."""
     for pattern in patterns:
         yield from _match(str(top), tuple(pattern.split("/")), [MOST_FOLDERS], _DEEPEST)
 

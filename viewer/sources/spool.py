@@ -21,7 +21,7 @@ class Spool:
         self._descriptor: int | None = None
 
     def append(self, data: bytes) -> None:
-        """Add the next bytes. At the limit, or if the disk is full, add what fits, and raise an exception."""
+        """Add the next bytes. At the limit, or if the disk is full, add what fits, and raise SpoolError."""
         kept = data[: self._most - self.size]
         try:
             self._add(kept)

@@ -14,7 +14,7 @@ from msgspec import Struct
 from viewer.sources.containers.table import container_at
 
 NEVER = (".py", ".md", ".rst", ".html", ".js", ".ts", ".rs", ".go", ".c", ".h", ".sh", ".toml")
-"""Files with these suffixes are programs and documents, which may quote control tokens."""
+"""The suffixes of programs and documents, which may quote control tokens."""
 COMPRESSED = (".gz", ".xz", ".zst")
 _PORTION = 2_000
 """The maximum number of names to sort in one step."""

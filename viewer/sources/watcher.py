@@ -24,7 +24,7 @@ class Watcher(Protocol):
         """Wait at most `timeout` seconds. Return True if something happened."""
 
     async def wait_async(self, timeout: float) -> bool:
-        """Like `wait`, in an event loop."""
+        """Like `wait`, for use in an event loop."""
 
     def close(self) -> None:
         """Release the watcher."""

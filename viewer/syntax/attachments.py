@@ -57,7 +57,7 @@ _UNITS = ("B", "KB", "MB", "GB", "TB")
 
 
 class _Facts(Struct, gc=False):
-    """What is known about an attachment."""
+    """The known facts about an attachment."""
 
     media_type: str | None = None
     name: str | None = None
@@ -65,8 +65,8 @@ class _Facts(Struct, gc=False):
 
 
 def attachment_kind(part: JsonNode, part_type: str) -> str | None:
-    """Return `image`, `audio`, `video`, or `file` if the part is such an attachment. `part_type` is empty if the part
-    has no type."""
+    """Return `image`, `audio`, `video`, or `file` if the part is such an attachment, otherwise None. `part_type` is
+    empty if the part has no type."""
     if part_type:
         return _KIND_OF_TYPE.get(part_type)
     kinds = [kind for key, kind in _KIND_OF_MEMBER.items() if part.get(key) is not None]

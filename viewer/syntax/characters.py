@@ -23,8 +23,8 @@ def _items(inside: str) -> list[str]:
 
 
 def _up_to_ffff(inside: str) -> str:
-    """Return those characters and ranges of a class that are at most U+FFFF. A regular expression would take 8 ms to
-    compile."""
+    """Return the characters and ranges of a class that do not exceed U+FFFF. A regular expression that selects them
+    would take 8 ms to compile."""
     return "".join(item for item in _items(inside) if item[-1] <= "\uffff")
 
 

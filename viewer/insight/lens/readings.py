@@ -94,7 +94,7 @@ class Messages(Sequence[Read]):
             self.layout = replace(layout, starts=same.layout.starts, ends=same.layout.ends)
             del self.starts, self.ends
         self.like: Messages = self if same is None else same.like
-        """The first reading whose messages and bodies are all at the same positions as in this one."""
+        """The first reading whose messages and bodies are all at the same positions as in this reading."""
 
     def _has_places_of(self, other: Messages) -> bool:
         if not np.array_equal(self.starts, other.starts) or not np.array_equal(self.ends, other.ends):
@@ -109,17 +109,17 @@ class Messages(Sequence[Read]):
 
     @cached_property
     def starts(self) -> Offsets:
-        """Where the messages begin."""
+        """The offsets at which the messages begin."""
         return np.asarray(self.layout.starts).view(np.int64)
 
     @cached_property
     def ends(self) -> Offsets:
-        """Where the messages end."""
+        """The offsets at which the messages end."""
         return np.asarray(self.layout.ends).view(np.int64)
 
     @cached_property
     def kinds(self) -> NDArray[np.uint32]:
-        """The kinds of the messages."""
+        """The kind of each message, as a number."""
         return np.asarray(self.layout.kinds)
 
     def bodies(self, first: int, end: int) -> tuple[Offsets, Offsets]:
@@ -324,8 +324,8 @@ def _checksum(shown: Projection, number: int) -> bytes:
 
 
 def agreed(readings: Sequence[Reading], chosen: str) -> tuple[bytes, int]:
-    """Return a byte for each message of the chosen reader, 1 if all readers agree on it, and the number of messages
-    that the chosen reader shows but on which readers disagree.
+    """Return a byte for each message of the chosen reader (1 if all readers agree on it), and the number of messages
+    that it shows but on which readers disagree.
 
     Readers agree on a message if the chosen reader, and every other one that does not refuse the text, shows it at the
     same place with the same role and text."""
@@ -356,7 +356,7 @@ def _shown(messages: Messages, roles: dict[str, int]) -> Offsets:
 
 
 def _is_among(rows: Offsets, others: Offsets) -> NDArray[np.bool_]:
-    """Return for each row whether it is one of `others`."""
+    """Return a flag for each row: true if it is one of `others`."""
     starts = others[:, 0]
     if (np.diff(starts) <= 0).any():  # overlapping messages
         known = {*map(tuple, others.tolist())}

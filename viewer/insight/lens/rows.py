@@ -16,7 +16,7 @@ from viewer.insight.lens.readings import READS, REFUSES, Messages, Offsets, Read
 from viewer.model.messages import Span
 
 _MESSAGES_AT_ONCE = 4096
-"""The number of messages of one reading that are compared at once."""
+"""The number of messages of one reading to compare in one block."""
 
 
 class Rank(IntEnum):
@@ -65,7 +65,7 @@ _Tables = tuple[dict[object, int], dict[object, int], dict[object, int]]
 
 
 class Block:
-    """Some neighboring rows, as columns."""
+    """A batch of neighboring rows, stored as columns."""
 
     def __init__(
         self,
@@ -116,7 +116,7 @@ class Block:
         return np.flatnonzero((self._ranks > 0) & (self._ranks <= at_most)).tolist()
 
     def count(self, rank: Rank) -> int:
-        """Return the number of rows of a rank."""
+        """Return the number of rows with this rank."""
         return int((self._ranks == rank).sum())
 
     def split(self, place: int) -> tuple[Block, Block]:
@@ -134,8 +134,8 @@ class Block:
         return self if is_covered.all() else self._rows(is_covered)
 
     def merged(self, before: Block | None) -> Block:
-        """Return the rows of both blocks. Adjacent rows with the same rank and the same messages become one row.
-        Their parts must match, too, unless the readers disagree about visibility."""
+        """Return the rows of `before`, if any, and this block. Adjacent rows with the same rank and the same messages
+        become one row; unless the readers disagree about visibility, the parts must also match."""
         both = (
             self
             if before is None
@@ -237,7 +237,7 @@ class RowTable(Sequence[Row]):
         return self._blocks[which].row(at - (self._ends[which - 1] if which else 0))
 
     def up_to(self, rank: Rank | None) -> Iterator[Row]:
-        """Yield the rows in which readers disagree at least this seriously, or all rows."""
+        """Yield the rows in which readers disagree at least this seriously, or all rows if `rank` is None."""
         for block in self._blocks:
             yield from block if rank is None else block.rows(block.apart(rank))
 
@@ -277,7 +277,7 @@ def _distinct(borders: Sequence[Offsets]) -> Offsets:
 
 
 def _shared(readings: Sequence[Reading]) -> list[int]:
-    """Number the readings. Equal numbers mean that all messages are at the same positions."""
+    """Return a number for each reading. Equal numbers mean that all messages are at the same positions."""
     numbers: dict[int, int] = {}
     return [numbers.setdefault(id(each.messages.like), len(numbers)) for each in readings]
 
@@ -361,7 +361,7 @@ class _Columns:
         return found[found.searchsorted(start) : found.searchsorted(end)]
 
     def places(self, offsets: Offsets) -> _Places:
-        """Return the messages at these offsets."""
+        """Return the message at each of these offsets, if there is one, and its part there."""
         places = self._reach.searchsorted(offsets, "right")
         is_there = places < len(self.starts)
         is_there[is_there] = self.starts[places[is_there]] <= offsets[is_there]
@@ -381,7 +381,7 @@ class _Columns:
 
 
 def _ranks(judges: Sequence[_Cells], count: int) -> NDArray[np.int8]:
-    """Return the most serious rank in which cells differ, or 0."""
+    """Return for each row the most serious rank in which its cells differ, or 0."""
     found = np.zeros(count, np.int8)
     tests: tuple[tuple[Rank, Callable[[_Cells], Sequence[NDArray[Any]]]], ...] = (
         (Rank.LABEL, lambda each: [each.labels]),

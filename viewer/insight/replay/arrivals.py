@@ -23,7 +23,7 @@ _TEXTS = frozenset(VERBATIM) | {
     *(Coding.ESCAPED, Coding.JSON_STRING, Coding.JSON_TEXT, Coding.NESTED_TEXT, Coding.SPLIT_STRING),
     *(Coding.PYTHON_STRING, Coding.NESTED_PYTHON, Coding.HTML_TEXT, Coding.TOKEN_IDS),
 }
-"""The codings of text. Any other piece has no size, because the span of a label covers the data and fields of an
+"""The codings of text. A piece with any other coding counts as empty, because its span covers the data and fields of an
 attachment."""
 
 
@@ -146,7 +146,8 @@ class Arrivals:
             self._add(end, 0, message.number, self._time(end, message.time_ms), flags)
 
     def _time(self, end: int, stated: int | None) -> int | None:
-        """Return when the bytes before an offset had arrived. A record is read when its line is complete."""
+        """Return the time at which the bytes before an offset had arrived, or the stated time if no times were
+        recorded. A record is read when its line is complete."""
         if not self.recorded:
             return stated
         stored, size = self._document.stored, self._document.size

@@ -61,7 +61,7 @@ class Bar:
         self._fill()
 
     def place(self, event: int) -> int:
-        """Return the cell of an event."""
+        """Return the index of the cell that contains an event."""
         before = bisect_right(self._jumps, event) if self._jump else 0
         return self._place(self._value(event), before)
 

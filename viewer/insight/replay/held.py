@@ -1,4 +1,4 @@
-"""Held-back text: how long text that had arrived was not shown yet, because it could still turn out to be hidden."""
+"""Held-back text: how long text had arrived but was not yet shown, because it could still turn out to be hidden."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class HeldBack(Struct, frozen=True, gc=False):
 
 
 def held_back(document: Document, timeline: Timeline, work: Callable[[], None]) -> list[HeldBack]:
-    """Return the delays of all messages that the end user sees. Reads the input once more."""
+    """Return the messages that the end user saw with a delay. This reads the input again."""
     player, index = Player(document, EVERYTHING, knows_format=True), document.index
     shown = VisibilityCache(index, is_user_safe)
     waiting: dict[int, _Waiting] = {}
@@ -83,7 +83,8 @@ class _Waiting:
         self.is_over = not self._pieces
 
     def look(self, offset: int, shown_end: int, now: int) -> int:
-        """Compare what has arrived with what is shown. Return how long the text that is now shown was held back."""
+        """Compare what has arrived with what is shown. Return how long text that has now appeared was held back, or
+        0."""
         place, delay = bisect_right(self._ends, offset), 0
         arrived = self._ends[place - 1] if place else 0
         if place < len(self._pieces) and self._pieces[place].start < offset:

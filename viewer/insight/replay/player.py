@@ -215,7 +215,8 @@ class Moment(Struct, frozen=True):
 
 
 def go_to(player: Player, timeline: Timeline, at: At) -> Moment:
-    """Seek to a moment. A moment past the end means the end."""
+    """Seek to a moment. A moment past the end means the end. Raise `ViewerError` for a time if the input has no
+    times."""
     if at.byte is not None:
         return _go_to_byte(player, timeline, at.byte)
     if at.ms is not None:

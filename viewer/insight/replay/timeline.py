@@ -19,7 +19,7 @@ SLOWEST, FASTEST = 0.5, 64.0
 USUAL_SPEED = 10.0
 USUAL_IDLE_LIMIT_MS = 2000
 MS_WITHOUT_CLOCK = 1000
-"""At normal speed, an event takes this long if the clock never runs."""
+"""The duration of an event at normal speed if the clock never runs."""
 _UNITS = {"ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000, None: 1000}
 
 
@@ -27,20 +27,20 @@ class Timeline:
     """The arrivals of messages that an audience sees: its events.
 
     Safety: for an audience that does not see everything, bytes and events count only what it sees. The clock runs only
-    from one part of a message to the next, or to the next message if no hidden one is in between. The times of hidden
-    messages, and the pauses in which they arrived, are omitted. For a strict audience, the clock runs only inside
-    messages. There, it also runs while parts of a hidden message arrive, because otherwise a pause of zero length would
-    reveal that something is hidden."""
+    from one part of a message to the next, or to the next message if no hidden message is in between. The times of
+    hidden messages, and the pauses in which they arrived, are omitted. For a strict audience, the clock runs only
+    inside messages. It then also runs while parts of a hidden message arrive, because otherwise a pause of zero length
+    would reveal that something is hidden."""
 
     def __init__(self, arrivals: Arrivals, audience: Audience) -> None:
         self.is_raw = audience.reveals(Reveal.ALL)
-        """True if bytes and times are the ones in the input."""
+        """True if bytes and times are those of the input, because the audience sees everything."""
         self.rows = array("I")
         """The row of each event in `arrivals`."""
         self.clock = array("Q")
         """The time of each event on the clock of this audience, in milliseconds."""
         self.totals = array("Q")
-        """The bytes of text up to each event."""
+        """The number of bytes of text up to and including each event."""
         self.jump_events = array("I")
         """The events directly before which something hidden arrived."""
         self.marks = array("I")
@@ -49,7 +49,7 @@ class Timeline:
         self.begins_ms = 0
         """The time of the first event with a time, in milliseconds since 1970."""
         self.backwards = 0
-        """The number of timestamps in the input that are earlier than the one before."""
+        """The number of timestamps that are earlier than a timestamp before them. Only seen messages count."""
         self.arrivals = arrivals
         self._is_strict = audience.strict
         self._build()
@@ -95,12 +95,12 @@ class Timeline:
 
     @property
     def length_ms(self) -> int:
-        """The clock at the last event."""
+        """The time of the last event on the clock, in milliseconds."""
         return self.clock[-1] if self.clock else 0
 
     @property
     def size(self) -> int:
-        """The bytes of text up to the last event."""
+        """The number of bytes of text up to and including the last event."""
         return self.totals[-1] if self.totals else 0
 
     @property
@@ -113,7 +113,7 @@ class Timeline:
         return self.clock[event + 1] - self.clock[event] if self.has_clock else MS_WITHOUT_CLOCK
 
     def number(self, event: int) -> int:
-        """Return the message of an event."""
+        """Return the number of the message to which an event belongs."""
         return self.arrivals.numbers[self.rows[event]]
 
     def event_at_ms(self, ms: int) -> int:
@@ -143,7 +143,7 @@ class ReplayRequest(Struct, frozen=True):
     at: At | None = None
     """The moment to show; None for the end."""
     times: str = ""
-    """The sidecar with recorded times."""
+    """The sidecar with recorded times; empty for none."""
     speed: float = USUAL_SPEED
     idle_limit_ms: int = USUAL_IDLE_LIMIT_MS
     plays: bool = False
@@ -151,13 +151,13 @@ class ReplayRequest(Struct, frozen=True):
 
 
 def parse_byte(text: str) -> int | None:
-    """Return the number of bytes in `B4096` or `4096`."""
+    """Return the number of bytes in text such as `B4096` or `4096`, or None for other text."""
     found = _BYTE.fullmatch(text.strip())
     return int(found[1]) if found else None
 
 
 def parse_moment(text: str) -> int | None:
-    """Return the milliseconds in `12.3s`, `+1:05`, `90`, or `250ms`."""
+    """Return the milliseconds in text such as `12.3s`, `+1:05`, `90`, or `250ms`, or None for other text."""
     text = text.strip()
     found = _SECONDS.fullmatch(text)
     if found:

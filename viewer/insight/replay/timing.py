@@ -18,7 +18,7 @@ from viewer.model.visibility import END_USER, EVERYTHING, Audience, is_user_safe
 
 LEAST_STALL_MS = 1000
 STALL_FACTOR = 5
-"""A stall is at least this many times longer than the usual pause."""
+"""The minimum length of a stall, as a multiple of the median pause."""
 _MOST_STEPS = 512
 """The maximum number of points at which a message is examined for retracted text."""
 
@@ -58,7 +58,8 @@ class Timing(Struct, frozen=True):
     length_ms: int
     events: int
     first_visible_ms: int | None
-    """The time from the first user message to the first visible answer; None unless the audience sees everything."""
+    """The time from the first user message, or else the first event, to the first visible answer. None if there is no
+    such answer or no time, and for an audience that does not see everything."""
     gaps: tuple[Gap, ...]
     rates: dict[str, Rate]
     retractions: tuple[Retraction, ...]
@@ -88,8 +89,8 @@ def time_transcript(
 
 
 def _first_visible(document: Document, timeline: Timeline) -> int | None:
-    """Return the time from the first user message, or else the first event, to the first answer that the end user
-    saw."""
+    """Return the time from the first user message, or else the first event, to the first answer that the end user saw.
+    Return None if there is none."""
     index = document.index
     asked: int | None = None
     for event in range(len(timeline)):
@@ -159,7 +160,7 @@ def _retractions(document: Document, work: Callable[[], None]) -> list[Retractio
 
 
 def _first_loss(player: Player, number: int, first: int, last: int) -> Retraction:
-    """Find the byte between two offsets that retracted text."""
+    """Find the first byte between two offsets that retracted text."""
     before = ""
     for at in range(first, last + 1):
         player.seek(at)

@@ -26,16 +26,18 @@ SCREENS = 2
 MOST_SCREENS = 16
 """The minimum number of screens after a smaller window differed from the whole document."""
 _BYTES_PER_CELL = 3
-"""Text rarely takes more than this many bytes per cell."""
+"""The number of bytes of text per cell that is rarely exceeded."""
 LEAST = HEAD
-"""An offset before this one is always reached from the first byte, because the format is not certain yet."""
+"""The minimum offset for a window. Earlier offsets are always reached from the first byte, because the format is not
+certain yet."""
 MOST_TURNS_BACK = 8
-"""A window may begin up to this many turns earlier, so that no call before the window has a reply inside the window."""
+"""The maximum number of turns by which a window may begin earlier, so that no call before it has a reply inside it."""
 MOST_MESSAGES_BACK = 64
-"""A window of records, which need not begin with a turn, may begin up to this many messages earlier, so that no call
-before the window has a reply inside the window."""
+"""The maximum number of messages by which a window of records, which need not begin with a turn, may begin earlier, so
+that no call before it has a reply inside it."""
 MOST_FAILURES = 3
-"""After this many windows that differ from the whole document, only larger windows are tried, and eventually none."""
+"""The number of windows that may differ from the whole document before only larger windows are tried, and eventually
+none."""
 MOST_HEAD = 1024 * 1024
 """The maximum length of the part that is read from the start of a file of records."""
 _LATER = ("E-TOOL-", "E-STREAM-TRUNCATED", "E-PERM-VISIBILITY")
@@ -74,7 +76,7 @@ WHOLE = Window()
 
 
 class _Part(Struct, frozen=True, gc=False):
-    """A transcript of the input."""
+    """The facts about one transcript of the input that its windows need."""
 
     number: int
     first: int
@@ -83,7 +85,7 @@ class _Part(Struct, frozen=True, gc=False):
     base: int
     """The offset at which the transcript begins."""
     head: int
-    """The last message of the part that is read first, which ends with the last message that declares tools."""
+    """The last message to read first, which is the last one that declares tools; `first - 1` if none is read first."""
     has_plain_head: bool
 
 
@@ -107,12 +109,12 @@ class Windows:
         """The number of a transcript, and the result of `_first_asked` for that transcript."""
 
     def note_right(self) -> None:
-        """Note that a window matched the whole document."""
+        """Reset the number of failures, because a window matched the whole document."""
         self._failures = 0
 
     def after_wrong(self, at: int, size: tuple[int, int], window: Window) -> Window:
-        """Return a larger window than one that differed from the whole document. After several failures, all windows
-        are larger."""
+        """Return a larger window, because `window` differed from the whole document. After several failures, all later
+        windows are larger, or none are used."""
         self._failures += 1
         screens = self._screens
         if self._failures >= MOST_FAILURES:
@@ -140,12 +142,12 @@ class Windows:
 
     @cached_property
     def _answered(self) -> tuple[array[int], array[int]]:
-        """The answered calls in order and, for each of them, the last reply to a call up to that one."""
+        """The answered calls in order and, for each of them, the last reply to any call up to that call."""
         links = self.links
         return array("I", [call for call, _ in links]), array("I", accumulate((reply for _, reply in links), max))
 
     def before(self, at: int, size: tuple[int, int], screens: int = 0) -> Window:
-        """Return the shortest window that ends at an offset and fills screens of this width and height."""
+        """Return the shortest window that ends at an offset and fills screens of this width and height, or `WHOLE`."""
         newest = bisect_left(self._starts, at) if self._has_windows and at >= LEAST else 0
         row = (
             self._row_above(newest, size[0], size[1] * (screens or self._screens)) if newest and len(self._rows) else 0
@@ -171,7 +173,7 @@ class Windows:
         return row
 
     def _part(self, message: int) -> _Part:
-        """Return the transcript of a message."""
+        """Return the facts about the transcript that contains a message."""
         final, index = self._final, self._final.index
         number = index.transcript(message)
         if self._newest_part.number != number:
@@ -183,7 +185,7 @@ class Windows:
         return self._newest_part
 
     def _window_of_transcript(self, part: _Part) -> Window:
-        """Return the window that begins with a transcript."""
+        """Return the window that begins with a transcript, or `WHOLE` if none may begin there."""
         first, base, rows = part.first, part.base, self._rows
         row = self._next_message(first)
         if part.number == 1 or row is None or not self._is_open_to(first):
@@ -208,7 +210,7 @@ class Windows:
         return None
 
     def _window_near(self, part: _Part, first: int) -> Window | None:
-        """Return a window of records, one that begins with a turn if possible, or None."""
+        """Return a window of records that begins near a message, with a turn if possible, or None."""
         near = range(first, max(part.first, first - MOST_MESSAGES_BACK), -1)
         turns: list[int] = []
         others: list[int] = []
@@ -303,7 +305,8 @@ class Windows:
         return 0
 
     def _row_from(self, first: int) -> int | None:
-        """Return the row of this message or, for records, of the next message that the audience sees."""
+        """Return the row of this message or, for records, of the next message that the audience sees. Return None if
+        there is none."""
         rows = self._rows
         if self.has_frames:
             row = rows.row_holding(first)
@@ -311,7 +314,7 @@ class Windows:
         return self._next_message(first)
 
     def _next_message(self, first: int) -> int | None:
-        """Return the row of the first message from this one on that the audience sees."""
+        """Return the row of the first message from this one on that the audience sees, or None."""
         rows = self._rows
         later = range(rows.row_of(first), len(rows))
         return next(
@@ -332,7 +335,7 @@ class Windows:
         return self._view.rows()
 
     def _line(self, number: int) -> int:
-        """Return the line of a message, for an audience that may know it."""
+        """Return the line of a message, for an audience that may know it, or 0 if it has none."""
         shown = self._final.project(EVERYTHING, withholds=False).message(number)
         return (shown.line if shown else None) or 0
 
@@ -382,7 +385,7 @@ class ReadWindow:
         return frozenset(code for code in self._final.tally.unlisted if code not in kept)
 
     def _links(self, count: int) -> set[tuple[int, int]]:
-        """Return the calls of the whole document that are in the window with their replies, up to a message. The
+        """Return each call of the whole document with its reply, if both are in the window and not after a message. The
         numbers are those of the window."""
         links, before = self._all_links, self._before
         first, last = bisect_left(links, (before + self._head + 1,)), bisect_left(links, (before + count + 1,))

@@ -39,7 +39,7 @@ class Agents:
         self._known: dict[tuple[int, int], AgentFacts] = {}
 
     def of(self, number: int) -> AgentFacts:
-        """Return the facts of the sub-agent that wrote a message."""
+        """Return the facts about the sub-agent that wrote a message; for the main agent, empty facts."""
         projection = self._projection
         thread = projection.thread_of(number)
         if not thread:
@@ -82,7 +82,7 @@ class Agents:
 
 
 def _name_in(arguments: str) -> str:
-    """Find the agent's name in a call's arguments, which may be cut off at the end."""
+    """Return the agent's name from a call's arguments, which may be cut off at the end, or an empty string."""
     node = read_json(arguments.encode("utf-8", "replace")).node if arguments.lstrip().startswith("{") else None
     if node is None or node.kind is not JsonKind.OBJECT:
         return ""

@@ -128,7 +128,7 @@ class RowProblems(Struct, frozen=True):
     problems: DiagnosticView
 
     def of(self, row: int) -> list[ShownDiagnostic]:
-        """Return the problems of a row: of its message, or of the messages that it hides."""
+        """Return the problems of a row: of its message, or of the messages that it hides. Stray text has none."""
         kind, value = self.rows.kind(row), self.rows.value(row)
         if kind is RowKind.MESSAGE:
             return self.problems.of(value) or self.problems.ahead(value)
@@ -138,7 +138,7 @@ class RowProblems(Struct, frozen=True):
 
     @property
     def state(self) -> tuple[int, ...]:
-        """Numbers that change with the rows and problems."""
+        """Numbers that change when the rows or the problems do."""
         return len(self.rows), self.rows.reach, *(len(self.problems.numbers(each)) for each in ("error", "warning"))
 
     def worst(self, first: int, last: int) -> str:
@@ -157,7 +157,7 @@ class RowProblems(Struct, frozen=True):
 
     def next(self, severity: str, here: int, step: int, hidden: int = 0) -> tuple[int, int] | None:
         """Return the row and the number of the next or previous message with a problem of this severity, wrapping
-        around.
+        around, or None if there is none.
 
         `hidden` is the message hidden by the row `here` from which to start; 0 starts from the row as a whole."""
         numbers = self.problems.numbers(severity)

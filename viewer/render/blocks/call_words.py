@@ -46,7 +46,7 @@ def problem_words(notes: Iterable[ShownDiagnostic]) -> str:
 
 
 def call_state(call: ShownCall | BriefCall, notes: Sequence[ShownDiagnostic], signs: Glyphs) -> tuple[str, StyleRole]:
-    """Describe the state of a call. A problem replaces `ok`."""
+    """Return the symbol and word for the state of a call, and their style. A problem replaces `ok`."""
     word, look = state_words(call.state)
     problem = problem_words(notes) if call.state == "ok" else ""
     if problem:

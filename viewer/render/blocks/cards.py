@@ -124,7 +124,7 @@ class Entry(Struct, frozen=True):
 
 
 class CardMaker:
-    """Builds the entries of one view."""
+    """Builds the entries of one view: cards of calls, and lines for other messages."""
 
     def __init__(
         self,
@@ -221,7 +221,7 @@ class CardMaker:
         return between(left, right, self._width - indent, signs)
 
     def _time(self, row: int, number: int) -> list[Part]:
-        """Return the time of a message, if times are on."""
+        """Return the time of a message, or an empty list if times are off."""
         words = self._times.of_message(row, self._projection.headline(number).time)
         return [Part(trusted(f" {words} "), StyleRole.QUIET)] if words else []
 

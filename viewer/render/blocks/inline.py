@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from viewer.render.blocks.inline_marks import Runs
 
 CODE_TAB = 4
-"""The columns between two tab stops of code."""
+"""The distance between two tab stops of code, in columns."""
 _MAY_HAVE_MARKS = lazy_regex(r"[*_`~<\[\\]|^[#>]")
 _HEAD_MARKS = lazy_regex(r"(?:#{1,6} |> ?)+")
 """The marks of a heading or a quotation at the beginning of a line."""

@@ -60,7 +60,7 @@ class InlineText:
 
 
 def extend_runs(runs: Runs, end: int, look: StyleRole | None) -> None:
-    """Append characters up to this end in one style."""
+    """Extend the runs up to this end in one style."""
     if runs and runs[-1][1] is look:
         runs[-1] = end, look
     elif end > (runs[-1][0] if runs else 0):

@@ -22,16 +22,16 @@ from viewer.render.width import cells, cut
 MOST_ROWS = 2000
 """The maximum number of rows of one body."""
 MOST_NODES = 200
-"""The maximum number of values to show in one container until all nodes are opened."""
+"""The maximum number of values to show in one container, unless all nodes are open."""
 ALL_NODES = 99
 """The depth at which all nodes are open."""
 LONG_TEXT, SHOWN_TEXT = 15, 12
-"""A string with more rows than the first number is folded to the second number of rows."""
+"""The maximum number of rows of a string that is not folded, and the number of rows to show of a folded one."""
 _KEY_ROOM = 10
 _LONG_PATH = re.compile(r"=(?:/[^/\s=]+){2,}?((?:/[^/\s=]+){1,2})(?=\s|$)")
 """An absolute path of three or more parts. Of three parts, the last one is kept; of more, the last two."""
 _SHORT = 200
-"""A container with fewer characters than this starts open."""
+"""The length in characters below which a container starts open."""
 _MOST_READ = 64 * 1024
 """How many characters of a folded string to decode."""
 
@@ -76,7 +76,7 @@ class JsonRow(Struct, frozen=True):
 
 
 def value_end(text: str, start: int) -> int:
-    """Return the end of the value that starts here."""
+    """Return the end of the value that starts here. Raise `NotJsonError` if there is none."""
     first = text[start : start + 1]
     if first == '"':
         match = _STRING.match(text, start)
@@ -103,7 +103,7 @@ def value_end(text: str, start: int) -> int:
 
 
 def children(text: str, start: int) -> Iterator[Value]:
-    """Yield the values of the container that starts here, in order."""
+    """Yield the values of the container that starts here, in order. Raise `NotJsonError` where the text is not JSON."""
     is_object, closer = text[start] == "{", _CLOSERS[text[start]]
     at = skip_space(text, start + 1)
     while text[at : at + 1] != closer:
@@ -140,7 +140,8 @@ def first_children(text: str, start: int, end: int, most: int) -> tuple[list[Val
 
 
 def only_error(text: str) -> tuple[int, int] | None:
-    """Return the span of the error text, without quotes, if the JSON contains nothing but an error."""
+    """Return the span of the error text, without quotes, if the JSON contains only an error and `"ok": false`;
+    otherwise None."""
     if len(text) > _MOST_READ or not is_container(text):
         return None
     found = {}
@@ -204,7 +205,7 @@ def shorten_paths(arguments: SafeText, ellipsis: str) -> SafeText:
 
 
 def _rest_of(beginning: str) -> str:
-    """Return the incomplete last member of an object that is cut off."""
+    """Return the incomplete last member of an object that is cut off, as `key=value`, or an empty string."""
     match = re.search(r'[{,]\s*"([^"\\]*)"\s*:\s*(?:"((?:[^"\\]|\\.)*)|([^,{}\[\]"]*))$', beginning, re.DOTALL)
     return f"{match[1]}={' '.join(decode_string(match[2] or match[3] or '')[0].split())}" if match else ""
 

@@ -91,7 +91,6 @@ class _Page:
         """The source line after the last block."""
 
     def rendered(self) -> Rendered:
-        """Return the drawn text."""
         if self._out and self._out[-1] == "\n":
             self._out.pop()
             self._origins.pop()

@@ -34,7 +34,7 @@ class MergedMaker:
         return self._makers[0].margin
 
     def make(self, row: int) -> Block:
-        """Return the block of a row, with its letter."""
+        """Return the block of a row, with the letter of its input."""
         place = self.rows.place(row)
         block = self._makers[place.source].make(place.row)
         number = self.rows.number_of(place.source, block.number) if block.number else 0

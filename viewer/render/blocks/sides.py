@@ -35,7 +35,7 @@ class Maker(Protocol):
 
 
 class SideMaker:
-    """Builds the blocks of one pane."""
+    """Builds the blocks of one of the two panes."""
 
     def __init__(self, own: Maker, other: Maker, is_own: Callable[[int], bool]) -> None:
         """`is_own` returns True for the rows that this pane shows."""

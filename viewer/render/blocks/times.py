@@ -24,7 +24,7 @@ class Times(Enum):
 
     @property
     def next(self) -> Times:
-        """The mode to which the key switches from this one."""
+        """The mode to which the key switches after this one."""
         every = list(Times)
         return every[(every.index(self) + 1) % len(every)]
 
@@ -40,11 +40,11 @@ class TimeWords:
         self._starts: dict[int, int | None] = {}
 
     def of_message(self, row: int, time: str | None) -> str:
-        """Return the time to show at a message; empty if times are off."""
+        """Return the time to show at a message; empty if times are off or this one is unknown."""
         return "" if self.times is Times.OFF else self.of_turn(row, time)
 
     def of_turn(self, row: int, time: str | None) -> str:
-        """Return the time to show in the rule before a turn. It is shown even if times are off."""
+        """Return the time to show in the rule before a turn, even if times are off; empty if it is unknown."""
         if self.times is not Times.RELATIVE or not time:
             return clock(time)
         start = self._start(self._rows.transcript(row))

@@ -19,7 +19,7 @@ from viewer.render.sanitize import normalize_newlines, sanitize
 from viewer.render.style import Styled, StyleRole
 
 FOLD_FROM, FOLD_TO = 60, 40
-"""A body with more lines than the first number is folded to the second number of lines."""
+"""The maximum number of lines of a body that is not folded, and the number of lines to show of a folded one."""
 SHORT_FOLD_FROM, SHORT_FOLD_TO = 15, 12
 """Like `FOLD_FROM` and `FOLD_TO`, for messages that the end user did not see."""
 _WIDTH = 88

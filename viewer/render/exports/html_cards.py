@@ -35,12 +35,12 @@ class Cards:
             self._problems[found.message or 0].append(found)
 
     def at(self, number: int) -> ShownCall | None:
-        """Return the call whose card is drawn at this message."""
+        """Return the call whose card is drawn at this message, or None."""
         call = next((call for call in self._calls_of(number) if call.call == number), None)
         return call if call is not None and not self._projection.headline(number).visible else None
 
     def holding(self, number: int) -> ShownCall | None:
-        """Return the call whose card contains this message as the reply."""
+        """Return the call whose card contains this message as the reply, or None."""
         for call in self._calls_of(number):
             if call.reply == number and call.call and self._holds(call, call.call, number):
                 return call

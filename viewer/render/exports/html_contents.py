@@ -24,7 +24,7 @@ def turn_anchor(transcript: int, turn: int) -> str:
 
 
 def contents_html(projection: Projection, rows: Rows) -> Iterator[Html]:
-    """Yield a list of turns, one piece per turn."""
+    """Yield the list of turns as pieces of HTML."""
     safe = projection.audience.is_safe
     several = len(rows.shown_transcripts) > 1
     open_at = (0, 0)

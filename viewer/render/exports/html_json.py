@@ -23,9 +23,9 @@ from viewer.render.style import StyleRole
 _DEEPEST = 24
 """The depth beyond which nested containers are shown as source."""
 _LARGE = 4000
-"""A container with more characters than this is folded unless it is at the first level."""
+"""The length in characters above which a container is folded, unless it is the whole body."""
 _LONG, _SHOWN = 15, 12
-"""A string with more lines than the first number is folded to the second number of lines."""
+"""The maximum number of lines of a string that is not folded, and the number of lines to show of a folded one."""
 
 
 def json_html(body: str, marks: Marks) -> Html | None:
@@ -47,7 +47,7 @@ class _Tree:
         self._count = 0
 
     def container(self, source: str, start: int, end: int, places: Sequence[int] | None, level: int) -> Html:
-        """Return the members of a container."""
+        """Return the HTML of the members of a container. Members beyond the limit are shown as source."""
         parts: list[Html] = [opening("div", class_="tree")]
         for value in children(source, start):
             if self._count >= MOST_ROWS:
@@ -113,7 +113,7 @@ class _Tree:
         return self._panel(shown, origins, key, len(body.encode("utf-8", "replace")))
 
     def _panel(self, shown: str, origins: Sequence[int], key: Html, size: int) -> Html:
-        """Return a string of several lines."""
+        """Return the HTML of a string with several lines, folded if it is long."""
         lines = shown.count("\n") + (not shown.endswith("\n"))
         about = element("span", words(f"text, {counted(lines, 'line')}, {byte_size(size)}"), class_="quiet")
         cut = _after_line(shown, _SHOWN) if lines > _LONG else len(shown)

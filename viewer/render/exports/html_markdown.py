@@ -31,7 +31,7 @@ _DEEPEST_HEADING = 6
 
 
 def markdown_html(shown: SafeText, marks: Marks) -> Html | None:
-    """Return the blocks of the text; None if its source should be shown."""
+    """Return the text's blocks as HTML; None if its source should be shown."""
     if len(shown) > LARGEST:
         return None
     page = _Page(shown, marks)
@@ -62,7 +62,7 @@ class _Page:
         return element("p", self._inline(places, None), dir="auto")
 
     def blocks(self, tokens: Sequence[Token]) -> Html | None:
-        """Return the parsed blocks; None if one cannot be found in the source."""
+        """Return the parsed blocks as HTML; None if one cannot be found in the source."""
         parts: list[Html] = []
         at = 0
         while at < len(tokens):
@@ -80,7 +80,7 @@ class _Page:
         return joined(parts)
 
     def _block(self, token: Token, inner: Token | None) -> Html | None:
-        """Return one block, or its beginning or end."""
+        """Return one block, or its beginning or end, as HTML; None if it cannot be found in the source."""
         match token.type:
             case "heading_open":
                 return self._heading(inner, int(token.tag[1:]))

@@ -1,5 +1,5 @@
-"""HTML export: one printable file with a light and a dark theme, without scripts or requests. It starts with its
-level."""
+"""HTML export: one printable file with a light and a dark theme, without scripts or requests. It begins with the level
+of the view."""
 
 from __future__ import annotations
 
@@ -215,7 +215,7 @@ class _Page:
         return joined([title, element("details", element("summary", words("Document header")), shown, class_="header")])
 
     def _begin_section(self, turn: TurnBegins | None) -> Html:
-        """Begin a section for a turn, or one without a title for content before the first turn."""
+        """Begin a section for a turn or, unless a section is open, one without a title."""
         if turn is None:
             begun = NOTHING if self._in_section else opening("section", class_="turn")
         else:

@@ -61,7 +61,7 @@ def line_html(line: InlineText, marks: Marks, base: StyleRole | None = None) -> 
 
 
 def leaf_html(shown: SafeText, origins: Sequence[int], look: StyleRole, marks: Marks) -> Html:
-    """Return a value in one style."""
+    """Return a value in one style, with its problems marked."""
     return element("span", _marked(shown, [*marks.over(origins[: len(shown)])], 0, len(shown)), class_=look.value)
 
 

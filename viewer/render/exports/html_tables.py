@@ -18,7 +18,7 @@ def problem_anchor(position: int) -> str:
 
 
 def problems_html(found: Sequence[ShownDiagnostic], safe: bool) -> Iterator[Html]:
-    """Yield one row per problem: position, rule, text, and advice."""
+    """Yield the table of problems: one row per problem with its code, message, position, text, and advice."""
     yield opening("section", class_="table", id="problems")
     yield element("h2", words("Problems"))
     if not found:
@@ -58,7 +58,7 @@ def _message(found: ShownDiagnostic) -> Html:
 
 
 def calls_html(calls: Sequence[ShownCall], open_calls: int) -> Iterator[Html]:
-    """Yield one row per call, with links to the call and to its reply."""
+    """Yield the table of calls: one row per call, with links to the call and to its reply."""
     yield opening("section", class_="table", id="calls")
     yield element("h2", words("Calls"))
     yield element("p", words(f"{counted(len(calls), 'call')}, {open_calls:,} open"), class_="quiet")

@@ -28,7 +28,7 @@ def svg_of(lines: Sequence[Cells], width: int) -> str:
 
 
 def svg_pieces(lines: Sequence[Cells], width: int, title: SafeText | None = None) -> Iterator[str]:
-    """Yield the picture in pieces, with a title."""
+    """Yield the picture in pieces, with the title if there is one."""
     full_width = width * CELL_WIDTH + 2 * _MARGIN
     full_height = len(lines) * CELL_HEIGHT + 2 * _MARGIN
     yield f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {full_width:.0f} {full_height:.0f}">\n'

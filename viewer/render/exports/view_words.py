@@ -46,7 +46,7 @@ def counts_words(rows: Rows, audience: Audience) -> str:
 
 
 def absent_words(count: int, audience: Audience) -> str:
-    """Return a count such as `21 hidden`. Where everything is revealed, only other threads are omitted."""
+    """Return a count such as `21 hidden`. If everything is revealed, only other threads are omitted."""
     return f"{count:,} {'in other threads' if audience.reveals(Reveal.ALL) else 'hidden'}"
 
 

@@ -1,1 +1,1 @@
-"""Printed results of analyses: the diff of two transcripts, and leaks."""
+"""Printed results of analyses: the diff of two transcripts, leaks, and timing."""

@@ -30,7 +30,7 @@ _MOST_LINES = 8
 """How many lines to show of a message that only one side has."""
 _MOST_IDS = 8
 _NOISE = 60
-"""If a thought has more changed words than this, its changes are not listed."""
+"""The maximum number of changed words in a thought for its changes to be listed."""
 _NAME = 11
 _LONGEST_FIRST = 1000
 """The maximum number of characters that may appear next to a name."""
@@ -255,7 +255,7 @@ def _text_lines(item: ShownMessage | ShownStray, change: TextChange, drawing: Dr
 
 
 def _near(lines: list[list[Part]], changed: set[int], drawing: Drawing) -> Iterator[list[Part]]:
-    """Yield the changed lines and the lines around them."""
+    """Yield the changed lines and the lines around them, with an ellipsis for each gap."""
     kept = {place + step for place in changed for step in range(-_NEAR, _NEAR + 1)} or {0}
     is_left_out = False
     for place, line in enumerate(lines):
@@ -303,7 +303,7 @@ def cells_of(parts: Sequence[Part]) -> int:
 
 
 def _cut(parts: Sequence[Part], width: int, drawing: Drawing) -> list[Part]:
-    """Return as many parts as fit on one line."""
+    """Return the parts that fit on one line. The last one may be truncated."""
     ellipsis = trusted(drawing.style.signs.ellipsis)
     kept: list[Part] = []
     for part in parts:
@@ -358,7 +358,7 @@ STAT_HEADS = ("channel", "same", "changed", "only A", "only B")
 
 
 def stat_rows(comparison: Comparison) -> list[tuple[SafeText, int, int, int, int]]:
-    """Return the totals of each channel, and the overall totals."""
+    """Return the totals of each channel, followed by the overall totals."""
     found = [(trusted(name), totals) for name, totals in sorted(comparison.by_channel().items())]
     found.append((trusted("all"), comparison.totals()))
     return [(name, each.same, each.changed, each.only_a, each.only_b) for name, each in found]

@@ -62,7 +62,7 @@ def leak_lines(found: LeakPlaces, file: str, width: int, style: Style) -> Iterat
 
 
 def share_words(leak: Leak) -> str:
-    """Describe how much of an answer was copied."""
+    """Describe how much of an answer was copied; empty if nothing was."""
     if not leak.counted:
         return ""
     copied = counted(round(sum(span.words for span in leak.counted)), "word")
@@ -70,7 +70,7 @@ def share_words(leak: Leak) -> str:
 
 
 def source_words(span: LeakSpan) -> str:
-    """Describe where a passage comes from."""
+    """Describe where a passage comes from; empty if it has no source."""
     return "" if span.source is None else f"#{span.source.message} {span.source.kind}"
 
 

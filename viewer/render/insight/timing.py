@@ -10,7 +10,7 @@ from viewer.render.style import Line, Part, Style, StyleRole, trusted
 
 
 def timing_lines(timing: Timing, style: Style, rates: Iterable[Line]) -> Iterator[Line]:
-    """Yield the facts of a timing. `rates` are the lines of its rates."""
+    """Yield the lines about a timing. `rates` are the lines about its rates."""
     if not timing.has_times:
         yield (Part(trusted("No times: record them with `ocmlview show -f --record-times PATH`.")),)
     else:

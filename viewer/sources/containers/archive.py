@@ -1,7 +1,7 @@
 """Read ZIP archives member by member, within limits. If the directory is missing, members are found by their headers.
 
-Names are labels and never become paths. Whatever the directory claims, each member and the text in total stay within
-these limits."""
+Names are labels and never become paths. Whatever the directory claims, each member stays within these limits.
+`ContainerSource` limits the total."""
 
 from __future__ import annotations
 

@@ -81,7 +81,8 @@ def items(path: str) -> list[str]:
 
 
 def _storage_of(path: Path) -> Path | None:
-    """Return the storage folder at a path, or the storage folder to which a session file belongs."""
+    """Return the storage folder at a path, or the storage folder to which a session file at the path belongs; None for
+    any other path."""
     if _has_storage(path):
         return path
     if not _JSON.fullmatch(path.name):

@@ -49,7 +49,7 @@ def read_parquet(path: str, item: str) -> Parts:
 
 
 def items(path: str) -> list[str]:
-    """Return the row numbers."""
+    """Return the row numbers, up to `MOST_NAMED`; none if pyarrow is not installed."""
     if importlib.util.find_spec("pyarrow") is None:
         return []
     return [str(number) for number in range(1, min(_open(path).metadata.num_rows, MOST_NAMED) + 1)]
@@ -70,7 +70,7 @@ def _faults() -> tuple[type[BaseException], ...]:
 
 
 def _columns(file: Any) -> list[str]:
-    """Return the columns that the rules for training rows read."""
+    """Return the columns that the rules for training rows read; none if the file has too many columns."""
     read = {*names_read(ROWS), "text"}
     names = file.schema_arrow.names
     return [name for name in names if name in read] if len(names) <= MOST_COLUMNS else []

@@ -14,7 +14,7 @@ REPEATED = "part-repeated"
 """The reasons for E-STREAM-TRUNCATED."""
 
 LARGEST_TEXT = 64 * 1024 * 1024
-"""The maximum size of a value or file, because no record may be larger."""
+"""The maximum size of a value or file in bytes, because no record may be larger."""
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _NO_BREAKS = bytes.maketrans(b"\r\n", b"  ")

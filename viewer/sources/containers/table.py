@@ -38,7 +38,7 @@ class Container(Struct, frozen=True):
     """A note for the status line on how the container is read."""
     fits: Callable[[Place], bool]
     module: str
-    """The module in this package."""
+    """The name of a module in this package."""
     read: str
     """The name of a function that takes a path and an item and returns the lines."""
     items: str = ""

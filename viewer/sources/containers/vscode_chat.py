@@ -15,7 +15,7 @@ _ALL, _SET, _PUSH, _DELETE = range(4)
 
 
 def is_log(path: str, first: bytes) -> bool:
-    """True if a file begins with a line with the whole chat."""
+    """True if the first line of a file contains the whole chat."""
     return _FIRST.match(first) is not None
 
 
@@ -45,7 +45,7 @@ def _json(line: bytes) -> Any:
 
 
 def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return an object. Refuse repeated members, because their meaning is unclear."""
+    """Return an object. Raise ValueError for repeated members, because their meaning is unclear."""
     members = dict(pairs)
     if len(members) < len(pairs):
         raise ValueError

@@ -68,7 +68,7 @@ class ReplayedRevision:
         return ""
 
     def read(self, start: int, end: int) -> bytes:
-        """Return those bytes between two offsets that have arrived."""
+        """Return the bytes between two offsets, as far as they have arrived."""
         return self._source.read(start, min(end, self.size))
 
     def read_again(self, start: int, end: int) -> bytes:
@@ -108,7 +108,7 @@ class ReplayedSource:
         self._released = max(self._released, min(end, self._source.size))
 
     def poll(self) -> list[Change]:
-        """Return the next bytes that may arrive."""
+        """Let the next released bytes arrive, and return them as a change, if there are any."""
         start = self.size
         data = self._source.read(start, min(self._released, start + TURN)) if start < self._released else b""
         return [Grew(self.generation.add(data))] if data else []
@@ -118,7 +118,7 @@ class ReplayedSource:
         return False
 
     async def wait_async(self, timeout: float) -> bool:
-        """Like `wait`, in an event loop."""
+        """Like `wait`, for use in an event loop."""
         return False
 
     def close(self) -> None:

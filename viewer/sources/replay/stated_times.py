@@ -9,7 +9,7 @@ import msgspec
 from viewer.syntax.times import parse_decoded_time, parse_time
 
 TIME_KEYS = ("ts", "timestamp", "created_at", "time", "created")
-"""The keys in order of precision. `created` has only whole seconds."""
+"""The keys of times, the most precise first. `created` has only whole seconds."""
 _BEFORE, _AT_ONCE = 64 * 1024, 256 * 1024
 _DATA = b"data:"
 

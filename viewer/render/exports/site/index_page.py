@@ -38,7 +38,7 @@ class Totals(Struct, frozen=True):
 
 
 def totals_of(rows: Sequence[SiteRow]) -> Totals:
-    """Count all rows."""
+    """Return the totals of all rows."""
     hidden = [row.hidden for row in rows if row.hidden is not None]
     problems = sum(count for row in rows for _, count in row.problems)
     return Totals(len(rows), sum(row.messages for row in rows), sum(hidden) if hidden or not rows else None, problems)
@@ -95,7 +95,7 @@ def _safe(shown: str) -> Html:
 
 
 def pager(names: Sequence[str], number: int) -> Html:
-    """Return links to all pages of the table."""
+    """Return links to all pages of the table, or nothing if there is only one."""
     if len(names) < 2:
         return NOTHING
     links = [

@@ -59,7 +59,7 @@ def page_name(name: str) -> str:
 
 
 def row_of(projection: Projection, name: str, page: str, modified: str) -> SiteRow:
-    """Return the row of a transcript. If the transcript contains no times, the row gets the date of the file."""
+    """Return the row of a transcript. If no shown message has a time, the row gets the date of the file."""
     rows, audience = projection.rows(), projection.audience
     transcripts = projection.transcripts()
     problems = Counter(found.code for found in disclosed_problems(projection))

@@ -10,7 +10,7 @@ from viewer.cache import lazy_regex
 from viewer.insight.words import UNSPACED
 
 LONGEST_TERM = 40
-"""Words are truncated to this number of characters."""
+"""The maximum length of a term in characters. Longer words are truncated."""
 SHARDS = 256
 _OFFSET, _PRIME = 0x811C9DC5, 0x01000193
 """The constants of 32-bit FNV-1a, a hash that takes one line in JavaScript."""

@@ -36,7 +36,7 @@ def test_a_moment_shows_what_had_arrived_by_then(chat: Path) -> None:
     assert run("show", "--at-event", "9" * 25, chat).out == run("show", "--at", "B" + "9" * 25, chat).out
     end = run("show", "--at", "B99999", chat)
     assert (end.code, end.out) == (0, run("show", chat).out)
-    assert end.err == f"ocmlview: {chat} ends before that; this is its end\n"
+    assert end.err == f"ocmlview: {chat} ends before that moment; showing the end instead\n"
     lines = [json.loads(line) for line in run("show", "--json", "--at-event", "2", chat).out.splitlines()]
     assert lines[-1] == {"kind": "moment", "byte": 31, "event": 2, "ms": None}
     assert [line["body"] for line in lines if line["kind"] == "message"] == ["Is it warm in Tokyo?", "Yes, it is."]

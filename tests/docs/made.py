@@ -166,7 +166,7 @@ _SHAPES = {
 def redaction() -> str:
     """Return the table of secrets."""
     rows = [[_code(kind.name), _cell(kind.title), _SHAPES[kind.shape], _cell(kind.note)] for kind in KINDS]
-    return _table(("kind", "what", "found by", "note"), rows)
+    return _table(("kind", "description", "recognized by", "note"), rows)
 
 
 MADE: dict[str, Callable[[], str]] = {

@@ -12,14 +12,16 @@ import click
 
 from viewer import __version__
 from viewer.cli import COMMANDS, exits
+from viewer.render.crash import CRASHED
 from viewer.tui.keys import ACTIONS, Group
 
 SHARED_BY = 3
 """An option that at least this many commands have is described only once."""
 EXITS = {
     exits.FINE: "Success.",
-    exits.FINDINGS: "Findings: check found errors, diff found differences, or convert could not write a message.",
+    exits.FINDINGS: "Findings, such as errors (check), differences (diff), or a message that convert could not write.",
     exits.USAGE: "The request could not be fulfilled.",
+    CRASHED: "A crash. The report never quotes a transcript.",
     exits.INTERRUPTED: "Interrupted.",
     exits.PIPE_CLOSED: "The reader of the output closed the pipe.",
 }
@@ -47,8 +49,8 @@ def _head() -> Iterator[str]:
         yield from (".B ocmlview", _text(line), ".br")
     yield from _section("DESCRIPTION")
     yield _text(
-        "Reads transcripts of gpt-oss, vLLM, llama-server, OpenAI, Anthropic, Claude Code, Codex and many others; "
-        "ocmlview formats lists them. Shows the conversation as its end user saw it; analysis, tool calls and system "
+        "Reads transcripts of gpt-oss, vLLM, llama-server, OpenAI, Anthropic, Claude Code, Codex, and many others; "
+        "ocmlview formats lists them. Shows the conversation as its end user saw it; analysis, tool calls, and system "
         "messages stay hidden until you reveal them with a key or an option. A word that is not a command is the "
         "name of a file to view; - is standard input. "
         "Data goes to standard output, everything else to standard error."

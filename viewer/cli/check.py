@@ -182,7 +182,7 @@ def command(
     stall_after: float | None,
 ) -> int:
     """Report problems with exact locations. Transcript text is never printed unless you pass --reveal all. Exits with 1
-    if errors are found. With -f, reports each problem when it is found."""
+    if errors are found. With -f, reports each problem as soon as it is found."""
     revealed = options.audience_of(reveal, debug, False)
     options.check_where(where, revealed, follow, of_problems=True)
     adds: list[Callable[[Document], None]] = []
@@ -256,7 +256,7 @@ def _shows_source(revealed: Audience) -> bool:
     """True if source lines may be quoted. If only some hidden content is revealed, report why they cannot be."""
     with_source = revealed.reveals(Reveal.ALL)
     if not with_source and not revealed.is_safe:
-        complain("source lines need --reveal all, because a line may contain other messages too")
+        complain("source lines need --reveal all, because a line may also contain other messages")
     return with_source
 
 

@@ -109,7 +109,7 @@ def _formats(context: click.Context, parameter: click.Parameter, value: str | No
 @click.option(
     "--only",
     type=click.Choice(["differ", "visibility"]),
-    help="Show only bytes that differ, or only those whose visibility differs.",
+    help="Show only bytes that readers interpret differently, or only those whose visibility differs.",
 )
 @click.option("--all", "whole", is_flag=True, help=f"Read beyond the first {size_text(LIMIT)}.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object per span.")

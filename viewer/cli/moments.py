@@ -118,7 +118,7 @@ def view_at(
     timeline = Timeline(arrivals_of(document, audience, asked.times), audience)
     moment = go_to(player, timeline, asked.at)
     if moment.is_past_end:
-        complain(f"{document.name} ends before that; this is its end")
+        complain(f"{document.name} ends before that moment; showing the end instead")
         return document.project(audience, withholds=False, where=where), moment
     return player.view(where), moment
 

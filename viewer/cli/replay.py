@@ -94,8 +94,8 @@ def command(
     speed: float,
     idle_limit: float,
 ) -> int:
-    """Play a transcript as it was written, in the viewer or, without a terminal, as text. In the safe view the clock
-    runs only while shown text arrives. Without times, events follow at equal intervals."""
+    """Play a transcript as it was written, in the viewer or, without a terminal, as text. In the safe view, a
+    pause in which hidden text arrived takes no time. Without times, events play at equal intervals."""
     audience = options.audience_of(reveal, debug, strict_safe).of_messages
     names = options.inputs_of(files)
     if len(names) > 1:

@@ -49,7 +49,11 @@ def _seconds(context: click.Context, parameter: click.Parameter, value: str | No
 )
 @click.option("--since", metavar="AGE", callback=_seconds, help="Only sessions newer than AGE, such as 7d.")
 @click.option(
-    "--limit", type=click.IntRange(min=1), default=DEFAULT_LIMIT, metavar="N", help="List at most N sessions."
+    "--limit",
+    type=click.IntRange(min=1),
+    default=DEFAULT_LIMIT,
+    metavar="N",
+    help=f"List at most N sessions; default: {DEFAULT_LIMIT}.",
 )
 @click.option("--all", "archived", is_flag=True, help="Include archived sessions.")
 @click.option("--places", "shows_places", is_flag=True, help="List the folders searched.")

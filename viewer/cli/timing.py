@@ -44,7 +44,7 @@ def command(
     as_json: bool,
 ) -> int:
     """Report stalls and the characters per second of each channel; with -d, also retracted text and the time to the
-    first visible answer. Without -d, counts only what happened inside shown messages."""
+    first visible answer. Without -d, measures only shown text."""
     audience = options.audience_of(reveal, debug, strict_safe).of_messages
     inputs = Inputs(options.inputs_of(files), format, options.reading_options(preambles), strict=strict_safe)
     if times and inputs.several:

@@ -115,7 +115,7 @@ def command(
     at_time: int | None,
     times: str,
 ) -> int:
-    """Open the viewer (default). In a pipe, print what it would show instead."""
+    """Open the viewer (default). Without a terminal, prints the conversation instead."""
     audience = options.audience_of(reveal, debug, strict_safe, safe_only=safe_only)
     options.check_recording(follow, record_times)
     asked = asked_moment(at_byte, at_event, at_time, times, files, follow)

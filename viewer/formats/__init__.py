@@ -172,7 +172,7 @@ FORMATS: LazyRegistry[FormatTraits] = LazyRegistry(
         "tokens.reader",
         "HARMONY_TOKENS",
         "Harmony token IDs",
-        "an array of integers, or one integer per line",
+        "an array of integers, or lines of integers",
     ),
     Entry("chatml-json", "json.chatml", "CHATML_JSON", "ChatML JSON", 'an array of strings and {"token": ...} objects'),
     Entry(

@@ -69,7 +69,7 @@ FIELDS = {
         Field("msg", FieldKind.NUMBER, "the number of the message: `msg>100`"),
         Field("turn", FieldKind.NUMBER, "the number of the turn: `turn:3..5`"),
         Field("transcript", FieldKind.NUMBER, "the number of the transcript in the input: `transcript:10..20`"),
-        Field("time", FieldKind.TIME, "the time in UTC: `time>10:02` (of the first day), `time:2026-11-22..`"),
+        Field("time", FieldKind.TIME, "the time in UTC: `time>10:02` (on the first day), `time:2026-11-22..`"),
         Field(
             "is",
             FieldKind.WORD,

@@ -221,7 +221,7 @@ def go_to(player: Player, timeline: Timeline, at: At) -> Moment:
         return _go_to_byte(player, timeline, at.byte)
     if at.ms is not None:
         if not timeline.has_times:
-            raise ViewerError(f"{player.final.name} has no times; use --at or --at-event, or give --times")
+            raise ViewerError(f"{player.final.name} has no times; use --at or --at-event, or add --times")
         event, is_past_end = max(0, timeline.event_at_ms(at.ms)), at.ms > timeline.length_ms
         recorded = timeline.arrivals.recorded
         if recorded is not None and timeline.is_raw and not is_past_end:

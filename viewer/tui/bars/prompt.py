@@ -23,7 +23,7 @@ HINTS = {
     PromptKind.COMMAND: "tab complete · enter run · esc cancel",
     PromptKind.EXPORT: "↑ ↓ format · enter export · esc cancel",
     PromptKind.LIST: "enter find in this list · esc cancel",
-    PromptKind.ROWS: "words of a title or a name · enter apply · esc cancel",
+    PromptKind.ROWS: "words in a title or name · enter apply · esc cancel",
 }
 """The key hints for each kind of prompt."""
 _RECALLS = " · ↑ history"

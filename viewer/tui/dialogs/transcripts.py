@@ -261,7 +261,7 @@ class TranscriptsScreen(DismissOnce[TranscriptChoice | None]):
     def _line(self, row: int, width: int) -> Line:
         """Return the line of one transcript: its boundary, and counts of the content that this audience sees."""
         if row >= len(self._shown):
-            return (Part(trusted(" No transcript has this text." if not row else ""), StyleRole.QUIET),)
+            return (Part(trusted(" No transcript matches." if not row else ""), StyleRole.QUIET),)
         rows, label = self._rows, self._shown.label(row)
         boundary = self._projection.boundary(rows, label)
         own = rows.rows_of_transcript(rows.shown_transcripts[label - 1])

@@ -155,7 +155,7 @@ def empty_line(catalog: Catalog, style: Style) -> Line:
     elif catalog.search:
         words = f" Searching{style.signs.ellipsis}" if catalog.searched[2] else " No file has a match."
     elif catalog.filter:
-        words = " No title or name has these words."
+        words = " No title or name contains these words."
     elif catalog.listing.has_groups:
         words = " No sessions found in the known folders."
     else:

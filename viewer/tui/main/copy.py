@@ -60,7 +60,7 @@ class CopyController:
             return
         label = rows.label(rows.row_of(number))
         self._host.copy(sanitize_copy(f"{self._session.document.name}#{label}"))
-        self._host.notify(f"Copied the link of #{label}.", Notice.DONE)
+        self._host.notify(f"Copied the link to #{label}.", Notice.DONE)
 
     def _copy(self, what: What) -> None:
         number = self._navigator.focused_number

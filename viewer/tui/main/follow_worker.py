@@ -126,7 +126,7 @@ class FollowWorker:
     def _do(self, meaning: KeyMeaning, key: str) -> None:
         match meaning:
             case KeyMeaning.STILL_CATCHING_UP:
-                self._host.notify("Still reading. Following starts at the end of the input.")
+                self._host.notify("Still reading. Following starts when the end is reached.")
             case KeyMeaning.STILL_LOADING:
                 self._host.notify(f"Still reading. Press {key} again when everything has been read.")
             case KeyMeaning.HAS_ENDED:

@@ -12,7 +12,7 @@ from viewer.tui.settings.places import tilde
 TEMPLATE = """\
 # Settings of ocmlview. Remove the '#' before a setting to change it.
 # `ocmlview config` shows the effective settings and any mistakes in this file.
-# Nothing in this file can reveal hidden messages: the viewer always starts in the safe view.
+# Nothing in this file can reveal hidden messages: only a key or a command-line option can.
 
 # The color theme: a name from `ocmlview themes`, or your own theme in themes/<name>.yaml next to this file.
 #theme: dark

@@ -19,19 +19,20 @@ class InnerNode(JsonNode):
     """A value inside a JSON string. Its offsets refer to the outer source, where quotes are escaped."""
 
     body_start: int = 0
-    """The start of the body of a string."""
+    """Where the body of a string begins; 0 for other kinds."""
 
 
 def inner_text(raw: bytes) -> bytes:
-    """Return the text of a string, given with its quotes."""
+    """Return the decoded text of a JSON string as UTF-8. `raw` includes the quotes."""
     return string_body(raw).encode("utf-8", "replace")
 
 
 def read_inner(node: JsonNode, raw: bytes, data: bytes) -> JsonReading:
-    """Read the value in a string. `raw` is the string with its quotes, and `data` is its text, or only the beginning of
-    that text.
+    """Read the JSON value in a string. `raw` is the string with its quotes, and `data` is its text, or only the
+    beginning of that text.
 
-    The caller checks the faults."""
+    The offsets of nodes refer to the outer source, those of faults and of the end to `data`. The caller checks the
+    faults."""
     quick = read_whole(data, InnerNode)
     if quick is not None:
         end = quick.end
@@ -44,8 +45,9 @@ def read_inner(node: JsonNode, raw: bytes, data: bytes) -> JsonReading:
 
 
 def read_inner_events(node: JsonNode, raw: bytes) -> JsonNode | None:
-    """Return an array with the data of the server-sent events in a string. Return None unless each event has a single
-    line of data with JSON or with the word that ends a stream. `raw` is the string with its quotes."""
+    """Return an array of the JSON values in a string of server-sent events. Return None if a line is not an event
+    field, or if an event has data other than a single line of JSON. Empty data and `[DONE]` are skipped. `raw` is the
+    string with its quotes."""
     data = inner_text(raw)
     map = StringMap(raw)
     found = InnerNode(JsonKind.ARRAY, node.start, node.end, "")
@@ -109,7 +111,8 @@ class _Places:
         return self._base + self._map.source_of(self._first + at - 1, True) if at else self.start(0)
 
     def move(self, root: InnerNode) -> None:
-        """Convert all offsets in a regular value to the outer source."""
+        """Convert all offsets in a regular value to the outer source, in place. Its strings no longer count as
+        plain."""
         source, base, first, end = self._map.source_of, self._base, self._first, self.end
         waiting: list[JsonNode] = [root]
         while waiting:
@@ -131,7 +134,8 @@ class _Places:
                 waiting.append(member.value)
 
     def moved(self, root: JsonNode) -> JsonNode:
-        """Return the value with all its offsets converted to the outer source. This works without recursion."""
+        """Return a copy of the value with all its offsets converted to the outer source. This works without
+        recursion."""
         top = self._node(root)
         waiting: list[tuple[JsonNode, JsonNode]] = [(root, top)]
         while waiting:

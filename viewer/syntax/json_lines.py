@@ -17,10 +17,10 @@ from viewer.syntax.json_text import is_too_deep, read_json
 from viewer.syntax.json_tree import JsonKind, JsonMember, JsonNode
 
 DEEPEST_SKIPPED = 6
-"""Values up to this depth are skipped in one step. Positions after a deeper value come from the slow path."""
+"""The maximum depth of values that are skipped in one step. Positions after a deeper value come from the slow path."""
 Node = TypeVar("Node", bound=JsonNode)
 MOST_PATTERNS = 256
-"""The maximum number of patterns to cache. There is one for each member that was looked up."""
+"""The maximum number of patterns to cache, one for each key that was looked up."""
 _SPACE = rb"[ \t\r\n]*+"
 _STRING = rb'"[^"\\]*+(?>\\.[^"\\]*+)*+"'
 _PLAIN = rb'[^"\[\]{}]*+'
@@ -37,7 +37,7 @@ JSON_VALUE = _ANY = rb"(?:" + _STRING + rb"|" + _container() + rb'|[^\x00-\x20,:
 _QUOTED = re.compile(_STRING, re.DOTALL)
 _VALUE = lazy_regex(_ANY, re.DOTALL)
 WIDE = 32
-"""An object with more members gets an index of their positions."""
+"""The number of members beyond which an object gets an index of their positions."""
 _FIRST = re.compile(rb"[\[{]" + _SPACE)
 _ITEM = lazy_regex(rb"(" + _ANY + rb")" + _SPACE + rb"[,\]]" + _SPACE, re.DOTALL)
 _NEXT = re.compile(_SPACE + rb"[,\]}]" + _SPACE)
@@ -63,7 +63,7 @@ class JsonNumber(str):
 
 
 class _IrregularError(ValueError):
-    """A repeated key, or a number that JSON does not allow."""
+    """The text has a repeated key, or a number that JSON does not allow (NaN or Infinity)."""
 
 
 def _refuse(_constant: str) -> NoReturn:
@@ -88,8 +88,8 @@ _decode_known: Callable[[str, int], tuple[Any, int]] = json.JSONDecoder(
 
 
 def known_object(data: bytes, base: int, strings: dict[str, str | None]) -> LazyNode:
-    """Return an object that is known to be regular. It is decoded on first access to its value. `strings` maps
-    some paths to the strings and numbers that are known to be there."""
+    """Return a node for an object that is known to be regular. It is decoded on first access to its value. `strings`
+    maps some paths to the string or number there, or to None if the value there is neither."""
     node = LazyNode.__new__(LazyNode)
     node.line = _Line(data, base, len(data))
     node.kind, node.text, node.strings = JsonKind.OBJECT, "", strings
@@ -100,12 +100,13 @@ def known_object(data: bytes, base: int, strings: dict[str, str | None]) -> Lazy
 
 
 def decoded_object(value: dict[str, object]) -> LazyNode:
-    """Return an object without positions that has this value."""
+    """Return an object node that has this value but no positions."""
     return LazyNode(value, _Line(b"", 0, 0), None, 0)
 
 
 def read_regular(data: bytes, base: int) -> LazyNode | None:
-    """Parse these bytes as an object. Return None if it is irregular and needs the slow path.
+    """Parse bytes that begin with `{` as an object. Return None for anything else, or if the object is irregular and
+    needs the slow path.
 
     An object is irregular if it has a fault, a repeated key, or a lone surrogate, or is nested too deeply."""
     found = _regular(data)
@@ -149,7 +150,8 @@ def whole_tree(lazy: LazyNode) -> JsonNode:
 
 
 def read_whole(data: bytes, node_class: type[Node]) -> Node | None:
-    """Parse these bytes as an object or array of nodes of this class. Return None if it is irregular."""
+    """Parse these bytes as an object or array, and return it as nodes of this class. Return None if the value is
+    irregular or of another kind."""
     found = _regular(data)
     if found is None or type(found[0]) not in (dict, list):
         return None
@@ -159,7 +161,8 @@ def read_whole(data: bytes, node_class: type[Node]) -> Node | None:
 
 
 def _tree(value: Any, data: bytes, at: int, base: int, node_class: type[Node]) -> Node:
-    """Return the nodes of a value that starts at this index. The decoder has already found it to be valid."""
+    """Build the nodes of a decoded value that starts at this index. The decoder has already found the value to be
+    valid."""
     kind = type(value)
     if kind is str:
         end = _QUOTED.match(data, at).end()  # type: ignore[union-attr]
@@ -211,8 +214,8 @@ def _array_tree(value: list[Any], data: bytes, at: int, base: int, node_class: t
 def note_decoded(node: JsonNode) -> Any:
     """Set `decoded` of the objects in a value, which must not change from then on. Return the decoded value.
 
-    The value of an object with a repeated key or a missing end stays unknown, and so do the values that contain it: for
-    these, `_UNKNOWN` is returned."""
+    A value is unknown if its closing quote or bracket is missing, if it is an object with a repeated key, or if it
+    contains an unknown value. For these, `_UNKNOWN` is returned."""
     kind = node.kind
     if kind is JsonKind.STRING:
         return node.text if node.closed else _UNKNOWN
@@ -244,7 +247,7 @@ _CONSTANTS = {JsonKind.TRUE: True, JsonKind.FALSE: False, JsonKind.NULL: None}
 
 
 class _Line:
-    """The bytes of an object."""
+    """The source of a regular object and, once it is needed, the object as the slow path reads it."""
 
     __slots__ = ("_careful", "base", "data", "size")
 
@@ -298,7 +301,7 @@ class LazyNode(_Node):
         self._items: list[JsonNode] | None = None
         self._members: list[JsonMember] | None = None
         self._starts: dict[str, int] | None = None
-        """Where each member of a wide object begins."""
+        """Where the value of each member begins, if this is a wide object and its members were located."""
         self.text = ""
         kind = _KINDS.get(type(value))
         if kind is None:
@@ -331,7 +334,8 @@ class LazyNode(_Node):
         return LazyNode(value[key], self.line, self, (key,))
 
     def below(self, keys: tuple[str, ...], value: object) -> LazyNode:
-        """Return the node of a value that is known to be at this path of keys."""
+        """Return a node for the value that is known to be at this path from this object. An empty path leads to the
+        object itself."""
         return LazyNode(value, self.line, self, keys) if keys else self
 
     def forget_index(self) -> None:
@@ -339,7 +343,7 @@ class LazyNode(_Node):
 
     @property
     def items(self) -> list[JsonNode]:
-        """The items of an array."""
+        """The items of an array; empty for other kinds."""
         if self._items is None:
             value = self.value
             is_list = type(value) is list
@@ -348,7 +352,7 @@ class LazyNode(_Node):
 
     @property
     def members(self) -> list[JsonMember]:
-        """The members of an object."""
+        """The members of an object; empty for other kinds."""
         if self._members is None:
             value = self.value
             if type(value) is not dict:
@@ -381,7 +385,7 @@ class LazyNode(_Node):
 
     @property
     def body_end(self) -> int:
-        """The end of the body of a string, before its closing quote."""
+        """The end of a string's body, before its closing quote; 0 for other kinds."""
         return self.end - 1 if self.kind is JsonKind.STRING else 0
 
     def string_place(self) -> tuple[int, int, bool]:
@@ -438,8 +442,8 @@ class LazyNode(_Node):
         self._start = base + at
 
     def starts(self) -> dict[str, int]:
-        """Return where each member of a wide object begins. Searching each from the start of the object would be
-        quadratic."""
+        """Return where each member's value begins, by key. Searching for each value from the start of a wide object
+        would take quadratic time."""
         if self._starts is None:
             self.place_members()
             self._starts = {member.key: member.value.start for member in self.members}
@@ -551,7 +555,7 @@ _KINDS = {
 
 @lru_cache(MOST_PATTERNS)
 def _before(key: str) -> re.Pattern[bytes]:
-    """Return a pattern for an object up to the value of this member."""
+    """Return a pattern that matches the beginning of an object, up to the value of this key."""
     name = re.escape(json.dumps(key, ensure_ascii=False).encode())
     colon = _SPACE + rb":" + _SPACE
     skipped = rb"(?>(?!" + name + colon + rb")" + _STRING + colon + _ANY + _SPACE + rb"," + _SPACE + rb")*+"

@@ -58,13 +58,14 @@ class Scanner:
         self._root: JsonNode | None = None
         self._containers: list[JsonNode] = []
         self._keys: list[JsonNode] = []
-        """The keys that await their values, one for each open object."""
+        """The keys whose values have not been read yet, at most one for each open object."""
         self._comma = start
         self._faults: list[JsonFault] = []
         self._lenient: list[Span] = []
 
     def resume(self, open_kinds: list[JsonKind], state: str) -> JsonReading:
-        """Resume inside these containers, which an earlier pass entered."""
+        """Resume inside these containers, which an earlier pass entered. `state` is what that pass expected next:
+        `value`, `next_key`, `item`, or `after`."""
         self._containers = [JsonNode(kind, 0, 0, items=[], members=[], closed=False) for kind in open_kinds]
         self._root = self._containers[0]
         if state == "value" and open_kinds[-1] is JsonKind.OBJECT:
@@ -244,7 +245,8 @@ class Scanner:
         return self._odd_word(start, end)
 
     def _odd_word(self, start: int, end: int) -> Step | None:
-        """Handle a bare word in place of a value (`NaN`, `light`). Tolerant reading treats it as null and continues."""
+        """Report a bare word in place of a value (`NaN`, `light`). Inside a container, tolerant reading treats it as
+        null and continues."""
         stop = self._malformed(start, end)
         if self._strict or not self._containers or not _WORD.match(self._data, start):
             return stop
@@ -288,7 +290,7 @@ class Scanner:
         return None
 
     def _curly_string(self) -> JsonNode | None:
-        """Return a string that a curly quote opens."""
+        """Report an opening curly quote, and return the string that it begins. Return None in strict mode."""
         start = self._at
         self._malformed(start, start + 3)
         if self._strict:
@@ -299,7 +301,7 @@ class Scanner:
         return self._bent_string(start, close.start(), close.end(), closed=True)
 
     def _bent_string(self, start: int, body_end: int, end: int, *, closed: bool) -> JsonNode | None:
-        """Return a string with a curly or a missing quote."""
+        """Return a string with a curly or missing quote, and report that quote. Return None if reading must stop."""
         quote = 1 if self._data[start] == _QUOTE else 3
         node = self._checked_string(start, start + quote, body_end, end)
         if node is None:
@@ -312,7 +314,8 @@ class Scanner:
         return node
 
     def _checked_string(self, start: int, body_start: int, body_end: int, end: int) -> JsonNode | None:
-        """Return a string that may have faults inside. Strict reading stops at such a fault."""
+        """Return a string that may have faults inside, and record these. Return None at the first one in strict
+        mode."""
         raw = self._data[body_start:body_end]
         text = raw.decode("utf-8", "replace")
         flaws = [(body_start + found.start(), body_start + found.end()) for found in _CONTROL.finditer(raw)]
@@ -341,7 +344,7 @@ class Scanner:
         ]
 
     def _placed(self, node: JsonNode) -> Step | None:
-        """Put a complete value into its container and return the next step."""
+        """Put a value into its container. Return the next step, or None if reading ends here."""
         self._place(node)
         return self._after if self._containers and node.closed else None
 
@@ -365,7 +368,7 @@ class Scanner:
         return self._at, found.end() if found else self._at + 1
 
     def _malformed(self, start: int, end: int) -> Step | None:
-        """Report malformed bytes and stop."""
+        """Report malformed bytes. Return None, the step that stops reading."""
         self._fault("json-malformed", start, end)
         return None
 

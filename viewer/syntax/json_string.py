@@ -15,8 +15,8 @@ _SHORT = {'"': '"', "\\": "\\", "/": "/", "b": "\b", "f": "\f", "n": "\n", "r": 
 
 
 def string_body(data: bytes) -> str:
-    """Return the text of a JSON string, given with its quotes. The closing quote may be missing, and the opening one
-    may be curly.
+    """Return the text of a JSON string. The bytes include its quotes, but the closing one may be missing, and the
+    opening one may be curly.
 
     An escape that JSON does not define stays unchanged; a lone surrogate becomes U+FFFD."""
     text = string_units(data)
@@ -66,7 +66,7 @@ def _strict_units(text: str) -> str | None:
 
 
 def opening_length(raw: bytes) -> int:
-    """Return the length of the opening quote, which may be curly."""
+    """Return the length in bytes of the opening quote, which may be curly, or 0 if there is none."""
     return next((len(quote) for quote in map(str.encode, OPENING_QUOTES) if raw.startswith(quote)), 0)
 
 

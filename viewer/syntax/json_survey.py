@@ -61,7 +61,8 @@ class _Keys:
         self.first: Span | None = None
 
     def add(self, fresh: set[int], total: int) -> None:
-        """Add a run of keys, of which `fresh` are new."""
+        """Count the duplicates in a run of `total` keys, and remember the new ones, whose hashes are `fresh`, if there
+        is room for them."""
         if len(self.seen) + len(fresh) <= MOST_KEYS:
             self.seen |= fresh
         self.count += total - len(fresh)
@@ -92,7 +93,7 @@ class Survey:
         return True
 
     def _next_in_container(self) -> bool:
-        """Skip plain members and items, then read the key of the next member."""
+        """Skip plain members or items and, in an object, read the next key. Return False if that key is invalid."""
         if self.stack[-1] is JsonKind.OBJECT:
             self._members()
             return self._key()
@@ -100,7 +101,8 @@ class Survey:
         return True
 
     def _after(self) -> bool:
-        """Read a comma or closing brackets, up to the next key or item, or until no container is open."""
+        """Read a comma or closing brackets, up to the next key or item, or until no container is open. Return False if
+        something else comes first."""
         data = self._data
         self.state = "after"
         while self.stack:
@@ -123,7 +125,8 @@ class Survey:
                 self.repeated.append(RepeatedKeys(*keys.first, keys.count))
 
     def _value(self) -> bool:
-        """Read a scalar, or containers up to their first scalar or key."""
+        """Read a scalar, an empty container, or the beginning of a container, up to and including a scalar or empty
+        container in it. Return False if reading must stop."""
         data = self._data
         while True:
             at = _SPACE.match(data, self.at).end()  # type: ignore[union-attr]
@@ -149,7 +152,7 @@ class Survey:
                 return False
 
     def _members(self) -> None:
-        """Read plain members, each with a comma."""
+        """Skip plain members, each followed by a comma, and record their keys."""
         while found := _MEMBERS.match(self._data, self.at):
             names = _NAMES.findall(self._data, self.at, found.end())
             keys = self._keys[-1]
@@ -168,12 +171,12 @@ class Survey:
         raise AssertionError
 
     def _items(self) -> None:
-        """Read plain items, each with a comma."""
+        """Skip plain items, each followed by a comma."""
         while found := _ITEMS.match(self._data, self.at):
             self.at = found.end()
 
     def _key(self) -> bool:
-        """Read a key and its colon."""
+        """Read and record a key, and read its colon. Return False if they are invalid."""
         at = _SPACE.match(self._data, self.at).end()  # type: ignore[union-attr]
         found = _KEY.match(self._data, at)
         if found is None:

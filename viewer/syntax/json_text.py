@@ -1,4 +1,4 @@
-"""Check and read JSON text: validity, faults, values, and positions. Values are never serialized again."""
+"""Check and read JSON text: validity, faults, values, and positions. Values are never re-serialized."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ __all__ = [
 ]
 
 LONGEST_GLANCED = 1024 * 1024
-"""The maximum length in bytes. Longer text is surveyed instead, because the standard decoder needs about 15 bytes of
-memory per byte of text."""
+"""The maximum length in bytes of text for the standard decoder. Longer text is surveyed instead, because that decoder
+needs about 15 bytes of memory per byte of text."""
 
 _STRINGS_AND_BRACKETS = lazy_regex(rb'"[^"\\]*(?:\\.[^"\\]*)*"?|[\[{]|[\]}]', re.DOTALL)
 
@@ -61,7 +61,7 @@ def check_json(data: bytes, base: int = 0, survey: Survey | None = None) -> Json
 
 
 def duplicate_keys(data: bytes, base: int = 0, survey: Survey | None = None) -> list[RepeatedKeys]:
-    """Return the duplicate keys of each object in valid JSON text."""
+    """Return the duplicate keys in valid JSON text: one entry for each object that has any, in text order."""
     found = (survey or _survey(data)).repeated
     return [replace(one, start=base + one.start, end=base + one.end) for one in sorted(found, key=_by_start)]
 
@@ -103,7 +103,7 @@ _INVALID = JsonGlance(False)
 
 
 class _RefusedError(ValueError):
-    """JSON that Python accepts although no standard allows it."""
+    """JSON that is refused although Python accepts it: NaN, an infinite number, or a repeated key."""
 
 
 def _refuse(_constant: str) -> NoReturn:
@@ -111,8 +111,7 @@ def _refuse(_constant: str) -> NoReturn:
 
 
 class _Quick:
-    """The fast decoder of the standard library. To save time, it returns the length of a number in place of its
-    value."""
+    """The standard library's fast decoder. To save time, it returns the length of a number instead of its value."""
 
     def __init__(self) -> None:
         self.repeats = False
@@ -131,7 +130,7 @@ _QUICK = _Quick()
 
 
 def glance(data: bytes) -> JsonGlance:
-    """Decode text in one quick pass. Text that is nested too deeply counts as invalid."""
+    """Decode text in one quick pass, or survey it if it is long. Text that is nested too deeply counts as invalid."""
     if len(data) > LONGEST_GLANCED:
         survey = _survey(data)
         return JsonGlance(survey.is_complete, bool(survey.repeated), survey=survey)
@@ -261,7 +260,7 @@ def _too_deep(data: bytes) -> int | None:
 
 
 def _trailing(data: bytes, base: int, end: int) -> JsonFault | None:
-    """Return the fault for anything except whitespace after the value."""
+    """Return a fault if anything except whitespace follows the value, or None."""
     start = SPACE.match(data, end).end()  # type: ignore[union-attr]
     if start == len(data):
         return None

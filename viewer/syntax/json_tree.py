@@ -29,7 +29,7 @@ class JsonNode(Struct):
     start: int
     end: int
     text: str = ""
-    """The decoded value of a string, or the source text of a number."""
+    """The decoded value of a string, or the source text of a number; empty for other kinds."""
     plain: bool = False
     """True for a string with valid quotes and no escapes, so its body is the bytes between them."""
     items: list[JsonNode] = field(default_factory=lambda: NO_ITEMS)
@@ -38,7 +38,7 @@ class JsonNode(Struct):
     closed: bool = True
     """True if the closing bracket or quote was read."""
     body_end: int = 0
-    """The end of the body of a string, before its closing quote (straight or curly)."""
+    """The end of a string's body, before its closing quote (straight or curly); 0 for other kinds."""
     split: bool = False
     """True for a string that spans several `data:` lines of a server-sent event."""
     repeats: bool = False
@@ -65,11 +65,11 @@ class JsonNode(Struct):
         return None
 
     def forget_index(self) -> None:
-        """Drop the index of members, because one of them was replaced."""
+        """Drop the index of members and the decoded form, because a member was replaced."""
         self._by_key = self.decoded = None
 
     def to_python(self) -> object:
-        """Return the value as a Python object. Of duplicate keys, the last one wins."""
+        """Return the value as a Python object. If a key is repeated, its last value wins."""
         if self.kind is JsonKind.OBJECT:
             mapping: dict[str, object] = {}
             for member in self.members:
@@ -117,7 +117,7 @@ class JsonReading(Struct):
     fault: JsonFault | None
     """The first of `faults`."""
     lenient: list[Span]
-    """Trailing commas and raw newlines in strings."""
+    """The spans of trailing commas and of raw control characters in strings."""
     faults: list[JsonFault] = field(default_factory=list)
     """All faults: those after which reading continued, and the one that stopped it."""
 
@@ -128,7 +128,7 @@ class JsonReading(Struct):
 
 
 _FEW = 16
-"""With up to this many members, a linear search is fast enough."""
+"""The number of members up to which a linear search is fast enough."""
 NO_ITEMS: list[JsonNode] = []
 NO_MEMBERS: list[JsonMember] = []
 """Shared by all values without children; never changed."""

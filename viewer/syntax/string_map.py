@@ -23,13 +23,13 @@ _SHORT = frozenset(b"\\" + bytes([each]) for each in b'"\\/bfnrt')
 
 
 class StringMap:
-    """The verbatim segments and escapes of a JSON string, by decoded offset."""
+    """Maps offsets in the decoded text of a JSON string to offsets in its source."""
 
     def __init__(self, raw: bytes) -> None:
         self._meant = array("Q")
         self._source = array("Q")
         self._escape_ends = array("Q")
-        """Where an escape ends in the source; 0 for a verbatim segment."""
+        """For each segment, where its escape ends in the source; 0 for a verbatim segment."""
         self._end = len(raw)
         self._first = at = opening_length(raw)
         self._short: list[int] | None = None
@@ -77,8 +77,8 @@ class StringMap:
 
 
 class NestedMap:
-    """The map of a JSON string inside a JSON string. `raw` includes the quotes of the outer string, but no inner
-    ones."""
+    """Maps offsets in a JSON string inside a JSON string to offsets in the source. `raw` includes the quotes of the
+    outer string, but no inner ones."""
 
     def __init__(self, raw: bytes) -> None:
         self._outer = StringMap(raw)
@@ -103,8 +103,8 @@ def _meant_size(escape: bytes) -> int:
 _PYTHON_ESCAPE = lazy_regex(
     rb"(?:\\x[89a-fA-F][0-9a-fA-F])+|\\x[0-7][0-9a-fA-F]|\\u[0-9a-fA-F]{4}|\\U[0-9a-fA-F]{8}|\\[0-7]{1,3}|\\[ntr\\'\"]"
 )
-"""Python escapes. Any other backslash sequence stays unchanged. Adjacent bytes above 127 are decoded together, as
-UTF-8."""
+"""A pattern for Python escapes. Any other backslash sequence stays unchanged. Adjacent bytes above 127 are decoded
+together, as UTF-8."""
 _PYTHON_LETTERS = {b"n": b"\n", b"t": b"\t", b"r": b"\r", b"\\": b"\\", b"'": b"'", b'"': b'"'}
 
 
@@ -141,7 +141,7 @@ def python_text(raw: bytes) -> bytes:
 
 
 class PythonMap:
-    """The map of a Python literal, by decoded offset."""
+    """Maps offsets in the decoded text of a Python literal to offsets in its source."""
 
     def __init__(self, raw: bytes) -> None:
         self._meant = array("Q")

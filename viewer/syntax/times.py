@@ -16,7 +16,8 @@ MOST_DAYS = 1024
 _MINUTES_A_DAY, _SECONDS_A_DAY = 1440, 86_400
 _FIRST_DAY = date(1970, 1, 1).toordinal()
 _SECONDS_BELOW = 100_000_000_000
-"""Smaller numbers are seconds (until the year 5138), larger ones milliseconds (since 1973)."""
+"""The boundary between two units: smaller numbers are seconds (until the year 5138), larger ones milliseconds (since
+1973)."""
 _RFC_3339 = lazy_regex(
     r"(\d{4})-(\d\d)-(\d\d)[Tt ](\d\d):(\d\d):(\d\d)(?:[.,](\d{1,12}))?\s?(?:([Zz])|([+-])(\d\d):?(\d\d))?", re.ASCII
 )
@@ -38,7 +39,8 @@ def parse_time(value: object) -> int | None:
 
 
 def parse_fine_time(node: JsonNode) -> int | None:
-    """Convert microseconds or nanoseconds in this century to milliseconds since 1970; return None for anything else."""
+    """Convert a number with 16 digits (microseconds) or 19 digits (nanoseconds) to milliseconds since 1970; return None
+    for anything else."""
     value = _node_value(node)
     return _from_fine(value.strip() if isinstance(value, str) else str(value))
 
@@ -50,7 +52,8 @@ def parse_time_pair(node: JsonNode) -> int | None:
 
 
 def parse_decoded_time(value: object) -> int | None:
-    """Convert a decoded value of a regular record, in any unit that this module reads, to milliseconds since 1970."""
+    """Convert a decoded value of a regular record, in any unit that this module reads, to milliseconds since 1970;
+    return None if it is not a time."""
     if isinstance(value, list):
         return _from_pair([number_value(item) if type(item) is JsonNumber else None for item in value])
     if not isinstance(value, str):
@@ -114,13 +117,14 @@ def _from_text(text: str) -> int | None:
 
 @lru_cache(MOST_DAYS)
 def _minute(text: str) -> int | None:
-    """Return the start of a minute, given as text up to the colon after it."""
+    """Return the start of a minute in milliseconds since 1970, or None if it is invalid. The text includes the colon
+    before the seconds."""
     return _from_text(f"{text}00Z")
 
 
 @lru_cache(MOST_DAYS)
 def _midnight(year: str, month: str, day: str) -> int | None:
-    """Return the start of a day, or None if there is no such day."""
+    """Return the start of a day in milliseconds since 1970, or None if there is no such day."""
     try:
         return 1000 * _SECONDS_A_DAY * (date(int(year), int(month), int(day)).toordinal() - _FIRST_DAY)
     except ValueError:

@@ -30,8 +30,8 @@ class Parameter(Struct, frozen=True):
 
 
 def arguments(parameters: list[Parameter]) -> Schema:
-    """Return the schema of the arguments: the schema of the only parameter, or an object with the parameters as
-    properties."""
+    """Return the schema of the arguments: an object with the parameters as properties, or the schema of the only
+    parameter, unless that is a named scalar, enum, or array."""
     if len(parameters) == 1:
         only = parameters[0]
         single = "enum" in only.type.schema or only.type.schema.get("type") in _SINGLE
@@ -47,7 +47,7 @@ def arguments(parameters: list[Parameter]) -> Schema:
 
 
 def union(alternatives: list[Type]) -> Type:
-    """Return the union of types. Literals become one list of values."""
+    """Return the union of types. Literals are combined in one `enum`."""
     if len(alternatives) == 1:
         return alternatives[0]
     absent = any(each.absent for each in alternatives)
@@ -81,7 +81,7 @@ def _any_of(schemas: list[Schema]) -> Schema:
 
 
 def together(parts: list[Type]) -> Type:
-    """Return the intersection of types: closed objects are merged, and anything else becomes open."""
+    """Return the intersection of types: closed objects are merged, and with anything else the result is unknown."""
     properties: dict[str, object] = {}
     required: list[str] = []
     for part in parts:

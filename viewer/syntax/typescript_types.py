@@ -90,7 +90,7 @@ class Reader:
         return union(alternatives)
 
     def _bar(self) -> bool:
-        """Read a `|`, even at the end of a comment above the next alternative."""
+        """Read a `|`, even at the end of a comment above the next alternative. Return False if there is none."""
         if hidden := _HIDDEN_BAR.match(self.text, self.position):
             self.position = hidden.end()
             return True
@@ -104,7 +104,7 @@ class Reader:
         return parts[0] if len(parts) == 1 else together(parts)
 
     def _postfix(self) -> Type:
-        """Read a type and the `[]` after it."""
+        """Read a type and any `[]` after it."""
         self.position = self._next()
         if self._at("r"):
             self._match(_READONLY)
@@ -237,7 +237,7 @@ class Reader:
         self.position = found.end()
 
     def _next(self) -> int:
-        """Return the position after any trivia. It is kept, because the text there is often compared with several
+        """Return the position after any trivia, and remember it, because the text there is often compared with several
         marks."""
         if self.position not in self._trivia:
             found = _TRIVIA.match(self.text, self.position)

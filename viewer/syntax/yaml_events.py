@@ -27,7 +27,7 @@ _SIMPLE_KEY = "while scanning a simple key"
 
 
 def read_events(data: bytes, base: int = 0) -> YamlReading:
-    """Return the value of one YAML document up to the first fault. No input raises an exception."""
+    """Read one YAML document up to its first fault. No input raises an exception."""
     text = _Text(data[:LARGEST], base)
     stop: tuple[int, int] | None = None
     faults: list[YamlFault] = []
@@ -71,14 +71,14 @@ class _Text:
 
 
 class _Refused(Exception):  # noqa: N818 - stops reading, but is not reported as an error
-    """Some characters are not allowed in a header."""
+    """The text contains something that a header must not contain."""
 
     def __init__(self, start: int, end: int) -> None:
         self.place = (start, end)
 
 
 class _Events(Reader, Scanner, Parser):
-    """The events of a YAML text, and the positions of its anchors and tags."""
+    """Yields the events of YAML text, and records the positions of anchors and tags."""
 
     def __init__(self, text: str) -> None:
         Reader.__init__(self, text)
@@ -119,7 +119,7 @@ class _Building:
         self._events = _Events(text)
 
     def read(self) -> None:
-        """Read all events, or those before the first fault."""
+        """Build the value from all events or, if there is a fault, from those before it. Record the fault."""
         try:
             self._documents()
         except _Refused as refused:
@@ -153,7 +153,7 @@ class _Building:
         self.span = (_marks(event)[0], _marks(last)[1])
 
     def _begun(self, event: NodeEvent, depth: int) -> object:
-        """Return the scalar, or an empty mapping or list to be filled."""
+        """Return a scalar, or an empty mapping or list to be filled."""
         start, _ = _marks(event)
         if start in self._events.properties:
             raise _Refused(start, self._events.properties[start])
@@ -164,7 +164,8 @@ class _Building:
         return {} if isinstance(event, MappingStartEvent) else []
 
     def _fill(self, value: object, depth: int) -> Event | None:
-        """Fill a mapping or list from its events, and return the last event."""
+        """Fill a mapping or list from its events, and return the last one. Return None for a scalar, which needs
+        none."""
         if isinstance(value, dict):
             return self._fill_mapping(value, depth)
         if isinstance(value, list):

@@ -8,7 +8,7 @@ from viewer.model.messages import Span
 from viewer.syntax.yaml_plain import read_plain
 
 LARGEST = 64 * 1024
-"""The maximum number of bytes."""
+"""The maximum size of YAML text in bytes."""
 DEEPEST = 32
 """The maximum nesting of mappings and lists."""
 
@@ -34,7 +34,7 @@ class YamlReading(Struct, frozen=True):
 
 
 def read_yaml(data: bytes, base: int = 0) -> YamlReading:
-    """Return the value of one YAML document up to the first fault. No input raises an exception."""
+    """Read one YAML document up to its first fault. No input raises an exception."""
     plain = read_plain(data) if len(data) <= LARGEST else None
     if plain is not None:
         return YamlReading(plain.value, (), (base + plain.start, base + plain.end))

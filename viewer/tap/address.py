@@ -38,7 +38,7 @@ class Upstream(Struct, frozen=True):
 
 
 class Listen(Struct, frozen=True):
-    """Where to listen."""
+    """The address and port where the proxy listens."""
 
     host: str
     port: int

@@ -13,7 +13,7 @@ LARGEST_BODY = 32 * 1024 * 1024
 _SLICE = 16 * 1024
 _MOST_CODINGS = 3
 _WINDOW = 64 * 1024 * 1024
-"""The memory limit for zstd."""
+"""The maximum window size for zstd, in bytes."""
 
 
 class UndecodableError(Exception):
@@ -86,7 +86,7 @@ class Decoder:
         self._steps: list[_Decoder] = [_DECODERS[name]() for name in reversed(names)]
 
     def feed(self, data: bytes) -> Iterator[bytes]:
-        """Decode the next bytes. Yield pieces of limited size."""
+        """Decode the next bytes in pieces of limited size. Without codings, yield them unchanged."""
         if not self._steps:
             yield data
             return
@@ -132,7 +132,7 @@ class Events:
             yield from self._line(line)
 
     def close(self) -> Iterator[bytes]:
-        """Yield the event that the end of the body completes."""
+        """Yield the event that the end of the body completes, if there is one."""
         rest, self._rest = self._rest.rstrip(b"\r"), b""
         for line in (rest, b""):
             yield from self._line(line)

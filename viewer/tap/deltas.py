@@ -63,7 +63,7 @@ class Answer(Protocol):
     """Reads the events of one streamed answer."""
 
     def take(self, event: Mapping[str, Any]) -> list[Step]:
-        """Return what an event adds."""
+        """Return the steps for an event, and record what it reports about the end of the answer."""
 
 
 class Blocks:
@@ -88,7 +88,8 @@ def has_others(value: Mapping[str, Any], known: Collection[str]) -> bool:
 
 
 def numbers(value: object, depth: int = 2) -> dict[str, Any]:
-    """Return the numbers in an object, including nested objects."""
+    """Return the integers in an object and, up to `depth` levels, in the objects inside it. Other members are
+    dropped."""
     if not isinstance(value, Mapping):
         return {}
     found: dict[str, Any] = {}
@@ -118,7 +119,7 @@ def error_of(value: object) -> dict[str, str]:
 
 
 def text_of(value: object) -> str:
-    """Return a string unchanged, and any other value as JSON."""
+    """Return a string unchanged, None as an empty string, and any other value as JSON."""
     if value is None:
         return ""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

@@ -23,7 +23,8 @@ class OwnAddressError(OSError):
 
 
 class Dialer:
-    """Caches the server's addresses, because a lookup needs a thread and would delay each new connection."""
+    """Connects to the server. Its addresses are cached, because a lookup needs a thread and would delay each new
+    connection."""
 
     def __init__(self, tls: ssl.SSLContext | None, limit: int, is_own: Callable[[str, int], bool]) -> None:
         """`is_own` returns True for an address of the proxy, to which the dialer never connects."""
@@ -63,7 +64,8 @@ class Dialer:
         self._upstream, self._looked_up_at = upstream, time.monotonic()
 
     async def _connect(self, upstream: Upstream) -> Connection:
-        """Try the addresses in order. If all fail, raise the error of the first one."""
+        """Connect to the first address that answers. If none does, raise the error of the first one. Raise
+        `OwnAddressError` at an address of the proxy."""
         fault: OSError | None = None
         for address in [*self.addresses]:
             if self._is_own(*address):

@@ -54,7 +54,7 @@ class Exchange:
         self._events: Events | None = None
         self._body = bytearray()
         self._fault = ""
-        """Why a body is missing from the log."""
+        """Why the body of the answer is missing from the log; empty if it is not."""
         self._size = 0
 
     # The request.
@@ -116,7 +116,7 @@ class Exchange:
     # The answer.
 
     def begin_answer(self, status: int, content_type: str, codings: str) -> None:
-        """Handle the head of the answer."""
+        """Record the status in the head of the answer, and prepare to decode the body."""
         self._status = status
         kind = content_type.partition(";")[0].strip().lower()
         try:
@@ -184,7 +184,8 @@ class Exchange:
         return record
 
     def _whole_body(self, outcome: str) -> Mapping[str, Any] | None:
-        """Parse the JSON of an answer that was not streamed."""
+        """Return the JSON object in an answer that was not streamed, or None if there is none. Record a fault if the
+        JSON is invalid."""
         if self._events is not None or self._fault or not self._body:
             return None
         raw, self._body = bytes(self._body), bytearray()
@@ -291,8 +292,8 @@ def _decoded(raw: bytes, codings: str) -> bytes:
 
 
 def _answer_of(body: Mapping[str, Any]) -> Record:
-    """Return a complete answer without the parts that it repeats from the request. Flags are kept, because they may
-    mean that the text is hidden."""
+    """Return a complete answer without members that may repeat the request. Text, flags, numbers, and short strings are
+    kept; flags may mean that the text is hidden."""
     return {key: value for key, value in body.items() if key in _OF_ANSWER or _is_plain(value)}
 
 

@@ -51,7 +51,7 @@ class Frame(Struct, frozen=True):
 
     @property
     def facts(self) -> Facts:
-        """The decoded facts in the frame."""
+        """The facts in the frame, or their defaults if the frame is empty."""
         return msgspec.json.decode(self.data, type=Facts) if self.data else Facts()
 
 

@@ -38,7 +38,7 @@ class Head(Struct, frozen=True):
     status: int = 0
 
     def values(self, name: str) -> list[bytes]:
-        """Return the values of a header."""
+        """Return the values of a header, one for each line with this name."""
         wanted = name.lower().encode()
         found = []
         for start, end in self.lines:
@@ -96,7 +96,7 @@ class Messages:
         self._left = 0
         """The number of bytes left in the body or chunk."""
         self._searched = 0
-        """The number of bytes of the window that are known not to contain the end of a head or line."""
+        """How many bytes at the beginning of the window are known not to contain the end of a head or line."""
 
     @property
     def is_opaque(self) -> bool:
@@ -113,7 +113,7 @@ class Messages:
         self._state = _State.OPAQUE
 
     def feed(self, data: bytes) -> Iterator[Part]:
-        """Split the next bytes. Raise `MalformedError` if they are not HTTP/1.1."""
+        """Yield the parts of the next bytes. Raise `MalformedError` if they are not HTTP/1.1."""
         self._window += data
         while self._window:
             part = self._next()
@@ -122,7 +122,8 @@ class Messages:
             yield part
 
     def close(self) -> Part | None:
-        """Handle the end of the input. If the current message declared no length, return its end."""
+        """Handle the end of the input. Return the end of the current message if its head declared no length, or
+        None."""
         if self._state is _State.UNTIL_CLOSE:
             self._state = _State.HEAD
             return Part(b"", is_end=True)

@@ -53,7 +53,8 @@ class Log:
         self.written = 0
         """The number of exchanges that the writer completed. Known only at the end."""
         self.lost = 0
-        """The number of exchanges or records that are missing. Known only at the end."""
+        """The number of exchanges or records that are missing. Those that the writer lost are included only at the
+        end."""
 
     def start(self, descriptor: int) -> tuple[int, int]:
         """Start the writer process. Call this before any thread is started.
@@ -85,7 +86,7 @@ class Log:
         await loop.connect_read_pipe(lambda: notices, os.fdopen(from_writer, "rb", 0))
 
     async def close(self) -> None:
-        """Wait for the writer to write everything, but only for a limited time."""
+        """Wait for the writer to finish, but kill it after `PATIENCE`. Report a failure."""
         self._is_ending = True
         if self._transport is None or self._notices is None:
             return
@@ -113,7 +114,7 @@ class Log:
         self._copy_body(FrameKind.REQUEST, number, data)
 
     def end_request(self, number: int) -> None:
-        """Handle the end of the request."""
+        """Log the end of the request, unless it has been logged already."""
         copy = self._copies.get(number)
         if copy is not None and not copy.is_asked:
             self._end_request(number, copy, is_cut=copy.is_cut)
@@ -124,7 +125,7 @@ class Log:
         copy.room, copy.copied, copy.is_cut, copy.is_asked = LARGEST_BODY, 0, False, True
 
     def begin_answer(self, number: int, status: int, content_type: str, codings: str) -> None:
-        """Handle the head of the answer."""
+        """Log the head of the answer. If the request is incomplete, log it without its body first."""
         copy = self._copies.get(number)
         if copy is not None:
             if not copy.is_asked:  # an answer to an incomplete request
@@ -139,7 +140,7 @@ class Log:
         self._copy_body(FrameKind.BODY, number, data)
 
     def end(self, number: int, outcome: str = "") -> None:
-        """Handle the end of the exchange. If the exchange ended early, `outcome` names the side that ended it."""
+        """Log the end of the exchange. If the exchange ended early, `outcome` names the side that ended it."""
         copy = self._copies.pop(number, None)
         if copy is not None:
             if not copy.is_asked:

@@ -40,7 +40,7 @@ class _Refused(Exception):  # noqa: N818
 
 
 class _Pending(Struct):
-    """A request that has no answer yet."""
+    """A request that has no complete answer yet."""
 
     method: str
     number: int | None
@@ -74,7 +74,7 @@ class Proxy:
         return False
 
     async def close(self) -> None:
-        """End all connections."""
+        """Stop listening and end all connections."""
         if self._server is not None:
             self._server.close()
         for task in self._relays:
@@ -107,7 +107,7 @@ class _Relay:
         self._answers = Messages(self._next_method)
         self._pending: deque[_Pending] = deque()
         self._sending: int | None = None
-        """The exchange whose request is being received."""
+        """The number of the exchange whose request is being received, or None if there is none or it is not logged."""
         self._is_readable = True
         """True as long as the answers are HTTP/1.1 and can be logged."""
         self._has_client_left = False
@@ -151,7 +151,8 @@ class _Relay:
         return self._answers_task is not None and self._answers_task.done()
 
     async def _pass_on(self, data: bytes) -> None:
-        """Send the client's next bytes to the server."""
+        """Send the client's next bytes to the server and copy them to the log. Raise `_Refused` at a request that is
+        not forwarded."""
         made = bytearray()
         passed: list[Part] = []
         fault: _Refused | None = None
@@ -180,7 +181,8 @@ class _Relay:
             raise fault
 
     async def _connect(self, head: Head) -> None:
-        """Check a request, and connect to the server if there is no connection yet."""
+        """Check a request, and connect to the server if there is no connection yet. Raise `_Refused` if either
+        fails."""
         hosts = head.values("host")
         if any(not is_known_host(host, self._proxy.hosts) for host in hosts):
             raise _Refused(403)
@@ -199,7 +201,7 @@ class _Relay:
         self._answers_task = asyncio.create_task(self._relay_answers(reader))
 
     def _rewritten(self, head: Head) -> bytes:
-        """Return a head with the name and the base path of the server."""
+        """Return the bytes of a head with the server's name and base path."""
         upstream = self._proxy.upstream
         raw = head.with_value("host", upstream.authority.encode("ascii"))
         if upstream.path and head.target.startswith("/"):

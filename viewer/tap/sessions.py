@@ -13,7 +13,7 @@ from msgspec import Struct
 MOST_KNOWN = 16_384
 """The number of recent requests that a later request may continue."""
 _ANSWERS = ("reasoning", "function_call", "custom_tool_call", "output_text", "compaction")
-"""Types of items, or suffixes of types, that repeat an answer."""
+"""The types of items that repeat an answer, apart from those that end with `_call`."""
 
 
 class Place(Struct, frozen=True):
@@ -25,7 +25,8 @@ class Place(Struct, frozen=True):
     repeated: int
     """The number of subsequent messages that repeat the answer to that request."""
     key: bytes = b""
-    """A hash of all messages in the request; empty if there are none."""
+    """A hash of all messages in the request; empty if there are none, or if the request continues an answer by its
+    ID."""
 
 
 class Sessions:
@@ -68,7 +69,8 @@ class Sessions:
             self._note(_hash(b"", id), place.session)
 
     def is_repeated(self, session: str, name: str, value: object) -> bool:
-        """True if the previous request of the session had the same value for a member."""
+        """True if the session's last request with this member had the same value. Record the value for the next
+        request."""
         made = _hash(b"", value)
         key = session, name
         is_same = self._settings.get(key) == made

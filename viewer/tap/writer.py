@@ -37,7 +37,8 @@ class LogFile:
         """True if the last line in the file is incomplete."""
 
     def write(self, lines: list[bytes]) -> None:
-        """Append lines."""
+        """Append lines. After a loss, first write a note about the missing records. If a write fails, count the lines
+        as lost."""
         if not lines:
             return
         if self._missing or self._is_torn:
@@ -146,7 +147,7 @@ class Writer:
                 del self._held[done]
 
     def _go_on(self) -> None:
-        """Write the exchanges that were waiting for the completed one."""
+        """Write the waiting exchanges in order, up to and including the first one that has not ended."""
         while self._held:
             number, held = next(iter(self._held.items()))
             self._write(held)

@@ -82,7 +82,7 @@ class Schematic:
         self._steps = 0
 
     def faults(self, node: JsonNode) -> list[ArgumentFault]:
-        """Return the faults of the arguments, sorted by position."""
+        """Return the faults of the arguments, sorted by position. Return none if the check would take too much work."""
         schema = self._written.schema
         value, size = python_value(node)
         if self._whole is None or not schema or self._written.weight * size > MOST_WORK:

@@ -37,12 +37,12 @@ class _Declared(Struct):
 
 
 class KnownTexts(dict[str, list[tuple[str, _Declared]]]):
-    """The declarations in the messages that were read most recently, by text. In training data, many transcripts repeat
-    the same declarations or declare subsets of the same tools."""
+    """The declarations in recently read messages, by text. In training data, many transcripts repeat the same
+    declarations or declare subsets of the same tools."""
 
     def __init__(self) -> None:
         self._schematics: dict[str, Schematic] = {}
-        """The most recently used schemas, by their Python repr, which differs whenever the values differ."""
+        """The most recently added schemas, by their Python repr, which differs whenever the values differ."""
 
     def read(self, text: str) -> list[tuple[str, _Declared]]:
         """Return the tools that the text declares, in order."""
@@ -102,14 +102,15 @@ class Declarations:
         return tool.removeprefix(PREFIX) in self._declared
 
     def check(self, tool: str, data: bytes, base: int) -> list[ArgumentFault]:
-        """Return the faults of arguments given as JSON text at offset `base`, or none if the text is not JSON."""
+        """Return the faults of arguments given as JSON text at offset `base`. Return none if the text is not JSON or
+        the tool is not declared."""
         if not self.knows(tool) or check_json(data, base) is not None:
             return []
         node = read_json(data, base).node
         return self.check_node(tool, node) if node else []
 
     def check_node(self, tool: str, node: JsonNode) -> list[ArgumentFault]:
-        """Return the faults of parsed arguments."""
+        """Return the faults of parsed arguments, or none if the tool is not declared."""
         return self._schematic(_plain(tool)).faults(node) if self.knows(tool) else []
 
     def part(self, tool: str) -> int:
@@ -119,7 +120,8 @@ class Declarations:
         return self.columns.add(name, self._schematic(name).plain_schema) if known is None else known
 
     def accepts(self, tool: str, value: dict[str, object]) -> bool:
-        """True if arguments with this value have no fault. This may remove members from the value."""
+        """True if the tool is not declared, or if arguments with this value have no fault. This may remove members from
+        the value."""
         name = tool.removeprefix(PREFIX)
         declared = self._declared.get(name)
         if declared is None:

@@ -49,8 +49,8 @@ def json_values(text: str) -> Iterator[object]:
 
 
 def _pairs(text: str) -> Iterator[tuple[int, int]]:
-    """Yield matching brackets. A string ends at the end of its line, so an unmatched quote in prose does little
-    harm."""
+    """Yield the spans of matching brackets. A string ends at the end of its line, so an unmatched quote in prose does
+    little harm."""
     opened: list[tuple[str, int]] = []
     for found in _BRACKETS.finditer(text):
         mark = found[0]
@@ -64,7 +64,7 @@ def _pairs(text: str) -> Iterator[tuple[int, int]]:
 
 
 def first_json(text: str) -> list[object]:
-    """Return the JSON values at the start of the text. The rest is ignored."""
+    """Return the JSON objects and arrays at the start of the text. The rest is ignored."""
     return list(_first(text))
 
 
@@ -86,8 +86,8 @@ def _first(text: str) -> Generator[object, None, int]:
 
 
 def yaml_values(text: str) -> Iterator[object]:
-    """Yield the YAML blocks of text that may contain declarations: fenced blocks, or lines that look like a
-    declaration."""
+    """Yield the YAML values in text that may contain declarations: those in fenced blocks or, without such blocks, in
+    lines that look like a declaration."""
     blocks = 0
     fenced = False
     for found in _YAML_FENCE.finditer(text):

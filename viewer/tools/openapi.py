@@ -47,7 +47,8 @@ def tools_in(document: object, *, list_of_functions: bool = False) -> Iterator[T
 
 
 def _function(value: Mapping, document: object, named: bool) -> Tool | None:
-    """Return the tool in `{"type": "function", "function": {…}}`, or in an object with a name and parameters."""
+    """Return the tool in `{"type": "function", "function": {…}}` or in an object with a name and parameters, or
+    None."""
     inner = value.get("function")
     wrapped = isinstance(inner, dict) and value.get("type", "function") == "function"
     function = inner if wrapped and isinstance(inner, dict) else value
@@ -96,7 +97,8 @@ def _operations(document: Mapping, whole: object) -> Iterator[Tool]:
 
 
 def _operation_name(operation: Mapping, path: str) -> str:
-    """Return the ID of an operation, or the last segment of its path that is not a parameter."""
+    """Return the ID of an operation or, if it has none, the last segment of its path that is not a parameter. Return an
+    empty string if there is no such segment."""
     given = operation.get("operationId")
     if isinstance(given, str) and given.strip():
         return given.strip()
@@ -123,7 +125,8 @@ def _arguments(operation: Mapping, shared: object, document: object) -> object:
 
 
 def _body(operation: Mapping, document: object) -> object:
-    """Return the schema of the request body as JSON or, if it cannot be JSON, as another media type."""
+    """Return the schema of the request body as JSON or, if it cannot be JSON, as another media type. Return None if
+    there is no schema."""
     content = _followed(operation.get("requestBody"), document).get("content")
     if not isinstance(content, dict):
         return None

@@ -110,7 +110,8 @@ class _Writer:
         return written
 
     def _follow(self, raw: object) -> object:
-        """Follow a reference. Its sibling keywords apply as well."""
+        """Return the schema to which references lead, or None if there is none. If a reference has sibling keywords
+        that restrict values, return them with the reference in `allOf`."""
         for _ in range(32):
             if not isinstance(raw, dict):
                 return raw

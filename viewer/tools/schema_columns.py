@@ -9,7 +9,7 @@ from viewer.columns.api import Column
 from viewer.tools.validate import Schema
 
 ANYTHING, NOTHING, UNKNOWN = -1, -2, -3
-"""Parts that accept any value, parts that accept none, and parts whose values need the full check."""
+"""Numbers in place of a part: any value is accepted, none is accepted, or the value needs the full check."""
 MOST_PARTS = 4096
 """The maximum number of parts of all schemas together. Calls that use any further schema need the full check."""
 MOST_NAMES = 64

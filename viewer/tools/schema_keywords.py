@@ -51,7 +51,7 @@ def as_flag(value: object) -> bool:
 
 
 def as_number(value: object) -> int | float | None:
-    """Return a finite number, even if a YAML reader returned it as text; None for any other value."""
+    """Return a finite number, even if a YAML reader returned it as text, or None for any other value."""
     if isinstance(value, bool):
         return None
     if isinstance(value, str):
@@ -62,8 +62,8 @@ def as_number(value: object) -> int | float | None:
 
 
 def options(schema: dict[str, object], kinds: list[str], texts: bool) -> list[object] | None:
-    """Return the values that `enum` or `const` allows. Scalars that were read as text are converted to the required
-    type."""
+    """Return the values that `enum` or `const` allows, or None if there is neither. Scalars that were read as text are
+    converted to the required type."""
     given = schema.get("enum")
     values = given if isinstance(given, list) and given else [schema["const"]] if "const" in schema else None
     if values is None or not texts:

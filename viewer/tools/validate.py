@@ -36,7 +36,7 @@ def is_valid(validator: Validator, value: object) -> bool:
 
 
 def is_kind(schema: Schema, value: object) -> bool:
-    """True if a value has one of the types that the schema names."""
+    """True if a value has one of the types that the schema names, or if the schema names none."""
     kinds = schema.get("type")
     return kinds is None or any(kind in kinds for kind in _kinds(value))
 

@@ -523,7 +523,7 @@ class ViewerApp(App[int], inherit_bindings=False):
     # Events.
 
     async def on_event(self, event: events.Event) -> None:
-        """Queue key, mouse, and paste events, and handle others now. Record when a key or the mouse was used."""
+        """Queue key, mouse, and paste events; handle others immediately. Record the time of a key or mouse event."""
         if isinstance(event, events.InputEvent):
             self.last_key_at = time.monotonic()
         if isinstance(event, events.InputEvent | events.Paste) and not event.is_forwarded:

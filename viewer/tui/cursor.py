@@ -30,7 +30,8 @@ class Cursor(Struct, frozen=True, gc=False):
         return bool(self.number) or self.kind is not RowKind.MESSAGE
 
     def row(self, rows: RowOrder) -> int | None:
-        """Return the row of this cursor, or the nearest row; None if there are no rows or the cursor is unset."""
+        """Return the row of this cursor, or else the nearest row. Return None if there are no rows or the cursor is
+        unset."""
         if not len(rows) or not self.is_set:
             return None
         if self.kind is RowKind.STRAY:
@@ -50,7 +51,7 @@ NOWHERE = Cursor()
 
 
 def cursor_at(rows: RowOrder, row: int, number: int = 0) -> Cursor:
-    """Return a cursor on this row. `number` is one of the messages that the row hides."""
+    """Return a cursor on this row. `number` selects one of the messages that the row hides, by default the last one."""
     kind = rows.kind(row)
     if kind is RowKind.STRAY:
         return Cursor(rows.last_number(row), kind, rows.value(row))

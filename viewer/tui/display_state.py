@@ -1,4 +1,4 @@
-"""Display state: the level, channels, and layout of a view. It always starts safe and is never saved."""
+"""Display state: the level, channels, and layout of a view. It starts safe by default and is never saved."""
 
 from __future__ import annotations
 

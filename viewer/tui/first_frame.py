@@ -29,5 +29,5 @@ class FirstFrame:
             gc.enable()
 
     async def wait(self) -> None:
-        """Wait until the first frame is drawn."""
+        """Wait until the first frame has been drawn."""
         await self._drawn.wait()

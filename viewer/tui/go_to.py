@@ -96,7 +96,8 @@ def resolve(target: Target, projection: Projection, rows: Rows, here: int = 0) -
 
 
 def _message(value: int, projection: Projection, rows: Rows) -> int | str:
-    """Find a message by its printed number; for a hidden message, the nearest shown one."""
+    """Return the message with a printed number or, if it is hidden, the nearest shown one. Return a sentence if there
+    is no such number."""
     strict = projection.audience.strict
     last = rows.shown_count if strict else projection.message_count
     if not 1 <= value <= last:
@@ -116,7 +117,7 @@ def row_of_transcript(label: int, rows: Rows) -> int | str:
 
 
 def _turn(value: int, rows: Rows, transcript: int) -> int | str:
-    """Find the first message of a turn."""
+    """Return the first message of a turn, or a sentence if there is no such turn."""
     row = rows.row_of_turn(value, transcript)
     if row is not None:
         return rows.value(row)
@@ -125,7 +126,7 @@ def _turn(value: int, rows: Rows, transcript: int) -> int | str:
 
 
 def _in_agent(target: Target, projection: Projection) -> int | str:
-    """Find a message of the sub-agent that a call started."""
+    """Return a message of the sub-agent that a call started, or a sentence if there is none."""
     if not 1 <= target.value <= projection.message_count:
         return f"No message {target.value:,}: the last one is {projection.message_count:,}."
     agents = Agents(projection)

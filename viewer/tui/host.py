@@ -94,7 +94,7 @@ class PromptLine(Protocol):
         ...
 
     def forget(self) -> None:
-        """Forget what was entered earlier."""
+        """Forget earlier inputs."""
         ...
 
 
@@ -148,7 +148,7 @@ class Viewport(Protocol):
 
     @property
     def line_of_cursor(self) -> int | None:
-        """The screen line where the row of the cursor begins; None if it is off the screen."""
+        """The screen line where the cursor's row begins, or None if it is off the screen."""
         ...
 
     @property
@@ -158,7 +158,7 @@ class Viewport(Protocol):
 
     @property
     def cursor_row(self) -> int | None:
-        """The row of the cursor; None if there is no cursor."""
+        """The cursor's row, or None if there is no cursor."""
         ...
 
     def move(self, lines: int) -> None:
@@ -170,8 +170,8 @@ class Viewport(Protocol):
         ...
 
     def hold_cursor(self, cursor: Cursor, above: int | None) -> None:
-        """Set the cursor. When the next rows are shown, scroll them so that the row of the cursor is `above` lines
-        below the top."""
+        """Set the cursor. When the next rows are shown, scroll them so that the cursor's row is `above` lines below the
+        top."""
         ...
 
     def go_to_cursor(self, cursor: Cursor, *, above: int | None = None) -> None:
@@ -224,7 +224,7 @@ class ListView(Protocol):
     """A list in a pane, as controllers see it."""
 
     cursor: int
-    """The row of the cursor; -1 if there is no cursor."""
+    """The cursor's row; -1 if there is no cursor."""
 
     @property
     def count(self) -> int:
@@ -315,7 +315,7 @@ class Host(Protocol):
         ...
 
     def next_failed_call(self, step: int) -> int:
-        """Return the next or previous row with a failed call in the calls table, wrapping around; -1 if there is
+        """Return the next or previous row with a failed call in the calls table, wrapping around, or -1 if there is
         none."""
         ...
 
@@ -353,7 +353,7 @@ class Host(Protocol):
         ...
 
     async def first_frame(self) -> None:
-        """Wait until the screen and the first frame of the app are drawn."""
+        """Wait until the screen and the app's first frame have been drawn."""
         ...
 
     def start_worker(

@@ -32,7 +32,7 @@ class _Step:
 
 
 def post_call(node: DOMNode, act: Callable[[], None]) -> bool:
-    """Call a function when a node handles its next message. False if the node is closed."""
+    """Call a function when a node handles its next message. Return False if the node is closed."""
     return node.post_message(Callback(callback=_Step(act)))
 
 

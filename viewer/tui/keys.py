@@ -86,7 +86,7 @@ class Action(Struct, frozen=True):
     target: str
     """The method to call on a part of the main screen, such as `navigator.next_turn`."""
     debug_only: bool = False
-    """True if the action needs the debug view. The safe view prints `DEBUG_ONLY` instead."""
+    """True if the action needs the debug view. In the safe view, its keys only show a message that says so."""
     after_yank: tuple[str, ...] = ()
     """The keys of this action after the prefix `y`."""
     in_list: str = ""
@@ -638,7 +638,7 @@ def remapped(keymap: Mapping[str, str]) -> tuple[Action, ...]:
 
 def bindings(actions: Sequence[Action] = ACTIONS) -> list[Binding]:
     """Return the bindings for Textual, hidden from its own footer. A key of an action that the view does not offer only
-    prints the refusal."""
+    shows the refusal."""
     from textual.binding import Binding
 
     return [

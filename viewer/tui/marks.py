@@ -8,14 +8,14 @@ from viewer.document.rows import RowKind, Rows
 
 
 def next_mark(marks: Collection[int], number: int, rows: Rows) -> int | None:
-    """Return the first shown mark after a message, wrapping around at the end."""
+    """Return the first shown mark after a message, wrapping around at the end, or None if no marks are shown."""
     shown = shown_marks(marks, rows)
     later = [mark for mark in shown if mark > number]
     return next(iter(later or shown), None)
 
 
 def previous_mark(marks: Collection[int], number: int, rows: Rows) -> int | None:
-    """Return the last shown mark before a message, wrapping around at the start."""
+    """Return the last shown mark before a message, wrapping around at the start, or None if no marks are shown."""
     shown = shown_marks(marks, rows)
     earlier = [mark for mark in shown if mark < number]
     return next(reversed(earlier or shown), None)

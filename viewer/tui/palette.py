@@ -23,7 +23,7 @@ class Entry(Struct, frozen=True):
     shown: str
     """The key, or the command."""
     words: str
-    """The help text, which the search covers too."""
+    """The help text, which is also searched."""
     group: str
 
 
@@ -77,7 +77,7 @@ def _rank(entry: Entry, words: Sequence[str]) -> int | None:
 
 
 def grouped(entries: Sequence[Entry], recent: Sequence[str]) -> list[Entry | str]:
-    """Return all entries below the headings of their groups, preceded by the entries that were run recently."""
+    """Return all entries below their groups' headings, preceded by the entries that were run recently."""
     by_id = {entry.id: entry for entry in entries}
     first = [by_id[id] for id in recent if id in by_id]
     rows: list[Entry | str] = [RECENT, *first] if first else []

@@ -16,10 +16,9 @@ if TYPE_CHECKING:
 
 
 class ScreenSwitcher:
-    """On top of Textual's empty screen is one content screen (a file list, a merged view, or a main screen), and on top
-    of that are its dialogs.
-    Each change is awaited in a handler of the app, so later keys wait in the app's queue until the next screen is
-    ready."""
+    """Switches between content screens (file lists, the merged view, and main screens). One of them is on top of
+    Textual's empty screen, and its dialogs are on top of it. Each change is awaited in a handler of the app, so later
+    keys wait in the app's queue until the next screen is ready."""
 
     def __init__(self, app: App[int]) -> None:
         self.open: dict[str, MainScreen] = {}

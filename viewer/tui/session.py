@@ -22,17 +22,17 @@ from viewer.render.blocks.times import Times
 from viewer.tui.display_state import DisplayState
 
 LONGEST_KEPT_UNFOLDED = 128 * 1024
-"""A growing message smaller than this stays unfolded when it ends."""
+"""The size in bytes below which a growing message stays unfolded when it ends."""
 KEPT_ROWS = 5
 """The number of other views whose rows are kept: one for each key that toggles a channel, and one for the safe view."""
 FEW_MESSAGES = 50_000
-"""If there are fewer messages than this, their rows are computed within a single frame."""
+"""The number of messages below which rows are computed within a single frame."""
 MOST_TRIED = 10_000
 """How many rows to search in each direction for the nearest shown message."""
 
 
 _UNSEEN = (RowKind.HIDDEN, RowKind.CALL)
-"""Rows that represent hidden messages."""
+"""Kinds of rows that represent hidden messages."""
 
 
 class Changed(Flag):
@@ -178,8 +178,7 @@ class Session:
 
     def apply(self, display: DisplayState) -> Changed:
         """Apply another display state. This is the only way to change the audience. A lower level drops the folds and
-        closes the transcript of a sub-agent. A sealed document refuses every state that would show more.
-        """
+        closes a sub-agent's transcript. A sealed document refuses every state that would show more."""
         if not display.is_within(self.document.under):
             raise HiddenError
         if display.reveals_less(self.display):
@@ -195,7 +194,7 @@ class Session:
         return VIEW
 
     def replace_document(self, document: Document) -> Changed:
-        """Replace the document with one that begins with the same messages. Keep marks and folds."""
+        """Replace the document with another that begins with the same messages. Keep marks and folds."""
         self.document = document
         return self.rebuild_view()
 
@@ -258,12 +257,12 @@ class Session:
         return Changed.NOTHING if self.agent else self.show_rows(self._make_rows())
 
     def open_agent(self, number: int) -> Changed:
-        """Show the transcript of the sub-agent of a message; 0 returns to the main transcript."""
+        """Show the transcript of a message's sub-agent; 0 returns to the main transcript."""
         self.agent, self._reusable_rows = number, ()
         return self.rebuild_view()
 
     def folded_at(self, row: int | None) -> RowKind | None:
-        """Return the kind of a row that can be unfolded; None for any other row."""
+        """Return the kind of a row that can be unfolded, or None for any other row."""
         kind = self.rows.kind(row) if row is not None and len(self.rows) else None
         return kind if kind in FOLDED_KINDS else None
 
@@ -321,7 +320,8 @@ class Session:
         return Changed.BLOCKS
 
     def reveal(self, number: int, levels: int = 0) -> Changed:
-        """Unfold a message that is folded to one line so that its body can be shown."""
+        """Unfold a message that is shown as one line, and open `levels` levels in it, so that its body can be shown.
+        Leave any other message unchanged."""
         card = self.card_of(number)
         is_line = self.display.debug and not self.display.raw and not self.projection.headline(card).visible
         if not is_line or (self.folds.get(card) and self.depths.get(card, 0) >= levels):
@@ -385,7 +385,7 @@ class Session:
         return frozenset(end for end in ends if end is not None and end != number)
 
     def nearest_shown(self, number: int) -> int:
-        """Return this message, the next shown one, or the previous one; 0 if nothing is shown."""
+        """Return this message, or else the next shown one or the previous one. Return 0 if none is shown nearby."""
         rows = self.rows
         if not len(rows):
             return 0

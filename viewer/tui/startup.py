@@ -76,7 +76,7 @@ class Opener:
         return self._live(path)
 
     def in_format(self, document: Document, path: str, format: str) -> Document:
-        """Read the input of a document again as another format. If it was followed, keep following it."""
+        """Read a document's input again as another format. If it was followed, keep following it."""
         if isinstance(document, LiveDocument) and not document.is_complete:
             return self._live(path, format)
         again = document.as_format(format)

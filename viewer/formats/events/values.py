@@ -95,7 +95,7 @@ class EventLines:
         self._applier.end_response()
 
     def grow(self) -> None:
-        """Report the messages that have grown since the last call. Called once per run of lines."""
+        """Report the messages that have grown since the last call. Called at the end of each fed chunk."""
         self._applier.streams.grow()
 
     def close(self, at: int) -> None:

@@ -24,7 +24,8 @@ class Api(Struct, frozen=True):
     """A pattern for the end of the path, without the query."""
     answer: Callable[[Ending], Answer]
     items: str = ""
-    """The request member that contains the messages. Each request repeats the messages of the previous request."""
+    """The request member that contains the messages; empty if there is none. Each request repeats the messages of the
+    previous request."""
     others: tuple[str, ...] = ()
     """Other request members with text. Members that are not listed are not logged."""
     is_text: bool = False

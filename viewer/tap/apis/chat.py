@@ -34,7 +34,7 @@ class ChatAnswer:
         """The indexes of the choices whose text is hidden."""
 
     def take(self, event: Mapping[str, Any]) -> list[Step]:
-        """Return what a chunk adds."""
+        """Return the steps for a chunk, and record what it reports about the end of the answer."""
         if event.get("error"):
             self._end.note_error(event["error"])
         self._end.note_usage(event.get("usage"))
@@ -98,7 +98,7 @@ class ChatAnswer:
 
 
 def _texts(value: object) -> list[str]:
-    """Return the text of a thought, which is a string or a list of parts."""
+    """Return the nonempty strings in a thought, which is a string, a part, or a list of parts."""
     if isinstance(value, str):
         return [value] if value else []
     if isinstance(value, list):

@@ -32,10 +32,10 @@ class MessagesAnswer:
     def __init__(self, end: Ending) -> None:
         self._end = end
         self._types: dict[object, str] = {}
-        """The type of each open block, by its index."""
+        """The type in the log of each open block, by its index; empty for a type that is not in `_BLOCKS`."""
 
     def take(self, event: Mapping[str, Any]) -> list[Step]:
-        """Return what an event adds."""
+        """Return the steps for an event, and record what it reports about the end of the answer."""
         kind = event.get("type")
         block = text_of(event.get("index"))
         match kind:

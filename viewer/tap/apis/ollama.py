@@ -19,7 +19,7 @@ COUNTS = ("prompt_eval_count", "eval_count")
 
 
 class OllamaAnswer:
-    """Reads the lines of a chat."""
+    """Reads the lines of an answer from `/api/chat`."""
 
     def __init__(self, end: Ending) -> None:
         self._end = end
@@ -28,7 +28,7 @@ class OllamaAnswer:
         self._is_hidden = False
 
     def take(self, event: Mapping[str, Any]) -> list[Step]:
-        """Return what a line adds."""
+        """Return the steps for a line, and record what it reports about the end of the answer."""
         note_end(self._end, event)
         message = object_at(event, "message")
         is_odd = has_others(message, _OF_MESSAGE) or has_others(event, _OF_LINE)
@@ -51,7 +51,7 @@ class OllamaAnswer:
 
 
 def note_end(end: Ending, event: Mapping[str, Any]) -> None:
-    """Record the information that a line contains about the end of the answer."""
+    """Record what a line reports about the end of the answer."""
     if event.get("error"):
         end.note_error(event["error"])
     if event.get("done") is True:

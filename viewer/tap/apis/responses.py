@@ -48,7 +48,7 @@ class ResponsesAnswer:
         """The blocks of each item that has received deltas."""
 
     def take(self, event: Mapping[str, Any]) -> list[Step]:
-        """Return what an event adds."""
+        """Return the steps for an event, and record what it reports about the end of the answer."""
         kind = text_of(event.get("type"))
         if kind in _DELTAS:
             return self._grow(event, _DELTAS[kind])

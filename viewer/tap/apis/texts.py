@@ -37,7 +37,7 @@ class TextAnswer:
         self._is_hidden = False
 
     def take(self, event: Mapping[str, Any]) -> list[Step]:
-        """Return what an event adds."""
+        """Return the steps for an event, and record what it reports about the end of the answer."""
         note_end(self._end, event)
         self._end.note_usage(event.get("usage"))
         steps: list[Step] = []

@@ -33,8 +33,8 @@ def place_facts(
 
 
 def _turn_at(rows: Rows, row: int, everything: Rows) -> tuple[int, int] | None:
-    """Return the turn of a row and the last turn of its transcript; None if the transcript has no turns. Hidden rows
-    belong to the turn before them."""
+    """Return the turn of a row and the last turn of its transcript. Return None if the transcript has no turns. Hidden
+    rows belong to the turn before them."""
     transcript = rows.transcript(row)
     here = _turn_before(rows, row, rows.rows_of_transcript(transcript).start)
     own = everything.rows_of_transcript(transcript)
@@ -43,7 +43,7 @@ def _turn_at(rows: Rows, row: int, everything: Rows) -> tuple[int, int] | None:
 
 
 def _turn_before(rows: Rows, row: int, first: int) -> int:
-    """Return the turn of the last message up to a row; 0 if there is none nearby."""
+    """Return the turn of the last message up to a row, or 0 if there is none nearby."""
     messages = (
         each for each in range(row, max(first, row - MOST_LOOKED_AT) - 1, -1) if rows.kind(each) is RowKind.MESSAGE
     )

@@ -126,8 +126,8 @@ class Prompt(Horizontal):
         """True if the up and down keys wrap around."""
 
     def prepare(self) -> bool:
-        """Mount the sign, the input, and the hint; False if they are already mounted. This is deferred to the first
-        question or an idle moment, because mounting an input is slow."""
+        """Mount the sign, the input, and the hint. Return False if they are already mounted, or if the prompt is not.
+        This is deferred to the first question or an idle moment, because mounting an input is slow."""
         if self._sign.is_attached or not self.is_attached:
             return False
         self.mount(self._sign, self._input, self._note)
@@ -165,7 +165,8 @@ class Prompt(Horizontal):
         self.note(note)
 
     def take_key(self, event: events.Key) -> bool:
-        """Handle a key that arrived before the input had the focus, or that the input ignores; True if handled."""
+        """Handle a key that arrived before the input had the focus, or that the input ignores. Return True if it was
+        handled."""
         if event.is_printable and event.character is not None:
             self._input.insert_text_at_cursor(event.character)
         elif event.key == "enter":
@@ -206,7 +207,7 @@ class Prompt(Horizontal):
             _show(self._note, self._printing.words(fitting[0]))
 
     def _show_fault(self, text: str, *, is_complete: bool) -> bool:
-        """Show what is wrong with the typed search or filter in place of the hint; True if anything is."""
+        """Show what is wrong with the typed search or filter in place of the hint. Return True if anything is wrong."""
         fault = ""
         if self.kind in (PromptKind.SEARCH, PromptKind.FILTER):
             from viewer.tui.search import faults  # the first page needs no searches
@@ -219,7 +220,7 @@ class Prompt(Horizontal):
         return bool(fault)
 
     def close(self) -> None:
-        """Hide the prompt and forget its text."""
+        """Hide the prompt, and drop its text and the search that the status row shows."""
         self._hide()
         if self._resting:
             self._resting = ""

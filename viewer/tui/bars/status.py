@@ -79,7 +79,7 @@ class StatusLine(Bar):
         return [Spot(part, action if part.text.strip() else "") for part in line]
 
     def _with_search(self) -> StatusFacts:
-        """Add the search or filter to the facts. The count of a search replaces the position."""
+        """Return the facts with the search or filter, if there is one. The count of a search replaces the position."""
         text, note = self._search, self._search_note
         if not text:
             return self.facts

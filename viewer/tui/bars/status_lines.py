@@ -14,7 +14,7 @@ from viewer.render.width import cells, cut
 from viewer.tui.panes.columns import length
 
 ROOMY, WIDE = 100, 120
-"""The minimum screen widths at which the code of a problem and a key hint are shown."""
+"""The minimum screen widths at which a problem's code and a key hint are shown."""
 _LOOKS = {"error": StyleRole.ERROR, "warning": StyleRole.WARNING, "info": StyleRole.INFO}
 
 
@@ -51,7 +51,7 @@ class StatusFacts(Struct, frozen=True):
     source: str = ""
     """How the input is stored, if it is not read in place."""
     name: str = ""
-    """The file under the cursor of a list."""
+    """The file under the cursor in a list."""
 
 
 def status_line(facts: StatusFacts, width: int, style: Style) -> Line:

@@ -1,4 +1,4 @@
-"""Title bar: the widget of the title line."""
+"""Title bar: the widget that draws the title line."""
 
 from __future__ import annotations
 

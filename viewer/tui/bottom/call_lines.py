@@ -63,7 +63,7 @@ class _Column(Struct, frozen=True):
 
 
 class CallLines:
-    """The rows of the table, one per call."""
+    """The rows of the calls table, one per call."""
 
     def __init__(
         self,
@@ -112,12 +112,13 @@ class CallLines:
         return call.call if call.call is not None else call.reply
 
     def row_of(self, number: int) -> int:
-        """Return the row of this message's call; -1 if there is none."""
+        """Return the row of this message's call, or -1 if there is none."""
         found = self.calls.row_of(number)
         return found if self._order is None or found < 0 else self._order.index(found)
 
     def row_near(self, number: int) -> int:
-        """Return the row of the last call up to a message, or of the first call; -1 if there are no calls."""
+        """Return the row of the last call up to a message, or else of the first call. Return -1 if there are no
+        calls."""
         if not len(self.calls):
             return -1
         place = bisect_right(
@@ -127,7 +128,7 @@ class CallLines:
         return found if self._order is None else self._order.index(found)
 
     def next_failed(self, row: int, step: int) -> int:
-        """Return the next or previous row with a failed call, wrapping around; -1 if there is none nearby."""
+        """Return the next or previous row with a failed call, wrapping around, or -1 if there is none nearby."""
         faulty = self.problems.faulty if self.problems is not None else ()
         near = min(len(self), _SEARCHED)
         rows = ((row + step * distance) % len(self) for distance in range(1, near + 1))
@@ -135,8 +136,8 @@ class CallLines:
 
     @cached_property
     def _durations(self) -> tuple[int | None, int, int]:
-        """Return the longest time, and the column widths of times and deadlines. If there are too many calls, return
-        None and the maximum widths without measuring any."""
+        """Return the longest time in milliseconds (None if there is none), and the widths that long times and deadlines
+        need. If there are too many calls, return None and the maximum widths without measuring any."""
         if len(self.calls) > _COUNTED:
             return None, _LONGEST_DURATION, _LONGEST_DURATION
         slowest, times, limits = None, 0, 0
@@ -163,7 +164,7 @@ class CallLines:
         return self.style.words(" · ".join(words))
 
     def head(self, width: int) -> list[Line]:
-        """Return the titles of the columns that fit, and mark the sorted one."""
+        """Return the column titles that fit, with a mark at the sorted column."""
         line: list[Part] = [Part(trusted("   "))]
         for column in self._columns(width):
             name = column.name
@@ -228,11 +229,11 @@ class CallLines:
                 return -self.size(call.reply), ""
 
     def spent(self, call: ShownCall) -> Spent | None:
-        """Return the tokens and cost of the model's reply that contains a call."""
+        """Return the tokens and cost of the model's reply that contains a call, or None if they are unknown."""
         return self._usages.of(call.call) if self._usages is not None and call.call else None
 
     def size(self, number: int | None) -> int:
-        """Return the size of a message in bytes."""
+        """Return the size of a message's body in bytes, or 0 if it is unknown."""
         if number is None or self.projection is None:
             return 0
         return self.projection.headline(number).body_bytes
@@ -243,12 +244,13 @@ _SEARCHED = 20_000
 _COUNTED = 100_000
 """The maximum number of calls to search for the slowest."""
 _SHORT_MS = 9_000
-"""A time of at most this many milliseconds fits into every column, even with a sign before it."""
+"""The longest time in milliseconds that fits into every column, even with a sign before it."""
 _LONGEST_DURATION = len("~59 min 59 s")
 
 
 def ends_of(call: ShownCall, style: Style) -> SafeText:
-    """Return text such as `#12→13`, with a dotted arrow if the reply was inferred from the order."""
+    """Return text such as `#12→13`, or a single number if there is no reply or no call. The arrow is dotted if the
+    reply was inferred from the order."""
     if call.call is None or call.reply is None:
         return trusted(f"#{call.call or call.reply}")
     return trusted(f"#{call.call}{style.signs.inferred if call.inferred else style.signs.to[-1]}{call.reply}")

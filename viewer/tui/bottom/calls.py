@@ -44,7 +44,7 @@ class Calls(Vertical, EvenLines):
         self._lines: CallLines | None = None
         self._follows = True
         self._focus = 0
-        """The focused message."""
+        """The number of the focused message."""
 
     def compose(self) -> ComposeResult:
         """Yield the titles and the list below them."""
@@ -61,7 +61,7 @@ class Calls(Vertical, EvenLines):
         usages: UsageView | None = None,
         shows_cost: bool = False,
     ) -> None:
-        """Show calls, with the cursor on the call of a message."""
+        """Show calls. Put the cursor on the call of a message, unless the operator moves the cursor."""
         lines = self._lines = CallLines(
             *(calls, self.drawn_style, projection),
             problems=problems,
@@ -83,7 +83,8 @@ class Calls(Vertical, EvenLines):
             self.list.move_to(self._lines.row_near(self._focus))
 
     def focus_on(self, number: int) -> None:
-        """Put the cursor on the call of a message, if it has one."""
+        """Note the focused message. Unless the operator moves the cursor, put it on the message's call, or on no row if
+        there is none."""
         self._focus = number
         if self._lines is not None and self._follows:
             self.list.move_to(self._lines.row_of(number))
@@ -111,7 +112,7 @@ class Calls(Vertical, EvenLines):
         return self._lines.at(row).tool if self._lines is not None and 0 <= row < len(self._lines) else ""
 
     def next_failed(self, step: int) -> int:
-        """Return the next or previous row with a failed call, wrapping around; -1 if there is none."""
+        """Return the next or previous row with a failed call, wrapping around, or -1 if there is none."""
         return self._lines.next_failed(self.list.cursor, step) if self._lines is not None else -1
 
     def on_line_list_moved(self, event: LineList.Moved) -> None:
@@ -120,7 +121,7 @@ class Calls(Vertical, EvenLines):
         self._report(event.row, self.Followed)
 
     def on_line_list_chosen(self, event: LineList.Chosen) -> None:
-        """Go to the call of the row."""
+        """Go to the row's call."""
         event.stop()
         self._report(event.row, self.Chosen)
 

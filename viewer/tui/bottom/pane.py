@@ -20,7 +20,7 @@ ROOMY = 100
 
 
 class BottomPane(Frame):
-    """The pane, which shows one tab. The safe view has no calls tab."""
+    """The bottom pane, which shows one tab at a time. The safe view has no calls tab."""
 
     class TabOpened(Message):
         """A click opened this tab."""

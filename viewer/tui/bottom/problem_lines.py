@@ -25,7 +25,7 @@ _LOOKED_AT = 100
 """How many rows at each end to measure for the width of the positions: the last ones have the longest numbers."""
 _NOTHING = trusted("")
 _SHORTEST_TOOL = 8
-"""The minimum width for the name of a tool after a sentence."""
+"""The minimum width for a tool's name after a sentence."""
 ROOMY = 98
 """The minimum width at which the list shows codes and opens the row at the cursor."""
 
@@ -76,7 +76,7 @@ class ProblemLines:
         return len(self.problems) + (self._pending is not None)
 
     def at(self, row: int) -> ShownDiagnostic | None:
-        """Return the diagnostic of a row; None for the open message."""
+        """Return the diagnostic of a row, or None for the open message."""
         return self.problems[row] if 0 <= row < len(self.problems) else None
 
     def of(self, number: int) -> list[ShownDiagnostic]:
@@ -88,7 +88,7 @@ class ProblemLines:
         return found
 
     def number(self, row: int) -> int | None:
-        """Return the printed number of a row's message."""
+        """Return the number of a row's message, or None if it has none or the number is hidden."""
         found = self.at(row)
         if found is not None:
             return found.message
@@ -157,8 +157,8 @@ class ProblemLines:
         return lines
 
     def _source(self, found: ShownDiagnostic) -> tuple[str, int, int] | None:
-        """Return the source line of the problem and the span to mark. If the problem is in a body, limit the line to
-        that body."""
+        """Return the source line of the problem and the span to mark, or None if they are unknown. If the problem is in
+        a body, limit the line to that body."""
         projection = self._projection
         if projection is None or found.span is None or not found.message:
             return None

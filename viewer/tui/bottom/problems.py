@@ -31,7 +31,7 @@ class Problems(Vertical, EvenLines):
             self.diagnostic = diagnostic
 
     class Chosen(Followed):
-        """The operator chose the message of this problem."""
+        """The operator chose this problem in order to see its message."""
 
     def __init__(
         self, painter: Painter, style: Style | None = None, *, keys: str = "enter Go  ? Explain", id: str | None = None
@@ -133,7 +133,7 @@ class Problems(Vertical, EvenLines):
             self.post_message(self.Followed(self._lines.number(event.row), self._chosen))
 
     def on_line_list_chosen(self, event: LineList.Chosen) -> None:
-        """Go to the message of the row."""
+        """Go to the row's message."""
         event.stop()
         if self._lines is not None:
             self.post_message(self.Chosen(self._lines.number(event.row), self._lines.at(event.row)))

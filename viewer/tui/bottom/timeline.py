@@ -65,7 +65,8 @@ class Timeline(Vertical, EvenLines):
         self._follows = follows
 
     def focus_on(self, number: int) -> None:
-        """Put the cursor on a message, and compute the bars of its turn if necessary."""
+        """Note the focused message. Compute its bars if necessary, and put the cursor on it unless the operator moves
+        the cursor."""
         if self._source is None or not number or number == self._focus:
             return
         self._focus = number
@@ -104,7 +105,7 @@ class Timeline(Vertical, EvenLines):
         self._report(event.row, self.Followed)
 
     def on_line_list_chosen(self, event: LineList.Chosen) -> None:
-        """Go to the message of the row."""
+        """Go to the row's message."""
         event.stop()
         self._report(event.row, self.Chosen)
 

@@ -29,7 +29,8 @@ class Bar(Struct, frozen=True):
     turn: int
     sign: KindSign
     start: int
-    """The milliseconds since the start of the first turn, or the number of messages."""
+    """The milliseconds since the start of the first turn, without pauses between turns, or the number of messages
+    before the bar."""
     end: int
     call: ShownCall | None = None
 
@@ -54,7 +55,7 @@ class Bars(Struct, frozen=True):
 
     @property
     def turns(self) -> tuple[int, int]:
-        """The first and the last turn."""
+        """The first and the last turn; zeros if there are no bars."""
         return (self.bars[0].turn, self.bars[-1].turn) if self.bars else (0, 0)
 
 
@@ -75,7 +76,7 @@ def bars_around(projection: Projection, rows: Rows, calls: CallView, focus: int,
 
 
 def _turns_around(projection: Projection, rows: Rows, focus: int, one_turn: bool) -> list[list[Headline]]:
-    """Group the shown messages around a message by turn."""
+    """Group the shown messages around a message by turn, or return only its turn."""
     if not len(rows):
         return []
     here = rows.row_of(focus)

@@ -1,5 +1,4 @@
-"""Draw the rows of the waterfall of calls: the axis, and one line per bar with its name, duration, deadline, and
-failure."""
+"""Draw the waterfall chart of calls: the axis, and one line per bar with its name, duration, deadline, and failure."""
 
 from __future__ import annotations
 
@@ -34,7 +33,8 @@ class TimelineLines:
     """The bars of a range of turns at one zoom level."""
 
     def __init__(self, bars: Bars, projection: Projection, style: Style, *, zoom: int = 0, pan: int = 0) -> None:
-        """Each step of `zoom` halves the time per cell. Each step of `pan` moves by half a screen."""
+        """Each step of `zoom` selects the next shorter interval between ticks. Each step of `pan` moves by half a
+        screen."""
         self.bars = bars
         self.zoom, self.pan = zoom, pan
         self._projection, self._style = projection, style
@@ -165,8 +165,8 @@ class TimelineLines:
         ]
 
     def _after(self, bar: Bar) -> Part | None:
-        """Return the state of a call unless it is `ok`, its duration, and a missed deadline; None if there is nothing
-        to show."""
+        """Return the state of a call unless it is `ok`, its duration, and a missed deadline. Return None if there is
+        nothing to show."""
         call = bar.call
         if call is None:
             return None

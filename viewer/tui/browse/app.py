@@ -117,7 +117,7 @@ class BrowseApp(App[int], inherit_bindings=False):
     # Reading.
 
     async def load(self) -> None:
-        """Read the current page of the list and draw it.
+        """Read the current page of the list and draw it. If that fails, show why, and return to the previous list.
 
         Keys wait until then: they refer to the new list, and only one thread may use the database at a time."""
         browser = self.browser

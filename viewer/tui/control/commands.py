@@ -1,4 +1,4 @@
-"""Command controller: runs commands and goes to positions typed after `:`, and completes what is typed."""
+"""Command controller: runs commands, goes to positions typed after `:`, and completes typed text."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from viewer.tui.session import Session
 from viewer.tui.settings.settings import Settings
 
 MOST_VALUES = 30
-"""A command with more values than this has a single entry in the palette, which asks for the value."""
+"""The number of values beyond which a command has a single palette entry, which asks for the value."""
 NO_COMMANDS = frozenset({"debug", "brief", "command", "open"})
 """Actions that cannot be run as commands."""
 
@@ -44,7 +44,7 @@ LEVELS = [level.value for level in Level]
 
 
 class Command(Struct, frozen=True):
-    """One row of the table of commands."""
+    """One row of the command table."""
 
     name: str
     argument: str
@@ -112,7 +112,7 @@ class CommandController:
                 find(text)
 
     def run(self, typed: str) -> None:
-        """Go to a position or run a command. Every action is also a command, named by its ID with hyphens."""
+        """Go to a position or run a command. Most actions are also commands, named by their IDs with hyphens."""
         typed = typed.strip()
         if not typed:
             return
@@ -161,7 +161,8 @@ class CommandController:
         return self.offers(typed, kind)
 
     def offers(self, typed: str, kind: PromptKind = PromptKind.COMMAND) -> list[Offer]:
-        """Return the completions of the typed text, commands before actions; none for a position."""
+        """Return the completions of the typed text. For a command line, commands come before actions. There are none
+        for a position."""
         if kind is PromptKind.FILTER:
             return self._filter_offers(typed)
         if kind is not PromptKind.COMMAND:
@@ -183,8 +184,8 @@ class CommandController:
         return found + [Offer(id, f":{id}", help) for id, help in ids if id.startswith(name) and id not in known]
 
     def completion(self, typed: str, kind: PromptKind) -> str:
-        """Return the typed text extended to the first completion or, for a filter, to the longest common prefix of all
-        completions if that is longer than the typed text."""
+        """Return the first completion or, for a filter, the longest common prefix of all completions if that is longer
+        than the typed text. Return an empty string if there is no completion."""
         texts = [offer.text for offer in self.offers(typed, kind)]
         common = commonprefix(texts) if kind is PromptKind.FILTER else ""  # noqa: RUF071 (these are not paths)
         return common if len(common) > len(typed) else next(iter(texts), "")
@@ -219,7 +220,7 @@ class CommandController:
         return sorted(tool.removeprefix("functions.") for tool in found if _PLAIN.fullmatch(tool))
 
     def _is_allowed(self, term: str) -> bool:
-        """True if this level allows the field or value."""
+        """True if a term has a known field and this level allows it or, if the term has a value, allows that value."""
         name, _, value = term.removeprefix("-").partition(":")
         field = FIELDS.get(name.casefold())
         if field is None or not self.session.projection.audience.is_safe:
@@ -345,7 +346,7 @@ COMMANDS: tuple[Command, ...] = (
 MOST_LOOKED_AT = 1000
 """The maximum number of calls to search for tool names."""
 _PLAIN = re.compile(r"[A-Za-z0-9_.:/-]{1,64}")
-"""A value that needs no quotes in a filter."""
+"""A pattern for values that need no quotes in a filter."""
 
 
 def _help_of(text: str) -> str:

@@ -1,4 +1,4 @@
-"""List controller: applies the keys of the transcript to the list of the focused pane."""
+"""List controller: applies the transcript's keys to the focused pane's list."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MOST_SEARCHED = 20_000
 
 
 class ListController:
-    """Owns the text of the last search in a list."""
+    """Applies keys to the focused list. Owns the text of the last search in a list."""
 
     def __init__(
         self,

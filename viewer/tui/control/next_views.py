@@ -20,8 +20,8 @@ ROUND_SECONDS = 0.003
 
 
 class NextViews:
-    """Performs a few steps at a time. Rows are only numbers, without text, and the session drops them when the input is
-    read again."""
+    """Computes rows, a few steps at a time. Rows are only numbers, without text, and the session drops them when the
+    input is read again."""
 
     def __init__(self, session: Session, node: DOMNode) -> None:
         """The steps are queued on the message queue of `node`."""

@@ -18,7 +18,7 @@ from viewer.tui.session import Changed, Session
 from viewer.tui.settings.settings import Settings
 
 TINY_WIDTH, TINY_HEIGHT = 40, 10
-"""On a smaller terminal, a pane covers the screen."""
+"""The minimum width and height of a terminal in which a pane does not cover the whole screen."""
 ROOMY, WIDE = 100, 140
 """The minimum widths for panes next to the transcript, and for three columns."""
 LEAST_TRANSCRIPT = 60
@@ -116,7 +116,8 @@ class PaneController:
 
     @property
     def has_border(self) -> bool:
-        """True if the transcript has a border: in the debug view, and next to other panes."""
+        """True if the transcript has a border: in the debug view and next to other panes, if the screen is wide
+        enough."""
         return self.is_roomy and (self._session.display.debug or self.visible != {Panel.TRANSCRIPT})
 
     @property
@@ -151,8 +152,8 @@ class PaneController:
             self.tab = BottomTab.PROBLEMS
 
     def fit(self, *, whole: bool = False) -> None:
-        """Rebuild the blocks for the current width and keep the row of the cursor visible. With `whole`, show the
-        entire row, unless it begins above the screen."""
+        """Rebuild the blocks for the current width and keep the cursor's row visible. With `whole`, show the entire
+        row, unless it begins above the screen."""
         with self._stick.kept():
             viewport = self._host.viewport
             begins_above = viewport.line_of_cursor is None
@@ -177,7 +178,7 @@ class PaneController:
         return True
 
     def fit_to_size(self) -> None:
-        """Rebuild the blocks for the new size after a resize and keep the row of the cursor on the screen."""
+        """Rebuild the blocks for the new size after a resize and keep the cursor's row on the screen."""
         above, self._held_line = self._held_line, None
         self.fit()
         if above is not None:
@@ -260,7 +261,7 @@ class PaneController:
         self._draw()
 
     def close_opened(self) -> bool:
-        """Close the focused pane, or the last one that the operator opened; True if there was one."""
+        """Close the focused pane, or the last one that the operator opened. Return True if there was one."""
         if self.focused is Panel.SIDE:
             self.toggle_side()
             return True
@@ -271,7 +272,8 @@ class PaneController:
         return True
 
     def toggle_side(self) -> None:
-        """Switch between reasoning inline and in a pane next to the conversation."""
+        """Show reasoning in a pane next to the conversation, or inline again if that pane has the focus. Focus the pane
+        if it is already open."""
         shown = self._session.display.side_panes
         if not self.is_roomy and not shown:
             self._host.notify(f"Side panes need {ROOMY} columns.")
@@ -312,7 +314,7 @@ class PaneController:
             self._host.redraw(Changed.LAYOUT)
 
     def leave(self) -> bool:
-        """Return to the transcript without closing the pane; False if the transcript already has the focus."""
+        """Return to the transcript without closing the pane. Return False if the transcript already has the focus."""
         if self.focused is Panel.TRANSCRIPT:
             return False
         self.focus(Panel.TRANSCRIPT)

@@ -35,7 +35,7 @@ class ProblemController:
 
     def __init__(self, session: Session, host: Host, navigator: Navigator) -> None:
         self.selected: ShownDiagnostic | None = None
-        """The problem that the last jump went to. The open key explains it."""
+        """The problem that the open key explains: the one that was last selected in the list or reached by a jump."""
         self._session = session
         self._host = host
         self._navigator = navigator
@@ -54,7 +54,7 @@ class ProblemController:
         self._host.redraw(Changed.TITLE)
 
     def follow_list(self, number: int | None, problem: ShownDiagnostic | None) -> None:
-        """Show the problem under the cursor of the problem list in the transcript and in the status row."""
+        """Show the problem under the list's cursor in the transcript and in the status row."""
         self.selected = problem
         if number:
             self._navigator.follow_list(number)

@@ -21,7 +21,7 @@ class PaneSizes:
         self._dragged: Panel | None = None
 
     def grab(self, event: events.MouseDown) -> bool:
-        """Start dragging the border under the mouse; True if there is one between two panes."""
+        """Start dragging the border under the mouse. Return True if there is one between two panes."""
         if not self._panes.is_roomy:
             return False
         for panel in (Panel.OUTLINE, Panel.INSPECTOR, Panel.BOTTOM):
@@ -31,7 +31,7 @@ class PaneSizes:
         return False
 
     def drag(self, event: events.MouseMove, size: Size) -> bool:
-        """Resize the pane; True if a border is being dragged."""
+        """Resize the pane if its border is being dragged. Return True if so."""
         panel = self._dragged
         if panel is None:
             return False
@@ -44,7 +44,7 @@ class PaneSizes:
         return True
 
     def release(self) -> bool:
-        """End the drag; True if a border was being dragged."""
+        """End the drag. Return True if a border was being dragged."""
         was_dragged, self._dragged = self._dragged is not None, None
         return was_dragged
 

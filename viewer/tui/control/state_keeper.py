@@ -1,4 +1,4 @@
-"""State keeper: restores the state of a screen from the state file, and saves it there."""
+"""State keeper: restores a screen's state from the state file, and saves it there."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from viewer.tui.session import Session
 
 SLICE_SECONDS = 0.005
 MOST = 10_000
-"""Counting stops at this number of matches."""
+"""The number of matches at which counting stops."""
 
 
 class TypedCount:
@@ -33,7 +33,7 @@ class TypedCount:
             self._host.start_worker(partial(task, typed), "count", exclusive=True)
 
     async def _matches(self, typed: str) -> None:
-        """Show the number of matches, and which of them enter goes to."""
+        """Show the number of matches, and the position of the one that enter goes to."""
         query = Query.parse(typed)
         if not query.text:
             return

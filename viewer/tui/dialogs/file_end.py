@@ -37,7 +37,7 @@ class EndMaker:
 
     @property
     def rows(self) -> RowOrder:
-        """The rows of the end of the file."""
+        """The rows at the end of the file."""
         return self._maker.rows
 
     def make(self, row: int) -> Block:
@@ -54,7 +54,8 @@ class EndMaker:
 
 
 class FileEndScreen(DismissOnce[str]):
-    """Scrolls through the end of the file. Any other key closes the screen, which returns the action of that key."""
+    """Scrolls through the end of the file. A key that does not scroll closes the screen, which returns the key's
+    action."""
 
     AUTO_FOCUS = "#end"
     DEFAULT_CSS = "FileEndScreen { layout: vertical; } FileEndScreen > #end { height: 1fr; }"

@@ -32,7 +32,7 @@ TWO_COLUMNS = 88
 
 
 class HelpRow(Struct, frozen=True):
-    """Actions that share a row, and the text of the row."""
+    """Actions that share a row, and the row's text."""
 
     ids: tuple[str, ...]
     words: str
@@ -120,7 +120,8 @@ def legend(width: int, printing: Style) -> list[Line]:
 
 
 def found_lines(actions: Sequence[Action], wanted: str, width: int, printing: Style) -> list[Line]:
-    """Return the keys and description of each action whose keys, name, or description contain all words."""
+    """Return the keys and description of each action whose keys, name, or description contain all words, or a sentence
+    if there is no such action."""
     words = wanted.lower().split()
     lines: list[Line] = []
     for action in actions:
@@ -191,7 +192,7 @@ def _filled(line: Line, width: int) -> Line:
 
 
 class HelpScreen(Overlay[None]):
-    """The help screen scrolls; `/` searches; escape and the keys for help and quit close it."""
+    """The help screen. `/` searches it; escape and the keys for help and quit close it."""
 
     has_head = True
     DEFAULT_CSS = """

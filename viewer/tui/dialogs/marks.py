@@ -1,4 +1,4 @@
-"""List of the marks that this view shows, to choose one and go to it."""
+"""List of this view's marks, to choose one and go to its message."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class MarksScreen(Overlay[int | None]):
         *,
         actions: Sequence[Action] = ACTIONS,
     ) -> None:
-        """`marks` are messages that the audience of the projection sees; `here` is the message under the cursor."""
+        """`marks` are messages that the projection's audience sees; `here` is the message under the cursor."""
         super().__init__(painter, printing)
         add_list_keys(self._bindings, actions, "marks")
         self._projection = projection

@@ -71,7 +71,7 @@ class Overlay(ModalScreen[Result], DismissOnce[Result]):
         return min(self.MOST_WIDE, self.app.size.width)
 
     def caption(self, title: str, aside: str) -> None:
-        """Set the title, and the words at the right end of the same border."""
+        """Set the title and, if there is room, the words at the right end of the same border."""
         ascii_only = self.printing.ascii
         mark, stroke = (">", "-") if ascii_only else ("▸", "━")
         words, more = trusted(f"{mark}{title}"), self.printing.words(aside)

@@ -64,7 +64,7 @@ class PaletteScreen(Overlay[Entry | None]):
             self.list.show(1, lambda row, _: (Part(trusted("  No command contains these words."), StyleRole.QUIET),))
 
     def _show_heading(self) -> None:
-        """Scroll so that the heading above the first entry is visible too."""
+        """Scroll so that the heading above the first entry is also visible."""
         if self.list.cursor <= 1:
             self.list.scroll_home(animate=False, force=True)
 

@@ -11,7 +11,7 @@ from viewer.tui.search.engine import Query, Searcher
 
 
 class TranscriptRows:
-    """Owns the filter and the search of the list. Both work in steps, because a file may have many transcripts."""
+    """Owns the list's filter and search. Both work in steps, because a file may have many transcripts."""
 
     def __init__(self, projection: Projection, rows: Rows) -> None:
         self.filter = ""
@@ -42,7 +42,7 @@ class TranscriptRows:
         return row + 1 if self._found is None else self._found[row]
 
     def row_of(self, label: int) -> int:
-        """Return the row of a transcript, or of the first one after it."""
+        """Return the row of a transcript, or of the first one after it, or else the last row."""
         if self._found is None:
             return label - 1
         return next((row for row, each in enumerate(self._found) if each >= label), max(0, len(self._found) - 1))
@@ -59,7 +59,7 @@ class TranscriptRows:
             self._searcher = Searcher(self._projection, self._rows, query)
 
     def step(self, seconds: float) -> bool:
-        """Search or filter for about this long; True if there is more to do."""
+        """Search or filter for about this long. Return True if there is more to do."""
         deadline = time.monotonic() + seconds
         if self._found is None:
             return False

@@ -36,7 +36,7 @@ from viewer.tui.panes.line_list import LineList
 from viewer.tui.terminal.paint import Painter
 
 MANY = 8
-"""A file with more transcripts than this opens as a list."""
+"""The number of transcripts beyond which a file opens as a list."""
 _NUMBER, _MESSAGES, _PROBLEMS = 8, 10, 12
 _WITH_ALL = 60
 _MOST_COUNTED = 1000
@@ -259,7 +259,8 @@ class TranscriptsScreen(DismissOnce[TranscriptChoice | None]):
         return self._columns(" ", number, title, messages, problems, width)
 
     def _line(self, row: int, width: int) -> Line:
-        """Return the line of one transcript: its boundary, and counts of the content that this audience sees."""
+        """Return the line of one transcript: its number and title, and counts of what this audience sees. If the list
+        is empty, return a sentence."""
         if row >= len(self._shown):
             return (Part(trusted(" No transcript matches." if not row else ""), StyleRole.QUIET),)
         rows, label = self._rows, self._shown.label(row)

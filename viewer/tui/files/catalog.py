@@ -20,7 +20,7 @@ class Sort(Struct, frozen=True):
 
     words: str
     key: Key | None = None
-    """The sort key; None for the order of the listing."""
+    """The sort key; None for the listing's own order."""
     needs_facts: bool = False
     """True if the order is final only once every file has been read."""
     in_safe: bool = True
@@ -51,7 +51,7 @@ SORTS = (
     ),
     Sort("by title", lambda entry, facts: ((facts.title if facts else "") or entry.name).casefold(), True),
 )
-"""The sort orders besides the order of the listing."""
+"""The sort orders besides the listing's own."""
 
 
 class Search(Struct, frozen=True):
@@ -77,10 +77,10 @@ class Arranged(Struct, frozen=True):
 
 
 class Catalog:
-    """Owns the details, order, filter, search, and cursor."""
+    """Owns the details, order, filter, search, and cursor of the file list."""
 
     def __init__(self, listing: Listing, where: str, reading: Reading, words: str, *, newest_first: bool) -> None:
-        """`words` names the order of the listing."""
+        """`words` names the listing's own order."""
         self.listing = listing
         self.where = where
         self.reading = reading
@@ -98,7 +98,7 @@ class Catalog:
         self._arranged = Arranged(self._wish, [], [], {}, [], [])
         self._facts: dict[Entry, FileFacts] = {}
         self._earlier: dict[str, FileFacts] = {}
-        """The previous details by path, shown while a changed file is read again."""
+        """The previous details by path, shown while a changed file is being read again."""
         self._hits: dict[Entry, Hit] = {}
 
     # What the list shows.
@@ -123,7 +123,7 @@ class Catalog:
         return self._facts.get(entry) or self._earlier.get(entry.path)
 
     def hit(self, entry: Entry) -> Hit | None:
-        """Return the search result of a file; None without a search, or if the file has not been searched yet."""
+        """Return the search result of a file, or None if there is no search or the file has not been searched yet."""
         return self._hits.get(entry) if self.search else None
 
     @property
@@ -139,18 +139,18 @@ class Catalog:
 
     @property
     def fault(self) -> str:
-        """The reason why the search failed."""
+        """The reason why the search failed; empty if it did not."""
         return next((hit.fault for hit in self._hits.values() if hit.fault), "") if self.search else ""
 
     @property
     def newest(self) -> Entry | None:
-        """Return the most recently modified transcript; None if there is none."""
+        """Return the most recently modified transcript, or None if there is none."""
         readable = (entry for entry in self.listing.entries if not entry.reason and entry.is_transcript)
         return max(readable, key=lambda entry: entry.modified, default=None)
 
     @property
     def row(self) -> int:
-        """Return the row of the cursor's file or, without one, of the first file; -1 if the list is empty."""
+        """The row of the cursor's file or, if that is not in the list, of the first file; -1 if the list is empty."""
         places = self._arranged.places
         return places.get(self.cursor, next(iter(places.values()), -1))
 
@@ -172,7 +172,7 @@ class Catalog:
         self.arrange()
 
     def filter_by(self, words: str) -> None:
-        """Show only files that contain all these words in their title, name, agent, or folder."""
+        """Show only files whose title, name, agent, and path together contain all these words."""
         self.filter = words.strip()
         self.arrange()
 
@@ -265,8 +265,8 @@ class Catalog:
     # What is still to read.
 
     def wanted(self, visible: Sequence[Entry]) -> tuple[Entry, bool] | None:
-        """Return the next file to read, and whether to read all of it; None if nothing is left to read.
-        The titles of visible files come first, then their other details. Other files follow only if the sort order, the
+        """Return the next file to read, and whether to read all of it. Return None if nothing is left to read. The
+        titles of visible files come first, then their other details. Other files follow only if the sort order, the
         filter, or a repeated listing needs them."""
         known = self._facts
         for entry in visible:
@@ -295,7 +295,7 @@ class Catalog:
         return _can_be_read(entry) and (facts is None or not facts.is_counted)
 
     def next_unsearched(self) -> Entry | None:
-        """Return the next file to search; None if none is left."""
+        """Return the next file to search. Return None if none is left, or if the search failed."""
         while self.search and not self.fault and self._arranged.to_search:
             if self._is_to_search(self._arranged.to_search[-1]):
                 return self._arranged.to_search[-1]
@@ -307,7 +307,7 @@ class Catalog:
 
 
 _SMALL = 4 * 1024
-"""A file of at most this size is read completely in one step."""
+"""The maximum size in bytes of a file that is read completely in one step."""
 assert _SMALL < MOST_COUNTED
 
 

@@ -40,7 +40,7 @@ class FileEnd:
         self._is_proven = self._proof.is_complete and not self._file.has_moved
 
     def view(self, audience: Audience) -> Projection | None:
-        """Return the end for an audience; None if the end has not been proven or cannot be read on its own."""
+        """Return the end for an audience, or None if the end has not been proven or cannot be read on its own."""
         if not self._is_proven:
             return None
         least = LEAST_END
@@ -81,7 +81,7 @@ def has_events(end: Document, text: bytes, start: int) -> bool:
 
 
 def file_end(document: Document) -> FileEnd | None:
-    """Return the end of a document; None if the document cannot be read twice, or if an end cannot be proven in its
+    """Return the end of a document, or None if the document cannot be read twice, or if an end cannot be proven in its
     format."""
     if document.detection.format not in _FORMATS:
         return None

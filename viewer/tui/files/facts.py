@@ -25,7 +25,7 @@ MOST_COUNTED = 16 * 1024 * 1024
 MOST_SEARCHED = 64 * 1024 * 1024
 """The maximum size in bytes of a file that a search in all files reads."""
 MOST_SAID = 6
-"""The number of messages in a preview."""
+"""The maximum number of messages in a preview."""
 LONGEST_SAID = 300
 AROUND = 40
 """How many characters to show before a match in a preview."""
@@ -64,7 +64,7 @@ class FileFacts(Struct, frozen=True):
     title: str = ""
     """The first message of the user, as the safe view shows it; one line."""
     turns: int | None = None
-    """The number of turns; None if only the head was read."""
+    """The number of turns; None if it is unknown because only the head was read."""
     hidden: int | None = None
     """The number of hidden messages; None for a strict audience, or if only the head was read."""
     calls: int | None = None
@@ -100,7 +100,8 @@ def head_of(entry: Entry) -> FileFacts:
 
 
 def facts_of(entry: Entry, reading: Reading, check: Check) -> FileFacts:
-    """Read all details of a file, but only the title if the file is larger than `MOST_COUNTED`."""
+    """Read all details of a file, but only the title if the file is larger than `MOST_COUNTED`. Return `NO_TRANSCRIPT`
+    if it cannot be read."""
     if entry.size > MOST_COUNTED:
         return FileFacts(head_of(entry).title, is_counted=True)
     try:
@@ -111,7 +112,7 @@ def facts_of(entry: Entry, reading: Reading, check: Check) -> FileFacts:
 
 
 def search_in(entry: Entry, reading: Reading, query: Query, check: Check) -> Hit:
-    """Search a file for matches in the text that the audience sees."""
+    """Search a file for matches in the text that the audience sees. A file that cannot be read has none."""
     try:
         document = _read(entry, reading, check)
         projection = document.project(reading.audience)
@@ -180,7 +181,7 @@ def _counted(document: Document, reading: Reading) -> FileFacts:
 
 
 def _title(projection: Projection, rows: Rows) -> str:
-    """Return the first non-empty message of the user; empty if there is none."""
+    """Return the beginning of the user's first message that is not empty; empty if there is none."""
     for row in range(len(rows)):
         if rows.kind(row) is RowKind.MESSAGE and projection.headline(rows.value(row)).role == "user":
             title = one_line(projection.beginning(rows.value(row), LONGEST_SAID))

@@ -168,7 +168,7 @@ def _title(words: str, style: Style) -> SafeText:
 
 
 def preview_lines(entry: Entry | None, row: RowFacts, height: int, width: int, style: Style) -> list[Line]:
-    """Return a rule with the name of the file, followed by its last shown messages or its matches."""
+    """Return a rule with the file's name, followed by the file's last shown messages or its matches."""
     stroke = style.signs.rule
     words = "Matches" if row.hit is not None else "Preview"
     name = fitted(style.name(entry.name), min(cells(style.name(entry.name)), width // 2), style) if entry else ""

@@ -38,7 +38,7 @@ class FilteredRows(Protocol):
 
 
 class ListInput:
-    """Owns the count of a list screen, and the prompt in its status row."""
+    """Owns the typed count of a list screen, and the prompt in its status row."""
 
     def __init__(
         self,
@@ -67,7 +67,7 @@ class ListInput:
 
     @property
     def times(self) -> int:
-        """How many times to repeat the action of the key."""
+        """How many times to repeat the key's action."""
         return self.count or 1
 
     def take_key(self, event: events.Key) -> None:
@@ -124,7 +124,7 @@ class ListInput:
             self.prompt.close()
 
     def open_palette(self) -> None:
-        """Show the actions of the list and run the chosen one."""
+        """Show the list's actions and run the chosen one."""
         from viewer.tui.dialogs.palette import PaletteScreen
         from viewer.tui.palette import Entry, action_entries
 
@@ -136,7 +136,7 @@ class ListInput:
         self._screen.app.push_screen(PaletteScreen(self._list.painter, self._printing, entries, ()), chosen)
 
     def open_help(self) -> None:
-        """Show the keys of the list."""
+        """Show the list's keys."""
         from viewer.tui.dialogs.help import HelpScreen
 
         self._screen.app.push_screen(HelpScreen(self._list.painter, self._printing, self._actions, is_short=False))

@@ -22,7 +22,7 @@ class Entry(Struct, frozen=True, gc=False):
 
     path: str
     name: str
-    """The path relative to the folder."""
+    """The path relative to the folder or, without a folder, the file name."""
     size: int = 0
     """The size in bytes; 0 if unknown."""
     modified: float = 0.0
@@ -54,7 +54,7 @@ class Listing(Protocol):
     has_groups: bool
 
     def list_some(self, budget_seconds: float) -> bool:
-        """List entries until the time budget is used up; True if more remain."""
+        """List entries until the time budget is used up. Return True if more remain."""
 
     def list_again(self) -> None:
         """Start a new listing. The entries do not change until it is complete."""
@@ -80,7 +80,7 @@ class FileListing:
         self._lock = Lock()
 
     def list_some(self, budget_seconds: float) -> bool:
-        """List entries until the time budget is used up; True if more remain."""
+        """List entries until the time budget is used up. Return True if more remain."""
         deadline = time.monotonic() + budget_seconds
         with self._lock:  # the thread of a list that the operator has left may still be busy
             while self._list_one():
@@ -99,8 +99,8 @@ class FileListing:
         return (found_file(path, Path(path).name) for path in self._paths)
 
     def _list_one(self) -> bool:
-        """Add one file; False at the end of the listing. The first listing appears file by file, later ones all at
-        once."""
+        """Add one file. Return False at the end of the listing. The first listing appears file by file, later ones all
+        at once."""
         if self._looking is None:
             return False
         try:

@@ -1,4 +1,4 @@
-"""Lists of files: the catalog, the watch of its folder, and the files that the session list covers."""
+"""File lists: the catalog, the watch on its folder, and the files that the session list covers."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class FileLists:
         return self.catalog
 
     def choose(self, choice: Choice) -> None:
-        """Watch the folder of the list for new files while one of its files is on the screen."""
+        """Watch the list's folder for new files while one of its files is on the screen."""
         from viewer.tui.files.folder_watch import FolderWatch
         from viewer.tui.files.listing import FileListing
 

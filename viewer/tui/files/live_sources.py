@@ -31,7 +31,7 @@ class LiveSource:
         self._machine.signal(Signal.START)
 
     def step(self) -> bool:
-        """Read a slice; True if more can be read now."""
+        """Read a slice. Return True if more can be read now."""
         return self.step_on(SLICE).more
 
     def step_on(self, size: int) -> LiveChange:
@@ -79,12 +79,13 @@ class LiveSources:
                 self._without_screen[path] = LiveSource(live, stalled_after)
 
     def take(self, path: str) -> LiveDocument | None:
-        """Hand an input over to the screen that will show it; None if there is no such input without a screen."""
+        """Hand an input over to the screen that will show it. Return None if there is no such input without a
+        screen."""
         source = self._without_screen.pop(path, None)
         return source.live if source is not None else None
 
     def state(self, path: str) -> FollowTitle | None:
-        """Return the state of an input; None if it is not followed."""
+        """Return the state of an input, or None if it is not followed."""
         if path in self._screens:
             return self._screens[path].follow.state
         source = self._without_screen.get(path)

@@ -14,7 +14,7 @@ from viewer.tui.files.listing import Entry
 SECONDS_OF_LISTING = 0.02
 SECONDS_OF_TITLES = 0.05
 GROWTH = 1.25
-"""Arrange the rows again when the listing has grown by this factor."""
+"""The factor by which the listing must grow before the rows are arranged again."""
 RESTS, MOST_SECONDS_OF_REST = 10, 60.0
 """The wait before work on all files is repeated: a multiple of the time that it took, and the maximum in seconds."""
 
@@ -30,7 +30,7 @@ def _after_rest(began: float) -> float:
 
 
 class FilesReader:
-    """Owns the tuple of visible files and the state of the background task."""
+    """Lists, reads, and searches files in the background. Owns the tuple of visible files, and the task's state."""
 
     def __init__(
         self,
@@ -138,7 +138,7 @@ class FilesReader:
             self._show()
 
     async def _read_one(self) -> bool:
-        """Search one file, or read one file or the titles of several; False if nothing is left to do."""
+        """Search one file, or read one file or the titles of several. Return False if nothing is left to do."""
         catalog, self.is_urgent = self._catalog, False
         self.note_visible()
         wanted = catalog.wanted(self.visible)

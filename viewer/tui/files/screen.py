@@ -94,8 +94,8 @@ class FilesScreen(DismissOnce[Choice | None]):
         scope: Scope = Scope.ALL,
         opens: str = "",
     ) -> None:
-        """With `opens_newest`, choose the newest file as soon as there is one; with `opens`, choose the file with this
-        path. `state_of` returns the state of a followed input."""
+        """With `opens_newest`, choose the newest file once the folder is listed; with `opens`, choose the file with
+        this path once it is found. `state_of` returns the state of a followed input."""
         super().__init__()
         self.catalog = catalog
         self.actions = list_actions(actions, scope)

@@ -1,4 +1,4 @@
-"""Boxes: frames around lines, with a title at both ends."""
+"""Boxes: frames around lines, with a title and notes in their edges."""
 
 from __future__ import annotations
 

@@ -156,7 +156,7 @@ class LeaksScreen(WorkScreen):
         self.draw()
 
     def action_go(self) -> None:
-        """Go to the message of the current side in the transcript."""
+        """Go to the current side's message in the transcript."""
         if self._found:
             found, span = self._found[self._at]
             is_source = self._is_at_source and span.source is not None

@@ -132,7 +132,7 @@ class LensScreen(DismissOnce[int | None]):
         self._refresh()
 
     def action_choose(self) -> None:
-        """Go to the message of the row in the chosen format's reading."""
+        """Go to the row's message in the chosen format's reading."""
         row = self._rows[self._list.cursor] if self._rows else None
         cell = row.cells[self._chosen] if row else None
         if cell is None:

@@ -193,7 +193,7 @@ class Comparison:
         return policy.why_words.replace("#", f"#{self._cut(policy)}")
 
     def _change(self, policy: Policy, number: int) -> str:
-        """Describe how a policy changes a message that it keeps."""
+        """Describe how a policy changes a message that it keeps; empty if it does not."""
         return _CHANGES.get(self._changed.get(policy.name, {}).get(number, ""), "")
 
     def _dropped_by(self, policy: Policy, number: int, header: Header) -> str:
@@ -205,7 +205,7 @@ class Comparison:
 
 
 def _voice(header: Header) -> tuple[str, StyleRole]:
-    """Return the name and the color of the author of a message."""
+    """Return the name and color of a message's author."""
     if is_assistant(header):
         if header.recipient is not None:
             return str(tool_words(header.recipient)), StyleRole.TOOL

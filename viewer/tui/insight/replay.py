@@ -36,7 +36,8 @@ _FRAME = 0.05
 
 
 class ReplayScreen(WorkScreen):
-    """Space plays and pauses; `.` and `,` go to the next and previous event; `@` returns to the transcript."""
+    """Replay screen. Space plays and pauses; `.` and `,` go to the next and previous event; `@` returns to the
+    transcript."""
 
     DEFAULT_CSS = """
     ReplayScreen > #replay-bar { height: 2; }
@@ -300,7 +301,7 @@ class ReplayScreen(WorkScreen):
         return FORMATS.title(self._player.final.detection.format) if self._player else ""
 
     def moment(self) -> str:
-        """Describe the position of the replay: `▶ 10× 12.3 s of 41.0 s`; `❚❚` while it is paused."""
+        """Describe the replay's position: `▶ 10× 12.3 s of 41.0 s`; `❚❚` while it is paused."""
         timeline = self._timeline
         if timeline is None:
             return ""

@@ -55,5 +55,5 @@ class ReplayBar:
         )
 
     def _letter(self, number: int) -> str:
-        """Return the first letter of the role of the message that begins in a cell; a space if none does."""
+        """Return the first letter of the role of the message that begins in a cell, or a space if none begins there."""
         return _LETTERS.get(self._timeline.arrivals.index.role(number), "?") if number else " "

@@ -26,7 +26,7 @@ _SIDE = 14
 
 
 class TimingScreen(WorkScreen):
-    """The facts that `ocmlview timing` prints, for the content of this view."""
+    """The facts that `ocmlview timing` prints, for what this view shows."""
 
     def __init__(
         self,

@@ -135,7 +135,7 @@ class WorkScreen(DismissOnce[int | None]):
         self.status = failure_words(error)
 
     def check_open(self) -> None:
-        """Stop the background task if the screen has been closed."""
+        """Raise `ClosedError`, which stops the background task, if the screen has been closed."""
         if self._is_closed:
             raise ClosedError
 

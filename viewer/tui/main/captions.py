@@ -26,7 +26,7 @@ from viewer.tui.panes.panel import BottomTab, Panel
 from viewer.tui.session import Session
 
 _MOST_CALLS = 1000
-"""How many calls to search for the name of a tool."""
+"""How many calls to search for a tool's name."""
 _LONGEST_FILTER = 60
 """How many characters of a filter to quote if nothing matches it."""
 
@@ -96,7 +96,7 @@ def status_facts(
 
 
 def _label(session: Session, cursor: Cursor) -> int:
-    """Return the printed number of the message under the cursor."""
+    """Return the printed number of the message under the cursor. If there is none, return the cursor's own number."""
     row = cursor.row(session.rows)
     label = session.rows.label(row) if row is not None and cursor.message else 0
     return label or cursor.number
@@ -126,8 +126,8 @@ def _is_tool(session: Session, words: str) -> bool:
 
 
 def empty_notes(session: Session, follow: FollowTitle, signs: Glyphs, keys: tuple[str, str]) -> list[SafeText]:
-    """Explain an empty view: why it is empty, and which key shows more. `keys` are the keys of the filter: edit,
-    clear."""
+    """Explain an empty view: why it is empty, and which key shows more. `keys` are those that edit and clear the
+    filter."""
     if session.filtered_by:
         words = sanitize_line(session.filtered_by, _LONGEST_FILTER)
         hint = [SafeText(f"tool:{words} finds the calls to this tool.")] if _is_tool(session, words) else []

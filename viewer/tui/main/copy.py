@@ -30,7 +30,8 @@ class CopyController:
         self._host.notify(f"{self._host.key_of('yank')} copies: {choices}", aside=f"{cancel} cancels")
 
     def finish_yank(self, key: str) -> str | None:
-        """Return the ID of the action that the key selects; None if it selects none."""
+        """End the wait for a key, and return the ID of the action that it selects. If it selects none, show the
+        possible keys, and return None."""
         self.pending_yank = False
         action = after_yank().get(key)
         if action is None and key != "escape":
@@ -53,7 +54,7 @@ class CopyController:
         self._copy(What.CALL_ID)
 
     def copy_link(self) -> None:
-        """Copy the name of the file and the number of the message."""
+        """Copy the file name and the message number, as a link."""
         number, rows = self._navigator.focused_number, self._session.rows
         if not number:
             self._host.notify("Nothing to copy here.")

@@ -37,8 +37,7 @@ class ExportController:
         self._noticed_at = 0.0
 
     def ask(self) -> None:
-        """Ask for a file name, suggesting one that contains the level of the view. The extension determines the
-        format."""
+        """Ask for a file name, suggesting one that contains the view's level. The extension determines the format."""
         self._replaces = ""
         audience = self._asked_for = self._session.display.audience
         first = default_name(self._session.document.name, audience, FIRST)
@@ -113,7 +112,7 @@ class ExportController:
             )
 
     def _write_slice(self, file: AtomicFile, pieces: Iterator[str]) -> bool:
-        """Write until the time slice is used up; True if more remains."""
+        """Write until the time slice is used up. Return True if more remains."""
         started = time.monotonic()
         for piece in pieces:
             file.write(piece)
@@ -128,7 +127,7 @@ class ExportController:
         return False
 
     def _ask_again(self, typed: str) -> None:
-        """Ask whether to replace an existing file."""
+        """Ask whether to replace an existing file. If another question is open, only report that the file exists."""
         if self._host.prompt.is_asking:
             self._host.notify(f"{typed} already exists and was not changed.", Notice.WARNING)
             return
@@ -137,7 +136,7 @@ class ExportController:
         self._host.prompt.hint("already exists: enter replaces the file, esc cancels")
 
     def stop(self) -> bool:
-        """Stop an export; True if one was running."""
+        """Stop an export. Return True if one was running."""
         task, self._task = self._task, None
         if task is None or not task.is_running:
             return False

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from viewer.tui.terminal.paint import Painter
 
 LEAST = 128 * 1024 * 1024
-"""A file with fewer bytes than this is read before its end can be proven."""
+"""The minimum number of unread bytes for which to prove the end. A smaller file is read before its end can be
+proven."""
 
 
 class EndController:

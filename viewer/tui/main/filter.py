@@ -23,7 +23,7 @@ NOTE_SECONDS = 0.2
 _ACTIONS = {
     "analysis": "analysis", "commentary": "commentary", "tool": "tools", "system": "system", "developer": "system",
 }  # fmt: skip
-"""The debug-view action that shows the kind of message that a filter term needs."""
+"""For each kind of message that a filter term may need, the debug-view action that shows it."""
 
 
 class FilterController:

@@ -193,7 +193,7 @@ class FollowTitle(Struct, frozen=True, gc=False):
 
     state: FollowState
     words: str = ""
-    """Words to show instead of the name of the state."""
+    """Words to show instead of the state's name."""
     busy: str = ""
     """Work in progress, shown instead of the state."""
     sources: str = ""

@@ -301,7 +301,7 @@ class FollowWorker:
         return live.is_complete or (live.has_caught_up and live.following.state.condition is SourceCondition.OK)
 
     def _read_slices(self, live: LiveDocument) -> bool:
-        """Read for a short time; True if more is available."""
+        """Read for a short time. Return True if more is available."""
         deadline = time.monotonic() + SLICE_SECONDS
         while True:
             started = time.thread_time()
@@ -312,7 +312,7 @@ class FollowWorker:
                 return change.more
 
     def _adapt_slice(self, seconds: float, *, has_more: bool) -> None:
-        """Read larger slices while there is much to read and slices take little time."""
+        """Double the slice size while more is available and slices take little time; halve it if they take too long."""
         if seconds > SLICE_SECONDS:
             self._slice_size = max(self._least_size, self._slice_size // 2)
         elif has_more and seconds < SLICE_SECONDS / 3:

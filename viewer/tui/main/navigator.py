@@ -171,14 +171,14 @@ class Navigator:
         self.count = ""
 
     def typed_count(self) -> int | None:
-        """Return the count and forget its digits; None if there are none."""
+        """Return the count and forget its digits. Return None if there are none."""
         typed, self.count = self.count, ""
         if typed:
             self._host.clear_notice()
         return int(typed) if typed else None
 
     def take_count(self) -> int:
-        """Return the count and forget its digits; 1 if there are none."""
+        """Return the count and forget its digits. Return 1 if there are none."""
         typed, self.count = self.count, ""
         if typed:
             self._host.clear_notice()
@@ -205,7 +205,7 @@ class Navigator:
         self._page(-1)
 
     def _page(self, share: float) -> None:
-        """Scroll by part of a page and move the cursor to the first visible message."""
+        """Scroll by this share of a page, and move the cursor to the first visible message."""
         viewport = self._host.viewport
         height = viewport.view_height - (1 if abs(share) == 1 else 0)
         viewport.move(int(share * height) * self.take_count())
@@ -295,7 +295,7 @@ class Navigator:
             self._host.redraw(Changed.FOCUS)
 
     def _row_of_another_turn(self, row: int | None, step: int) -> int | None:
-        """Return the first row of the next or previous turn; None if there is none."""
+        """Return the first row of the next or previous turn, or None if there is none."""
         if row is None:
             return None
         rows, here = self._session.rows, self._turn_at(row)

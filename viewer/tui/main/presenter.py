@@ -39,7 +39,7 @@ MOST_MARKED = 10_000
 
 
 class Presenter:
-    """Draws only the parts that the flags of a change select."""
+    """Draws only the parts that the flags in a change select."""
 
     def __init__(
         self,
@@ -211,7 +211,7 @@ class Presenter:
         )
 
     def _fault_spans(self, number: int) -> Sequence[Styled]:
-        """Return the spans of the diagnostics in a body."""
+        """Return the spans of the diagnostics in a body; none in the safe view."""
         session = self._session
         if not session.display.debug or not len(session.rows):
             return ()

@@ -37,7 +37,7 @@ TWICE_SECONDS = 2.0
 
 
 class ProgramController:
-    """Owns the names of the files. It is the only controller that uses Textual, to open screens and post messages."""
+    """Owns the names of the files. No other controller uses Textual: this one opens screens and posts messages."""
 
     def __init__(
         self,
@@ -190,7 +190,7 @@ class ProgramController:
             self._screen.app.push_screen(shown, self._go_to_message)
 
     def open_timing(self) -> None:
-        """Show the stalls, rates, and delays of the content of this view."""
+        """Show the stalls, rates, and delays in what this view shows."""
         from viewer.tui.insight.timing import TimingScreen
 
         document = self._session.document
@@ -204,7 +204,7 @@ class ProgramController:
             self._screen.app.push_screen(shown, self._go_to_message)
 
     def _can_read_again(self) -> bool:
-        """False for a pipe, which an analysis screen cannot read again. In that case, show a notice."""
+        """Return False for standard input, which an analysis screen cannot read again, and show a notice."""
         if self._session.document.path == "-":
             self._host.notify("Standard input cannot be read again. Save it to a file first.")
             return False

@@ -27,7 +27,7 @@ LOOK_AGAIN_SECONDS = 0.5
 DRAW_AGAIN_SECONDS = 0.05
 """Seconds between redraws of the conversation."""
 DRAW_SHARE = 10
-"""After a slow redraw of the conversation, wait this multiple of its duration before the next one."""
+"""The minimum time from one redraw of the conversation to the next, as a multiple of the duration of the first."""
 CHECK_SECONDS = 1.0
 """Seconds between checks for a rewrite of a file that is not followed."""
 
@@ -182,7 +182,7 @@ class ReadWorker:
             self.handle_rewrite()
 
     def handle_rewrite(self) -> None:
-        """Read the input again after a body was withheld because the file was rewritten. Any thread may call this."""
+        """Request that the input be read again, because the file was rewritten. Any thread may call this."""
         self._must_read_again = True
         self._host.call_later(self._read_again)
 

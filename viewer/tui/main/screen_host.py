@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 ROUNDS_PER_KEY = 30
 """How many rounds of the event loop a key may need to reach its handler."""
 TYPING_SECONDS = 0.1
-"""For this many seconds after a key, another key is expected."""
+"""The seconds after a key in which another key is expected."""
 IDLE_SECONDS = 0.3
 """Seconds before and between steps that prepare what is not on the screen."""
 ROOMY_WIDTH = 100

@@ -30,7 +30,7 @@ class StickToEnd:
         return self._machine.status.is_sticky
 
     def go_to_end(self) -> None:
-        """Show the end and, if the rows can grow, stay there."""
+        """If the rows can grow, show the end and stay there."""
         if self._machine.status.reading is Reading.LIVE:
             self._send(Signal.GO_TO_END)
             self.stay_at_end()

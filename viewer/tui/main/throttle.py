@@ -13,7 +13,8 @@ ALL_SECONDS = 0.1
 TEXT_ONLY_SECONDS = 0.9
 """Extra delay before a full redraw if only message text grew."""
 _FRAME_SHARE, _ALL_SHARE = 4, 12
-"""After a slow redraw, wait this multiple of its duration before the next one."""
+"""The minimum time from the start of a redraw to the next one, as a multiple of its duration: for growing text, and for
+a full redraw."""
 
 
 class FrameLimiter:

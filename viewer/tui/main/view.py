@@ -29,7 +29,7 @@ from viewer.tui.settings.settings import Settings
 ARROWS = {"left": -8, "right": 8}
 """The keys that scroll unwrapped lines, with the number of columns per step."""
 STRICT = "This view is strict: restart without --strict-safe."
-"""The notice for a key that would change the level of a strict view."""
+"""The notice for a key that would change a strict view's level."""
 
 _TIMES = {
     Times.OFF: "Times: off.",
@@ -168,7 +168,7 @@ class ViewController:
         self._host.notify(words)
 
     def take_arrow(self, key: str) -> bool:
-        """Scroll sideways with an arrow key if lines are unwrapped; True if the key was used."""
+        """Scroll sideways with an arrow key if lines are unwrapped. Return True if the key was used."""
         if self._session.wrapped or self._panes.focused is not Panel.TRANSCRIPT:
             return False
         self._host.viewport.scroll_sideways(ARROWS[key])
@@ -187,9 +187,8 @@ class ViewController:
         self._host.redraw(Changed.FOCUS)
 
     def apply(self, display: DisplayState) -> None:
-        """Apply a display state. For a new audience, repeat the search and the filter. A filter ends if the new level
-        is lower or does not allow it.
-        """
+        """Apply a display state. For a new audience, repeat the search and the filter. Both end if the new level is
+        lower, and a filter also ends if the new level does not allow it."""
         with self._stick.kept():
             if self._filter.is_wanted and not display.reveals_less(self._session.display):
                 self._filter.repeat_after(partial(self._apply, display))
@@ -235,7 +234,7 @@ class ViewController:
         self.close_top()
 
     def close_top(self) -> bool:
-        """Do the first step of `clear` that applies; True if there was one."""
+        """Do the first step of `clear` that applies. Return True if there was one."""
         if self._export.stop() or self._panes.leave():
             return True
         if self._search.searcher and not self._filter.is_active:
@@ -272,7 +271,7 @@ class ViewController:
             self.open_message()
 
     def open_message(self) -> None:
-        """Fold or unfold the focused message."""
+        """Fold or unfold the message under the cursor, the value there, or the row that folds messages."""
         number = self._navigator.focused_number
         if self._host.viewport.is_node_open() is not None:
             self.turn_node(number, self._navigator.cursor.node)
@@ -283,8 +282,8 @@ class ViewController:
             self._open_folded()
 
     def _open_folded(self) -> None:
-        """Unfold the branch under the cursor, or show the transcript of the sub-agent there. For hidden messages,
-        report the keys that show them."""
+        """Unfold the branch under the cursor, or show the sub-agent's transcript there. For hidden messages, report the
+        keys that show them."""
         row = self._navigator.cursor_row
         kind = self._session.folded_at(row)
         if row is None or kind is None:
@@ -326,7 +325,7 @@ class ViewController:
             self._search.repeat()
 
     def _show_agent(self, number: int) -> None:
-        """Show the transcript of the sub-agent of a message; 0 shows the main transcript."""
+        """Show the transcript of a message's sub-agent; 0 shows the main transcript."""
         viewport, before = self._host.viewport, self._session.agent
         self._filter.clear()
         self._redraw_rows(self._session.open_agent(number))
@@ -338,7 +337,7 @@ class ViewController:
         self._host.redraw(Changed.FOCUS)
 
     def leave_open_agent(self) -> None:
-        """Return to the main transcript if the transcript of a sub-agent is open."""
+        """Return to the main transcript if a sub-agent's transcript is open."""
         if self._session.agent:
             self._show_agent(0)
 
@@ -349,7 +348,7 @@ class ViewController:
             self._show_agent(number)
 
     def leave_agent(self) -> None:
-        """Return from the transcript of a sub-agent to where it was opened."""
+        """Return from a sub-agent's transcript to where it was opened."""
         if self._session.agent:
             self._show_agent(0)
         else:

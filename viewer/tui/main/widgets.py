@@ -61,7 +61,7 @@ class Widgets:
             frame.display = panel is Panel.TRANSCRIPT
 
     def lines(self) -> list[Widget]:
-        """Return the children of the screen, from top to bottom, without the panes that are closed at first."""
+        """Return the screen's children, from top to bottom, without the panes that are closed at first."""
         row = Vertical(self.prompt, self.status, id="status-row")
         return [self.title, self.columns, row, self.footer, self.completion]
 
@@ -78,7 +78,7 @@ class Widgets:
             self.columns.mount(frame, after=self.conversation if panel is Panel.SIDE else None)
 
     def prepare_next(self) -> bool:
-        """Mount the next closed pane, or else the prompt; False if all are mounted."""
+        """Mount the next closed pane, or else the prompt. Return False if all are mounted."""
         panel = next((panel for panel, frame in self.frames.items() if not frame.is_attached), None)
         if panel is None:
             return self.prompt.prepare()
@@ -91,7 +91,7 @@ class Widgets:
         self.completion.show(offers, range(top + lines.start, top + lines.stop))
 
     def list_of(self, panel: Panel) -> LineList | None:
-        """Return the list of a pane; None for a pane without a list."""
+        """Return the list of a pane, or None for a pane without a list."""
         lists = {Panel.OUTLINE: self.outline.list, Panel.INSPECTOR: self.inspector.list, Panel.BOTTOM: self.bottom.list}
         return lists.get(panel)
 

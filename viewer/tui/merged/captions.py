@@ -52,7 +52,7 @@ def place_at(sources: MergedSources, cursor: Cursor) -> tuple[str, str]:
 
 
 def copy_at(sources: MergedSources, cursor: Cursor) -> Copied | str:
-    """Return a copy of the text of a message, or a sentence that explains why there is none."""
+    """Return a copy of a message's text, or a sentence that explains why there is none."""
     if not cursor.message or not len(sources.rows):
         return "Nothing to copy here."
     place, number = sources.rows.message_of(cursor.message)

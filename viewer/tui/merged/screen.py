@@ -1,4 +1,4 @@
-"""Merged view: the messages of several files, ordered by time, each with the letter of its file."""
+"""Merged view: the messages of several files, ordered by time, each with its file's letter."""
 
 from __future__ import annotations
 
@@ -313,7 +313,7 @@ class MergedScreen(Screen[None]):
 
     def open_row(self) -> None:
         """Open the file of the message under the cursor, at this message. The file opens at the current level; on
-        return, the merged view adopts the level of the file."""
+        return, the merged view adopts the file's level."""
         cursor = self.transcript.cursor
         if not cursor.is_set or not len(self.sources.rows):
             return
@@ -360,7 +360,7 @@ class MergedScreen(Screen[None]):
         self.set_level(Level.SAFE if self.state.level == Level.BRIEF.value else Level.BRIEF)
 
     def set_level(self, level: Level) -> None:
-        """Show all files at this level. A lower level discards everything that the higher one showed."""
+        """Show all files at this level. A lower level discards everything that only the higher one showed."""
         if self.state.level == level.value:
             return
         if self.state.strict or self.state.sealed:
@@ -467,7 +467,7 @@ class MergedScreen(Screen[None]):
         self.post_message(ThemeWanted())
 
     def open_palette(self) -> None:
-        """Show the actions of the view and run the chosen one."""
+        """Show the view's actions and run the chosen one."""
         from viewer.tui.dialogs.palette import PaletteScreen
         from viewer.tui.palette import Entry, action_entries
 

@@ -1,4 +1,4 @@
-"""Search in the merged view: one searcher per input, and the rows with matches in the order of the view."""
+"""Search in the merged view: one searcher per input, and the rows with matches in the view's order."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class MergedSearch:
 
     @property
     def fault(self) -> str:
-        """Why the search ended early; empty if it did not."""
+        """The reason why the search ended early; empty if it did not."""
         return next((each.fault for each in self._searchers if each.fault), "")
 
     @property
@@ -31,7 +31,7 @@ class MergedSearch:
         return sum(each.matches.total for each in self._searchers)
 
     def step(self, seconds: float) -> bool:
-        """Search for about this time; True if there is more to do."""
+        """Search for about this long. Return True if there is more to do."""
         waiting = [each for each in self._searchers if not each.is_done]
         if waiting:
             waiting[0].step(seconds)
@@ -44,14 +44,14 @@ class MergedSearch:
         return sorted(rows.row_at(MergedPlace(place, row)) for place, row in found)
 
     def next_row(self, here: int, step: int) -> int | None:
-        """Return the nearest row with a match in the direction of `step`, wrapping around; None without matches."""
+        """Return the nearest row with a match in the direction of `step`, wrapping around, or None without matches."""
         rows = self.rows()
         if not rows:
             return None
         return rows[(bisect_right(rows, here) if step > 0 else bisect_left(rows, here) - 1) % len(rows)]
 
     def spans(self, source: int, number: int) -> Sequence[Styled]:
-        """Return the spans of the matches in the body of a message."""
+        """Return the spans of the matches in a message's body."""
         rows = self._sources.sources[source].rows
         if not len(rows):
             return ()

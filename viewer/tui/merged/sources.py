@@ -75,7 +75,8 @@ class MergedSource:
         return BlockFacts(self.calls, problems, matches, folds=self.folds, live=is_live, growing=growing)
 
     def step(self) -> tuple[bool, bool, bool]:
-        """Read a slice. Return whether anything arrived, whether reading restarted, and whether there is more."""
+        """Read a slice. Return whether anything has changed, whether reading restarted, and whether there is more. An
+        error is recorded in `failure`."""
         if self.failure:
             return False, False, False
         try:

@@ -21,7 +21,7 @@ def length(line: Line) -> int:
 
 
 def spread(left: Line, right: Line, width: int) -> Line:
-    """Join two pieces, the second at the right edge; drop it if there is no room for both."""
+    """Join two pieces, the second at the right edge. Drop the second if there is no room for both."""
     gap = width - length(left) - length(right)
     return (*left, Part(trusted(" " * gap)), *right) if gap > 0 else left
 

@@ -78,8 +78,8 @@ class Frame(Vertical, EvenLines):
             self._draw_captions()
 
     def show_border(self, has_border: bool, coming_width: int = 0) -> None:
-        """Show the border, or give its space to the content. `coming_width` is the width of the frame in the next
-        layout, if it is known."""
+        """Show the border, or give its space to the content. `coming_width` is the frame's width in the next layout, if
+        it is known."""
         self._coming_width = coming_width
         if has_border == self.has_class("-bare"):
             self.set_class(not has_border, "-bare", update=self.is_attached)
@@ -87,7 +87,7 @@ class Frame(Vertical, EvenLines):
 
     @property
     def whole_width(self) -> int:
-        """The width with the border. Textual knows the region of a pane that has just been opened before its size."""
+        """The width with the border. Right after a pane is opened, Textual knows the pane's region but not its size."""
         return self._coming_width or self.outer_size.width or self.region.width
 
     def on_mount(self) -> None:
@@ -115,7 +115,8 @@ class Frame(Vertical, EvenLines):
         self._border = ()
 
     def refresh(self, *regions: Region, repaint: bool = True, layout: bool = False, recompose: bool = False) -> Self:
-        """Redraw the frame. For a new caption, redraw only its border, where Textual would redraw the whole frame."""
+        """Redraw the frame. For a new caption, redraw only the border that contains it; Textual would redraw the whole
+        frame."""
         return super().refresh(*(regions or self._border), repaint=repaint, layout=layout, recompose=recompose)
 
     def _captions_of(self, width: int) -> tuple[Line, SafeText]:

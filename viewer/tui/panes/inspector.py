@@ -20,10 +20,9 @@ from viewer.tui.panes.panel import Panel
 from viewer.tui.terminal.paint import Painter
 
 _SHEET_WIDTH = 60
-"""An inspector at least this wide is a sheet."""
+"""The minimum width of an inspector that is a sheet."""
 _LOW, _TALL = 5, 10
-"""An inspector with fewer rows than the first number has no rule below its tabs; a column with at least the second
-number of rows also has a blank row below the rule."""
+"""The minimum heights of an inspector with a rule below its tabs and, in a column, with a blank row below the rule."""
 
 
 class Inspector(Frame):

@@ -103,7 +103,7 @@ def tab_lines(tabs: Sequence[Tab], active: Tab, width: int, style: Style) -> lis
 
 
 def tab_at(tabs: Sequence[Tab], x: int) -> Tab | None:
-    """Return the tab at a column."""
+    """Return the tab at a column, or None if there is none."""
     at = 1
     for tab in tabs:
         if at <= x < at + len(tab.value):

@@ -70,7 +70,8 @@ class LineList(ScrollView, PlainLines, can_focus=False, inherit_bindings=False):
         """Sort by the next column."""
 
     virtual_size = Reactive(Size(0, 0), layout=True)
-    """As the height, the number of lines if they do not all fit, so the layout makes room for a scrollbar; else 0."""
+    """The height is the number of lines if they do not all fit, so that the layout makes room for a scrollbar;
+    otherwise, it is 0."""
 
     def __init__(self, painter: Painter, *, focusable: bool = False, id: str | None = None) -> None:
         super().__init__(id=id)

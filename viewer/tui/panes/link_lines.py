@@ -79,7 +79,7 @@ def _call_entries(
 
 
 def latency_words(call: ShownCall) -> str:
-    """Return the time from call to reply, with `~` if it was observed while following."""
+    """Return the time from call to reply, with `~` if it was observed while following; empty if it is unknown."""
     if call.latency_ms is not None:
         return duration(call.latency_ms)
     return f"~{duration(call.observed_ms)}" if call.observed_ms is not None else ""
@@ -91,14 +91,14 @@ def is_late(call: ShownCall) -> bool:
 
 
 def _lateness(call: ShownCall) -> int | None:
-    """Return the delay after the deadline in milliseconds; None if no deadline was missed."""
+    """Return the delay after the deadline in milliseconds, or None if no deadline was missed."""
     if call.deadline_ms is None or call.taken_ms is None or call.taken_ms <= call.deadline_ms:
         return None
     return call.taken_ms - call.deadline_ms
 
 
 def deadline_words(call: ShownCall) -> str:
-    """Return the deadline and, if it was missed, the delay."""
+    """Return the deadline and, if it was missed, the delay; empty if there is no deadline."""
     if call.deadline_ms is None:
         return ""
     lateness = _lateness(call)
@@ -160,7 +160,7 @@ def graph_entries(
 
 def _nearest(number: int, calls: Sequence[ShownCall], most: int) -> tuple[int, Sequence[ShownCall]]:
     """Return the index of the first of the calls nearest to a message, and these calls. Calls are in input order, so
-    bisection finds the position of the message."""
+    bisection finds the message's position."""
     low, high = 0, len(calls)
     while low < high:
         middle = (low + high) // 2
@@ -201,7 +201,7 @@ def arrow(call: ShownCall, digits: int, style: Style) -> str:
 
 
 def _other_end(call: ShownCall, number: int) -> int | None:
-    """Return the target of a click: the other message of the call, or else the call itself."""
+    """Return the message that a click leads to: the other message of the call, or else the call itself."""
     if number == call.call:
         return call.reply
     return call.call if call.call is not None else call.reply

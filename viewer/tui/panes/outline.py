@@ -26,7 +26,7 @@ from viewer.tui.panes.panel import Panel
 from viewer.tui.terminal.paint import Painter
 
 LARGEST_AT_ONCE = 100_000
-"""If there are more rows than this, the outline is computed in steps, after the frame that opens it."""
+"""The number of rows beyond which the outline is computed in steps, after the frame that opens it."""
 KEPT_TABLES = 4
 """How many tables to keep: one for each combination of two channels that are on or off."""
 PAUSE = 0.001
@@ -144,7 +144,7 @@ class Outline(Frame):
         self._tables = []
 
     def clear(self) -> None:
-        """Drop the projection."""
+        """Drop the projection and the lines built from it."""
         self._lines = None
         self.list.clear()
 
@@ -154,7 +154,7 @@ class Outline(Frame):
         self._report(event.row, self.Followed)
 
     def on_line_list_chosen(self, event: LineList.Chosen) -> None:
-        """Go to the message of the row, or to the first message of the turn."""
+        """Go to the row's message, or to the first message of the turn."""
         event.stop()
         self._report(event.row, self.Chosen)
 

@@ -23,7 +23,7 @@ class Folds:
         return self._saved[bisect_left(self._groups, group)]
 
     def toggled(self, group: int) -> Iterable[int]:
-        """Return the folded turns after one turn is folded or unfolded."""
+        """Return the folded turns as they would be with one turn folded or unfolded."""
         return sorted({*self._groups} ^ {group})
 
     def fold(self, groups: Iterable[int], size: Callable[[int], int]) -> None:
@@ -34,5 +34,5 @@ class Folds:
             self._saved.append(self._saved[-1] + size(group))
 
     def measure(self, size: Callable[[int], int], last: int) -> None:
-        """Update the sizes after turns have grown or been removed."""
+        """Update the sizes after turns have grown or been removed. `last` is the last turn that still exists."""
         self.fold([group for group in self._groups if group <= last], size)

@@ -151,8 +151,8 @@ class OutlineLines:
         return self._spread(left, words, StyleRole.PLAIN, self._turn_aside(group, width), width)
 
     def _title_beyond_filter(self, group: int) -> int:
-        """Return the user message that begins a turn, searching back from the turn's first matching message; 0 if none
-        is found."""
+        """Return the user message that begins a turn, searching back from the turn's first matching message, or 0 if
+        none is found."""
         rows = self._all_rows
         if rows is self._rows:
             return 0
@@ -206,7 +206,7 @@ class OutlineLines:
         return self._spread((*self._lead(is_cursor), glyph), tool_words(call.tool), StyleRole.PLAIN, aside, width)
 
     def _agent_line(self, number: int, width: int, is_cursor: bool) -> Line:
-        """Return the line of a sub-agent: its name and its number of messages."""
+        """Return the line of a sub-agent: its name and number of messages."""
         row = self._rows.row_of(number)
         name = self._agents.of(number).name or f"sub-agent {self._projection.thread_of(number)}"
         glyph = Part(trusted(f"{self._style.signs.open_gutter} "), StyleRole.QUIET)

@@ -47,7 +47,7 @@ _KINDS = {RowKind.HIDDEN: OutlineKind.HIDDEN, RowKind.CALL: OutlineKind.CALL, Ro
 class OutlineTable:
     """Entries in input order, grouped into turns.
 
-    The entries are the rows of a view, except the user message that begins a turn, replies (which are shown with their
+    The entries are a view's rows, except the user message that begins a turn, replies (which are shown with their
     calls) and, in the debug view, rows of hidden messages."""
 
     def __init__(self) -> None:
@@ -203,12 +203,12 @@ class OutlineTable:
         return self._turns[group]
 
     def title(self, group: int) -> int:
-        """Return the user message that begins a turn; 0 if another message does."""
+        """Return the user message that begins a turn, or 0 if another message does."""
         return self._titles[group]
 
     def begins_transcript(self, group: int) -> int | None:
-        """Return the number of the transcript that begins with this turn; None if none does, or if there is only one
-        transcript."""
+        """Return the number of the transcript that begins with this turn. Return None if none begins here, or if there
+        is only one transcript."""
         if self._transcripts[group] == self._transcripts[-1] and not group:
             return None
         begins = not group or self._transcripts[group] != self._transcripts[group - 1]
@@ -235,8 +235,8 @@ class OutlineTable:
         return OutlineRow(kind, group, self._rows.last_number(shown))
 
     def row_of(self, number: int) -> int:
-        """Return the row of a message, of its call, of the run that hides it, or of its folded turn; -1 if there is
-        none."""
+        """Return the row of a message, of its call, of the run that hides it, or of its folded turn. Return -1 if there
+        is none."""
         if self._rows is None or not len(self._rows) or not self.groups:
             return -1
         shown = self._rows.row_of(number)

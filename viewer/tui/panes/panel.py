@@ -1,4 +1,4 @@
-"""Panels: the panes of the main screen, by number, and the tabs of the bottom pane."""
+"""Panels: the main screen's panes, by number, and the bottom pane's tabs."""
 
 from __future__ import annotations
 

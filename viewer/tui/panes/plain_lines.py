@@ -45,7 +45,7 @@ class Whole(Strip):
         self._render_cache = self._link_ids = self._cell_count = None
 
     def divide(self, cuts: Iterable[int]) -> Sequence[Strip]:
-        """Return the strip itself, or its parts."""
+        """Return the parts between the cuts, or the strip itself if its end is the only cut."""
         length = self.cell_length
         chosen = [cut for cut in cuts if cut <= length]
         if chosen == [length]:

@@ -120,7 +120,7 @@ def _special(match: re.Match[str], style: Style) -> Iterator[Part]:
 
 
 def _literal(match: re.Match[str], style: Style) -> Iterator[Part]:
-    """Style a literal block: its marks are tokens, its content is not."""
+    """Style a literal block. Its marks are tokens, but its content is not."""
     first, *last = _pieces(match)
     inside = match.string[first[1] : last[0][0] if last else match.end()]
     yield Part(trusted("<|literal|>"), StyleRole.MARKER)

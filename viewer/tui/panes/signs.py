@@ -66,7 +66,7 @@ def state_glyph(state: str, style: Style) -> Part:
 
 def state_sign(call: ShownCall, style: Style, *, problems: DiagnosticView | None = None, words: bool = False) -> Part:
     """Return the glyph of a call's state; with `words`, include the word. If a message of the call has an error, the
-    word on the call's card replaces `ok`."""
+    word on the call's card replaces `ok`. With `words`, `by order` replaces `ok` if the reply was inferred."""
     shown, (word, look) = _STATES.get(call.state, _OTHER_STATE)[style.ascii], state_words(call.state)
     problem = _problem_of(call, problems) if call.state == "ok" and problems is not None else ""
     if problem:

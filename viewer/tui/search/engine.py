@@ -1,4 +1,4 @@
-"""Search engine: searches the text of a projection in small slices so that keys stay responsive."""
+"""Search engine: searches a projection's text in small slices so that keys stay responsive."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ class Searcher:
 
     @property
     def fault(self) -> str | None:
-        """The reason why the search ended early, as a sentence."""
+        """The reason why the search ended early, as a sentence; None if it did not."""
         return self._matcher.fault
 
     @property
@@ -133,23 +133,25 @@ class Searcher:
         self._order.resume(changed_row)
 
     def next_from(self, number: int, offset: int = 0) -> Match | None:
-        """Return the first match at or after this offset of a message, wrapping around to the first."""
+        """Return the first match at or after this offset of a message, wrapping around to the first; None without
+        matches."""
         return self.next_from_row(self._rows.row_of(number), offset)
 
     def previous_from(self, number: int, offset: int = 0) -> Match | None:
-        """Return the last match before this offset of a message, wrapping around to the last."""
+        """Return the last match before this offset of a message, wrapping around to the last; None without matches."""
         return self.previous_from_row(self._rows.row_of(number), offset)
 
     def next_from_row(self, row: int, offset: int = 0) -> Match | None:
-        """Return the first match at or after this offset of a row, wrapping around to the first."""
+        """Return the first match at or after this offset of a row, wrapping around to the first; None without
+        matches."""
         return self.matches[self.matches.before(row, offset) % len(self.matches)] if self.matches else None
 
     def previous_from_row(self, row: int, offset: int = 0) -> Match | None:
-        """Return the last match before this offset of a row, wrapping around to the last."""
+        """Return the last match before this offset of a row, wrapping around to the last; None without matches."""
         return self.matches[self.matches.before(row, offset) - 1] if self.matches else None
 
     def after(self, match: Match, steps: int = 1) -> Match | None:
-        """Return the match `steps` after this one (before it if negative), wrapping around."""
+        """Return the match `steps` after this one (before it if negative), wrapping around; None without matches."""
         if not self.matches:
             return None
         place = self.matches.before(match.row, match.start)
@@ -157,7 +159,7 @@ class Searcher:
         return self.matches[(place + steps - (0 if known or steps < 0 else 1)) % len(self.matches)]
 
     def index_of(self, match: Match) -> int | None:
-        """Return the index of this match, from 0; None if it is gone."""
+        """Return the index of this match, from 0, or None if it has been dropped."""
         place = self.matches.before(match.row, match.start)
         return place if place < len(self.matches) and self.matches[place] == match else None
 
@@ -170,7 +172,7 @@ class Searcher:
         self._matcher.close()
 
     def _find_again(self, row: int) -> Found:
-        """Return the matches of a literal in the first block of a row's text, for highlighting; none for a pattern."""
+        """Return a literal's matches in the first block of a row's text, for highlighting; none for a pattern."""
         text = next(self._projection.body_blocks(self._rows, row), "")
         return self._matcher.at_once(text) if isinstance(self._matcher, Literal) else []
 
@@ -198,7 +200,8 @@ class Searcher:
             self._matcher.start(requests)
 
     def _next_window(self) -> Window | None:
-        """Return the next window of the current row, or of the next one; None if there is none yet."""
+        """Return the next window of the current row or, after the last one, of the next row. Return None if there is
+        none yet."""
         if self._reading_row < 0 and not self._open_next_row():
             return None
         window = next(self._reading)
@@ -207,8 +210,8 @@ class Searcher:
         return window
 
     def _open_next_row(self) -> bool:
-        """Open the next row whose text must be searched. Known matches wait until the windows before them have been
-        searched."""
+        """Open the next row whose text must be searched, or add known matches if they come first. Return True if a row
+        was opened. Known matches wait until the windows before them have been searched."""
         row = self._order.next()
         if row is None or (self._windows and isinstance(row, Known)):
             return False

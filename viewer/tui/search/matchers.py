@@ -14,9 +14,9 @@ from msgspec import Struct
 from viewer.document.search.regex import Regex, RegexError
 
 WINDOW = 512 * 1024
-"""A body longer than this is cut into windows. A window has at most twice this many code points."""
+"""The length in code points beyond which a body is cut into windows. A window is at most twice as long."""
 LONGEST_MATCH = 1024
-"""The maximum length, in code points, of a match of a regular expression across a cut inside one line."""
+"""The maximum length in code points of a regular expression's match across a cut inside one line."""
 MOST_IN_WINDOW = 1_000_000
 SECONDS = 2.0
 """The time limit in seconds of a regular expression for one request."""
@@ -28,7 +28,7 @@ Cut = Callable[[str], tuple[str, int]]
 
 
 class Window(Struct, frozen=True, gc=False):
-    """Part of the text of a row."""
+    """Part of a row's text."""
 
     row: int
     base: int
@@ -52,7 +52,7 @@ class Matcher(Protocol):
     """Finds matches, immediately or in the background."""
 
     fault: str | None
-    """The reason why nothing more can be found, as a sentence."""
+    """The reason why nothing more can be found, as a sentence; None if the search can continue."""
 
     def cut(self, text: str) -> tuple[str, int]:
         """Return the part of text that can be searched before more of it arrives, and where the next window
@@ -63,7 +63,7 @@ class Matcher(Protocol):
         returned."""
 
     def run(self, seconds: float) -> list[Found] | None:
-        """Return the matches of each request; None if they have not been found in this time."""
+        """Return the matches of each request, or None if they have not been found in this time."""
 
     def close(self) -> None:
         """Stop a running search."""
@@ -157,7 +157,7 @@ class RegexMatcher:
         Thread(target=self._search, args=(requests,), name="regex", daemon=True).start()
 
     def run(self, seconds: float) -> list[Found] | None:
-        """Return the matches; None if they have not been found yet, or if the search has failed."""
+        """Return the matches, or None if they have not been found yet, or if the search has failed."""
         try:
             answer = self._answers.get(timeout=max(0.0, seconds))
         except Empty:

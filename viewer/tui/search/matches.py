@@ -16,10 +16,10 @@ from viewer.tui.search.matchers import Found
 
 
 class Match(Struct, frozen=True, gc=False):
-    """One match. Offsets count code points in the text of the projection."""
+    """One match. Offsets count code points in the projection's text."""
 
     number: int
-    """The message number in the input; for text outside any message, the number of the message before it."""
+    """The message number in the input; for text outside any message, the previous message's number."""
     start: int
     end: int
     row: int
@@ -46,7 +46,7 @@ class _Column:
         return len(self.rows)
 
     def before(self, row: int, start: int = 0) -> int:
-        """Return the number of matches that begin before this position."""
+        """Return the number of kept matches that begin before this position."""
         low, high = bisect_left(self.rows, row), bisect_right(self.rows, row)
         return bisect_left(self.starts, start, low, high)
 
@@ -86,7 +86,7 @@ class Matches(Sequence[Match]):
         self._rows = rows
         self._most = most
         self._find_again = find_again
-        """A function that finds the matches of a row again if they are not kept."""
+        """A function that finds a row's matches again if they are not kept."""
         self._head = _Column()
         self._tail = _Column()
 
@@ -113,7 +113,7 @@ class Matches(Sequence[Match]):
         return Match(self._rows.last_number(row), column.starts[at], column.ends[at], row)
 
     def before(self, row: int, start: int = 0) -> int:
-        """Return the number of matches that begin before this place."""
+        """Return the number of kept matches that begin before this position."""
         return self._head.before(row, start) + self._tail.before(row, start)
 
     def in_row(self, row: int) -> list[Match]:

@@ -1,4 +1,4 @@
-"""Search order: from the row of the cursor to the end, then from the top to that row."""
+"""Search order: from the cursor's row to the end, then from the top to that row."""
 
 from __future__ import annotations
 
@@ -77,7 +77,8 @@ class SearchOrder:
         return not self._queue and self._head >= self.start and self._tail >= len(self._rows)
 
     def next(self) -> int | Known | None:
-        """Return the next entry, a row or matches; None if the rows just processed have neither."""
+        """Return the next entry, a row or matches. Return None if the rows just processed have neither, or if no rows
+        are left."""
         if not self._queue:
             self._advance()
         return self._queue[0] if self._queue else None
@@ -123,7 +124,7 @@ class SearchOrder:
 
 
 def _before(entry: int | Known, row: int) -> int | Known | None:
-    """Return the part of an entry before this row."""
+    """Return the part of an entry before this row, or None if there is none."""
     if isinstance(entry, int):
         return entry if entry < row else None
     end = bisect_left(entry.rows, row)

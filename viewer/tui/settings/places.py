@@ -9,7 +9,7 @@ PROGRAM = "ocmlview"
 
 
 def config_folder() -> Path:
-    """Return the folder of the user's own files, in XDG_CONFIG_HOME or the system's default location."""
+    """Return the folder for the user's own files, in XDG_CONFIG_HOME or the system's default location."""
     import platformdirs  # 3 ms, and few commands need it
 
     return Path(platformdirs.user_config_dir(PROGRAM, appauthor=False, roaming=True))
@@ -28,7 +28,7 @@ def config_file() -> Path:
 
 
 def themes_folder() -> Path:
-    """Return the folder of the user's own themes."""
+    """Return the folder for the user's own themes."""
     return config_folder() / "themes"
 
 

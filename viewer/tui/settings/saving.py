@@ -14,12 +14,12 @@ from viewer.tui.settings.template import TEMPLATE
 
 _SETTING = re.compile(r"^theme[ \t]*:.*$", re.MULTILINE)
 _IN_COMMENT = re.compile(r"^#theme:.*$", re.MULTILINE)
-"""The place of the setting in the template."""
+"""A pattern for the setting in the template, where it is commented out."""
 
 
 def save_theme(path: Path, name: str, themes: Path) -> None:
     """Set the theme in the settings file, which is created if it does not exist. If the edited file would still not
-    select this theme, it is not changed."""
+    select this theme, change nothing and raise ViewerError."""
     shown = sanitize_line(tilde(path))
     try:
         text = path.read_text("utf-8") if path.exists() else TEMPLATE

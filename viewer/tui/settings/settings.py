@@ -22,7 +22,7 @@ class Pane(Struct, frozen=True, gc=False):
 
     is_open: bool = True
     size: int = 0
-    """The width of the outline or inspector, or the height of the problems; 0 for the default of the layout."""
+    """The width of the outline or inspector, or the height of the problems; 0 for the layout's default."""
 
 
 class Settings(Struct, frozen=True):
@@ -35,7 +35,7 @@ class Settings(Struct, frozen=True):
     inspector: Pane = Pane()
     problems: Pane = Pane(is_open=False)
     wrap: int = 88
-    """The maximum width of text in columns; 0 for the width of the pane."""
+    """The maximum width of text in columns; 0 for the pane's width."""
     markdown: bool = True
     """True to render Markdown."""
     stall_after: float = 10.0

@@ -27,7 +27,7 @@ MOST_FILES = 500
 MOST_MARKS = 200
 """How many marks to remember per file."""
 MOST_BYTES = 2 * 1024 * 1024
-"""A state file larger than this is ignored."""
+"""The maximum size of a state file in bytes. A larger one is ignored."""
 
 Number = Annotated[int, Meta(ge=1, le=2**53)]
 Key = Annotated[str, Meta(pattern="^[0-9a-f]{32}$")]
@@ -52,7 +52,7 @@ class _Saved(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True
     """True if the welcome card has been shown."""
     panes: dict[PaneName, Size] = field(default_factory=dict)
     files: dict[Key, FileState] = field(default_factory=dict)
-    """The files by the hash of their paths, in the order in which they were closed."""
+    """The files by the hash of their paths, in the order in which they were last closed."""
 
 
 class StateFile:
@@ -91,7 +91,7 @@ class StateFile:
         return {**self._saved.panes, **self._panes}
 
     def of(self, name: str) -> FileState:
-        """Return the remembered state of a file."""
+        """Return the remembered state of a file, or an empty state if there is none."""
         own = self._closed.get(name)
         if own is not None:
             return own

@@ -22,7 +22,7 @@ Change = tuple[int, int, int]
 
 
 class Edges(Struct, frozen=True):
-    """Where the pieces of a widget begin and end in a line."""
+    """Where a widget's pieces begin and end in a line."""
 
     starts: list[int]
     ends: list[int]
@@ -85,7 +85,7 @@ class FrontCompositor(Compositor):
         return pieces  # type: ignore[return-value]
 
     def _changed_pieces(self, changes: Iterable[Change]) -> dict[int, set[int]]:
-        """Return the starts of the pieces with changed cells, by line from the top."""
+        """Return where the pieces with changed cells start, by line from the top."""
         changed: dict[int, set[int]] = {}
         for y, first, end in changes:
             cuts = self.cuts[y]
@@ -129,7 +129,7 @@ class FrontScreen(Screen[Result]):
 
 
 def _edges(cuts: tuple[int, ...], part: Region, known: dict[tuple[int, ...], Edges]) -> Edges:
-    """Return where the pieces of a widget begin and end. Most lines are cut at the same columns."""
+    """Return where a widget's pieces begin and end. Most lines are cut at the same columns."""
     first, last = part.column_span
     key = (first, last, *cuts)
     if key not in known:

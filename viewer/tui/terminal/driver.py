@@ -112,7 +112,7 @@ def resilient(driver: type[Driver]) -> type[Driver]:
             self._soon(self._resume)
 
         def _soon(self, act: Callable[[], object]) -> None:
-            """Call a function in the event loop. A signal may arrive while the program holds the lock of its output,
+            """Call a function in the event loop. A signal may arrive while the program holds the lock on its output,
             and a write from the signal handler would then wait forever."""
             if self._loop is None:
                 act()

@@ -21,13 +21,13 @@ _RENAMED = {
     "plus_sign": "plus",
     "low_line": "underscore",
 }
-"""Characters whose Textual name differs from the Unicode name."""
+"""The Textual names of characters, by Unicode name, where the two differ."""
 _UNICODE = {value: key for key, value in _RENAMED.items()}
 _OTHER_WORDS = {"esc": "escape", "return": "enter", "pgup": "pageup", "pgdn": "pagedown", "del": "delete"}
 
 
 def key_name(written: str) -> str:
-    """Return the name of a key in Textual: `%` is percent_sign, `^p` and `Ctrl+P` are ctrl+p."""
+    """Return Textual's name for a key: `%` is percent_sign, `^p` and `Ctrl+P` are ctrl+p."""
     written = written.strip()
     if len(written) == 1:
         return _character_name(written)

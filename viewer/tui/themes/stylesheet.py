@@ -1,4 +1,4 @@
-"""Stylesheet that keeps what it has parsed when Textual reads its sources again for the same colors."""
+"""Stylesheet that keeps what has been parsed when Textual reads the sources again for the same colors."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from textual.css.stylesheet import Stylesheet
 
 
 class KeptStylesheet(Stylesheet):
-    """Avoids parsing all sources twice at the start, when Textual sets the colors of the theme again."""
+    """Avoids parsing all sources twice at the start, when Textual sets the theme's colors again."""
 
     def set_variables(self, variables: dict[str, str]) -> None:
-        """Set the variables of the theme. Parsed rules stay valid if the variables do not change."""
+        """Set the theme's variables. Parsed rules stay valid if the variables do not change."""
         if variables != self._variables:
             super().set_variables(variables)
 

@@ -51,7 +51,7 @@ class ThemeSwitcher:
         self._folders = folders
         self._notify = notify
         self.can_save = can_save
-        """True if the settings file belongs to the operator of the screen."""
+        """True if the settings file belongs to the screen's operator."""
         self._redraw = redraw
         self._watcher: asyncio.Task[None] | None = None
         self._apply_colors(first)
@@ -72,7 +72,7 @@ class ThemeSwitcher:
         return True
 
     def choose(self, name: str | None) -> None:
-        """Apply a theme permanently; with None, return to the theme before the preview."""
+        """Apply a theme until another one is chosen; with None, return to the theme before the preview."""
         if name is None:
             self._use(load_theme(self.wanted, self._folders))
             return
@@ -106,7 +106,7 @@ class ThemeSwitcher:
             self._notify(f"Saved the theme {choice.name} in {sanitize_line(tilde(path))}.")
 
     def watch(self) -> None:
-        """Reload one of the operator's own themes whenever its file changes."""
+        """Reload the current theme whenever one of its files changes, if it is one of the operator's own."""
         self.stop_watching()
         own = [path for path in self._files() if path.parent in self._folders]
         self._watcher = asyncio.create_task(self._reload_on_change(own[0])) if own else None
@@ -131,7 +131,7 @@ class ThemeSwitcher:
             watcher.close()
 
     def _use(self, theme: Theme) -> None:
-        """Redraw all screens in the colors of a theme."""
+        """Redraw all screens in a theme's colors."""
         self.painter.use(theme.styles)
         self._apply_colors(theme)
         self._redraw()

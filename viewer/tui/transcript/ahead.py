@@ -1,4 +1,4 @@
-"""Prefetch of a transcript pane: builds the blocks of the next pages in the direction of travel while idle."""
+"""Prefetch for a transcript pane: builds the blocks of the next pages in the scroll direction while idle."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ interval."""
 
 
 class Ahead:
-    """Builds a few blocks at a time into the cache of the pane, so the pane's limit and block maker apply.
-    The pane drops this cache when the audience changes, so no block of another audience can remain."""
+    """Builds a few blocks at a time in the pane's cache, so the pane's limit and block maker apply. The pane drops this
+    cache when the audience changes, so no block of another audience can remain."""
 
     def __init__(self, pane: Widget, blocks: Blocks) -> None:
         self._pane = pane
@@ -44,7 +44,7 @@ class Ahead:
             self._wait(FIRST_PAUSE)
 
     def missing(self) -> int | None:
-        """Return the nearest row on the next pages without a cached block; None if there is none."""
+        """Return the nearest row on the next pages without a cached block, or None if there is none."""
         if not self._step:
             return None
         room, count = PAGES * self._height, self._blocks.count

@@ -11,7 +11,7 @@ from viewer.render.blocks.sides import Maker
 KEPT_BLOCKS = 300
 
 VisibleLine = tuple[int, int, Block]
-"""A line on the screen: its row, its line in the row, and the block of the row."""
+"""A line on the screen: its row, its line in the row, and the row's block."""
 
 
 class Blocks:
@@ -40,7 +40,7 @@ class Blocks:
         return known
 
     def known(self, row: int) -> Block | None:
-        """Return the block of a row if it is cached."""
+        """Return the block of a row if it is cached, or None."""
         return self._made.get(row)
 
     def lines_from(self, row: int, line: int, height: int) -> list[VisibleLine]:
@@ -54,7 +54,7 @@ class Blocks:
         return lines[:height]
 
     def row_showing(self, number: int) -> int | None:
-        """Return the row of a message; None if this pane does not show it."""
+        """Return the row of a message, or None if this pane does not show it."""
         if self.maker is None or not self.count:
             return None
         rows = self.maker.rows
@@ -82,7 +82,7 @@ class Blocks:
             del self._made[known]
 
     def forget_message(self, number: int) -> bool:
-        """Drop the block of a message so that it is rebuilt; False if this pane does not show the message."""
+        """Drop the block of a message so that it is rebuilt. Return False if this pane does not show the message."""
         row = self.row_showing(number)
         if row is None or self.maker is None:
             return False

@@ -47,7 +47,7 @@ class Minimap:
         return min(count - 1, y * count // max(1, height)) if count else 0
 
     def piece(self, y: int, height: int, top: int, count: int, seen: float, rows: RowOrder | None = None) -> Part:
-        """Return one line of the bar. `rows` are the rows of the pane, for transcript boundaries."""
+        """Return one line of the bar. `rows` are the pane's rows, for transcript boundaries."""
         first, last = y * count / max(1, height), (y + 1) * count / max(1, height)
         if (y, height) not in self._worst_at:
             self._worst_at[y, height] = self._worst(first, last)

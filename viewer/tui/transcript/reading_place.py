@@ -9,7 +9,7 @@ from viewer.tui.transcript.scroller import Scroller
 
 
 class TextPlace(Struct, frozen=True):
-    """A place in the text of a row, which stays the same when the text is laid out again."""
+    """A place in a row's text, which stays the same when the text is laid out again."""
 
     row: int
     text: str | None
@@ -42,7 +42,7 @@ class ReadingPlace:
         return None if shown is None else TextPlace(row, block.whole_text, block.body_offset(shown.start))
 
     def restore(self, place: TextPlace | None, viewport: int) -> None:
-        """Scroll to this text, or wait until it is laid out."""
+        """Scroll to this text, or wait until it has been laid out."""
         line = None if place is None else self._line_of(place)
         if place is not None and line is not None:
             self._scroller.place(place.row, line, place.above, viewport)
@@ -51,14 +51,14 @@ class ReadingPlace:
             self._wait_for(place)
 
     def wait_for(self, row: int, offset: int, above: int) -> None:
-        """Wait until this offset of a body is laid out, then scroll to it."""
+        """Wait until this offset of a body has been laid out, then scroll to it."""
         self._wait_for(TextPlace(row, None, offset, above))
 
     def _wait_for(self, place: TextPlace | None) -> None:
         self._awaited, self._moves = place, self._scroller.moves
 
     def _line_of(self, place: TextPlace) -> int | None:
-        """Return the line of the row that now shows this text; None if the row does not show it."""
+        """Return the line of the row that now shows this text, or None if the row does not show it."""
         block = self._blocks.at(place.row) if place.row < self._blocks.count else None
         if block is None or place.text not in (None, block.whole_text) or not block.has_offset(place.offset):
             return None

@@ -106,7 +106,7 @@ class Scroller:
         return viewport - height if height < viewport else min(line, viewport // 4)
 
     def screen_line(self, row: int, line: int, viewport: int) -> int | None:
-        """Return the screen line of a line of a row; None if it is off the screen."""
+        """Return where a line of a row is on the screen, or None if it is off the screen."""
         if row < self.row:
             return None
         at = -self.line

@@ -30,7 +30,7 @@ from viewer.tui.transcript.scroller import Area, Scroller, Sideways
 from viewer.tui.transcript.selecting import selected_text, with_selection
 
 LINES_A_ROW = 1 << 20
-"""A selection numbers lines as the row times this constant, plus the line in the row."""
+"""How many line numbers a selection reserves for each row."""
 _SHOWN = (RowKind.MESSAGE, RowKind.CALL)
 """Kinds of rows that are preferred when the cursor must move to stay on the screen."""
 WHEEL = 3
@@ -265,14 +265,14 @@ class Transcript(PlainLines, can_focus=True):
 
     @property
     def shows_cursor(self) -> bool:
-        """True if this pane shows the row of the cursor itself, not just one near it."""
+        """True if this pane shows the cursor's own row, not just one near it."""
         maker = self.blocks.maker
         row = self.cursor.row(maker.rows) if maker else None
         return row is not None and maker is not None and self.cursor.is_at(maker.rows, row)
 
     @property
     def lines_of_cursor(self) -> range:
-        """The screen lines of the row of the cursor."""
+        """The screen lines of the cursor's row."""
         rows = [row for row, _, _ in self.visible_lines()]
         here = self.cursor_row
         first = rows.index(here) if here is not None and here in rows else 0
@@ -280,7 +280,7 @@ class Transcript(PlainLines, can_focus=True):
 
     @property
     def line_of_cursor(self) -> int | None:
-        """The screen line where the row of the cursor begins; None if it is off the screen."""
+        """The screen line where the cursor's row begins; None if it is off the screen."""
         row = self.cursor_row
         return None if row is None else self.scroller.screen_line(row, self.block(row).first, self.view_height)
 
@@ -394,7 +394,7 @@ class Transcript(PlainLines, can_focus=True):
         return [*segments, self.painter.segment(thumb, self._base)]
 
     def _left_of(self, y: int) -> int:
-        """Return the number of columns by which a screen line is scrolled; 0 if it is not part of a body."""
+        """Return the number of columns by which a screen line is scrolled, or 0 if it is not part of a body."""
         return self.sideways.left if self.sideways.left and self.lines.is_body(y) else 0
 
     def render_line(self, y: int) -> Strip:

@@ -48,7 +48,7 @@ class Item(Struct):
     regs: Regs
     """The spans of the record and of its holes."""
     known: Matched | None = None
-    """The match by the usual pattern, if the strict one does not match."""
+    """The match of the usual pattern; None if the record was found by a strict pattern."""
 
     def matched(self, data: bytes | bytearray) -> Matched | None:
         """Return the record as the usual pattern matches it, or None if it is not UTF-8."""

@@ -12,8 +12,6 @@ from viewer.tui.main.stick_to_end import StickToEnd, last_message
 from viewer.tui.marks import next_mark, previous_mark
 from viewer.tui.session import Changed, Session
 
-MOST_REPEATED = 1_000_000
-"""The maximum count before a key; larger counts are reduced to it."""
 LONGEST_COUNT = 4
 """The maximum number of digits of a count."""
 
@@ -179,10 +177,7 @@ class Navigator:
 
     def take_count(self) -> int:
         """Return the count and forget its digits. Return 1 if there are none."""
-        typed, self.count = self.count, ""
-        if typed:
-            self._host.clear_notice()
-        return max(1, min(int(typed), MOST_REPEATED)) if typed else 1
+        return self.typed_count() or 1
 
     # Lines and pages.
 

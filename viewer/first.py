@@ -95,7 +95,7 @@ def beginning_of(data: bytes, name: str, size: tuple[int, int], *, is_whole: boo
     is_complete = False
     for line in _lines(found.messages, found.is_whole, width):
         if line is None or len(view) == room:
-            is_complete = line is not None and not is_whole  # the title of a whole file shows more
+            is_complete = line is not None and not is_whole  # for a whole file, the first page has a fuller title
             break
         view.append(line)
     if not any(role == "said" for line in view for role, _ in line):

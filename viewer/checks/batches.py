@@ -177,7 +177,7 @@ class _Rows:
 
     def _native_objects(self) -> tuple[NDArray[np.uint8], NDArray[np.int64] | None]:
         """Return the `Native.objects` flags of the bodies (all 0 without the accelerator), and the faults in arguments.
-        The faults are None without the accelerator or declared tools, or if an instruction may declare other tools
+        The faults are None if there is no accelerator or no declared tool, or if an instruction may declare other tools
         before a call."""
         flags = np.zeros(len(self._rows), np.uint8)
         accelerator = native.load()

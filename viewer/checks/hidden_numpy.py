@@ -40,19 +40,19 @@ def find_unexplained(data: bytes, leads: Positions) -> Positions:
     return np.concatenate((places[~is_explained], leads[leads >= len(words)]))
 
 
-@lru_cache(1)  # independent of inputs, so `clear_caches` may keep it
+@lru_cache(1)  # independent of inputs, so `clear_caches` need not clear it
 def native_spellings() -> bytes:
     """Return the flags of `_spellings` for `HIDING_LEADS`, as bits."""
     return np.packbits(_spellings().reshape(256, -1)[list(HIDING_LEADS)], bitorder="little").tobytes()
 
 
-@lru_cache(1)  # independent of inputs, so `clear_caches` may keep it
+@lru_cache(1)  # independent of inputs, so `clear_caches` need not clear it
 def native_pictographs() -> bytes:
     """Return the flags from `_pictographs`, packed into bits."""
     return np.packbits(_pictographs(), bitorder="little").tobytes()
 
 
-@lru_cache(1)  # independent of inputs, so `clear_caches` may keep it
+@lru_cache(1)  # independent of inputs, so `clear_caches` need not clear it
 def _spellings() -> _Flags:
     """Return a flag for each lead byte and the low bits of the next two bytes: true if they may begin a hidden
     character."""
@@ -69,7 +69,7 @@ def _every_spelling() -> bytes:
     return np.stack(parts, axis=-1).tobytes()
 
 
-@lru_cache(1)  # independent of inputs, so `clear_caches` may keep it
+@lru_cache(1)  # independent of inputs, so `clear_caches` need not clear it
 def _pictographs() -> _Flags:
     """Return a flag for each code point: true for a pictograph that does not change the skin color of another one."""
     flags = np.zeros(_CODES, bool)

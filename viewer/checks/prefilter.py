@@ -227,7 +227,7 @@ def compile_plain(checks: Sequence[Check]) -> PlainPrefilter:
     return _compiled(tuple(checks))
 
 
-@lru_cache(4)  # independent of inputs, so `clear_caches` may keep it
+@lru_cache(4)  # independent of inputs, so `clear_caches` need not clear it
 def _compiled(checks: tuple[Check, ...]) -> PlainPrefilter:
     return PlainPrefilter(checks)
 

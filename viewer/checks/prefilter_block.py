@@ -103,7 +103,7 @@ class BlockPrefilter:
         return masks
 
 
-@lru_cache(4)  # independent of inputs, so `clear_caches` may keep it
+@lru_cache(4)  # independent of inputs, so `clear_caches` need not clear it
 def compile_block(checks: tuple[Check, ...]) -> BlockPrefilter:
     """Compile the prefilter for these checks. All documents share it."""
     return BlockPrefilter(checks)

@@ -325,7 +325,7 @@ def compile_numpy(checks: Sequence[Check]) -> NumpyPrefilter:
     return _compiled(tuple(checks))
 
 
-@lru_cache(4)  # independent of inputs, so `clear_caches` may keep it
+@lru_cache(4)  # independent of inputs, so `clear_caches` need not clear it
 def _compiled(checks: tuple[Check, ...]) -> NumpyPrefilter:
     return NumpyPrefilter(checks)
 

@@ -170,7 +170,7 @@ class _Bits(Struct, frozen=True):
     runs: dict[int, tuple[Run, ...]]
 
 
-@lru_cache(4)  # independent of inputs, so `clear_caches` may keep it
+@lru_cache(4)  # independent of inputs, so `clear_caches` need not clear it
 def _bits_of(checks: tuple[Check, ...]) -> _Bits:
     numbered = [(1 << number, check) for number, check in enumerate(checks)]
     return _Bits(

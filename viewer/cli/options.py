@@ -146,7 +146,7 @@ def redaction(command: Command) -> Command:
 
 
 def redactor_of(redact: bool) -> Redactor | None:
-    """Return a redactor with the patterns of the settings file; None without the option. Raises ViewerError if a
+    """Return a redactor with the patterns of the settings file; None without this option. Raises ViewerError if a
     pattern is invalid."""
     if not redact:
         return None

@@ -61,7 +61,7 @@ def command(
     at_time: int | None,
     times: str,
 ) -> int:
-    """Print the conversation. With -f, prints text as it arrives; with --json, each message when it closes."""
+    """Print the conversation. With -f, prints text as it arrives or, with --json, each message when it closes."""
     audience = options.audience_of(reveal, debug, strict_safe, threads)
     options.check_where(where, audience, follow)
     options.check_recording(follow, record_times)

@@ -162,8 +162,8 @@ def check_can_replay(path: str) -> None:
 
 
 def _check_merged(files: tuple[str, ...], *, compares: bool) -> None:
-    """Refuse inputs that cannot be merged: the same file twice, too many files for one letter each, folders, and
-    standard input."""
+    """Refuse inputs that cannot be merged: fewer than two files, the same file twice, more files than there are letters
+    to label them, folders, and standard input."""
     context = click.get_current_context()
     if compares or not 2 <= len(set(files)) == len(files) <= MOST_MERGED:
         raise click.UsageError(f"--merge needs 2 to {MOST_MERGED} different files, without --diff.", context)

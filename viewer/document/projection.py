@@ -424,7 +424,7 @@ class Projection(Struct, frozen=True):
         return self._vault.searcher_for(self.audience, index, rows, pattern) if pattern else None
 
     def message_at_byte(self, offset: int) -> int | None:
-        """Return the number of the message at or before this byte; None without messages, or for a safe audience."""
+        """Return the number of the message at or before this byte; None if there are none, or for a safe audience."""
         index = self._analysis.index
         if self.audience.is_safe or not len(index):
             return None

@@ -120,7 +120,7 @@ SERVER_LOG = Entry(
 )
 
 
-@lru_cache(1)  # independent of inputs, so `clear_caches` may keep it
+@lru_cache(1)  # independent of inputs, so `clear_caches` need not clear it
 def record_formats() -> list[RecordFormat]:
     """Return the tables of all record formats."""
     return [getattr(import_module(f"viewer.formats.{row.module}"), row.attribute) for row in RECORD_FORMATS]

@@ -128,7 +128,7 @@ class Plugins:
 PLUGINS = Plugins()
 
 
-@lru_cache(1)  # independent of inputs, so `clear_caches` may keep it
+@lru_cache(1)  # independent of inputs, so `clear_caches` need not clear it
 def _registered(_path: tuple[str, ...]) -> tuple[EntryPoint, ...]:
     """Return the entry points of all distributions on the module path, by name. Finding them takes milliseconds, and
     they are needed at each step of an input whose format is unknown."""

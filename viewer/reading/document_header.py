@@ -33,7 +33,7 @@ _BLOCK_LINES = (b"---", b"version", b'"version"', b"'version'")
 
 
 class DocumentHeader(Struct, frozen=True):
-    """The values and faults of a document header."""
+    """The values in a document header, and its faults."""
 
     values: dict[str, object] = field(default_factory=dict)
     version: str | None = None

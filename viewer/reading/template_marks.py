@@ -275,7 +275,7 @@ MARK = lazy_regex(
 LONGEST_MARK = max(map(len, _SPELLINGS))
 
 
-@lru_cache(1)  # independent of inputs, so `clear_caches` may keep it
+@lru_cache(1)  # independent of inputs, so `clear_caches` need not clear it
 def _beginnings() -> frozenset[bytes]:
     """Return all beginnings of marks, in lower case where case does not matter."""
     names = (*THINK_TAGS, "details")

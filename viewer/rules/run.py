@@ -1,4 +1,4 @@
-"""Rule rows for warnings about the run of an agent: errors of the run, and answers that ended early."""
+"""Rule rows for warnings about an agent's run: errors, and answers that ended early."""
 
 from __future__ import annotations
 

@@ -81,7 +81,7 @@ class HeaderColumns(Struct, frozen=True):
     """For each example, where the words start and end, and where the call ID starts and ends."""
     id_starts: Positions
     id_ends: Positions
-    """The bounds of the call ID in each frame; both are 0 without a call ID."""
+    """The bounds of the call ID in each frame; both are 0 if it has no call ID."""
 
 
 class Frames(Struct, frozen=True):

@@ -52,7 +52,7 @@ class ReadHeaders(Struct, frozen=True):
     """The position of each header in `HeaderMemo.kinds`, or IRREGULAR."""
     id_starts: Positions
     id_ends: Positions
-    """The bounds of the call ID in each header; both are 0 without a call ID."""
+    """The bounds of the call ID in each header; both are 0 if it has no call ID."""
 
 
 class _NewPlaceError(Exception):

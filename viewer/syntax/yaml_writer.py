@@ -6,8 +6,8 @@ from viewer.cache import lazy_regex
 from viewer.syntax.characters import UNSEEN
 
 _LONGEST_SIMPLE_KEY = 1000
-"""The maximum length in characters of a key without a `?`. A longer key needs one, because YAML finds other keys only
-within 1,024 characters."""
+"""The maximum length, in characters, of a key without a `?`. A longer key needs one, because YAML limits all other keys
+to 1,024 characters."""
 _PLAIN = lazy_regex(r"[\w/(](?>[^\s:]|:(?=\S)| (?=[^\s#]))*+")
 
 

@@ -48,7 +48,7 @@ class Head(Struct, frozen=True):
         return found
 
     def with_value(self, name: str, value: bytes) -> bytes:
-        """Return the raw bytes with a new value on every line of a header."""
+        """Return the raw bytes, with a new value on each line that has this header name."""
         wanted = name.lower().encode()
         made = bytearray()
         at = 0

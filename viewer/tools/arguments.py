@@ -82,7 +82,7 @@ class Schematic:
         self._steps = 0
 
     def faults(self, node: JsonNode) -> list[ArgumentFault]:
-        """Return the faults of the arguments, sorted by position. Return none if the check would take too much work."""
+        """Return the faults in the arguments, sorted by position. Return none if the check would take too much work."""
         schema = self._written.schema
         value, size = python_value(node)
         if self._whole is None or not schema or self._written.weight * size > MOST_WORK:
@@ -143,7 +143,7 @@ class Schematic:
         return []
 
     def _walk(self, schema: Schema | bool, node: JsonNode, value: object) -> Iterator[ArgumentFault]:
-        """Yield the faults of a value under a schema."""
+        """Yield the faults in a value under a schema."""
         self._steps -= 1
         if self._steps < 0 or schema is True:
             return

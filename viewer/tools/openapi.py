@@ -47,8 +47,8 @@ def tools_in(document: object, *, list_of_functions: bool = False) -> Iterator[T
 
 
 def _function(value: Mapping, document: object, named: bool) -> Tool | None:
-    """Return the tool in `{"type": "function", "function": {…}}` or in an object with a name and parameters, or
-    None."""
+    """Return the tool that an object, or its member `function`, describes, or None if it describes none. A tool needs a
+    name and, unless `named` is true, also parameters or the type `function`."""
     inner = value.get("function")
     wrapped = isinstance(inner, dict) and value.get("type", "function") == "function"
     function = inner if wrapped and isinstance(inner, dict) else value

@@ -105,7 +105,7 @@ class Action(Struct, frozen=True):
 
     @property
     def shown_key(self) -> str:
-        """The first key in printed form; empty without a key."""
+        """The first key in printed form; empty if it has no key."""
         if self.keys:
             return shown_key(self.keys[0])
         return f"y {shown_key(self.after_yank[0])}" if self.after_yank else ""

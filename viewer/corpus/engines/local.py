@@ -120,6 +120,6 @@ def begin_worker() -> None:
     """Prepare a worker. It ignores Ctrl-C, because the main process lets running batches finish."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     sys.stdin = None
-    from viewer.corpus.worker import prepare_worker  # the main process does not need the modules of a worker
+    from viewer.corpus.worker import prepare_worker  # the main process does not need a worker's modules
 
     prepare_worker()

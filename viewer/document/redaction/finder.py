@@ -18,7 +18,8 @@ from viewer.errors import ViewerError
 
 _NAME = lazy_regex(r"[a-z][a-z0-9-]{0,31}")
 _LEAST_RANDOM = 3.0
-"""The minimum entropy per character of a key that is recognized only by its name. Words and identifiers have less."""
+"""The minimum entropy, in bits per character, of a key that is recognized only by its name. Repetitive values have
+less."""
 _LEAST_MIXED = 8
 _MOST_MEMORY = 64 * 1024 * 1024
 """The memory limit in bytes for the search for all hints. RE2 clears its cache when it reaches the limit."""

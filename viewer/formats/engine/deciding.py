@@ -156,7 +156,7 @@ def outcome_paths(outcomes: Outcomes | None) -> Iterator[str]:
             yield from (test.partition("!=")[0].partition("=")[0] for test in tests)
 
 
-@lru_cache(256)  # independent of inputs, so `clear_caches` may keep it
+@lru_cache(256)  # independent of inputs, so `clear_caches` need not clear it
 def inner_names(format: RecordFormat) -> frozenset[str]:
     """Return the names of all members in which a rule of the format looks up other members. The result may also contain
     other names."""

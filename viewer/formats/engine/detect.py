@@ -68,7 +68,7 @@ class _Signatures:
         return found
 
 
-@lru_cache(8)  # independent of inputs, so `clear_caches` may keep it
+@lru_cache(8)  # independent of inputs, so `clear_caches` need not clear it
 def _signatures(formats: tuple[RecordFormat, ...]) -> _Signatures:
     return _Signatures(formats)
 

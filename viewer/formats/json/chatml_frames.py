@@ -328,7 +328,7 @@ class ChatMLFrames:
         return self._role is None or self._role.text.strip() in ("assistant", "Assistant")
 
     def _is_empty(self) -> bool:
-        """True if the message has a valid header but no text yet, which asks for a completion."""
+        """True if the message has a valid header but no text, and so is a prompt for a completion."""
         has_text = any(piece.end > piece.start for piece in self._pieces)
         return not has_text and not self._problems and self._role is not None and self._role.text.strip() in _SPEAKERS
 

@@ -42,7 +42,7 @@ class MessageLists:
         self._objects = MessageObjects(record)
         self._usage = UsageLedger(record, MESSAGE_TOKENS)
         self._is_empty = False
-        """True while the transcript has no message."""
+        """True while the current transcript has no messages yet."""
         self._rows: list[Row] = []
         """The patterns of objects whose messages all had known shapes. The most recently matched one comes first."""
         self._row_maker = self._finder.row_maker()

@@ -71,8 +71,8 @@ def _list_of(data: bytes | bytearray, at: int, names: Collection[str]) -> int:
 
 
 def _end(data: bytes | bytearray, start: int) -> int | None:
-    """Return the end of the object at an index, or None if it has no end. Unless the object is nested deeply, this is a
-    single step."""
+    """Return the end of the object at an index, or None if it has no end. A single regex match finds it, unless the
+    object is deeply nested."""
     found = _VALUE.match(data, start)
     return found.end() if found is not None else BracketCount().end(data, start)
 

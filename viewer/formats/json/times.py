@@ -34,6 +34,6 @@ def stated_time(node: JsonNode | None) -> StatedTime:
 
 
 def unreadable_time(node: JsonNode) -> list[Problem]:
-    """Return the problem of a time that cannot be parsed; none for an empty or unfinished one."""
+    """Return the problem with a time that cannot be parsed; none for an empty or unfinished one."""
     is_empty = node.kind is JsonKind.NULL or (node.kind is JsonKind.STRING and not node.text.strip())
     return [] if is_empty or not node.closed else [Problem(I_TIME_UNREADABLE, None, node.start, node.end)]

@@ -12,7 +12,7 @@ _REPRESENTED = (
     *("[{", "{'", '{"', "[(", "['", "role='", "content='", 'content="', "AIMessage", "ChatCompletion", "ModelResponse"),
     *("<function", "functools[", "ToolCall", "Message("),
 )
-"""The beginnings of objects that a program printed. They may contain calls and thoughts."""
+"""Prefixes of text that is a printed object or call rather than prose. Such text may contain calls and thoughts."""
 
 
 def exchange(

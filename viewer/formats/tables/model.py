@@ -117,7 +117,7 @@ class Outcomes(Struct, frozen=True):
 
 
 class Fault(Struct, frozen=True):
-    """A diagnostic that depends on a value in a record: an error of the run, or an answer that ended early."""
+    """A diagnostic that depends on a value in a record: an error in the run, or an answer that ended early."""
 
     path: str
     codes: Mapping[str, tuple[Rule, str | None] | None] = field(default_factory=dict)
@@ -530,7 +530,7 @@ class EventTable(Struct, frozen=True):
     wholes: tuple[str, ...] = ("text",)
     """Members of a closing event. One of them may repeat the whole text of the message."""
     errors: Mapping[str, str] = field(default_factory=dict)
-    """The reasons for errors of the run, by error code."""
+    """The reasons for errors in the run, by error code."""
     incomplete: Mapping[str, tuple[Rule, str]] = field(default_factory=dict)
     """The reports, by the reason why an answer is incomplete."""
     is_api: bool = False

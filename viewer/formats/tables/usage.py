@@ -65,7 +65,7 @@ def gemini(at: str, *, each: str = "", key: str = "") -> Tokens:
 
 
 def gemini_cli(each: str) -> Tokens:
-    """Return the rule for the token usage of Gemini CLI, in records whose IDs may repeat."""
+    """Return the rule for the token usage of Gemini CLI. If records have the same ID, only the last one counts."""
     return Tokens(
         "tokens",
         input=("input", "tool"),

@@ -1,1 +1,1 @@
-"""Replay of inputs: let their bytes arrive again, and find the times at which the bytes first arrived."""
+"""Replay of inputs: feed in their bytes again as if they were just arriving, and find out when they first arrived."""

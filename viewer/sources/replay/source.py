@@ -64,7 +64,7 @@ class ReplayedRevision:
 
     @property
     def fault(self) -> str:
-        """Always empty, because a fault of the input is at its end."""
+        """Always empty, because any fault in the input is at its end."""
         return ""
 
     def read(self, start: int, end: int) -> bytes:

@@ -225,7 +225,7 @@ class HelpScreen(Overlay[None]):
         self._is_short = is_short
         self._actions = offered(actions)
         self._wanted: str | None = None
-        """The words to search for; None without a search."""
+        """The words to search for, or None if there is no search."""
         self._help_key = by_id("help", actions).shown_key
         for action in actions:
             for key in action.keys if action.id in ("help", "leave") else ():

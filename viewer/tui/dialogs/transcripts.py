@@ -52,7 +52,7 @@ class TranscriptChoice(Struct, frozen=True):
     label: int
     """The printed number of the transcript, which counts only what this audience sees."""
     search: str = ""
-    """The search in all transcripts, to repeat in the view."""
+    """The search that narrowed the list, to be repeated in the view; empty if there was none."""
 
 
 class TranscriptsScreen(DismissOnce[TranscriptChoice | None]):

@@ -25,7 +25,7 @@ HURRY = 2
 LOOK_AGAIN_SECONDS = 0.5
 """Seconds between full redraws."""
 DRAW_AGAIN_SECONDS = 0.05
-"""Seconds between redraws of the conversation."""
+"""The minimum number of seconds between redraws of the conversation."""
 DRAW_SHARE = 10
 """The minimum time from one redraw of the conversation to the next, as a multiple of the duration of the first."""
 CHECK_SECONDS = 1.0

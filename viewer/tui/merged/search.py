@@ -44,7 +44,7 @@ class MergedSearch:
         return sorted(rows.row_at(MergedPlace(place, row)) for place, row in found)
 
     def next_row(self, here: int, step: int) -> int | None:
-        """Return the nearest row with a match in the direction of `step`, wrapping around, or None without matches."""
+        """Return the nearest row with a match in the direction of `step`, wrapping around; None if there are none."""
         rows = self.rows()
         if not rows:
             return None

@@ -133,25 +133,25 @@ class Searcher:
         self._order.resume(changed_row)
 
     def next_from(self, number: int, offset: int = 0) -> Match | None:
-        """Return the first match at or after this offset of a message, wrapping around to the first; None without
-        matches."""
+        """Return the first match at or after this offset in a message, or the first match of all; None if there
+        are none."""
         return self.next_from_row(self._rows.row_of(number), offset)
 
     def previous_from(self, number: int, offset: int = 0) -> Match | None:
-        """Return the last match before this offset of a message, wrapping around to the last; None without matches."""
+        """Return the last match before this offset in a message, or the last match of all; None if there are none."""
         return self.previous_from_row(self._rows.row_of(number), offset)
 
     def next_from_row(self, row: int, offset: int = 0) -> Match | None:
-        """Return the first match at or after this offset of a row, wrapping around to the first; None without
-        matches."""
+        """Return the first match at or after this offset in a row, or the first match of all; None if there are
+        none."""
         return self.matches[self.matches.before(row, offset) % len(self.matches)] if self.matches else None
 
     def previous_from_row(self, row: int, offset: int = 0) -> Match | None:
-        """Return the last match before this offset of a row, wrapping around to the last; None without matches."""
+        """Return the last match before this offset in a row, or the last match of all; None if there are none."""
         return self.matches[self.matches.before(row, offset) - 1] if self.matches else None
 
     def after(self, match: Match, steps: int = 1) -> Match | None:
-        """Return the match `steps` after this one (before it if negative), wrapping around; None without matches."""
+        """Return the match `steps` after this one (before it if negative), wrapping around; None if there are none."""
         if not self.matches:
             return None
         place = self.matches.before(match.row, match.start)

@@ -9,7 +9,7 @@ from viewer.tui.search.engine import LONGEST_QUERY, Query
 
 
 def fault_of_search(typed: str) -> str:
-    """Describe the fault of a typed search, such as `column 2: missing )`, without quoting it; empty if there is
+    """Describe the fault in a typed search, such as `column 2: missing )`, without quoting it; empty if there is
     none."""
     query = Query.parse(typed)
     if not query.is_pattern or not query.text:
@@ -25,8 +25,8 @@ def fault_of_search(typed: str) -> str:
 
 
 def fault_of_filter(typed: str, *, is_complete: bool) -> str:
-    """Describe the fault of a typed filter, such as `column 1: unknown field "rolle"`; empty if there is none. While it
-    is still being typed, ignore a fault at the end, because the next characters may fix it."""
+    """Describe the fault in a typed filter, such as `column 1: unknown field "rolle"`; empty if there is none. While
+    the filter is still being typed, ignore a fault at the end, because the next characters may fix it."""
     try:
         parse(typed, has_marks=True)
     except FilterError as error:

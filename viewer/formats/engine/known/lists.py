@@ -239,7 +239,7 @@ class ListShapes:
             return False
 
 
-@lru_cache(256)  # independent of inputs, so `clear_caches` may keep it
+@lru_cache(256)  # independent of inputs, so `clear_caches` need not clear it
 def _readable_lists(format: RecordFormat) -> dict[str, RecordRule]:
     """Return the rules that read the items of a list independently of everything else, by the name of the list's
     member."""

@@ -308,14 +308,14 @@ class DraftWriter:
             self._prefill = None
 
 
-@lru_cache(256)  # independent of inputs, so `clear_caches` may keep it
+@lru_cache(256)  # independent of inputs, so `clear_caches` need not clear it
 def can_be_columns(format: RecordFormat) -> bool:
     """True if messages of the format may be independent of earlier records."""
     is_plain = format.spans is None and format.hooks.renew is None
     return is_plain and not any(rule.later is not None for rule in all_rules(format.records))
 
 
-@lru_cache(256)  # independent of inputs, so `clear_caches` may keep it
+@lru_cache(256)  # independent of inputs, so `clear_caches` need not clear it
 def _repeats(format: RecordFormat) -> bool:
     """True if a record of the format may repeat text."""
     return any(rule.merge is not None and rule.merge.mode in _REPEATING for rule in all_rules(format.records))

@@ -42,7 +42,7 @@ def keep_caches() -> None:
 
 
 def clear_caches() -> None:
-    """Clear all caches, unless `keep_caches` was called. The index already contains the results that still matter."""
+    """Clear all caches, unless `keep_caches` was called. Everything that is still needed is in the index."""
     if not _KEEPING:
         for clear in _CLEARING:
             clear()

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 NARROWEST, LOWEST = 60, 20
 """The width and height of the smallest screen for a first page. On smaller screens, the app omits parts."""
 LARGEST = 400
-"""The maximum width and height in cells."""
+"""The maximum width and height, in cells, of a screen for a first page."""
 
 
 def is_sane(columns: int, lines: int) -> bool:

@@ -51,7 +51,7 @@ _TOKENS = tuple(
 """The tokens of both formats. In a hidden body, anything else with `<|` is text."""
 _LONGEST_HEADER = 512
 _LARGEST = 16 * 1024
-"""Larger bodies are not read, because the view folds them differently."""
+"""The maximum size in bytes of a body or document header that is read. The view folds larger bodies differently."""
 _MOST_BLANK = 8
 _SPECIAL = (
     *(

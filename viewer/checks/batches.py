@@ -42,10 +42,11 @@ if TYPE_CHECKING:
     from viewer.reading.grammar import TextGrammar
 
 MOST_BYTES, MOST_ROWS = 1024 * 1024, 8192
-"""The maximum bytes and rows of a batch. NumPy is slower if its per-byte results do not fit into the cache."""
+"""The maximum number of bytes and of rows in a batch. NumPy is slower if its per-byte results do not fit into the
+cache."""
 MOST_BYTES_NATIVE, MOST_ROWS_NATIVE = 4 * MOST_BYTES, 4 * MOST_ROWS
-"""The maximum bytes and rows of a batch with the accelerator. Larger batches are faster, because each NumPy operation
-on a batch has a fixed cost."""
+"""The maximum number of bytes and of rows in a batch with the accelerator. Larger batches are faster, because each
+NumPy operation on a batch has a fixed cost."""
 REASONS = ("", "wrong-type", "not-in-enum", "missing-argument", "unknown-argument")
 """Reasons for faults, indexed by the numbers that `Native.objects` returns."""
 _MOST_SPACES = 8
@@ -106,7 +107,7 @@ def _answers(checker: CheckQueue, first: int, count: int) -> NDArray[np.int64]:
 
 
 def by_kind(kinds: NDArray[np.uint32], value_of: Callable[[int], int]) -> NDArray[np.int64]:
-    """Return the value of each message, which `value_of` computes once per kind."""
+    """Return a value for each message. `value_of` computes it once per kind."""
     if not len(kinds):
         return np.zeros(0, np.int64)
     base = kinds.min()
@@ -265,7 +266,7 @@ class _Rows:
 
     def _noted(self, places: Positions) -> list[int]:
         """Return the indices of those replies, among the given ones without an ID, whose missing ID must be reported.
-        If further reports are omitted, count the replies and return an empty list."""
+        If such reports are already omitted, only count the replies, and return an empty list."""
         noted = places[self._has_code(KindCode.NOTED)[places]]
         findings = self._checker.findings
         if len(noted) and findings.omits(I_CALL_INFERRED.code):

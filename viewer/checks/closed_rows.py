@@ -171,7 +171,7 @@ class _Rows:
         kind_of = {kind: checker.plain_kind(kind) for kind in set(kinds)}
         may_be_plain = [mask & ~checker.of_plain_calls == 0 for mask in self._masks]
         signed = self._signed
-        if any(signed):  # a constraint begins with a sign
+        if any(signed):  # a constraint begins like a mark
             signs = [signed[row] for row in rows]
             places = zip(rows, may_be_plain, signs, strict=True)
             may_be_plain = [may and not (sign and self._may_have_constraint(row)) for row, may, sign in places]

@@ -46,8 +46,8 @@ class MissingArguments:
         """The declarations that were read last, with their sources. Neighboring calls share them."""
 
     def names(self, diagnostic: Diagnostic) -> str | None:
-        """Return the names of the missing arguments that a diagnostic reports, `name` for a call without a tool name,
-        or None."""
+        """Return the names of the missing arguments that a diagnostic reports, or None if there are none. For a call
+        without a tool name, return `name`."""
         if diagnostic.message is None:
             return None
         message = self._index[diagnostic.message]

@@ -59,7 +59,7 @@ _NEEDS_MESSAGES = (W_TEXT_BETWEEN, W_VERSION_UNKNOWN)
 
 _CONSTRAINT = b"<|constrain|>"
 READ_AHEAD = 64 * 1024
-"""The number of bytes that are read together. A larger piece is read separately."""
+"""The number of bytes to read at a time. A piece of more than half this size is read separately."""
 _PLAIN = re.compile(rb"[\t\n -~]*+")
 MOST_TOGETHER, MOST_TOGETHER_BYTES = 256, 256 * 1024
 """The maximum number of messages that are prefiltered together, and their approximate maximum size in bytes."""
@@ -445,7 +445,7 @@ class CheckQueue:
         self.checked_to = max(self.checked_to, messages[-1].span[1])
 
     def _skip_to(self, number: int) -> int:
-        """Skip the messages without checks up to this one; do nothing if the number is 0. Return 0."""
+        """Skip the messages up to this one, which need no checks. Do nothing if the number is 0. Always return 0."""
         if number:
             self.tools.skip_messages(self.index.turn(number))
         return 0

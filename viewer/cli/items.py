@@ -17,7 +17,7 @@ MOST_OFFERED = 200
 READ_FIRST = 1024 * 1024
 """How many bytes of a plain file to search for transcripts."""
 _PLAIN = re.compile(r"[A-Za-z0-9._@/+:-]{1,128}")
-"""Names that need no quoting in any shell."""
+"""A pattern for names that need no quoting in any shell."""
 
 
 def named_items(typed: str) -> list[str] | None:

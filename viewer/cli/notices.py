@@ -62,7 +62,7 @@ def mention(document: Document, audience: Audience) -> None:
 
 
 def mention_if_empty(document: Document) -> None:
-    """Report it if no transcript was recognized or the transcript has no messages."""
+    """Print a notice if no transcript was recognized, or if the transcript has no messages."""
     if document.unknown:
         complain(unknown_sentence(document))
     elif not document.message_count:
@@ -101,7 +101,7 @@ def unknown_sentence(document: Document, *, strict: bool = False) -> str:
 
 
 def _with_keys(keys: tuple[str, ...], lead: str, *, strict: bool) -> str:
-    """Return `lead` followed by the plain keys in quotes; empty if no key is plain, and with `strict`."""
+    """Return `lead` followed by the plain keys in quotes, or an empty string if there are none or `strict` is set."""
     plain = plain_keys(keys)
     named = ", ".join(f'"{key}"' for key in plain)
     return f"{lead} {named}" if plain and not strict else ""

@@ -351,7 +351,7 @@ def _without_plugins(context: click.Context, parameter: click.Parameter, value: 
 
 
 def known_format(context: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
-    """Return the name of a format. Raises ViewerError if there is no such format."""
+    """Return the name of a format, or None if none was given. Raises ViewerError if there is no such format."""
     if value is None or context.resilient_parsing:
         return value
     from viewer.formats import FORMATS
@@ -386,6 +386,6 @@ class Followed(Struct, frozen=True):
     stall_after: float | None = None
     """Seconds without data before an open message is reported as stalled."""
     is_finished: Callable[[], bool] | None = None
-    """Returns True if no more data will be written. Without this function, only a pipe can end."""
+    """Returns True if no more data will be written. If this is None, only a pipe can end."""
     record_times: str = ""
     """The path of the sidecar that records when bytes arrive, or an empty string."""

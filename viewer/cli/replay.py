@@ -40,7 +40,7 @@ _SLICE = 0.05
 
 
 def _number(text: str) -> float:
-    """Return the number in the text; -1 if it is not usable."""
+    """Return the number in the text, or -1 if it is not a number or not in the allowed range."""
     try:
         number = float(text)
     except ValueError:
@@ -134,7 +134,7 @@ def _open(
 
 
 class Pause:
-    """Pauses between two events."""
+    """Waits for the recorded pauses between events."""
 
     def __init__(
         self, interruption: Interruption, speed: float, idle_limit: float, sleep: Callable[[float], None] = time.sleep

@@ -29,7 +29,7 @@ _LONGEST_TITLE = 60
 
 
 def _seconds(context: click.Context, parameter: click.Parameter, value: str | None) -> float | None:
-    """Convert an age such as 7d to seconds."""
+    """Convert an age such as 7d to seconds. Return None if no age was given."""
     if value is None:
         return None
     found = _AGE.fullmatch(value)

@@ -196,7 +196,8 @@ def _reset(document: Document, output: Output) -> None:
 
 
 _SHARE = 9
-"""Pause 9 times as long as it took to print the open message, so that printing takes at most a tenth of the time."""
+"""The pause after printing the open message, as a multiple of the time that printing took. Printing then takes at most
+a tenth of the time."""
 
 
 def say_stalled(document: LiveDocument) -> None:

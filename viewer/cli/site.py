@@ -50,7 +50,7 @@ MOST_LISTED = 20
 MANIFEST = "site.json"
 """The file that identifies an existing site."""
 ALONE = 16
-"""For up to this many transcripts, one process writes all pages."""
+"""The maximum number of transcripts for which one process writes all pages."""
 _MOST_WORKERS = 8
 _TEMPORARY = ".tmp"
 _ENDINGS = {Level.SAFE: "", Level.BRIEF: ".brief", Level.DEBUG: ".DEBUG"}

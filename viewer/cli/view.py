@@ -269,8 +269,8 @@ def _open_viewer(paths: tuple[str, ...], wanted: ViewRequest) -> int:
 def _begun(
     paths: tuple[str, ...], wanted: ViewRequest, theme: str, settings: Settings, state: StateFile
 ) -> AbstractContextManager[Taken | None]:
-    """Return the context manager of the first page, or one that does nothing unless a single file is opened at its
-    start."""
+    """Return a context manager that shows the first page if a single file is opened at its start; otherwise, return one
+    that does nothing."""
     if len(paths) != 1 or wanted.follow or wanted.go_to or paths[0] == STANDARD_INPUT or state.of(paths[0]).at:
         SCREEN.release()
         return nullcontext()

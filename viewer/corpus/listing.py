@@ -101,7 +101,7 @@ class Listing:
         self._root = os.path.realpath(root) if root is not None else None
         self._output = os.path.realpath(output) if output and not is_url(output) else ""
         self.skipped = 0
-        """The number of skipped files, which judging by their names or kinds are not transcripts."""
+        """The number of files skipped because, by name or kind, they are not transcripts."""
         for place in self._places:
             if not is_url(place) and not place.startswith(MANIFEST) and not os.path.lexists(place):
                 raise ViewerError(f"no such file: {place}")

@@ -12,7 +12,7 @@ from viewer.corpus.scan import Totals
 from viewer.corpus.tables import FileState
 
 OFTEN, SELDOM, EACH_SECOND = 0.2, 30.0, 1.0
-"""Seconds between reports: on a terminal, in a log, and for a program."""
+"""The minimum number of seconds between reports: on a terminal, in a log, and for a program."""
 AVERAGED = 60.0
 """Seconds over which the rate is averaged."""
 _BAR, _SHORTEST_BAR = 29, 4

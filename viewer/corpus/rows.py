@@ -34,11 +34,12 @@ if TYPE_CHECKING:
 MOST_IN_NOISE = 20
 """The maximum number of diagnostics to keep for a file that is not a transcript."""
 NOISE = 1024 * 1024
-"""A file of unknown format with no message in its first mebibyte is not a transcript."""
+"""How many bytes of a file of unknown format to search for a message. If there is none, the file is not a
+transcript."""
 FIRST_BYTES = 64 * 1024
 BLOCKS = 48 * 1024
-"""Inputs of at least this size are read in blocks with NumPy, which a worker has imported anyway. For smaller inputs,
-NumPy calls cost more time than they save."""
+"""The minimum size in bytes of an input that is read in blocks with NumPy, which a worker has imported anyway. For
+smaller inputs, NumPy calls cost more time than they save."""
 _UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _REASONS = {errno.EACCES: "permission", errno.EPERM: "permission", errno.ENOENT: "missing", errno.ELOOP: "missing"}
 

@@ -34,7 +34,7 @@ from viewer.corpus.views import Tables, current_files, dataset_of
 from viewer.errors import ViewerError
 
 HEARTBEAT = 60.0
-"""Seconds between records of an active run."""
+"""The minimum number of seconds between two records of an active run."""
 SILENT = 600.0
 """How many seconds after its last record a run on an object store is considered dead."""
 _LOCK = ".lock"

@@ -20,9 +20,10 @@ if TYPE_CHECKING:
     from viewer.document.scanner import Scanner
 
 BIG = 1024 * 1024
-"""Inputs of at least this size use NumPy. Importing NumPy takes as long as reading this many bytes without it."""
+"""The minimum size in bytes of an input for which NumPy is always used. Importing NumPy takes as long as reading this
+many bytes without it."""
 MANY = 4096
-"""Smaller inputs with at least this many messages also use NumPy, because of their long columns."""
+"""The minimum number of messages with which a smaller input also uses NumPy, because its columns are long."""
 VARIABLE = native.BACKEND
 NAMES = ("plain", "numpy", "native")
 

@@ -274,7 +274,8 @@ class CallLines:
         return [self._ledger.call(row) for row in self._ledger.relinked[first:]]
 
     def _row(self, number: int) -> int | None:
-        """Return the ledger row of the call in a message, or None. Rows of duplicate replies are ignored."""
+        """Return the ledger row of the call in a message, or None if there is none. Rows of duplicate replies are
+        ignored."""
         for row in range(self._read, len(self._ledger)):
             if self._ledger.state(row) is not CallState.DUPLICATE:
                 self._rows.setdefault(self._ledger.call(row), row)

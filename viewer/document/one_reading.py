@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from viewer.index.one_transcript import OneTranscript
 
 WORTH_SCANNING = 16 * 1024
-"""Chunks smaller than this are left to the parser."""
+"""Chunks with fewer bytes than this are left to the parser."""
 MOST_IN_BINARY = 20
 """Reading stops after this many findings in a binary input."""
 

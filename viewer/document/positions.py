@@ -76,8 +76,8 @@ class Positions:
         return self._before(offset)[1]
 
     def _before(self, offset: int) -> tuple[int, int, bytes, int]:
-        """Return the number of lines before an offset and the start of its line, and the bytes that were read to find
-        them, with their offset."""
+        """Return the number of line ends before an offset, and the start of its line; also the bytes that were read to
+        find these, and the offset of those bytes."""
         at, lines, line_start = self._cursor
         if not at <= offset < at + BLOCK:
             block = min(offset // BLOCK, len(self._lines) - 1)
@@ -110,7 +110,7 @@ class Positions:
 
 
 def _whole_characters(data: bytes) -> int:
-    """Return the number of bytes before a partial character at the end."""
+    """Return the length of the data without a partial character at its end."""
     for back in range(1, min(4, len(data)) + 1):
         byte = data[-back]
         if byte < 0x80:

@@ -63,7 +63,7 @@ if TYPE_CHECKING:
     from viewer.document.search.block_search import BlockSearcher
 
 WORTH_SEARCHING_BLOCKS = 1024 * 1024
-"""Inputs of at least this size are searched with NumPy, in blocks of many messages."""
+"""The minimum size in bytes of an input that is searched with NumPy, in blocks of many messages."""
 
 TITLE_READ = 400
 """How many characters of a message to read for a title of 60 columns. Collapsing whitespace shortens the text."""
@@ -259,7 +259,7 @@ class Projection(Struct, frozen=True):
         return self._analysis.index.agents.start(self.transcript_number(number), thread) if thread else None
 
     def branch_of(self, number: int) -> tuple[int, int] | None:
-        """Return the first and last message of the superseded branch that contains this message, or None."""
+        """Return the first and last message of the superseded branch with this message, or None if there is none."""
         return self._analysis.index.branch_of(number)
 
     @property
@@ -322,7 +322,7 @@ class Projection(Struct, frozen=True):
         return ShownStray(transcript, stray.after, stray.span, self._vault.stray_for(self.audience, *stray.span))
 
     def message(self, number: int) -> ShownMessage | None:
-        """Return the message with this number in the input, if the audience sees it."""
+        """Return the message with this number in the input, or None if the audience does not see it."""
         message = self._analysis.index[number]
         if not self.audience.sees(message):
             return None
@@ -395,7 +395,7 @@ class Projection(Struct, frozen=True):
         return self._analysis.index.is_superseded(number)
 
     def beginning(self, number: int, length: int) -> str:
-        """Return up to `length` characters from the start of a body, if this audience sees the message."""
+        """Return up to `length` characters from the start of a body; none if this audience does not see the message."""
         message = self._analysis.index[number]
         if not self.audience.sees(message):
             return ""
@@ -431,7 +431,7 @@ class Projection(Struct, frozen=True):
         return max(1, bisect_right(range(1, len(index) + 1), offset, key=lambda number: index[number].span[0]))
 
     def message_at_line(self, line: int) -> int | None:
-        """Return the number of the message at this line of the input. For developers only."""
+        """Return the number of the message at or before this line; None if there are none, or for a safe audience."""
         index = self._analysis.index
         if self.audience.is_safe or not len(index):
             return None
@@ -445,7 +445,7 @@ class Projection(Struct, frozen=True):
         return WholeInput(self._analysis)
 
     def blocks(self, number: int) -> Iterator[str]:
-        """Yield the body of a message in blocks of about a megabyte, if this audience sees the message."""
+        """Yield the body of a message in blocks of about a megabyte. Only for an audience that sees the message."""
         return self._vault.blocks_for(self.audience, self._analysis.index[number])
 
     def raw(self, number: int) -> bytes:
@@ -737,8 +737,8 @@ def _with_id(message: Message) -> Message:
 
 
 def _shortened(message: Message, length: int) -> Message:
-    """Return the message with only as much of its body as the beginning needs. A message that the end user sees, which
-    may contain hidden parts, or a body of several pieces is returned whole."""
+    """Return the message with only the bytes of its body that the beginning needs. It is returned unchanged if the end
+    user sees it, because it may contain hidden parts, or if its body is not a single piece."""
     if is_user_safe(message) or len(message.pieces) != 1 or message.body_span is None:
         return message
     piece = message.pieces[0]
@@ -767,7 +767,7 @@ def _harmless(value: str | None) -> str | None:
 
 
 def _first_question(index: MessageIndex, transcript: int, last: int) -> int | None:
-    """Return the first user message of a transcript that the end user sees, up to `last`."""
+    """Return the first user message of a transcript, up to `last`, that the end user sees; None if there is none."""
     span = index.numbers_of_transcript(transcript)
     if span is None:
         return None

@@ -491,7 +491,7 @@ class Rows:
         return self._only == messages
 
     def is_like(self, other: Rows) -> bool:
-        """True if both cover all messages of the same reading, for the same audience and with the same folding."""
+        """True if both `Rows` cover all messages of one reading, for the same audience and with the same folding."""
         same = self._analysis is other._analysis and self._audience == other._audience
         same = same and self._folds.folding == other._folds.folding
         return same and self.is_whole and other.is_whole
@@ -583,7 +583,7 @@ class Rows:
     def _go_back(self) -> None:
         mark = self._settled
         for column in (self._kinds, self._values, self._numbers, self._labels, self._turns):
-            del column[mark.length :]  # some are empty
+            del column[mark.length :]  # columns that are not used are empty
         if mark.length:
             self._values[-1] = mark.last_value
             self._numbers[-1] = mark.last_number

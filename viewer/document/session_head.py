@@ -10,18 +10,20 @@ from viewer.errors import ViewerError
 from viewer.model.visibility import END_USER
 from viewer.sources.files import Source, open_source
 from viewer.sources.head import record_head
-from viewer.sources.sessions import HEAD, Session
+from viewer.sources.sessions import Session
 
-LONGEST_TITLE = 60
+HEAD = 64 * 1024
+"""The maximum number of bytes of a session to read for a list."""
 SMALL = 8 * 1024
-"""Sessions of up to this size are read completely, even for a list."""
+"""The maximum size in bytes of a session that is read completely, even for a list."""
 _READ_FIRST = 16 * 1024
 """The number of bytes to read first. Most sessions have their first prompt within this size. If one does not, the rest
 of the head is read."""
 _PIECE = 2 * 1024
 """How many bytes to read at a time if the next line contains no record. The size doubles after each such read."""
 _SETTLED_AFTER = 16
-"""A later record rarely makes a message visible if this many messages have already followed it."""
+"""The number of messages, already searched for a title, that are searched again, because a later record may have made
+them visible."""
 _LONGEST_READ = 2000
 _MOST_MESSAGES = 200
 
@@ -42,7 +44,7 @@ def read_head(session: Session, *, least: int = 0) -> SessionHead:
     completely.
 
     A session in a known place is read in the format of its agent. If that yields no title, the format is detected. If
-    it cannot be read, `is_readable` is False."""
+    the session cannot be read, `is_readable` is False."""
     try:
         head = _read_known(session, session.format, least) if session.format else None
         return head or _read(open_source(session.path), None, reads_all=0 < session.size <= max(SMALL, least))

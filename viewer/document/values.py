@@ -145,7 +145,7 @@ class BriefCall(Struct, frozen=True, gc=False):
 
     @property
     def taken_ms(self) -> int | None:
-        """The time from call to reply: as stated, or else as observed."""
+        """The time from call to reply: as stated, or else as observed; None if neither is known."""
         return self.latency_ms if self.latency_ms is not None else self.observed_ms
 
     @property
@@ -260,7 +260,7 @@ class ShownCall(Struct, frozen=True, gc=False):
 
     @property
     def taken_ms(self) -> int | None:
-        """The time from call to reply: as stated, or else as observed."""
+        """The time from call to reply: as stated, or else as observed; None if neither is known."""
         return self.latency_ms if self.latency_ms is not None else self.observed_ms
 
 

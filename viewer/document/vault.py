@@ -39,9 +39,9 @@ class HiddenError(Exception):
 
 
 BLOCK = 1024 * 1024
-"""A body larger than this is returned in blocks of this size."""
+"""The size in bytes of the blocks in which larger bodies are returned."""
 WHOLE_SPAN = 64 * 1024
-"""A message of up to this many bytes is read as a whole, with its header and stop token."""
+"""The maximum size in bytes of a message that is read as a whole, with its header and stop token."""
 
 Judge = Callable[[Message, bytes], bool]
 Read = Callable[[int, int], bytes]
@@ -212,7 +212,8 @@ class Vault:
             return b""
 
     def places_for(self, audience: Audience, message: Message, spans: list[Span]) -> list[Span | None]:
-        """Return the positions of input spans in the body text, for a developer who sees all of it."""
+        """Return the position in the body text of each of these input spans, for a developer who sees all of it; None
+        where it cannot be determined."""
         if audience.is_safe or not self._may_read(audience, message):
             raise HiddenError
         if self._redactor or _cut_kinds(audience, message):
@@ -265,7 +266,8 @@ class Vault:
             return ""
 
     def value_for(self, audience: Audience, diagnostic: Diagnostic) -> str | None:
-        """Return the offending value of a diagnostic, for an audience that sees everything."""
+        """Return the offending value of a diagnostic, or None if it has none, secrets are masked, or the audience does
+        not see everything."""
         self.check(audience)
         if self._redactor or not audience.reveals(Reveal.ALL):
             return None

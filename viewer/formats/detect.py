@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 HEAD = 64 * 1024
 LONG_HEAD = 1024 * 1024
-"""The head length for an input whose first 64 KB do not identify the format, such as one that begins with a long list
-of tools."""
+"""The length in bytes of the head of an input whose first 64 KB do not identify the format, such as one that begins
+with a long list of tools."""
 LEAST_SCORE = 80
 """The lowest score at which a record format is chosen."""
 
@@ -60,9 +60,9 @@ _DATA_LINE = lazy_regex(rb"^data:[ \t]*(\{[^\r\n]*)", re.MULTILINE)
 _LINES_OF_INTEGERS = lazy_regex(rb"(?:[ \t]*\d+[ \t]*(?:\r?\n\s*|$))+")
 _ROWS_OF_INTEGERS = lazy_regex(rb"(?:[ \t]*\d+(?:[ \t]+\d+)*[ \t]*(?:\r?\n\s*|$))+")
 _TOKEN_OF_MESSAGES = lazy_regex(rb"\b20000[5-8]\b")
-"""The ID of a Harmony token: `<|channel|>`, `<|start|>`, `<|end|>`, or `<|message|>`."""
+"""A pattern for the ID of a Harmony token: `<|channel|>`, `<|start|>`, `<|end|>`, or `<|message|>`."""
 _LISTS_OF_INTEGERS = lazy_regex(rb"(?:\[\s*\d+(?:\s*,\s*\d+)*\s*,?\s*\]\s*)*(?:\[\s*(?:\d+\s*,\s*)*\d*\s*)?")
-"""Whole arrays, and the start of an array that is cut off at the end of the head."""
+"""A pattern for whole arrays of integers, and for the start of an array that is cut off at the end of the head."""
 _CONTROLS = lazy_regex(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]+")
 _MAY_BE_LOG = lazy_regex(
     rb"Received request [^\n]{1,200}: prompt: |Request [^\n]{1,200} details: prompt: "
@@ -119,8 +119,8 @@ class Evidence:
         return [self._readings[text] for text in texts]
 
     def by_table(self, values: list[JsonNode]) -> Detection | None:
-        """Detect a format that is defined by a table. If the values are the same as last time, return the last
-        result."""
+        """Detect a format that is defined by a table; return None if no table fits. If the values are the same as last
+        time, return the last result."""
         before = self._ranked
         if before is None or len(before) != len(values) or any(map(is_not, before, values)):
             self._ranked, self._best = values, _by_table(values)
@@ -163,7 +163,8 @@ def _aider() -> Detection:
 
 
 def _structured(bare: bytes, evidence: Evidence) -> Detection | None:
-    """Detect JSON, lists of token IDs, or an event stream, unless a line begins with a marker of a text format."""
+    """Detect JSON, lists of token IDs, or an event stream. Return None for anything else, such as objects or events
+    with a line that begins with a marker of a text format."""
     if bare.startswith((b"{", b"[")) and not bare.startswith(b"[BOS]"):
         marker = _LINE_MARKER.search(bare)
         if marker and not bare.startswith(b"["):
@@ -194,7 +195,7 @@ def _json(bare: bytes, evidence: Evidence) -> Detection | None:
 
 
 def _by_ids(values: list[JsonNode]) -> Detection | None:
-    """Detect an object whose members are chats, each named by its ID."""
+    """Detect an object whose members are chats, each named by its ID. Return None for anything else."""
     from viewer.formats.engine.paths import is_id
 
     members = [member for member in values[0].members[:_FIRST_IDS] if is_id(member.key)] if values else []
@@ -209,14 +210,14 @@ def _holds_chat(value: JsonNode) -> bool:
 
 
 def _by_table(values: list[JsonNode]) -> Detection | None:
-    """Detect a format that is defined by a table."""
+    """Detect a format that is defined by a table. Return None if no table fits well enough."""
     from viewer.formats import record_formats
 
     return _decisive(_tables(values, record_formats()))
 
 
 def _by_plugin(values: list[JsonNode]) -> Detection | None:
-    """Detect a plug-in format. Called only if no built-in format was detected."""
+    """Detect a plug-in format, or return None if none fits. Called only if no built-in format was detected."""
     return _decisive(_tables(values, PLUGGED.tables()))
 
 
@@ -394,8 +395,8 @@ def _names_version(header: bytes) -> bool:
 
 
 def _version_of(header: bytes) -> str | None:
-    """Return the version in a header. If possible, long YAML is not parsed, because it would be parsed again whenever
-    the input grows."""
+    """Return the version in a header, or None if there is none. If possible, long YAML is not parsed, because it would
+    be parsed again whenever the input grows."""
     line = _VERSION_LINE.search(header) if len(header) > LONGEST_REMEMBERED else None
     if line:
         return line[1].decode()

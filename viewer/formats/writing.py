@@ -58,7 +58,7 @@ class Writable(Protocol):
 
     @property
     def constrained(self) -> bool:
-        """True if the type was required rather than a hint."""
+        """True if the body must have this type; False if the type is only a hint."""
 
     @property
     def usage(self) -> Usage | None:
@@ -66,7 +66,7 @@ class Writable(Protocol):
 
     @property
     def ending(self) -> str:
-        """`end`, `return`, `call`, `open`, or `implied`."""
+        """How the message ended: `end`, `return`, `call`, `open`, or `implied`."""
 
     @property
     def body(self) -> str:

@@ -274,7 +274,7 @@ class CallLedger:
         yield from (calls for number, calls in self._threads.items() if number not in (0, thread))
 
     def _known(self, call_id: str, thread: int) -> int | None:
-        """Return the newest call with this ID that a message in this thread can refer to, or None."""
+        """Return the newest call with this ID that a message in this thread can refer to, or None if there is none."""
         found = (calls.known.get(call_id) for calls in self._reachable(thread))
         return next((row for row in found if row is not None), None)
 
@@ -471,7 +471,7 @@ class CallLedger:
         return CallState.CANCELLED if state is CallState.OK and row in self._cancelled else state
 
     def _infer(self, name: str | None, reply: int, thread: int, *, with_ids: bool) -> int | None:
-        """Return the first open call of this tool before the reply, or of any tool if the reply does not name one."""
+        """Return the first open call of the tool (of any, if none is named) before the reply; None if there is none."""
         for mine in self._reachable(thread):
             calls = mine.by_tool.get(bare_tool_name(name)) if name else mine.in_order
             row = self._first_open(calls.without_id, reply) if calls else None

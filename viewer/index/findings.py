@@ -113,7 +113,7 @@ class Findings:
         self._newest.pop(_KIND_OF[rule.code, reason], None)
 
     def _is_wanted_as_spare(self, code: str, message: int) -> bool:
-        """True if the end user sees this message and may see more diagnostics of this code."""
+        """True if the end user sees this message and may see more diagnostics of this code. If so, count this one."""
         if self._is_shown is None:
             return False
         known = self._kept_shown.get(code)

@@ -15,7 +15,8 @@ LEAST_SIMILAR = 0.4
 _SAME_TOOL = 0.35
 """The weight of equal recipients in the similarity of two messages. Their words have the remaining weight."""
 _NEAR = 8
-"""Replies up to this far apart, and some up to twice as far, may have swapped places."""
+"""The distance within which two replies may have swapped places. Some replies up to twice as far apart are also
+compared."""
 MOST_WORDS = 20_000
 """The maximum number of words of a body to compare."""
 
@@ -43,7 +44,8 @@ def align(a: Side, b: Side, work: Work = lambda: None) -> list[Row]:
 
 
 def _pair_parts(a: Sequence[Part], b: Sequence[Part]) -> Iterator[tuple[Part, Part]]:
-    """Yield pairs of transcripts: first those with equal IDs in their headers, then the others in order."""
+    """Yield pairs of transcripts in the order of A: those with equal IDs in their headers belong together, and the
+    others are paired in order. An empty part replaces a missing transcript."""
     by_id = {name: part for part in b if (name := _id_of(part))}
     used = set[int]()
     partners: list[Part | None] = []

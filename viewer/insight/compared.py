@@ -198,14 +198,14 @@ class Side:
                 self.replies.setdefault(ended, begun)
 
     def item(self, position: int) -> ShownMessage | ShownStray:
-        """Return a message, read again."""
+        """Read a message again, and return it."""
         assert self._projection is not None and self._rows is not None
         found = self._projection.item(self._rows, self._row[position])
         assert not isinstance(found, HiddenRun | BriefCall)
         return found
 
     def body(self, position: int) -> str:
-        """Return the text of a message, read again."""
+        """Read the text of a message again, and return it."""
         assert self._projection is not None and self._rows is not None
         return "".join(self._projection.body_blocks(self._rows, self._row[position]))
 

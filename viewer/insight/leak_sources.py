@@ -34,12 +34,11 @@ sequence."""
 _FEW_ALONE = 8
 """The minimum number of sequences to check together. With fewer, checking each one costs less."""
 _REPEATED = 4
-"""The average number of positions per sequence from which sequences are not checked together, because few are
-isolated."""
+"""If sequences occur at least this many times on average, they are not checked together, because few are isolated."""
 _FEW = 256
 """The minimum number of sequences to join. With fewer, joining costs more than it saves."""
 _SPARE = 32
-"""When the array of keys grows, it gets spare room for one more word per this many words."""
+"""When the array of keys grows, room for one extra word is added per this many words."""
 
 _QUOTES = lazy_regex(
     r'```.*?(?:```|\Z)|"[^"\n]{2,2000}"|“[^”]{2,2000}”|«[^»]{2,2000}»|„[^“”]{2,2000}[“”]|「[^」]{2,2000}」|『[^』]{2,2000}』',
@@ -99,8 +98,8 @@ class Source(Struct, frozen=True, dict=True):
 
 
 def _announced(text: str) -> re.Match[str] | None:
-    """Return the first announcement of an answer, or None. The slow search runs only in lines in which the first colon
-    may end an announcement."""
+    """Return the first announcement of an answer, or None if there is none. The slow search runs only in lines in which
+    the first colon may end an announcement."""
     start = 0
     while colon := _COLON.search(text, start):
         at = colon.start()
@@ -128,7 +127,7 @@ def _quoted_ends(text: str) -> Iterator[Span]:
 
 
 class Passage(Struct, frozen=True):
-    """A passage of shown text that is also in a source. Spans count characters."""
+    """A passage of shown text that is also in a source. Spans are character offsets."""
 
     first: int
     """The index of the first word in the shown text."""
@@ -146,7 +145,7 @@ class _Found(Struct, frozen=True):
     at: Positions
     places: Positions
     is_hopeful: NDArray[np.bool_] | None
-    """False for sequences that are in no passage; None if all may be in one."""
+    """False for sequences that are in no passage; None if every sequence may be in one."""
 
 
 _NOTHING = _Found(np.zeros(0, np.int64), np.zeros(0, np.int64), None)

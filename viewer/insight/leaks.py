@@ -32,7 +32,7 @@ _LONGEST_FOR_WARNING = 12
 """The minimum length in words of one passage for W-LEAK, unless the answer contains a secret or reasoning-like
 wording."""
 _BLOCK = 1 << 17
-"""The number of characters to split into words in one batch."""
+"""The number of characters after which a batch of text is split into words."""
 _FULL = 40
 """The number of copied words that suffice for the full score."""
 _OFTEN = 3
@@ -114,7 +114,7 @@ class Leak(Struct, frozen=True):
 
     @property
     def code(self) -> str | None:
-        """The code of the diagnostic for the score, or None."""
+        """The code of the diagnostic for the score, or None if the score is too low for one."""
         score = self.score
         is_long = self.longest >= _LONGEST_FOR_WARNING or any(span.kind in ("secret", "meta") for span in self.spans)
         if score >= WARNING and is_long:
@@ -130,7 +130,7 @@ class Leak(Struct, frozen=True):
 
     @property
     def longest(self) -> int:
-        """The length of the longest counted passage in words, or 0."""
+        """The length of the longest counted passage in words, or 0 if there is none."""
         return int(max((span.words for span in self.counted), default=0))
 
     @property

@@ -120,8 +120,8 @@ class MergedRows:
         self.extend([0] * len(self._sources))
 
     def extend(self, changed: Sequence[int | None]) -> int:
-        """Merge the new rows. `changed` contains the first changed row of each input, or None. Return the first merged
-        row that may have changed."""
+        """Merge the new rows. `changed` contains, for each input, its first changed row, or None if it has none. Return
+        the first merged row that may have changed."""
         keep = len(self._keys)
         for source, (keys, first) in enumerate(zip(self._sources, changed, strict=True)):
             if keys is None or first is None:

@@ -152,7 +152,7 @@ class Audience(Struct, frozen=True):
 
 
 def is_listed_call(message: Message) -> bool:
-    """True if the brief level has a line for this call; anything not listed is counted as hidden."""
+    """True if the brief level has a line for this call. All other calls are counted as hidden."""
     header = message.header
     is_addressed = header.kind is Kind.CALL or header.recipient not in _NO_TOOLS
     is_call = header.role == "assistant" and is_addressed and message_kind(message) == Kind.CALL.value

@@ -108,7 +108,8 @@ def load() -> Native | None:
 
 
 def asked_level() -> str | None:
-    """Return the instruction set that the environment requests, or None. Raise `ViewerError` for an unknown one."""
+    """Return the instruction set that the environment requests, or None if it requests none. Raise `ViewerError` for an
+    unknown one."""
     wanted = os.environ.get(LEVEL) or None
     if wanted not in (None, *LEVELS):
         raise ViewerError(f"unknown level {wanted}: {LEVEL} must be {', '.join(LEVELS[:-1])}, or {LEVELS[-1]}")

@@ -16,7 +16,7 @@ from viewer.model.messages import Kind
 SECONDS = 0.05
 """The maximum CPU time of a call, in seconds."""
 LONGEST_WAIT = 2.0
-"""The maximum duration of a call, in seconds. After that, it is abandoned, no matter how busy the machine is."""
+"""The maximum duration of a call, in seconds, no matter how busy the machine is. A longer call is abandoned."""
 MOST_FAILURES = 16
 Run = tuple[Kind, int, int]
 

@@ -33,7 +33,6 @@ _EVENT_BREAK = lazy_regex(
 )
 """The bytes between the contents of two `data:` lines of a server-sent event."""
 _REFERENCE = lazy_regex(rb"&(?:lt|gt|amp|quot|#\d{1,7}|#[xX][0-9a-fA-F]{1,6});", signs=(b"&",))
-_LITERAL = b"<|literal|>"
 _END_LITERAL = b"<|endliteral|>"
 
 _HALF = "�".encode()

@@ -81,7 +81,8 @@ class TokenSet:
         self._prefixes = {spelling[:length] for spelling in spellings for length in range(1, len(spelling))}
 
     def search(self, window: Window, start: int, end: int | None = None) -> Token | None:
-        """Return the first token at or after an offset, or None. Skip tokens that are escaped with a doubled `<`."""
+        """Return the first token at or after an offset, or None if there is none. Skip tokens that are escaped with a
+        doubled `<`."""
         data, base = window.data, window.base
         position = start - base
         limit = len(data) if end is None else end - base
@@ -123,7 +124,7 @@ class Cursor:
         return bytes(window.data[self.at - window.base : end - window.base])
 
     def search(self, tokens: TokenSet, limit: int | None = None) -> Token | None:
-        """Return the first token at or after `scan`, or None."""
+        """Return the first token at or after `scan`, or None if there is none."""
         return tokens.search(self.window, self.scan, limit)
 
     def hold_back(self, tokens: TokenSet) -> None:

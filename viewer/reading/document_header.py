@@ -142,7 +142,8 @@ def _remembered(data: bytes) -> DocumentHeader:
 
 
 def start_transcript(record: Recorder, data: bytes, base: int, format: str | None = None) -> str | None:
-    """Record a transcript with this document header and the header's faults. Return its version, or None."""
+    """Record a transcript with this document header and the header's faults. Return its version, or None if it has
+    none."""
     header = read_header(data)
     record.start(base, header.version, header.model, header.values, format)
     for fault in header.faults:

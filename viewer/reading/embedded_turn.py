@@ -80,10 +80,8 @@ class Piece(Struct, frozen=True):
 
 
 def find_turn(data: bytes, *, in_json: bool) -> int | None:
-    """Return the offset of the first control token of an embedded turn, or None.
-
-    Outside JSON, a plausible header must follow, because formats that use these tokens never leave such a turn in a
-    body."""
+    """Return the offset of the first control token of an embedded turn, or None if there is no such turn. Outside JSON,
+    a plausible header must follow, because formats that use these tokens never leave such a turn in a body."""
     if b"<|channel|>" not in data and not (in_json and b"<|start|>" in data):
         return None
     turn = (_TURN if in_json else _PLAUSIBLE_TURN).search(data)

@@ -18,7 +18,7 @@ class Reader(Protocol):
         """Read the next bytes of the input."""
 
     def close(self) -> None:
-        """End the input."""
+        """Handle the end of the input."""
 
 
 class ReadOptions(Struct, frozen=True, gc=False):

@@ -35,7 +35,7 @@ _PLAUSIBLE = lazy_regex(rb"[ \t\r\n]*" + _ROLE_WORD + rb"(?![^ \t\r\n<])[ \t\r\n
 _PLAUSIBLE_CHANNEL = lazy_regex(rb"[ \t]*(?:analysis|commentary|final)(?:[ \t<][^\r\n]*)?")
 HIDING_INTENTS = frozenset({"debug", "status"})
 ITEM = re.compile(rb"<\|[A-Za-z0-9_]+\|>|<?[^ \t\r\n<]+|<")
-"""A marker or a word."""
+"""A pattern for a marker or a word."""
 
 _ATTRIBUTE = lazy_regex(rb"([A-Za-z_][A-Za-z0-9_.-]*)=(.*)", re.DOTALL)
 LONGEST_NAME = 64
@@ -191,7 +191,7 @@ class HeaderWords:
         self._finish_awaited(len(self.words) if self.rest is None else self.rest)
 
     def value(self, key: str) -> str | None:
-        """Return the value of an attribute, or None."""
+        """Return the value of an attribute, or None if the header does not have it."""
         place = self.attributes.get(key)
         return place.text if place else None
 

@@ -45,7 +45,7 @@ class Parser:
         return self._record.drain()
 
     def close(self) -> list[Event]:
-        """End the input and return the last events."""
+        """Handle the end of the input and return the last events."""
         if self._first:
             self._reader.feed(self._first)
         self._first = None

@@ -216,7 +216,7 @@ FOLDED = rb"(?:%s|%s|(?=[\s/])(?!%s)|%s)" % (_CALL_TYPE, _NAMED, _PLAIN_TAG, _SU
 attributes or its summary mention thoughts, or its tag is incomplete or has unbalanced quotes, so it is ambiguous."""
 _FOLD_MARK = rb"(?<=<)(?i:/details\s?>|details(?:%s|[\s/>]))" % FOLDED
 _HEADS = tuple(dict.fromkeys(tag[:4] for tag in THINK_TAGS))
-"""The first letters of all tag names."""
+"""The first four letters of each tag name."""
 _BRACKETED = (
     *("think", "thought", "reason", "scratch", "cot]", "inner", "chain", "analys", "reflect", "plan]", "planning"),
     *("critique", "monologue", "internal", "deliberation"),

@@ -18,13 +18,13 @@ class EventLines(Protocol):
     """Reads event lines between messages."""
 
     def try_line(self, line: bytes, offset: int, first: Callable[[], None]) -> bool:
-        """Read the line if it is an event, and return whether it is. `first` is called before anything is recorded."""
+        """Read the line if it is an event. Return True if it is one. `first` is called before anything is recorded."""
 
     def grow(self) -> None:
         """Report messages that have grown since the last call."""
 
     def close(self, at: int) -> None:
-        """End the input."""
+        """Handle the end of the input."""
 
 
 class TextReader:
@@ -67,7 +67,7 @@ class TextReader:
         window.drop(self.cursor.at if row.keeps is Keeps.FROM_START else min(self.cursor.scan, window.end))
 
     def close(self) -> None:
-        """End the input."""
+        """Handle the end of the input."""
         while True:
             row = self._states[self.state]
             state = row.step(self) or row.at_end(self)

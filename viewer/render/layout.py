@@ -19,7 +19,8 @@ LONG = 32 * 1024
 laid out in a thread."""
 
 LONG_WHILE_READ = 4 * 1024
-"""Like `LONG`, for a folded body that is still being read, because its number of lines is not known anyway."""
+"""Like `LONG`, for a folded body that is still being read. It is lower, because the final number of lines is not known
+yet anyway."""
 KEPT = 8
 """The number of cached layouts of long bodies."""
 REDONE_ROWS = 2

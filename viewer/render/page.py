@@ -244,7 +244,7 @@ class BlockMaker:
         return Block(0, [BlockLine(line), *([SPACE] if is_last else [])])
 
     def _faulty(self, row: int) -> int:
-        """Return the number of messages of a row that have problems."""
+        """Return the number of messages of a row that have errors or warnings."""
         problems = self.facts.problems.of(row) if self.facts.problems is not None else []
         return len({one.message for one in problems if one.severity != "info"})
 

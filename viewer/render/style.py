@@ -157,7 +157,7 @@ class Style(Struct, frozen=True, gc=False):
 
 
 def trusted(text: str) -> SafeText:
-    """Mark glyphs and numbers of the program as safe, because they are fixed."""
+    """Mark text as safe that comes from the program itself, such as glyphs and numbers."""
     return SafeText(text)
 
 

@@ -17,8 +17,6 @@ from viewer.render.width import between, cells, cut, wrap
 
 TITLE_WIDTH = 60
 """The maximum width of the title of a transcript, in columns."""
-ROOMY = 100
-"""The minimum width at which there is room for more words."""
 LEAST_NAME = 8
 """The minimum number of columns for the name of the file."""
 

@@ -84,12 +84,12 @@ class YamlFile:
         return kind
 
     def unknown_key(self, key: yaml.Node, known: Iterable[str]) -> MistakeError:
-        """Return a mistake for an unknown key, with a suggestion."""
+        """Return the error for an unknown key, with a suggestion."""
         name = str(key.value)
         return self.mistake(key, f"unknown key {quoted(name)}{did_you_mean(name, known)}")
 
     def mistake(self, node: yaml.Node, words: str) -> MistakeError:
-        """Return a mistake at this node."""
+        """Return the error for a mistake at this node."""
         return MistakeError(f"{self.place(node)}: {words}")
 
     def place(self, node: yaml.Node) -> str:
@@ -135,11 +135,11 @@ class PlainFile:
         return _BOOLEANS[word]
 
     def mistake(self, node: object, words: str) -> MistakeError:
-        """Return a mistake without its position."""
+        """Return the error for a mistake, without its position."""
         return MistakeError(words)
 
     def place(self, node: object) -> str:
-        """Raise a mistake, because only `YamlFile` has positions."""
+        """Raise a MistakeError, because only `YamlFile` has positions."""
         raise self.mistake(node, "")
 
 

@@ -47,7 +47,7 @@ class EndProof:
     """Proves that the end of one file can be read on its own. It keeps only the beginning and the end of the file."""
 
     def __init__(self, read: Callable[[int, int], bytes], size: int, *, is_harmony: bool) -> None:
-        """Harmony has no literal blocks, and no document headers."""
+        """With `is_harmony`, literal blocks and document headers are not searched for, because Harmony has neither."""
         self._read = read
         self._size = size
         self._is_harmony = is_harmony

@@ -51,7 +51,7 @@ class Child(AppService):
         self._sent = sent
         self._ending: asyncio.Task[None] | None = None
         self.has_ended = False
-        """True if the child ended without being asked."""
+        """True if the child ended without being asked to."""
 
     def _build_environment(self, width: int = 80, height: int = 24) -> dict[str, str]:
         return environment(os.environ, width, height)

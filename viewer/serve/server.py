@@ -61,7 +61,7 @@ class Session(Struct, eq=False):
 
 
 class Server:
-    """Serves one page and its sessions. It passes the names of served files on, but never opens these files."""
+    """Serves one page and its sessions. It passes on the names of served files, but never opens these files."""
 
     def __init__(
         self,

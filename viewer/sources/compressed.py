@@ -152,7 +152,7 @@ class Expander:
                     yield self._next()
                 except self._error as error:
                     yield from self._rescued()
-                    if "memory" in str(error).lower():  # xz and zstd mention the memory limit
+                    if "memory" in str(error).lower():  # xz and zstd mention memory if the limit was exceeded
                         self._stop(TOO_LARGE, "compressed data needs too much memory")
                     self._stop(DAMAGED, "compressed data is damaged")
 

@@ -113,6 +113,6 @@ class FileSource:
             raise self.rewritten()
 
     def rewritten(self) -> FileRewrittenError:
-        """Invalidate this source, even if the old bytes return, and return the error to raise."""
+        """Invalidate this source for good, even if the old bytes come back. Return the error to raise."""
         self._is_over = True
         return FileRewrittenError(self.name)

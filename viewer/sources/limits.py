@@ -23,7 +23,6 @@ class Limits(Struct, frozen=True, gc=False):
     max_spool: int = 4 * GB
 
 
-DEFAULTS = Limits()
 _load: Callable[[], Limits] = Limits
 
 

@@ -9,8 +9,8 @@ from viewer.sources.folder import Found, look_through
 from viewer.sources.followed_file import Clock
 
 PAUSE, LONGEST_PAUSE = 0.5, 5.0
-"""Seconds between scans. After a slow scan, the pause is longer, so scanning takes at most a tenth of the time. The
-maximum keeps one exceptionally slow scan from delaying the next by minutes."""
+"""The minimum and maximum number of seconds between scans. After a slow scan, the pause is longer, so scanning takes at
+most a tenth of the time. The maximum keeps one exceptionally slow scan from delaying the next by minutes."""
 
 
 class NewestFile:
@@ -25,7 +25,7 @@ class NewestFile:
         self._next_look = clock()
 
     def look(self) -> str | None:
-        """Scan the folder if it is time, and return the path of a newer file to follow, or None."""
+        """Scan the folder if a scan is due. Return the path of a newer file to follow, or None if there is none."""
         begun = self._clock()
         if begun < self._next_look:
             return None

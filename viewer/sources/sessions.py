@@ -18,7 +18,6 @@ from viewer.sources.files import why_read_once
 
 LIVE_SECONDS = 30
 """The number of seconds after its last change during which a session is considered live."""
-HEAD, TAIL = 64 * 1024, 4 * 1024
 FIRST_LINE = 4 * 1024
 """The number of bytes to read from the start of a file to find the working directory, which is usually named there."""
 MOST_FOLDERS = 20_000
@@ -171,7 +170,7 @@ def _sessions(place: Place, top: Path, path: str, status: os.stat_result, around
     if not path.endswith(".db"):
         yield _session(place, top, path, status, around)
         return
-    from viewer.sources.containers.databases import stored_sessions  # few agents have one
+    from viewer.sources.containers.databases import stored_sessions  # few agents have a database
 
     for stored in stored_sessions(path):
         if stored.is_main:
@@ -195,7 +194,7 @@ def _first_folder(top: Path, path: str) -> str:
 
 
 def _stated_folder(path: str) -> str | None:
-    """Return the working directory according to the first bytes of a file, or None."""
+    """Return the working directory named in the first bytes of a file, or None if they name none."""
     try:
         with open(path, "rb", buffering=0) as file:  # noqa: PTH123 (pathlib takes long for many files)
             found = _CWD.search(file.read(FIRST_LINE))

@@ -55,7 +55,7 @@ class Spool:
             data = data[written:]
 
     def _move_to_disk(self) -> None:
-        """Move the text from memory to a file. If that fails, the text stays in memory."""
+        """Move the text from memory to a file. If that fails, keep it in memory and raise OSError."""
         descriptor = _unlinked_file()
         data, at = memoryview(self._memory), 0
         try:

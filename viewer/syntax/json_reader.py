@@ -279,7 +279,7 @@ class Scanner:
 
     def _curly_end(self, start: int, end: int) -> int | None:
         """Return the start of the first closing curly quote that has no matching opening quote and is where a JSON
-        string could end."""
+        string could end, or None if there is none."""
         depth = 0
         for mark in _CURLY_MARKS.finditer(self._data, start, min(end, len(self._data))):
             depth += 1 if mark.group(1) == b"\x9c" else -1

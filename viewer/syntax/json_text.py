@@ -244,7 +244,7 @@ def is_too_deep(data: bytes) -> bool:
 
 
 def _too_deep(data: bytes) -> int | None:
-    """Return the position where the nesting becomes too deep, or None."""
+    """Return the position where the nesting becomes too deep, or None if it does not."""
     if data.count(b"[") + data.count(b"{") <= MAX_DEPTH:
         return None
     depth = 0
@@ -260,7 +260,7 @@ def _too_deep(data: bytes) -> int | None:
 
 
 def _trailing(data: bytes, base: int, end: int) -> JsonFault | None:
-    """Return a fault if anything except whitespace follows the value, or None."""
+    """Return a fault if anything except whitespace follows the value, otherwise None."""
     start = SPACE.match(data, end).end()  # type: ignore[union-attr]
     if start == len(data):
         return None

@@ -131,7 +131,7 @@ _FEW = 16
 """The number of members up to which a linear search is fast enough."""
 NO_ITEMS: list[JsonNode] = []
 NO_MEMBERS: list[JsonMember] = []
-"""Shared by all values without children; never changed."""
+"""Empty lists that are shared by all values without children, and never changed."""
 
 _CONSTANTS: dict[JsonKind, bool | None] = {JsonKind.TRUE: True, JsonKind.FALSE: False, JsonKind.NULL: None}
 

@@ -122,7 +122,7 @@ class Messages:
             yield part
 
     def close(self) -> Part | None:
-        """Handle the end of the input. Return the end of the current message if its head declared no length, or
+        """Handle the end of the input. Return the end of the current message if its head declared no length, otherwise
         None."""
         if self._state is _State.UNTIL_CLOSE:
             self._state = _State.HEAD

@@ -20,7 +20,7 @@ MOST_WAITING = 64 * 1024 * 1024
 MOST_COPIED = 128 * 1024 * 1024
 """The maximum total size, in bytes, of unfinished bodies that the writer keeps because they are not streamed."""
 PATIENCE = 10.0
-"""Seconds that the writer has to finish after the proxy has ended."""
+"""The maximum number of seconds to wait for the writer after the proxy has ended."""
 
 
 class _Copy:

@@ -101,7 +101,7 @@ def _are_words(names: list[object]) -> bool:
 
 
 def _is_word(name: object) -> bool:
-    """True for ASCII text, which every validator accepts."""
+    """True for an ASCII string. A plain schema contains no other words."""
     return isinstance(name, str) and name.isascii()
 
 

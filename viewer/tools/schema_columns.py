@@ -15,7 +15,7 @@ MOST_PARTS = 4096
 MOST_NAMES = 64
 """The maximum number of members or words of a part."""
 MOST_ALL_NAMES = 16384
-"""The approximate maximum number of names in all schemas together."""
+"""The approximate maximum number of names across all schemas."""
 _KINDS = {"object": 1, "array": 2, "string": 4, "number": 8, "integer": 16, "boolean": 32, "null": 64}
 _ANY_KIND = sum(_KINDS.values())
 

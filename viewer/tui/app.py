@@ -558,7 +558,7 @@ class ViewerApp(App[int], inherit_bindings=False):
     # Faults.
 
     def _fatal_error(self) -> None:
-        """Record where the app crashed, without any text that it showed."""
+        """Record where the app crashed, without any text that it showed, and start shutting down."""
         self.bell()
         self.crash.note(sys.exc_info()[1])
         self._close_messages_no_wait()

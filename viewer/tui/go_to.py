@@ -142,7 +142,7 @@ def _in_agent(target: Target, projection: Projection) -> int | str:
 
 def _nearest(rows: Rows, row: int) -> int | str:
     """Return the message of a row or one that it folds; otherwise the nearest message after it or, failing that, before
-    it."""
+    it. Return a sentence if there is none."""
     for near in chain(range(row, len(rows)), range(row - 1, -1, -1)):
         if rows.kind(near) is RowKind.MESSAGE:
             return rows.value(near)

@@ -306,7 +306,7 @@ class Host(Protocol):
 
     @property
     def chosen_problem(self) -> ShownDiagnostic | None:
-        """The problem under the cursor in the problem list."""
+        """The problem under the cursor in the problem list, or None if there is none."""
         ...
 
     @property

@@ -37,7 +37,7 @@ class JumpList:
         self._at = len(self._places)
 
     def back(self, here: JumpPlace) -> JumpPlace | None:
-        """Return the previous place, or None. Remember `here` so that `forward` can return to it."""
+        """Return the previous place, or None if there is none. Remember `here` so that `forward` can return to it."""
         if not self._at:
             return None
         if self._at == len(self._places):
@@ -48,7 +48,7 @@ class JumpList:
         return self._places[self._at]
 
     def forward(self, here: JumpPlace) -> JumpPlace | None:
-        """Return the next place, or None."""
+        """Return the next place, or None if there is none."""
         if self._at + 1 >= len(self._places):
             return None
         self._places[self._at] = here

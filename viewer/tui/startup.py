@@ -83,7 +83,7 @@ class Opener:
         return again.load() if again.is_part else again
 
     def is_live(self, path: str) -> bool:
-        """True if the input is followed from the beginning."""
+        """True if the input is followed as soon as it is opened."""
         return is_stream(path) or (self._follow and path != STANDARD_INPUT and not why_read_once(path))
 
     def _live(self, path: str, format: str | None = None) -> LiveDocument:

@@ -19,8 +19,8 @@ from tests.support.containers import (
     seen_and_hidden,
 )
 from viewer.checks.analysis import Analysis
-from viewer.document.session_head import SMALL, read_head
-from viewer.sources.sessions import HEAD, Surroundings, find_sessions, group_of, newest_session, places
+from viewer.document.session_head import HEAD, SMALL, read_head
+from viewer.sources.sessions import Surroundings, find_sessions, group_of, newest_session, places
 
 USER = '{"type":"user","uuid":"u%d","sessionId":"s","cwd":"%s","message":{"role":"user","content":"%s"}}\n'
 META = '{"type":"user","uuid":"u0","sessionId":"s","isMeta":true,"message":{"role":"user","content":"SECRET_META"}}\n'

@@ -15,7 +15,7 @@ from viewer.corpus.part import Outcome
 from viewer.corpus.tables import FileState
 
 MOST_ATTEMPTS = 2
-"""A single file that fails this many times is recorded as a row with its failure."""
+"""The maximum number of attempts to read a single file. After that, the file is recorded as a row with its failure."""
 SECONDS_PER_MEGABYTE = 4.0
 """The seconds that each megabyte adds to the time limit of a batch. The slowest format reads 0.65 MB/s."""
 

@@ -29,7 +29,8 @@ _COMPARISONS: dict[str, Callable[[float, float, float], bool]] = {
     "=": lambda value, low, high: low <= value <= high,
     ":": lambda value, low, high: low <= value <= high,
 }
-"""Each function compares a value with the lower and upper bounds of a term. For a number, the bounds are equal."""
+"""For each operator, a function that compares a value with the lower and upper bounds of a term. For a number, the
+bounds are equal."""
 
 
 class Facts(Struct, frozen=True):

@@ -82,8 +82,8 @@ class Filter(Struct, frozen=True):
         return None
 
     def refusal(self, audience: Audience, *, of_problems: bool = False) -> FilterError | None:
-        """Return why this audience may not use the filter, or None. With `of_problems`, the filter selects problems,
-        whose positions are printed anyway."""
+        """Return why this audience may not use the filter, or None if it may. With `of_problems`, the filter selects
+        problems, whose positions are printed anyway."""
         if of_problems and all(is_of_problems(term) for term in self.terms) and self.pattern is None:
             return None
         if of_problems and audience.is_safe:

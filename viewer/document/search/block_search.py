@@ -31,11 +31,12 @@ Marks: TypeAlias = NDArray[np.bool_]
 BLOCK = 256 * 1024
 """How many bytes to search at once: few enough that the intermediate arrays fit into a processor cache."""
 LARGEST = 4 * 1024 * 1024
-"""The largest body that is searched as bytes. A larger one is searched as text."""
+"""The maximum size of a body that is searched as bytes. A larger one is searched as text."""
 WIDEST_GAP = 128 * 1024
-"""A gap between two messages up to this size is read rather than skipped."""
+"""A gap of up to this many bytes between two messages is read rather than skipped."""
 FEWEST, MOST = 1024, 64 * 1024
-"""How many rows to plan at once: few at first, so that the first match appears soon."""
+"""The minimum and the maximum number of rows to plan at once. The first plan is small, so that the first match appears
+soon."""
 WIDEST_PLAN = 256 * 1024
 _MARK = b"<|"
 _CASE = np.uint8(0x20)

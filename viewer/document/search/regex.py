@@ -171,7 +171,7 @@ def _compiled(pattern: str, ignores_case: bool) -> Any:
     import re2  # loading it takes longer than most searches
 
     options = re2.Options()
-    options.log_errors = False  # they would appear on the screen
+    options.log_errors = False  # RE2's messages would appear on the screen
     options.case_sensitive = not ignores_case
     options.max_mem = MOST_MEMORY
     try:

@@ -71,7 +71,7 @@ class JsonDocuments:
         self.at = 0
 
     def close(self) -> None:
-        """Handle the end of the input. The remaining bytes are an unfinished document, a broken one, or nothing."""
+        """Handle the end of the input: read the remaining documents, up to the first unfinished or broken one."""
         data = bytes(self.data)
         at = self.at
         while found := _OPENER.search(data, at):

@@ -13,7 +13,8 @@ from viewer.syntax.json_lines import read_regular, whole_tree
 from viewer.syntax.json_text import JsonNode
 
 READ_WITH_CARE = 64 * 1024
-"""This many bytes at the start of an input take the slow path, because preparing the fast path would take longer."""
+"""The number of bytes at the start of an input that take the slow path, because preparing the fast path would take
+longer."""
 LONG = 1024 * 1024
 """The minimum length in bytes of a line whose value is read part by part, if possible."""
 

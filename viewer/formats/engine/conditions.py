@@ -164,9 +164,9 @@ Read = Callable[[Any], Any]
 FEWEST_DIVIDED = 3
 """Rules are split only if that saves testing at least this many of them."""
 FEWEST_STRUCTURAL = 6
-"""Rules with fewer conditions on the structure of a value are tested directly, without the cache of structures."""
+"""The minimum number of conditions on the structure of a value for which the cache of structures is used."""
 MOST_MEMBERS = 64
-"""The structure of an object with more members is not cached."""
+"""The maximum number of members of an object whose structure is cached."""
 MOST_STRUCTURES = 256
 """The maximum number of value structures to cache for one set of rules."""
 

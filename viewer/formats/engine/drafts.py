@@ -580,7 +580,8 @@ def _base(rule: RecordRule, node: JsonNode) -> Draft:
 
 
 def _typed_id(node: JsonNode, at: str) -> str | None:
-    """Return the ID at a path, in quotes if it is a string that looks like a number or begins with a quote."""
+    """Return the ID at a path, or None if there is none. A string that looks like a number or begins with a quote is
+    returned in quotes."""
     text, value = string_at(node, at), path(at).first(node)
     is_string = text is not None and value is not None and value.kind is JsonKind.STRING
     return f'"{text}"' if is_string and _LIKE_OTHERS.match(text or "") else text
@@ -611,11 +612,12 @@ class _OutcomeTest(Struct, frozen=True):
 
     at: Path
     word: str | None
-    """The word that the value must equal; None if it must only be true or nonempty."""
+    """The word that the value must equal, or must not equal if `is_unequal` is set; None if the value must only be true
+    or nonempty."""
     is_unequal: bool
 
     def value(self, node: JsonNode) -> JsonNode | None:
-        """Return the value for which the test is true, or None."""
+        """Return the value for which the test is true, or None if the test is false."""
         value = self.at.first(node)
         if value is None:
             return None

@@ -43,7 +43,7 @@ MOST_LEFT = 2
 """The maximum number of records left over at the end of a run because the record after them decides how they are
 read."""
 _MANY = 1 << 20
-"""Larger than the number of records in any run."""
+"""A number of records that no run reaches."""
 _FEW = 8
 """The lowest limit on the number of records to prepare together as columns."""
 MOST_LISTS = 32

@@ -8,7 +8,8 @@ from viewer.formats.tables.model import Recall
 from viewer.syntax.json_text import JsonKind, JsonMember, JsonNode
 
 MOST_RECALLED = 65_536
-"""The maximum number of IDs. Beyond that, the oldest ones are forgotten, so anything that refers to them is hidden."""
+"""The maximum number of IDs that are remembered for each recalled value. Beyond that, the oldest IDs are forgotten, so
+anything that refers to them is hidden."""
 CONTRADICTION = "?"
 """The value of an ID to which two records assign different values."""
 

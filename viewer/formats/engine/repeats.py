@@ -102,7 +102,8 @@ def _text(item: JsonNode) -> JsonNode | None:
 
 
 def _rest(item: JsonNode) -> object:
-    """Return the calls in a message, or None. They distinguish it from another message with the same text."""
+    """Return the calls in a message, or None if there are none. Calls distinguish a message from another one with the
+    same text."""
     calls = _calls(item)
     return calls.to_python() if calls is not None else None
 

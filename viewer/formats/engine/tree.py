@@ -40,8 +40,8 @@ class RecordTree:
         return id in self._nodes
 
     def fault(self, node: JsonNode) -> str | None:
-        """Return why the position of a record in the tree is uncertain (`cycle` or `parent-missing`), but only once;
-        usually None."""
+        """Return why the position of a record in the tree is uncertain (`cycle` or `parent-missing`). Return None if it
+        is certain, or if a fault has already been returned."""
         parent = self.parent_of(node)
         if self._is_broken or parent is None or not self._nodes:
             return None
@@ -101,8 +101,8 @@ class RecordTree:
         yield from self._leave(branch)
 
     def _place(self, parent: str | None) -> str | None:
-        """Return the ID of this record or of its nearest ancestor that has a message, or None. Attachments and notices
-        have no messages."""
+        """Return the ID of this record or of its nearest ancestor that has a message, or None if there is none.
+        Attachments and notices have no messages."""
         seen: set[str] = set()
         while parent is not None and parent in self._nodes and parent not in seen:
             node = self._nodes[parent]

@@ -314,7 +314,7 @@ class EventApplier:
 
     def _part(self, event: EventObject, kind: EventKind) -> bool:
         """Handle the start or end of a content part. The type of the part decides whether its text is shown; text in
-        this event only repeats the deltas. Return False if the part is not an object."""
+        this event only repeats the deltas. Return False if there is a part that is not an object."""
         lane = self._items.lane_of(event, kind.act, kind.family)
         part = event.get("part")
         if part is None or part.kind is not JsonKind.OBJECT:

@@ -112,7 +112,8 @@ class ConversationItems:
     def _add(
         self, event: EventObject, place: tuple[str, str], header: Header, value: JsonNode, *, label: bool = False
     ) -> int:
-        """Add a message, unless this part of the item already is one. Return its number, or 0."""
+        """Add a message, unless this part of the item already is one. Return its number, or 0 if no message was
+        added."""
         piece = Piece(value.start, value.end, Coding.LABEL) if label else piece_if_any(value)
         if piece is None or (place[0] and place in self._seen):
             return 0

@@ -75,8 +75,8 @@ class Said(Struct, frozen=True):
 
     @property
     def channel_name(self) -> str | None:
-        """The channel as written or as the phase implies it, or None if neither is given. For a value that is not a
-        string, its text or its kind."""
+        """The channel as written, or as implied by the phase; None if neither is given. A value that is not a string
+        counts by its text or its kind."""
         if self.channel is not None:
             return word_of(self.channel)
         if self.phase is None:

@@ -323,7 +323,8 @@ def _has_more(call: JsonNode) -> bool:
 
 
 def _call_type(call: JsonNode, source: Source) -> tuple[str | None, bool, list[Problem]]:
-    """Return the type of the arguments: JSON, unless the call specifies another type or its input is text."""
+    """Return the type of a call's arguments, whether that type is required, and the problems. The type is JSON, unless
+    the call specifies another one or its input is text."""
     given = call.get("content_type")
     custom = call.get("custom")
     if given is None and custom is not None and custom.kind is JsonKind.OBJECT:

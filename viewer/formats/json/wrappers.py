@@ -49,7 +49,7 @@ class MessageFinder:
         """The names of lists that contain only messages."""
         self._exchanges = (*table.requests, *table.responses)
         self._holders = frozenset((*self._lists, *self._exchanges))
-        """A wrapper must have at least one of these members."""
+        """The members of which every wrapper has at least one."""
         self._answers = (table.chosen, table.rejected)
 
     def is_wrapper(self, node: JsonNode) -> bool:

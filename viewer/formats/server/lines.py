@@ -106,7 +106,8 @@ class LogLine:
         return Logged(id, span, output=literal, how=how, finish=self._finish(literal.end)), literal.end
 
     def _of_object(self, found: re.Match[bytes]) -> tuple[Logged | None, int]:
-        """Return a request logged as an object and, with `Finish`, its result."""
+        """Return a request that was logged as an object (with its result, if the word before it is `Finish`), and the
+        index after it."""
         at = found.end()
         text = _TEXT.search(self.data, at)
         out = _OUT.search(self.data, at)
@@ -171,7 +172,7 @@ def wrapped_line(node: JsonNode, line: bytes, at: int) -> LogLine | None:
 
 
 def wrapper_of(node: JsonNode) -> JsonNode | None:
-    """Return the value of the member that contains a log line, or None."""
+    """Return the value of the member that contains a log line, or None if there is no such member."""
     return next((value for key in ("log", "message", "msg", "MESSAGE") if (value := node.get(key))), None)
 
 

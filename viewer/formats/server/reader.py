@@ -98,7 +98,7 @@ class ServerLogReader:
         self._conversation.close()
 
     def _goes_on(self) -> bool:
-        """True if the line belongs to an array that spans several lines."""
+        """True if the last line is part of an array that continues on the next line."""
         last = bytes(self._line[self._last :]).strip()
         self._last = len(self._line)
         if self._is_array:

@@ -149,7 +149,6 @@ _DSPY = RecordRule(
 
 # OpenAI evals.
 
-_SAMPLED = "data.sampled[0]|data.sampled"
 _EVALS = (
     RecordRule(
         (is_("type", "sampling"), has("data.prompt")),

@@ -88,7 +88,7 @@ _LOG = (
     RecordRule((), Kind.UNKNOWN, "assistant", "response|content|args"),
 )
 _MOST_BEFORE = 16
-"""The first answer of a prompt must be among this many logs."""
+"""How many logs of a prompt to search for its first answer."""
 _IS_TEXT = When("prompt", kind=JsonKind.STRING)
 _NO_ANSWER = tuple(is_not(f"logs[{place}].name", *_ANSWERS) for place in range(_MOST_BEFORE))
 _PROMPT = (

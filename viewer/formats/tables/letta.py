@@ -304,7 +304,7 @@ tool to send a message."""
 
 
 def _wrapped(holder: str) -> tuple[Inner, ...]:
-    """Return the places of strings in messages that may contain JSON."""
+    """Return where messages have strings that may contain JSON."""
     prefix = f"{holder}." if holder else ""
     return (
         Inner(holder, "content", (is_("message_type|role", "user_message", "user"), starts("content", *_PACKAGES))),

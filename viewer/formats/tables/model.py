@@ -45,7 +45,7 @@ class When(Struct, frozen=True):
     meaning."""
     kind: JsonKind | None = None
     present: bool | None = None
-    """Null counts as absent."""
+    """True to require a value at the path, False to require that there is none. Null counts as absent."""
     true: bool | None = None
     """True to require the value true; False to require false, null, or absence. Any other value makes the record
     unknown."""

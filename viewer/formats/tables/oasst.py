@@ -77,4 +77,4 @@ OASST = RecordFormat(
     ),
     threads=Threads("message_id", "parent_id"),
 )
-"""A message that replies to a message before the previous one starts another branch."""
+"""The table of OpenAssistant. A message that replies to a message before the previous one starts another branch."""

@@ -175,10 +175,9 @@ _EVENTS = (
 
 # A span follows one convention: the first of these that it uses.
 
-_NEW = has("attributes.gen_ai.input.messages|attributes.gen_ai.output.messages")
 _NOT_NEW = lacks("attributes.gen_ai.input.messages|attributes.gen_ai.output.messages")
 _ALL_MESSAGES = "attributes.pydantic_ai.all_messages"
-"""The conversation of an agent run, on the span of the run."""
+"""The path of the conversation of an agent run, on the span of the run."""
 _PAIRS = "attributes.gen_ai.prompt|attributes.gen_ai.completion"
 _INFERENCE = "attributes.llm.input_messages|attributes.llm.output_messages"
 _OLD_RULES = (

@@ -81,7 +81,7 @@ _OBJECT_RULES = (
     RecordRule((is_("object", "list", "conversation.items"),), each="data[]", rules=ITEM_RULES),
 )
 _TASK = "responses_create_params"
-"""The member that contains the request, in a row for or from a training environment."""
+"""The member that contains the request, in a row that a training environment reads or writes."""
 _TASK_RULES = (
     RecordRule((has("input"),), None, exchange=Exchange.REQUEST, goes_on=True),
     RecordRule((has("instructions"),), Kind.INSTRUCTION, "system", "instructions", once=True, goes_on=True),

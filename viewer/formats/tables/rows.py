@@ -113,7 +113,7 @@ def _answer(names: tuple[str, ...], conditions: tuple[When, ...], *, unused: boo
 
 
 _OTHER_PAIRS = (("problem", "solution"), ("inputs", "targets"), ("question", "attempt"))
-"""Further names of a question and its answer."""
+"""Other names of a question and its answer."""
 _COMPARED = (
     ("response_0", "response_1", "better_response_id", ("1",)),
     ("response1", "response2", "overall_preference", ("1", "2", "3")),

@@ -71,7 +71,7 @@ _LIST, _EACH = "Messages|messages", "Messages[]|messages[]"
 
 
 def _in_lists(path: str) -> str:
-    """Return the path, starting at each message of the list."""
+    """Convert a path in a message to a path in the record, for all messages of the list."""
     return "|".join(f"{each}.{path}" for each in _EACH.split("|"))
 
 

@@ -18,7 +18,7 @@ from viewer.model.messages import Kind
 from viewer.syntax.json_text import JsonKind
 
 _TEXT = "extra.display_text|mes"
-"""The text on the screen, which may be a translation of the message."""
+"""The path of the text on the screen, which may be a translation of the message."""
 _NO_OBJECTS = tuple(kind for kind in JsonKind if kind not in (JsonKind.OBJECT, JsonKind.NULL))
 _TIMES = (
     ((ends("send_date", "Z"),), "send_date"),

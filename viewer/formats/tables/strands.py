@@ -47,4 +47,4 @@ STRANDS = RecordFormat(
     ),
     usage=(anthropic("metrics.accumulated_usage"),),
 )
-"""The replacement of a redacted message is read, and the original stays hidden."""
+"""The table of Strands Agents. If a message is redacted, its replacement is read, and the original stays hidden."""

@@ -29,7 +29,8 @@ _WHOLE = {
     "This session is being continued from a previous conversation": Kind.REPLAYED,
     "[Request interrupted by user": Kind.NOTICE,
 }
-"""Prefixes of text that a program wrote completely. In early versions, a command's text follows its name."""
+"""Prefixes of text that a program wrote completely, with the kind of that text. In early versions, the text of a
+command follows its name."""
 _REFERENCED = lazy_regex(r"--- Content from referenced files ---|^Content from @[^\n]*:\s*$", re.MULTILINE)
 _END_OF_REFERENCED = lazy_regex(r"^--- End of content ---$", re.MULTILINE)
 _TYPED = ("task", "feedback", "user_message", "answer")

@@ -51,7 +51,7 @@ def read_beginning(reader: TextReader) -> State | None:
 
 
 def end_beginning(reader: TextReader) -> State | None:
-    """Make the decision of `read_beginning` at the end of the input."""
+    """At the end of the input, decide what `read_beginning` could not, and return the next state."""
     cursor = reader.cursor
     if _begins_with_event(cursor, True):
         return State.OUTSIDE

@@ -195,7 +195,8 @@ class TemplateFrame:
         return Part(self.header, self.start, at, Begins.AT_TEXT, broke_out=self.broke_out)
 
     def _counts(self, text: bytes, token: Token) -> bool:
-        """True if the mark has a meaning in this frame."""
+        """True if the mark has a meaning in this frame. A system frame that begins with a reply becomes a tool
+        frame."""
         if self._speaker in _SPOKEN:
             return True
         mark = mark_of(text, (token.start, token.end))

@@ -9,7 +9,7 @@ from viewer.reading.template_marks import MARK, mark_of
 
 
 class Sign(Struct, frozen=True):
-    """The first mark of a template."""
+    """A chat template, with the first of its marks in a text."""
 
     format: str
     mark: str

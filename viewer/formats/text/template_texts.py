@@ -13,8 +13,6 @@ from viewer.formats.json.call_text import read_calls, read_replies
 from viewer.model.messages import Kind
 from viewer.syntax.json_text import JsonKind, JsonNode, read_json
 
-LONGEST_READ = 1024 * 1024
-"""The maximum length in bytes. Longer text is not split and stays hidden."""
 _SPACE = b" \t\r\n"
 _TOOLS = b"Given the following functions, please respond with a JSON"
 _RECIPIENT = b">>>"

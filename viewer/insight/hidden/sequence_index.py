@@ -10,7 +10,7 @@ from viewer.insight.hidden.word_keys import Hashes, Positions
 
 BITS = 28
 MOST_WORDS = (1 << BITS) - 1
-"""The maximum position."""
+"""The highest position that a sequence can have."""
 MOST_PLACES = 8
 """The maximum number of positions of one sequence to take from each block."""
 _MOST_FOUND = 2 * MOST_PLACES

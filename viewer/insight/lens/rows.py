@@ -256,7 +256,7 @@ def row_table(readings: Sequence[Reading]) -> RowTable:
 
 def first_difference(readings: Sequence[Reading], chosen: str) -> Row | None:
     """Return the first row in which the chosen reader disagrees about visibility with a strict reader that accepts the
-    text, or None."""
+    text, or None if there is none."""
     plausible = [each for each in readings if each.format == chosen or each.verdict == READS]
     judged = [Reading(each.format, READS, each.messages) for each in plausible]
     apart = (block.row(place) for block in blocks(judged) for place in block.apart(Rank.VISIBILITY))
@@ -381,7 +381,7 @@ class _Columns:
 
 
 def _ranks(judges: Sequence[_Cells], count: int) -> NDArray[np.int8]:
-    """Return for each row the most serious rank in which its cells differ, or 0."""
+    """Return for each row the most serious rank in which its cells differ, or 0 if they do not differ."""
     found = np.zeros(count, np.int8)
     tests: tuple[tuple[Rank, Callable[[_Cells], Sequence[NDArray[Any]]]], ...] = (
         (Rank.LABEL, lambda each: [each.labels]),

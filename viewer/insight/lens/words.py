@@ -32,7 +32,7 @@ def _letter(message: Read) -> str:
 
 
 def sentence(row: Row, readings: Sequence[Reading]) -> str:
-    """Describe which readers show a row, and under which role."""
+    """Describe which readers show a row, under which role, and which readers hide it."""
     ways: dict[str, list[str]] = {}
     for each, cell in zip(readings, row.cells, strict=True):
         role = cell.message.shown_as if cell else ""

@@ -146,8 +146,8 @@ class Arrivals:
             self._add(end, 0, message.number, self._time(end, message.time_ms), flags)
 
     def _time(self, end: int, stated: int | None) -> int | None:
-        """Return the time at which the bytes before an offset had arrived, or the stated time if no times were
-        recorded. A record is read when its line is complete."""
+        """Return the time at which the bytes before an offset had arrived or, if no times were recorded, the stated
+        time; None if it is unknown. A record is read when its line is complete."""
         if not self.recorded:
             return stated
         stored, size = self._document.stored, self._document.size

@@ -24,7 +24,7 @@ class Cell(Struct):
     """The amount of text, from 0 to 8, relative to the fullest column."""
     is_jump: bool = False
     number: int = 0
-    """The first message that begins here; 0 for none."""
+    """The first message that begins here; 0 if there is none."""
 
 
 def lanes(timeline: Timeline, bar: Bar) -> dict[str, list[int]]:
@@ -39,7 +39,7 @@ def lanes(timeline: Timeline, bar: Bar) -> dict[str, list[int]]:
 
 
 def lane_of(header: Header) -> str:
-    """Return the name of the lane of a message: the channel of an assistant message, otherwise the role."""
+    """Return the name of a message's lane: the channel of an assistant message, otherwise the role."""
     if header.role != "assistant":
         return header.role or "unclear"
     return header.channel.value if header.channel else "unclear"

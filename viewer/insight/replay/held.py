@@ -83,8 +83,8 @@ class _Waiting:
         self.is_over = not self._pieces
 
     def look(self, offset: int, shown_end: int, now: int) -> int:
-        """Compare what has arrived with what is shown. Return how long text that has now appeared was held back, or
-        0."""
+        """Compare what has arrived with what is shown. Return how long text that has now appeared was held back, or 0
+        if none has."""
         place, delay = bisect_right(self._ends, offset), 0
         arrived = self._ends[place - 1] if place else 0
         if place < len(self._pieces) and self._pieces[place].start < offset:

@@ -108,7 +108,7 @@ class Player:
         return self._is_small
 
     def seek(self, at: int, work: Callable[[], None] = lambda: None) -> None:
-        """Let exactly this many bytes arrive."""
+        """Feed in the input until exactly this many bytes have arrived."""
         self._begin_near(at)
         self._restore()
         self._read_to(at, work)
@@ -158,7 +158,7 @@ class Player:
         return not message.pieces or message.pieces[-1].end >= end
 
     def end(self) -> None:
-        """Let all remaining bytes arrive, and then the end of the input, which ends any message that is still open."""
+        """Feed in all remaining bytes, and then the end of the input, which ends any message that is still open."""
         self.seek(self.final.size)
         self._restore()
         self.document.close()

@@ -19,7 +19,7 @@ SLOWEST, FASTEST = 0.5, 64.0
 USUAL_SPEED = 10.0
 USUAL_IDLE_LIMIT_MS = 2000
 MS_WITHOUT_CLOCK = 1000
-"""The duration of an event at normal speed if the clock never runs."""
+"""The duration of an event in milliseconds, at normal speed, if the clock never runs."""
 _UNITS = {"ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000, None: 1000}
 
 
@@ -143,7 +143,7 @@ class ReplayRequest(Struct, frozen=True):
     at: At | None = None
     """The moment to show; None for the end."""
     times: str = ""
-    """The sidecar with recorded times; empty for none."""
+    """The sidecar with recorded times; empty if there is none."""
     speed: float = USUAL_SPEED
     idle_limit_ms: int = USUAL_IDLE_LIMIT_MS
     plays: bool = False

@@ -20,7 +20,7 @@ LEAST_STALL_MS = 1000
 STALL_FACTOR = 5
 """The minimum length of a stall, as a multiple of the median pause."""
 _MOST_STEPS = 512
-"""The maximum number of points at which a message is examined for retracted text."""
+"""The approximate number of points at which a long message is examined for retracted text."""
 
 
 class Gap(Struct, frozen=True, gc=False):

@@ -147,7 +147,8 @@ class Windows:
         return array("I", [call for call, _ in links]), array("I", accumulate((reply for _, reply in links), max))
 
     def before(self, at: int, size: tuple[int, int], screens: int = 0) -> Window:
-        """Return the shortest window that ends at an offset and fills screens of this width and height, or `WHOLE`."""
+        """Return the shortest window that ends at an offset and fills screens of this width and height, or `WHOLE` if
+        there is none."""
         newest = bisect_left(self._starts, at) if self._has_windows and at >= LEAST else 0
         row = (
             self._row_above(newest, size[0], size[1] * (screens or self._screens)) if newest and len(self._rows) else 0
@@ -210,7 +211,8 @@ class Windows:
         return None
 
     def _window_near(self, part: _Part, first: int) -> Window | None:
-        """Return a window of records that begins near a message, with a turn if possible, or None."""
+        """Return a window of records that begins near a message, with a turn if possible. Return None if there is no
+        such window."""
         near = range(first, max(part.first, first - MOST_MESSAGES_BACK), -1)
         turns: list[int] = []
         others: list[int] = []
@@ -314,7 +316,7 @@ class Windows:
         return self._next_message(first)
 
     def _next_message(self, first: int) -> int | None:
-        """Return the row of the first message from this one on that the audience sees, or None."""
+        """Return the row of the first message from this one on that the audience sees, or None if there is none."""
         rows = self._rows
         later = range(rows.row_of(first), len(rows))
         return next(

@@ -11,7 +11,7 @@ from viewer.document.projection import Projection
 from viewer.syntax.json_text import JsonKind, read_json
 
 FARTHEST = 64
-"""How many messages before a sub-agent's first message to search for the call that started it."""
+"""How far back from a sub-agent's first message to search for the call that started it, in messages."""
 _READ = 2000
 """How many characters of a call's arguments to read."""
 _LONGEST = 40

@@ -20,7 +20,7 @@ from viewer.render.sanitize import SafeText
 from viewer.render.style import Line, Part, Styled, StyleRole, trusted
 
 _MOST_CHECKED = 64
-"""How many problems of a range to check when looking for one whose message has a row."""
+"""The maximum number of problems to check in a range for one whose message has a row."""
 
 
 class BlockLine(Struct, frozen=True):

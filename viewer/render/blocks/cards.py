@@ -56,7 +56,7 @@ MOST_SEARCHED = 64
 """How many messages of a folded sub-agent to search for the calls to show."""
 _LEADING_MARKS = re.compile(r"\s*(?:<\|[a-z_]{1,32}\|>\s*)+")
 _BOLD = re.compile(r"(?<!\w)\*\*(?=\S)([^*]+)(?<=\S)\*\*(?!\w)")
-"""Bold words, such as the title of a summary of thoughts."""
+"""A pattern for bold words, such as the title of a summary of thoughts."""
 _ASIDES = {
     "A": ("thought", "thought", StyleRole.ANALYSIS),
     "C": ("commentary", "commentary", StyleRole.COMMENTARY),

@@ -148,8 +148,8 @@ class SourceLines:
         return rows if most else None
 
     def _cell(self, content: str, at: int, end: int) -> tuple[int, int] | None:
-        """Return the position of the content of a cell, or None. In the source, a backslash precedes each bar in a
-        cell."""
+        """Return the position of the content of a cell, or None if it is not found. In the source, a backslash precedes
+        each bar in a cell."""
         if not content:
             return at, at
         written = content.replace("|", "\\|")

@@ -41,7 +41,8 @@ _WORD = re.compile(r'[^\s,:\[\]{}"]+')
 _TO_BRACKET = re.compile(r'[^"\[\]{}]*(?:"[^"\\]*(?:\\.[^"\\]*)*"[^"\[\]{}]*)*', re.DOTALL)
 _INNERMOST = re.compile(r"\[[^\[\]{}]*+\]|\{[^\[\]{}]*+\}")
 _MOST_NESTED = 8
-"""The maximum depth of nested containers to count. The innermost ones are removed repeatedly."""
+"""The maximum nesting depth at which values are counted by repeatedly removing the innermost containers. At greater
+depths, the values are read one by one."""
 _SHORT_ARRAY = 200
 """The maximum length of an array of plain values whose items are shown on the line of a call."""
 _ESCAPE = re.compile(r"\\u[dD][89abAB]..\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}|\\.", re.DOTALL)

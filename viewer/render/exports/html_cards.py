@@ -35,12 +35,12 @@ class Cards:
             self._problems[found.message or 0].append(found)
 
     def at(self, number: int) -> ShownCall | None:
-        """Return the call whose card is drawn at this message, or None."""
+        """Return the call whose card is drawn at this message, or None if there is none."""
         call = next((call for call in self._calls_of(number) if call.call == number), None)
         return call if call is not None and not self._projection.headline(number).visible else None
 
     def holding(self, number: int) -> ShownCall | None:
-        """Return the call whose card contains this message as the reply, or None."""
+        """Return the call whose card contains this message as the reply, or None if there is none."""
         for call in self._calls_of(number):
             if call.reply == number and call.call and self._holds(call, call.call, number):
                 return call
@@ -51,7 +51,7 @@ class Cards:
         return is_shown and begin != number and self.at(begin) == call and self.at(number) is None
 
     def reply(self, call: ShownCall) -> ShownMessage | None:
-        """Return the reply that is drawn in the card of this call, or None."""
+        """Return the reply that is drawn in the card of this call, or None if there is none."""
         held = self.holding(call.reply) if call.reply else None
         return self._projection.message(call.reply) if call.reply and held == call else None
 

@@ -46,7 +46,8 @@ def counts_words(rows: Rows, audience: Audience) -> str:
 
 
 def absent_words(count: int, audience: Audience) -> str:
-    """Return a count such as `21 hidden`. If everything is revealed, only other threads are omitted."""
+    """Return a count such as `21 hidden` or, if everything is revealed, `21 in other threads`, because then nothing
+    else is omitted."""
     return f"{count:,} {'in other threads' if audience.reveals(Reveal.ALL) else 'hidden'}"
 
 

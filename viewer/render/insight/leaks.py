@@ -129,7 +129,8 @@ def _spans(found: LeakPlaces) -> Iterator[dict[str, object]]:
 
 
 def source_place(everything: Projection, span: LeakSpan) -> Span | None:
-    """Return the position of a passage's source in the input; None if it has JSON escapes or is in several pieces."""
+    """Return the position of a passage's source in the input. Return None if there is no source, or if it has JSON
+    escapes or is in several pieces."""
     if span.source is None or span.source_span is None:
         return None
     message = everything.message(span.source.message)

@@ -23,7 +23,7 @@ from viewer.sources.containers.parts import (
 )
 
 MOST_LOOKED_AT = 64
-"""The number of names in a folder to read when deciding whether it is a conversation."""
+"""The maximum number of names to read when deciding whether a folder is a conversation."""
 _EVENT = re.compile(r"event-([0-9]{1,12})(?:-[A-Za-z0-9_-]{1,64})?\.json")
 _JSON = re.compile(r"([A-Za-z0-9_-]{1,128})\.json")
 _ID = re.compile(r"[A-Za-z0-9_-]{1,128}")

@@ -1,4 +1,4 @@
-"""`ReplayedSource`: an input that has already been read arrives again, up to any byte, as if it were just being
+"""`ReplayedSource`: an input that has already been read, fed in again up to any byte, as if it were just being
 written."""
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ class ReplayedRevision:
         return self._source.read_again(start, min(end, self.size))
 
     def add(self, data: bytes, *, ends: bool = False) -> bytes:
-        """Count the next bytes as arrived and return them."""
+        """Count the next bytes as arrived, and return them."""
         self.size += len(data)
         return data
 
@@ -104,11 +104,11 @@ class ReplayedSource:
         return self._released
 
     def release(self, end: int) -> None:
-        """Let the bytes before this offset arrive."""
+        """Release the bytes before this offset. The next polls return them."""
         self._released = max(self._released, min(end, self._source.size))
 
     def poll(self) -> list[Change]:
-        """Let the next released bytes arrive, and return them as a change, if there are any."""
+        """Count the next released bytes as arrived. Return them as a change, if there are any."""
         start = self.size
         data = self._source.read(start, min(self._released, start + TURN)) if start < self._released else b""
         return [Grew(self.generation.add(data))] if data else []

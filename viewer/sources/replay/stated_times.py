@@ -15,7 +15,8 @@ _DATA = b"data:"
 
 
 def times_of_lines(read: Callable[[int, int], bytes], offsets: Sequence[int], size: int) -> Iterator[int | None]:
-    """Yield the times of the lines with these ascending offsets, in milliseconds since 1970.
+    """Yield the times of the lines with these ascending offsets, in milliseconds since 1970; None for a line without a
+    time.
 
     Safety: lines of any length are read. If there were a limit, the time of a shown part would depend on the length of
     a hidden part in the same line."""

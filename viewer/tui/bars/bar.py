@@ -15,9 +15,6 @@ from viewer.tui.bars.spots import Spot
 from viewer.tui.panes.plain_lines import PlainLines
 from viewer.tui.terminal.paint import Painter
 
-ROOMY = 100
-"""The minimum width at which bars use complete words."""
-
 
 class ActionChosen(Message):
     """A part with an action was clicked."""

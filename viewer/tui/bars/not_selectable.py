@@ -7,7 +7,7 @@ from textual.widget import Widget
 
 
 class NotSelectable(Widget, can_focus=False):
-    """Not selectable. Otherwise "select all" copies the widget's class name."""
+    """Base class for widgets that cannot be selected. Otherwise, "select all" would copy the widget's class name."""
 
     ALLOW_SELECT = False
 

@@ -76,7 +76,7 @@ class ProblemLines:
         return len(self.problems) + (self._pending is not None)
 
     def at(self, row: int) -> ShownDiagnostic | None:
-        """Return the diagnostic of a row, or None for the open message."""
+        """Return the diagnostic of a row. Return None for the open message, or if there is no such row."""
         return self.problems[row] if 0 <= row < len(self.problems) else None
 
     def of(self, number: int) -> list[ShownDiagnostic]:

@@ -107,7 +107,7 @@ class Problems(Vertical, EvenLines):
 
     @property
     def chosen_problem(self) -> ShownDiagnostic | None:
-        """The diagnostic under the cursor."""
+        """The diagnostic under the cursor, or None if there is none."""
         return self._lines.at(self.list.cursor) if self._lines is not None else None
 
     @property

@@ -26,7 +26,7 @@ _NUMBER, _ROLE = 8, 12
 
 
 class MarksScreen(Overlay[int | None]):
-    """List of marks; returns the number of a message, or None."""
+    """List of marks; returns the number of the chosen message, or None."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter,l", "choose", show=False),

@@ -161,7 +161,7 @@ class Catalog:
         return sum(isinstance(each, Entry) for each in self.rows[: row + 1])
 
     def paths(self) -> tuple[str, ...]:
-        """Return all files that can be opened, in list order."""
+        """Return the paths of all files that can be opened, in list order."""
         return tuple(entry.path for entry in self.entries if not entry.reason)
 
     # Changes.
@@ -177,7 +177,7 @@ class Catalog:
         self.arrange()
 
     def search_for(self, typed: str) -> None:
-        """Show only files with matches in text that the audience sees. An empty text ends the search."""
+        """Show only files with matches in text that the audience sees. Empty text ends the search."""
         query = Query.parse(typed)
         self.search = Search(typed, query) if query.text else None
         self._hits.clear()

@@ -149,7 +149,7 @@ class SessionListing:
         self._find = find
 
     def list_some(self, budget_seconds: float) -> bool:
-        """Find all sessions, without reading them as transcripts."""
+        """Find all sessions in one step, without reading them as transcripts. Return False, because none remain."""
         if not self.is_listed:
             self.entries = [self._entry(session) for session in self._find(self._around)]
             self.is_listed = True

@@ -109,7 +109,7 @@ class LiveSources:
             is_busy = False
             for path, source in list(self._without_screen.items()):
                 if source.live.needs_backend:
-                    await asyncio.to_thread(load_backend)  # slow, because of an import
+                    await asyncio.to_thread(load_backend)  # slow, because it imports modules
                 if self._without_screen.get(path) is not source:  # a screen has taken it over
                     continue
                 if source.live.needs_backend:

@@ -16,7 +16,8 @@ SECONDS_OF_TITLES = 0.05
 GROWTH = 1.25
 """The factor by which the listing must grow before the rows are arranged again."""
 RESTS, MOST_SECONDS_OF_REST = 10, 60.0
-"""The wait before work on all files is repeated: a multiple of the time that it took, and the maximum in seconds."""
+"""The pause before work on all files is repeated: a multiple of the time that the work took, and the maximum in
+seconds."""
 
 
 class NotWantedError(Exception):

@@ -107,7 +107,7 @@ class ReplayScreen(WorkScreen):
         self._timer: Timer | None = None
         self._ticked_at = 0.0
         self._waited_ms = 0.0
-        """How much of the pause before the next event has passed."""
+        """How many milliseconds of the pause before the next event have been played."""
 
     def compose(self) -> ComposeResult:
         """Yield a title, the conversation, the bar, and the keys."""
@@ -168,7 +168,7 @@ class ReplayScreen(WorkScreen):
 
     @property
     def is_working(self) -> bool:
-        """Also true while the input is being read up to the requested event."""
+        """True while a background task computes the replay, or reads the input up to the requested event."""
         return super().is_working or self._is_behind
 
     @property
@@ -261,7 +261,7 @@ class ReplayScreen(WorkScreen):
         self._refresh_title()
 
     def action_go(self) -> None:
-        """Close the screen and go to the last message at this moment in the transcript."""
+        """Close the screen and, in the transcript, go to the last message at this moment."""
         has_event = self._timeline is not None and 0 <= self._wanted < len(self._timeline)
         self.dismiss(self._timeline.number(self._wanted) if self._timeline and has_event else None)
 
@@ -297,7 +297,7 @@ class ReplayScreen(WorkScreen):
         self.heading.refresh()
 
     def kind_of_input(self) -> str:
-        """Name the format."""
+        """Return the title of the format; empty until the input has been read."""
         return FORMATS.title(self._player.final.detection.format) if self._player else ""
 
     def moment(self) -> str:

@@ -55,5 +55,6 @@ class ReplayBar:
         )
 
     def _letter(self, number: int) -> str:
-        """Return the first letter of the role of the message that begins in a cell, or a space if none begins there."""
+        """Return the letter for the role of the message that begins in a cell: `?` for an unknown role, or a space if
+        no message begins there."""
         return _LETTERS.get(self._timeline.arrivals.index.role(number), "?") if number else " "

@@ -30,8 +30,8 @@ class CopyController:
         self._host.notify(f"{self._host.key_of('yank')} copies: {choices}", aside=f"{cancel} cancels")
 
     def finish_yank(self, key: str) -> str | None:
-        """End the wait for a key, and return the ID of the action that it selects. If it selects none, show the
-        possible keys, and return None."""
+        """End the wait for a key, and return the ID of the action that it selects. If it selects none, return None and,
+        unless it is escape, show the possible keys."""
         self.pending_yank = False
         action = after_yank().get(key)
         if action is None and key != "escape":

@@ -19,7 +19,7 @@ from viewer.tui.session import Session
 
 SLICE_SECONDS = 0.008
 NOTICE_SECONDS = 0.2
-"""Seconds between progress reports."""
+"""The minimum number of seconds between progress reports."""
 _ENDINGS = ", ".join(exporter.ending for exporter in EXPORTERS.values())
 
 

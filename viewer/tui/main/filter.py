@@ -19,7 +19,7 @@ from viewer.tui.session import Changed, Session
 
 SLICE_SECONDS = 0.01
 NOTE_SECONDS = 0.2
-"""Seconds between progress updates, each of which causes a redraw."""
+"""The minimum number of seconds between progress updates, each of which causes a redraw."""
 _ACTIONS = {
     "analysis": "analysis", "commentary": "commentary", "tool": "tools", "system": "system", "developer": "system",
 }  # fmt: skip

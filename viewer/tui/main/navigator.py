@@ -81,7 +81,7 @@ class Navigator:
 
     @property
     def cursor(self) -> Cursor:
-        """The cursor; while it is unset, the first visible message."""
+        """The cursor or, while it is unset, a cursor on the first visible message or stray text."""
         if not len(self._session.rows):
             return NOWHERE
         known = self._host.viewport.cursor
@@ -240,7 +240,7 @@ class Navigator:
         return self._end == self.standing
 
     def stop_waiting(self) -> None:
-        """Do not go to the end once it has been read."""
+        """Cancel a jump to the end that waits until the end has been read."""
         self._end = _NOT_AT_END
 
     # Messages, turns, transcripts.

@@ -35,7 +35,7 @@ from viewer.tui.settings.settings import Settings
 from viewer.tui.terminal.paint import forget_widths
 
 MOST_MARKED = 10_000
-"""The maximum number of rows with matches on the minimap."""
+"""The approximate maximum number of rows with matches to mark on the minimap."""
 
 
 class Presenter:
@@ -235,7 +235,7 @@ class Presenter:
         self._host.redraw(Changed.FOCUS)
 
     def _draw_minimap(self) -> None:
-        """Draw errors, warnings, matches, and bookmarks next to the scrollbar."""
+        """Draw errors, warnings, matches, and bookmarks in the scrollbar."""
         rows = self._session.rows
         marks = [(rows.row_of(number), StyleRole.BOOKMARK) for number in self._session.marks]
         if self._search.searcher:

@@ -23,7 +23,7 @@ READ_FIRST = 12 * 1024
 HURRY = 2
 """How many steps to read in one slice while the operator waits for the end."""
 LOOK_AGAIN_SECONDS = 0.5
-"""Seconds between full redraws."""
+"""The minimum number of seconds between full redraws. The interval grows with the number of problems."""
 DRAW_AGAIN_SECONDS = 0.05
 """The minimum number of seconds between redraws of the conversation."""
 DRAW_SHARE = 10

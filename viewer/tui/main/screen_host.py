@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 ROUNDS_PER_KEY = 30
 """How many rounds of the event loop a key may need to reach its handler."""
 TYPING_SECONDS = 0.1
-"""The seconds after a key in which another key is expected."""
+"""The number of seconds after a key press during which another one is expected."""
 IDLE_SECONDS = 0.3
 """Seconds before and between steps that prepare what is not on the screen."""
 ROOMY_WIDTH = 100

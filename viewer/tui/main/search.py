@@ -18,7 +18,7 @@ from viewer.tui.session import Changed, Session
 
 SLICE_SECONDS = 0.005
 NOTE_SECONDS = 0.2
-"""Seconds between updates of the count, each of which causes a redraw."""
+"""The minimum number of seconds between updates of the count, each of which causes a redraw."""
 _NO_ROW = sys.maxsize
 
 
@@ -147,7 +147,8 @@ class SearchController:
             self._host.start_worker(partial(self._search_quietly, self._restart(query)), "search", exclusive=True)
 
     def drop_matches(self) -> tuple[Query | None, int | None]:
-        """End the search and drop its matches. Return its query and, if it was complete, the number of matches."""
+        """End the search and drop its matches. Return its query and, if it was complete, the number of matches. Return
+        None for either value that does not exist."""
         searcher = self.searcher
         self.stop()
         if searcher is None:
@@ -197,7 +198,7 @@ class SearchController:
     # The end of a search.
 
     def release(self) -> Searcher | None:
-        """End the search and return its searcher, which stays open."""
+        """End the search and return its searcher, which stays open, or None if there was no search."""
         searcher, self.searcher = self.searcher, None
         return searcher
 

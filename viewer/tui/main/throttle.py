@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 FRAME_SECONDS = 1 / 30
-"""Seconds between redraws of growing text."""
+"""The minimum number of seconds between redraws of growing text."""
 ALL_SECONDS = 0.1
-"""Seconds between full redraws, with calls, problems, and lists."""
+"""The minimum number of seconds between full redraws, with calls, problems, and lists."""
 TEXT_ONLY_SECONDS = 0.9
-"""Extra delay before a full redraw if only message text grew."""
+"""Additional seconds before a full redraw if only message text grew."""
 _FRAME_SHARE, _ALL_SHARE = 4, 12
 """The minimum time from the start of a redraw to the next one, as a multiple of its duration: for growing text, and for
 a full redraw."""

@@ -46,9 +46,10 @@ from viewer.tui.terminal.paint import Painter, forget_widths
 from viewer.tui.transcript.transcript import Transcript
 
 QUIET_SECONDS = 0.1
-"""The interval between checks of the inputs if nothing has arrived."""
+"""Seconds between checks of the inputs if nothing has arrived."""
 DRAW_SECONDS = 0.1
-"""The minimum interval between redraws while the inputs are being read. It is longer if drawing is slow."""
+"""The minimum number of seconds between redraws while the inputs are being read. The interval is longer if drawing is
+slow."""
 SEARCH_SECONDS = 0.01
 _MOST_COUNTED = 9999
 _PREFIXES = ("search",)
@@ -131,7 +132,7 @@ class MergedScreen(Screen[None]):
             is_more = False
             for place, source in enumerate(self.sources.sources):
                 if source.document.needs_backend:
-                    await asyncio.to_thread(load_backend)  # slow only the first time, because of an import
+                    await asyncio.to_thread(load_backend)  # slow only the first time, because it imports modules
                 source.check_for_rewrite()
                 grew, more = self.sources.step(place)
                 is_more |= more

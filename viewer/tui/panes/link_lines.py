@@ -201,7 +201,8 @@ def arrow(call: ShownCall, digits: int, style: Style) -> str:
 
 
 def _other_end(call: ShownCall, number: int) -> int | None:
-    """Return the message that a click leads to: the other message of the call, or else the call itself."""
+    """Return the message that a click leads to: the other message of the call, or else the call itself. Return None if
+    the call has no other message."""
     if number == call.call:
         return call.reply
     return call.call if call.call is not None else call.reply

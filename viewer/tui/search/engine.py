@@ -226,7 +226,8 @@ class Searcher:
         return False
 
     def _start_of(self, window: Window) -> int:
-        """Return where matches may begin. They never overlap, even if a body is cut into windows."""
+        """Return where matches in a window may begin: after the last match of the row, so that matches never overlap,
+        even across windows."""
         return max(0, self._last_end - window.base) if window.base else 0
 
     def _take(self, answer: list[Found] | None) -> None:

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from textual.app import App
 
 MOST_BYTES = 8 * 1024 * 1024
-"""The size of the largest body that is copied. Terminals accept less, but a clipboard program may accept it."""
+"""The maximum size, in bytes, of a body that is copied. Terminals accept less, but a clipboard program may accept
+it."""
 
 _VISIBLE = re.compile(f"[^{TAGS}{ZERO_WIDTH}]+")
 

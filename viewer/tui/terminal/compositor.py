@@ -26,7 +26,7 @@ class Edges(Struct, frozen=True):
 
     starts: list[int]
     ends: list[int]
-    """Counted from the first visible column of the widget."""
+    """Like `starts`, but counted from the first visible column of the widget."""
 
 
 class _Front(Struct, frozen=True):

@@ -91,7 +91,7 @@ def _file_at(editor: str, path: str, line: int | None) -> list[str]:
 
 
 def _run(command: list[str]) -> str | None:
-    """Run the editor. Return a sentence if that fails, or None. This must not raise, or the app would stay
+    """Run the editor. Return a sentence if that fails, otherwise None. This must not raise, or the app would stay
     suspended."""
     name = sanitize_line(Path(command[0]).name, 40)
     try:

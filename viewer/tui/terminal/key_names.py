@@ -47,7 +47,7 @@ def shown_key(name: str, *, ascii: bool = False) -> str:
 
 
 def character(key: str) -> str | None:
-    """Return the character that a key types, or None."""
+    """Return the character that a key types, or None if it types none."""
     if len(key) == 1:
         return key
     spoken = _UNICODE.get(key, key).replace("_", " ")
@@ -65,7 +65,7 @@ def is_key(name: str) -> bool:
 
 
 def similar_key(name: str) -> str | None:
-    """Return the most similar key name, if any is similar."""
+    """Return the most similar key name, or None if none is similar."""
     *modifiers, key = name.split("+")
     import difflib  # slow to import, and mistakes are rare
 

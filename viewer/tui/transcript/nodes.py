@@ -21,7 +21,7 @@ def next_node(block: Block, node: int, step: int) -> int | None:
 
 
 def line_of_node(block: Block, node: int) -> int | None:
-    """Return the line of a value, or None if it is inside a folded value."""
+    """Return the line of a value, or None if no line shows it."""
     if not block.bases or node < 0:
         return None
     return next((at for at, line in enumerate(block.lines) if line.node == node), None)

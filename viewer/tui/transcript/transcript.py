@@ -410,7 +410,7 @@ class Transcript(PlainLines, can_focus=True):
     # Selection and mouse.
 
     def get_selection(self, selection: Selection) -> tuple[str, str] | None:
-        """Return the selected text for a copy: bodies without gutters and line wraps."""
+        """Return the selected text for a copy: bodies without gutters and line wraps. None if there are no blocks."""
         if self.blocks.maker is None:
             return None
         return sanitize_copy(selected_text(selection, self.block, self.blocks.count, LINES_A_ROW)), "\n"

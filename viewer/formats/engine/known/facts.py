@@ -178,7 +178,8 @@ class FactFinder:
         return holds(when, self._record)
 
     def _string(self, text: str) -> Text:
-        """Return the string or number at a path, or the number of the hole that contains it."""
+        """Return the string or number at a path, or the number of the hole that contains it; None if there is
+        neither."""
         value = self._first(path(text))
         if value is None or value.kind not in (JsonKind.STRING, JsonKind.NUMBER):
             if value is not None and value.start in self._holes:
@@ -187,7 +188,7 @@ class FactFinder:
         return self._holes.get(value.start, value.text)
 
     def _first(self, at: Path) -> JsonNode | None:
-        """Return the first value at a path that is not null."""
+        """Return the first value at a path that is not null, or None if there is none."""
         if at.keys is None:
             raise _UncertainError
         for keys in at.keys:

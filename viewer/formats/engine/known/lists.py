@@ -103,7 +103,8 @@ class ListShapes:
         return None
 
     def _match(self, frame: ListFrame, data: bytes | bytearray, at: int, known: _KnownItems) -> MatchedList | None:
-        """Return the record at an index if it has this frame. `known` caches the items that have been read."""
+        """Return the record at an index if it has this frame; otherwise, return None. `known` caches the items that
+        have been read."""
         head = frame.head(data, at)
         if head is None or not data.startswith(b"[", head.end()):
             return None
@@ -139,7 +140,7 @@ class ListShapes:
         return (items, place + 1) if data.startswith(b"]", place) else None
 
     def _item_at(self, rule: RecordRule, data: bytes | bytearray, place: int, last: Shape | None) -> ListItem | None:
-        """Return the item at an index if it has a known shape. `last` is the shape of the item before it."""
+        """Return the item at an index, or None if it has no known shape. `last` is the shape of the item before it."""
         key = id(rule), last
         followers = self._followers.get(key)
         if followers is None:

@@ -35,7 +35,7 @@ class _Branch(Generic[Value]):
         """Matches the parts at an index."""
 
     def _first_match(self, data: bytes | bytearray, at: int) -> re.Match[bytes] | None:
-        """Compile the pattern on first use, because a small input uses few patterns."""
+        """Compile the pattern, and match it. It is compiled on first use, because a small input uses few patterns."""
         pattern = b"".join(re.escape(verbatim) + (hole and b"(" + hole + b")") for verbatim, hole in self.parts)
         self.match = re.compile(pattern, re.DOTALL).match
         return self.match(data, at)

@@ -154,7 +154,7 @@ class Said(Struct, frozen=True):
 
 
 class _Check(Struct, frozen=True):
-    """A hole whose text must begin like that in the first record, as far as its beginning may be deciding."""
+    """A hole whose text must begin as in the first record, as far as its beginning may be deciding."""
 
     hole: int
     beginnings: tuple[tuple[str, ...], ...]
@@ -343,7 +343,8 @@ class Shape:
     def texts(
         self, data: bytes | bytearray, spans: Regs, known: dict[int, str], needed: Iterable[int]
     ) -> list[str | None]:
-        """Return the strings in these holes, by hole number. `known` contains the strings that have been read."""
+        """Return a list with the strings in these holes at their hole numbers, and None elsewhere. `known` contains the
+        strings that have been read."""
         texts: list[str | None] = [None] * self._count
         for hole in needed:
             start, stop = spans[hole - 1]
@@ -578,7 +579,7 @@ def mixed(mix: Mix, texts: Sequence[str | None] | Mapping[int, str | None]) -> s
 
 
 def _filled(mix: Mix, texts: Sequence[str | None]) -> str | None:
-    """Return a template with its holes filled with these strings, or None if there is no template."""
+    """Return a string with its holes filled with these strings, or None if there is no string."""
     if type(mix) is int:
         return texts[mix]
     return None if mix is None else mixed(mix, texts)
@@ -701,7 +702,8 @@ class _Learner:
         return tuple(compared)
 
     def _fields(self, facts: FactFinder) -> dict[str, object] | None:
-        """Return the members that are not part of a message, or their holes, if the format keeps them."""
+        """Return the members that are not part of a message, or their holes; None if the format does not keep them, or
+        if they must be read from each record."""
         if not self._format.keeps_fields or not self._reading.starts:
             return None
         fields = fields_of(self._tree, Source(self._data, self._base), self._reading)

@@ -9,7 +9,7 @@ from viewer.formats.json.content_parts import ContentPart, may_be_split, split_c
 from viewer.model.messages import Piece
 
 MOST_ARRIVED = 1024 * 1024
-"""The maximum length in bytes. Marks in longer text hide it, but do not split it."""
+"""The maximum length in bytes of text that is split at its marks. Marks in longer text only hide it."""
 _LONGEST_MARK = 128
 _MOST_LOOKS = 64
 """The maximum number of times that the text so far is split to check it for marks."""

@@ -79,7 +79,7 @@ class Plan(Struct, eq=False):
     bodies: tuple[int, ...]
     """The holes with the text of all bodies, in order."""
     facts: tuple[int, ...]
-    """The holes whose text is needed."""
+    """The holes whose text is read from every record."""
     strings: tuple[int, ...]
     """The holes in `facts` that contain strings without escapes, if the strict pattern matches."""
     kept: tuple[int, ...]

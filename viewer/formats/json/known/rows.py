@@ -12,7 +12,7 @@ from viewer.formats.json.known.values import LIST, SCALAR, plain_value
 from viewer.syntax.json_text import JsonKind, JsonNode
 
 LONGEST_ROW_TEXT = 64 * 1024
-"""The maximum number of bytes around the messages."""
+"""The maximum number of bytes around the messages of an object that has a pattern."""
 LONGEST_OPEN = 1024
 """The maximum length in bytes of an object whose values may differ."""
 MOST_ROW_HOLES = 64

@@ -45,7 +45,7 @@ MOST_HOLES = 24
 MOST_HEADERS = 256
 """The maximum number of headers of one shape. A shape has several if its messages contain different names."""
 MOST_PARTS = 8
-"""The maximum number of content parts."""
+"""The maximum number of content parts of a message that has a shape."""
 _THOUGHT_KEYS = ("reasoning_content", "reasoning", "thinking")
 """Members that contain a thought. A shape has text in only one of them, because text that occurs in several becomes one
 message."""
@@ -257,8 +257,8 @@ class KnownShapes:
         self._trials = 0
 
     def match_next(self, data: bytes | bytearray, at: int) -> tuple[Shape, re.Match[bytes]] | None:
-        """Return the shape of the message at an index, and its match. The caller must still check whether any values
-        decide how the message is read."""
+        """Return the shape of the message at an index, and its match, or None if the message has no known shape. The
+        caller must still check whether any values decide how the message is read."""
         last = self._last
         if last is None:
             return None

@@ -17,7 +17,7 @@ PLAIN_LIST = rb"\[(?>" + _ANY + rb"(?>, *+" + _ANY + rb"){0,31}+)?+\]"
 """A short list of scalar values that decide nothing."""
 LONGEST_NESTED = 2048
 MOST_NESTED = 32
-"""The maximum number of values in an object or an array."""
+"""The maximum number of values in an object or an array that has a pattern."""
 _TOKEN = re.compile(
     rb'(?P<key>"[^"\\\x00-\x1f]*+" *+:)|(?P<value>' + _ANY + rb")|(?P<other>[\[\]{},] *+| ++)",
 )

@@ -205,6 +205,8 @@ MEANT = {
     },
     "chatml-json/few-shot.in.json": {"E-BODY-CONSTRAINT-VIOLATION/json-malformed", "E-PARSE-HEADER/message-missing"},
     "harmony-tokens/call.in.json": {"E-PARSE-HEADER/word-unknown"},
+    "harmony-tokens/truncated.ids": {"E-STREAM-TRUNCATED/body"},
+    "harmony-tokens/unknown-words.in.json": {"E-PARSE-HEADER/channel-unknown", "E-PARSE-HEADER/role-unknown"},
 }
 
 

@@ -65,10 +65,10 @@ def test_what_was_added_to_a_prompt_is_hidden() -> None:
 
 
 def test_the_content_of_a_run_is_an_answer_only_in_known_states() -> None:
-    for status, texts in (
-        *((status, ["a", "b"]) for status in (None, "COMPLETED", "PAUSED", "RUNNING", "REGENERATED")),
-        *((status, ["a"]) for status in ("ERROR", "CANCELLED", "FAILED", "error", 1, [])),
-    ):
+    answered: tuple[Any, ...] = (None, "COMPLETED", "PAUSED", "RUNNING", "REGENERATED")
+    failed: tuple[Any, ...] = ("ERROR", "CANCELLED", "FAILED", "error", 1, [])
+    for status in answered + failed:
+        texts = ["a", "b"] if status in answered else ["a"]
         run = {"run_id": "r", "agent_id": "a", "input": {"input_content": "a"}, "content": "b", "status": status}
         session = {"session_id": "s", "agent_data": {}, "runs": [run]}
         assert shown(as_document(session), "agno") == texts, status
@@ -96,8 +96,8 @@ def test_an_answer_without_a_role_is_the_output_of_a_model_call() -> None:
         ([{**answer, "output": [{**message, "role": "critic"}]}], []),
     ):
         data = {"type": "generation", "input": [], "output": outputs}
-        span = {"object": "trace.span", "id": "s", "trace_id": "t", "parent_id": None, "span_data": data}
-        assert shown(as_document(span), "agents-trace") == texts, outputs
+        generation: dict[str, Any] = {"object": "trace.span", "id": "s", "trace_id": "t", "span_data": data}
+        assert shown(as_document(generation), "agents-trace") == texts, outputs
 
 
 def test_only_answers_of_the_panel_are_shown() -> None:

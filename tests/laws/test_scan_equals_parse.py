@@ -329,7 +329,7 @@ def test_any_block_boundary_gives_the_same_result(name: str) -> None:
 
 
 @both_ways
-@each("sample", samples(), ids=lambda sample: sample.name, quick=12, test=4)
+@each("sample", samples(), ids=lambda sample: sample.name, quick=12, test=4, batch=64)
 def test_a_sample_scans_as_it_parses(sample: Sample) -> None:
     if sample.format in TEXT:
         assert_same(sample.text, sample.format, [1 << 30, 64, 500])

@@ -11,6 +11,9 @@ from tests.support.running import SMALL, drawn, press, running, settled, view
 from tests.support.walking import reachable_text
 from viewer.document.rows import RowKind
 
+WIDE = (300, 24)
+"""A screen on which no line of an example is wrapped."""
+
 
 @pytest.mark.slow
 @each("name", NAMES, quick=1080, test=160)
@@ -23,11 +26,8 @@ async def test_the_app_shows_each_text_once_and_nothing_hidden(name: str) -> Non
 
 
 async def _check(name: str, pilot: Pilot[int]) -> None:
+    assert await _texts(pilot) == [text.strip() for text in expected(name)["seen"]]
     transcript = view(pilot).widgets.transcript
-    view(pilot).view.unfold_branches()
-    rows = view(pilot).session.rows
-    shown = [transcript.block(row).text.strip() for row in range(len(rows)) if rows.kind(row) is RowKind.MESSAGE]
-    assert shown == expected(name)["seen"]
     await press(pilot, "g")
     for _ in range(100):
         page = drawn(pilot)
@@ -37,3 +37,17 @@ async def _check(name: str, pilot: Pilot[int]) -> None:
             break
         await press(pilot, "space")
     assert "SECRET_" not in reachable_text(pilot.app)
+
+
+async def _texts(pilot: Pilot[int]) -> list[str]:
+    """Return the texts of the messages as they were written: on a wide screen, and without rendered Markdown."""
+    await pilot.resize_terminal(*WIDE)
+    await press(pilot, "M")
+    await settled(pilot)
+    view(pilot).view.unfold_branches()
+    transcript, rows = view(pilot).widgets.transcript, view(pilot).session.rows
+    texts = [transcript.block(row).text.strip() for row in range(len(rows)) if rows.kind(row) is RowKind.MESSAGE]
+    await press(pilot, "M")
+    await pilot.resize_terminal(*SMALL)
+    await settled(pilot)
+    return texts

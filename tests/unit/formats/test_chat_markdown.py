@@ -31,6 +31,13 @@ def test_thoughts_calls_and_the_footer_are_no_answer() -> None:
         "a",
         "b\n\n---\n\nPowered by love",
     ]
+    dates = ("11/2/2025, 9:14:40 PM", "2026/4/2 11:53:57", "11.10.2025, 02:10:17", "2/7/2026, 4:02:11\u202fPM")
+    for date in dates:
+        assert shown(f"{HEAD}{date}\n\nb\n".encode(), NAME) == ["a", "b"], date
+        assert shown(f"{HEAD}{date}\n\n{thought}</details>\n\nb\n".encode(), NAME) == ["a", "b"], date
+        assert shown(f"{HEAD}{date}\nb\n".encode(), NAME) == ["a", f"{date}\nb"], date
+    for text in ("11/2 9:14:40", "At 11/2/2025, 9:14:40", "11/2.2025 9:14:40"):
+        assert shown(f"{HEAD}{text}\n\nb\n".encode(), NAME) == ["a", f"{text}\n\nb"], text
     assert [kind for kind, _ in kinds(f"{HEAD}\n{footer}".encode(), NAME)] == ["said"]
     for text in (
         "# A\n\n#### You:\n\nb\n",

@@ -64,6 +64,42 @@ def test_what_was_added_to_a_prompt_is_hidden() -> None:
         assert shown(as_document(run), "agno") == texts, content
 
 
+def test_the_content_of_a_run_is_an_answer_only_in_known_states() -> None:
+    answered: tuple[Any, ...] = (None, "COMPLETED", "PAUSED", "RUNNING", "REGENERATED")
+    failed: tuple[Any, ...] = ("ERROR", "CANCELLED", "FAILED", "error", 1, [])
+    for status in answered + failed:
+        texts = ["a", "b"] if status in answered else ["a"]
+        run = {"run_id": "r", "agent_id": "a", "input": {"input_content": "a"}, "content": "b", "status": status}
+        session = {"session_id": "s", "agent_data": {}, "runs": [run]}
+        assert shown(as_document(session), "agno") == texts, status
+
+
+def test_an_answer_without_a_role_is_the_output_of_a_model_call() -> None:
+    text = [{"type": "text", "text": "b"}]
+    for output, texts in (
+        ({"content": text}, ["b"]),
+        ({"content": [{"type": "thinking", "thinking": "SECRET"}, *text]}, ["b"]),
+        ({"content": text, "role": "assistant"}, ["b"]),
+        ({"content": text, "role": "critic"}, []),
+        ({"content": text, "type": "error"}, []),
+        ({"content": text, "hidden": True}, []),
+        ({"content": {"text": "SECRET"}}, []),
+    ):
+        span = {"id": "s", "trace_id": "t", "type": "llm", "start_time": "", "input": {}, "output": output}
+        assert shown(as_document(span), "opik") == texts, output
+    message = {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "b"}]}
+    answer = {"object": "response", "output": [message]}
+    for outputs, texts in (
+        ([answer], ["b"]),
+        ([{**answer, "output": []}], []),
+        ([{**answer, "object": "list"}], []),
+        ([{**answer, "output": [{**message, "role": "critic"}]}], []),
+    ):
+        data = {"type": "generation", "input": [], "output": outputs}
+        generation: dict[str, Any] = {"object": "trace.span", "id": "s", "trace_id": "t", "span_data": data}
+        assert shown(as_document(generation), "agents-trace") == texts, outputs
+
+
 def test_only_answers_of_the_panel_are_shown() -> None:
     for name, kind, answer, texts in (
         ("panel/editAgent", "success", ["b"], ["a", "b"]),
@@ -76,6 +112,15 @@ def test_only_answers_of_the_panel_are_shown() -> None:
         log = {"kind": "request", "type": "ChatMLSuccess", "name": name, "response": {"type": kind, "message": answer}}
         export = {"exportedAt": "", "prompts": [{"prompt": "a", "logs": [log]}]}
         assert shown(as_document(export), "chat-replay") == texts, name
+    for name, kind, answer, texts in (
+        ("panel/editAgent", "truncated", "b", ["a", "b"]),
+        ("panel/editAgent", "truncated", ["b"], ["a"]),
+        ("panel/editAgent", "success", "b", ["a"]),
+        ("title", "truncated", "b", []),
+    ):
+        log = {"kind": "request", "type": "ChatMLFailure", "name": name, "response": {"type": kind, "message": answer}}
+        export = {"exportedAt": "", "prompts": [{"prompt": "a", "logs": [log]}]}
+        assert shown(as_document(export), "chat-replay") == texts, (name, kind)
 
 
 def test_text_of_a_web_page_is_shown_without_its_references() -> None:

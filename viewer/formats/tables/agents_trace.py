@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from viewer.formats.tables.exchanges import exchange, unknown_values
+from viewer.formats.tables.exchanges import exchange, request, response, unknown_values
 from viewer.formats.tables.model import (
     Container,
     Fault,
@@ -14,8 +14,10 @@ from viewer.formats.tables.model import (
     has,
     is_,
     is_not,
+    lacks,
 )
 from viewer.formats.tables.prompts import traced_prompt_kind
+from viewer.formats.tables.traced_messages import TRACED
 from viewer.formats.tables.usage import openai
 from viewer.model.messages import Kind
 from viewer.rules.run import W_RUN_ERROR
@@ -23,6 +25,10 @@ from viewer.rules.run import W_RUN_ERROR
 _START, _END = "started_at", "ended_at|started_at"
 _TYPE, _IN, _OUT = "span_data.type", "span_data.input", "span_data.output"
 _RESPONSE = "span_data.response"
+_IS_GENERATION = (is_(_TYPE, "generation"),)
+_STREAMED = (*_IS_GENERATION, is_(f"{_OUT}[0].object", "response"))
+"""The conditions for a generation whose output is a response object, which the SDK builds from the chunks of a streamed
+chat completion."""
 
 AGENTS_TRACE = RecordFormat(
     name="agents-trace",
@@ -46,7 +52,15 @@ AGENTS_TRACE = RecordFormat(
                     f"{_RESPONSE}.instructions",
                     time=_START,
                 ),
-                *exchange(_IN, _OUT, (is_(_TYPE, "generation"),), (_START, _END)),
+                *request(_IN, _IS_GENERATION, _START, TRACED),
+                *response(_OUT, (*_IS_GENERATION, is_not(f"{_OUT}[0].object", "response")), _END, TRACED),
+                RecordRule(
+                    (*_STREAMED, has(f"{_OUT}[0].output[0]")), each=f"{_OUT}[0].output[]", rules=TRACED, time=_END
+                ),
+                *(
+                    RecordRule((*_STREAMED, unread), Kind.UNKNOWN, "assistant", _OUT, time=_END)
+                    for unread in (lacks(f"{_OUT}[0].output[0]"), has(f"{_OUT}[1]"))
+                ),
                 *exchange(_IN, _RESPONSE, (is_(_TYPE, "response"),), (_START, _END)),
                 *unknown_values(
                     _IN, _OUT, (has(_TYPE), is_not(_TYPE, "generation", "response")), (_START, _END), "parent_id"

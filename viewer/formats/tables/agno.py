@@ -8,6 +8,7 @@ from viewer.cache import lazy_regex
 from viewer.formats.tables.chat_messages import CALL, CHAT, PARTS
 from viewer.formats.tables.model import (
     Container,
+    Fault,
     Hooks,
     Outcomes,
     RecordFormat,
@@ -22,6 +23,7 @@ from viewer.formats.tables.model import (
 from viewer.formats.tables.prompts import prompt_kind
 from viewer.formats.tables.streamed_answers import with_split_prompts
 from viewer.model.messages import Kind
+from viewer.rules.run import W_RUN_ERROR
 from viewer.syntax.json_text import JsonKind
 
 _ADDED = lazy_regex(
@@ -77,6 +79,12 @@ _MESSAGE = with_split_prompts((*_ALL, *CHAT))
 _MESSAGE_OF_MODEL = (*_ALL, RecordRule((is_("role", "user"),), Kind.INJECTED, "user", "content", **_TIME), *CHAT)
 """Rules for a message of a run that records its input. User messages are hidden, because Agno may have added text to
 them."""
+_FAILED = is_("status", "ERROR", "CANCELLED")
+_CAN_ANSWER = (
+    When("status", equals=frozenset({"COMPLETED", "PAUSED", "PENDING", "RUNNING", "REGENERATED"})),
+    lacks("status"),
+)
+"""The conditions for a run whose content is the answer. The content of a failed run may be the text of the error."""
 _RUN = (
     RecordRule(
         (When(_INPUT, kind=JsonKind.STRING),),
@@ -88,11 +96,25 @@ _RUN = (
         place=-1,
         **_TIME,
     ),
+    RecordRule(
+        (_FAILED, has("content")),
+        Kind.NOTICE,
+        "system",
+        "content",
+        faults=(Fault("status", {"CANCELLED": (W_RUN_ERROR, "aborted")}, (W_RUN_ERROR, "unknown")),),
+        goes_on=True,
+        place=1,
+        **_TIME,
+    ),
     RecordRule((has("input"), has("messages[0]")), each="messages[]", rules=_MESSAGE_OF_MODEL),
     RecordRule((lacks("input"), has("messages[0]")), each="messages[]", rules=_MESSAGE),
     RecordRule((has("messages[0]"),), None),
     RecordRule((has("reasoning_content"),), Kind.THOUGHT, "assistant", "reasoning_content", goes_on=True),
-    RecordRule((When("content", kind=JsonKind.STRING),), Kind.SAID, "assistant", "content", **_TIME),
+    *(
+        RecordRule((When("content", kind=JsonKind.STRING), is_answer), Kind.SAID, "assistant", "content", **_TIME)
+        for is_answer in _CAN_ANSWER
+    ),
+    RecordRule((_FAILED,), None),
     RecordRule((has("content"),), Kind.UNKNOWN, "assistant", "content", **_TIME),
 )
 _AT = ("run.run_id", "response.run_id", "run_id")

@@ -170,6 +170,11 @@ _FRAGMENT = (
     PartRule((is_("ft", "content"), is_("part.pt", "text")), Kind.SAID, "part.text", refusal=True),
     PartRule((is_("ft", "content", "attachment"), is_("part.pt", "image_ref")), Kind.SAID, label=True),
     PartRule(
+        (is_("ft", "content", "attachment"), is_("part.pt", "reference"), is_("part.assetType", "image", "audio")),
+        Kind.SAID,
+        label=True,
+    ),
+    PartRule(
         (is_("part.pt", "tool_invocation"),),
         Kind.CALL,
         "part.invocation.args|part.invocation.code",
@@ -206,12 +211,27 @@ _AGI_CHAT = RecordRule(
 # Chainlit: each thread consists of steps, some of which are messages.
 
 _STEP_TEXT = "output.content|output"
+_TOOL_STEPS = ("tool", "retrieval")
 _SPOKEN_STEPS = (
     (When("output", kind=JsonKind.STRING),),
     (When("output.content", kind=JsonKind.STRING), When("output", only=frozenset({"content"}))),
 )
 _CHAINLIT_STEP = (
-    RecordRule((When("isError", kind=JsonKind.TRUE),), Kind.NOTICE, "assistant", _STEP_TEXT, time="createdAt"),
+    RecordRule(
+        (When("isError", kind=JsonKind.TRUE), is_not("type", *_TOOL_STEPS), has("input")),
+        Kind.UNKNOWN,
+        "assistant",
+        "input",
+        time="createdAt",
+        goes_on=True,
+    ),
+    RecordRule(
+        (When("isError", kind=JsonKind.TRUE), is_not("type", *_TOOL_STEPS)),
+        Kind.NOTICE,
+        "assistant",
+        _STEP_TEXT,
+        time="createdAt",
+    ),
     *(
         RecordRule(
             (is_("type", f"{role}_message"), is_fine, *is_text),
@@ -226,14 +246,25 @@ _CHAINLIT_STEP = (
     ),
     RecordRule((is_("type", "system_message"),), Kind.NOTICE, "system", _STEP_TEXT, time="createdAt"),
     RecordRule(
-        (is_("type", "tool", "retrieval"),),
+        (is_("type", *_TOOL_STEPS),),
         Kind.CALL,
         "assistant",
         "input",
         call_id="id",
         name="name",
         time="createdAt",
-        also=(RecordRule((has("output"),), Kind.REPLY, "tool", "output", call_id="id", name="name", time="end"),),
+        also=(
+            RecordRule(
+                (has("output"),),
+                Kind.REPLY,
+                "tool",
+                "output",
+                call_id="id",
+                name="name",
+                time="end",
+                outcome=Outcomes(failed=("isError",)),
+            ),
+        ),
     ),
     *(
         RecordRule((has(at),), Kind.UNKNOWN, "assistant", at, time="createdAt", goes_on=True)

@@ -16,7 +16,7 @@ from viewer.formats.tables.model import (
 )
 from viewer.formats.tables.usage import openai
 from viewer.model.messages import Kind
-from viewer.rules.run import W_RUN_ERROR
+from viewer.rules.run import W_RUN_ERROR, W_RUN_INCOMPLETE
 from viewer.syntax.json_text import JsonKind
 
 _START, _END = "metadata.startTime", "metadata.endTime|metadata.startTime"
@@ -37,6 +37,14 @@ _IS_ANSWER = (
     is_("name", *_ANSWERS),
     is_("response.type", "success", "ChatMLSuccess"),
 )
+_IS_CUT = (
+    is_("kind", "request"),
+    is_("type", "ChatMLFailure"),
+    is_("name", *_ANSWERS),
+    is_("response.type", "truncated"),
+    When(_MESSAGE, kind=JsonKind.STRING),
+)
+"""The conditions for an answer that reached the token limit. The chat shows what was streamed, and an error."""
 _STRINGS = (PartRule((is_("value.type", "stateful_marker"),), None),)
 """Rules for the parts of an answer that is a list. Stateful markers are omitted."""
 _FAILED = (W_RUN_ERROR, "api")
@@ -48,6 +56,14 @@ _LOG = (
     *(
         RecordRule((*_IS_ANSWER, When(_MESSAGE, kind=kind)), Kind.SAID, "assistant", _MESSAGE, _STRINGS, time=_END)
         for kind in (JsonKind.STRING, JsonKind.ARRAY)
+    ),
+    RecordRule(
+        _IS_CUT,
+        Kind.SAID,
+        "assistant",
+        _MESSAGE,
+        time=_END,
+        faults=(Fault("response.type", default=(W_RUN_INCOMPLETE, "max-tokens")),),
     ),
     RecordRule(
         (is_("kind", "request"), is_("response.type", "failure", "failed", "cancelled", "canceled")),

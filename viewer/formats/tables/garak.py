@@ -44,6 +44,11 @@ def _rules(said: Kind) -> Iterator[RecordRule]:
 
 
 _ATTEMPT = is_("entry_type", "attempt")
+_OTHER_ENTRIES = (
+    *("start_run setup", "init", "completion", "config", "eval", "digest"),
+    *("plugin_cache", "payload_init", "probe_summary", "tree_data"),
+)
+"""Entries without a prompt: the settings of the run, scores, and summaries."""
 _FINAL = "2"
 _IS_HIT = (lacks("entry_type"), has("detector"), has("probe"), has("prompt"))
 
@@ -53,9 +58,7 @@ GARAK = RecordFormat(
     container=Container.LINES,
     signatures=(
         Signature(95, ("prompt", "probe_classname"), {"entry_type": frozenset({"attempt"})}),
-        Signature(
-            95, (), {"entry_type": frozenset({"start_run setup", "init", "completion", "config", "eval", "digest"})}
-        ),
+        Signature(95, (), {"entry_type": frozenset(_OTHER_ENTRIES)}),
         Signature(93, ("prompt", "output", "detector", "probe", "score")),
     ),
     records=(
@@ -68,7 +71,7 @@ GARAK = RecordFormat(
                 (_IS_HIT, "attempt_id", Kind.SAID),
             )
         ),
-        RecordRule((has("entry_type"),), None),
+        RecordRule((is_("entry_type", *_OTHER_ENTRIES),), None),
     ),
     keeps_fields=True,
     model="generator",

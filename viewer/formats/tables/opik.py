@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from viewer.formats.tables.exchanges import exchange, unknown_values
+from viewer.formats.tables.chat_messages import PARTS
+from viewer.formats.tables.exchanges import request, response, unknown_values
 from viewer.formats.tables.model import (
     Container,
     Fault,
@@ -14,8 +15,10 @@ from viewer.formats.tables.model import (
     has,
     is_,
     is_not,
+    lacks,
 )
 from viewer.formats.tables.prompts import traced_prompt_kind
+from viewer.formats.tables.traced_messages import TRACED
 from viewer.formats.tables.usage import openai
 from viewer.model.messages import Kind
 from viewer.rules.run import W_RUN_ERROR
@@ -24,6 +27,10 @@ _TOOLS = ("tool", "guardrail")
 _TYPES = frozenset({"llm", "general", *_TOOLS})
 _PARENT = "parent_span_id"
 _START, _END = "start_time", "end_time|start_time"
+_IS_CALL = is_("type", "llm")
+_BLOCK, _WHOSE = "output.content[0].type", "output.role|output.type"
+"""The paths of the first content block of an answer, and of its role. Opik stores only the content of Anthropic's
+answers."""
 
 OPIK = RecordFormat(
     name="opik",
@@ -42,7 +49,12 @@ OPIK = RecordFormat(
             (has("type"), has("trace_id")),
             None,
             also=(
-                *exchange("input", "output", (is_("type", "llm"),), (_START, _END)),
+                *request("input", (_IS_CALL,), _START, TRACED),
+                *response("output", (_IS_CALL, lacks(_BLOCK)), _END, TRACED),
+                *response("output", (_IS_CALL, has(_BLOCK), has(_WHOSE)), _END, TRACED),
+                RecordRule(
+                    (_IS_CALL, has(_BLOCK), lacks(_WHOSE)), Kind.SAID, "assistant", "output.content", PARTS, time=_END
+                ),
                 *unknown_values("input", "output", (is_not("type", "llm", *_TOOLS),), (_START, _END), _PARENT),
                 RecordRule((is_("type", *_TOOLS),), Kind.UNKNOWN, "assistant", "input", time=_START),
                 RecordRule((is_("type", *_TOOLS),), Kind.UNKNOWN, "assistant", "output", time=_END),

@@ -23,6 +23,8 @@ _ABOUT = re.compile(rb"---|# .*|\*\*[A-Z][a-z]+:\*\* .*|[A-Za-z_]+: .*")
 """A line about the chat, before its first message."""
 _FOLDED, _UNFOLDED = b"<details>", b"</details>"
 _TIME = re.compile(rb"<time datetime=[^<>]*>[^<]*</time>")
+_DATE = re.compile(rb"\d{1,4}([./-])\d{1,2}\1\d{1,4},? \d{1,2}:\d\d:\d\d(?:(?: |\xe2\x80\xaf)?[AP]M)?")
+"""A date and a time. ChatGPT Exporter writes them, and an empty line, before the text of a message."""
 _CODE = re.compile(rb"Code:\s*```")
 """The start of code that the model ran."""
 _FOOTER = re.compile(rb"Powered by \[[^\]]*\]\([^)]*\)")
@@ -76,6 +78,8 @@ class ChatMarkdownReader:
         lines = self._lines
         if len(lines) > 1 and _FOOTER.fullmatch(self._read(*lines[-1])) and self._read(*lines[-2]) == b"---":
             del lines[-2:]
+        if len(lines) > 1 and self._is_dated(lines):
+            lines = lines[1:]
         if self._speaker is _ASSISTANT and lines:
             lines = self._without_thought(lines)
         if lines and self._speaker is not None:
@@ -87,6 +91,11 @@ class ChatMarkdownReader:
                 self._write(self._speaker, pieces)
         self._lines = []
         self._data.clear()
+
+    def _is_dated(self, lines: list[Span]) -> bool:
+        """True if the first line is the date of the message."""
+        between = self._read(lines[0][1], lines[1][0])
+        return between.count(b"\n") > 1 and _DATE.fullmatch(self._read(*lines[0])) is not None
 
     def _without_thought(self, lines: list[Span]) -> list[Span]:
         """If an answer begins with a folded thought, record the thought. Return the remaining lines."""

@@ -119,6 +119,22 @@ def test_a_role_of_no_template_is_hidden(case: Turns) -> None:
     assert codes(reading) == ["E-PARSE-HEADER/role-unknown"]
 
 
+def test_the_frame_of_an_unknown_speaker_is_hidden_however_it_arrives() -> None:
+    glm = "<|user|>\nA <|note|> b<|critic|>\nSECRET<|assistant|>\n<|begin_of_box|>c<|end_of_box|>\nd<|endoftext|>"
+    deepseek = "<｜User｜>A ｜ b<｜Critic｜>SECRET<｜Assistant｜>c<｜tool▁sep｜>d<｜end▁of▁sentence｜>"
+    for text, format, shown in (
+        (glm, "glm", ["A <|note|> b", "<|begin_of_box|>c<|end_of_box|>\nd"]),
+        (deepseek, "deepseek", ["A ｜ b", "c<｜tool▁sep｜>d"]),
+    ):
+        reading = read(text, format)
+        assert seen(reading) == shown
+        assert kinds(reading) == ["said", "unknown", "said"]
+        assert codes(reading) == ["E-PARSE-HEADER/role-unknown"]
+        data = text.encode()
+        for cut in range(1, len(data)):
+            assert read_cut(data, format, [cut]) == reading, cut
+
+
 @pytest.mark.share(quick=3)
 @pytest.mark.parametrize("format", ["chatml", "openchatml-0.1"])
 @pytest.mark.parametrize("role", ["user", "assistant"])

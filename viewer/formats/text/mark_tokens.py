@@ -11,6 +11,9 @@ from viewer.reading.template_marks import LONGEST_FOLD, MARK, begun
 
 TEMPLATE = "template"
 """The token name for a mark of a chat template."""
+UNKNOWN = "unknown"
+"""The token name for a mark that begins the frame of a speaker that the template does not have."""
+_LONGEST_UNKNOWN = 64
 _FEW = 256
 _SHORT = 4096
 """For up to `_FEW` searches of at most `_SHORT` bytes each, searching separately for tokens and marks takes less time
@@ -20,14 +23,17 @@ than compiling a pattern for both."""
 class MarkTokens(TokenSet):
     """The tokens of a frame, and the marks of chat templates."""
 
-    def __init__(self, spelled: Mapping[bytes, str]) -> None:
+    def __init__(self, spelled: Mapping[bytes, str], unknown: bytes = b"") -> None:
+        """`unknown` is a pattern for the marks of unknown speakers, if the template needs one."""
         self._spelled = dict(spelled)
         super().__init__(self._spelled)
-        self._left = _FEW
+        self._left = 0 if unknown else _FEW
         """The number of further searches that look for tokens and marks separately. If there are few searches and no
         marks, no pattern for marks is compiled."""
         longest_first = sorted(self._spelled, key=len, reverse=True)
-        self._all = lazy_regex(b"|".join([*map(re.escape, longest_first), MARK.pattern]))
+        others = [b"(?P<unknown>%b)" % unknown] if unknown else []
+        self._all = lazy_regex(b"|".join([*map(re.escape, longest_first), MARK.pattern, *others]))
+        self._unfinished = re.compile(rb"<(?:\||\xef(?:\xbd(?:\x9c)?)?)?[^\n<]*\Z") if unknown else None
 
     def search(self, window: Window, start: int, end: int | None = None) -> Token | None:
         """Return the first token or mark at or after an offset, or None if there is none."""
@@ -41,8 +47,12 @@ class MarkTokens(TokenSet):
         found = self._all.search(window.data, start - window.base, limit)
         if found is None:
             return None
-        return Token(self._spelled.get(found[0], TEMPLATE), found.start() + window.base, found.end() + window.base)
+        other = UNKNOWN if found.lastgroup == "unknown" else TEMPLATE
+        return Token(self._spelled.get(found[0], other), found.start() + window.base, found.end() + window.base)
 
     def held_back(self, window: Window) -> int:
         """Return the number of bytes at the end of the window that may begin a token or a mark."""
-        return max(super().held_back(window), begun(bytes(window.data[-LONGEST_FOLD:])))
+        held = max(super().held_back(window), begun(bytes(window.data[-LONGEST_FOLD:])))
+        tail = bytes(window.data[-_LONGEST_UNKNOWN:])
+        found = self._unfinished.search(tail) if self._unfinished else None
+        return max(held, len(tail) - found.start()) if found else held

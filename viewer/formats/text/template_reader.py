@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from viewer.formats.text.mark_tokens import TEMPLATE, MarkTokens
+from viewer.formats.text.mark_tokens import TEMPLATE, UNKNOWN, MarkTokens
 from viewer.formats.text.template_frame import Head, TemplateFrame
 from viewer.formats.text.templates import TEMPLATES, Speaker, Template
 from viewer.model.messages import Coding, Ending, Header, Piece, Span
@@ -26,6 +26,7 @@ _OUTER = (
 not."""
 _EDGE = "edge"
 _START, _END, _LAYOUT, _LOOKALIKE, _HEADER_END = "start", "end", "layout", "lookalike", "header-end"
+_STARTS = (_START, UNKNOWN)
 
 
 @cache
@@ -38,7 +39,8 @@ def _body_tokens(name: str) -> MarkTokens:
             **{spelling.encode(): _LAYOUT for spelling in template.layout},
             **{spelling.encode(): _END for spelling in template.ends},
             **{spelling.encode(): _START for spelling in template.starts},
-        }
+        },
+        template.unknown.encode(),
     )
 
 
@@ -102,7 +104,7 @@ class TemplateReader:
         token = self._next_token(self._tokens, ended)
         if token is None:
             return False
-        if token.name == _START:
+        if token.name in _STARTS:
             self._flush_stray()
             self._begin(token, broke_out=False)
         elif self._begins_reply(token):
@@ -139,8 +141,12 @@ class TemplateReader:
 
     def _begin(self, token: Token, *, broke_out: bool) -> None:
         self._frame_start, self._broke_out = token.start, broke_out
-        self._given = self._template.starts[self._text(token).decode()]
         self._at = self._scan = token.end
+        if token.name == UNKNOWN:
+            role = self._text(token).decode("utf-8", "replace").strip("<|｜>")
+            self._open(Head(None, role, None, (token.start, token.end)), token.end)
+            return
+        self._given = self._template.starts[self._text(token).decode()]
         if self._header_tokens is None:
             assert self._given is not None
             self._open(Head(self._given, self._given.value, None, (token.start, token.end)), token.end)
@@ -218,7 +224,7 @@ class TemplateReader:
         if token is None:
             return False
         text = self._text(token)
-        if token.name == _START:
+        if token.name in _STARTS:
             self._start_in_body(frame, token)
             return True
         self._at = token.end

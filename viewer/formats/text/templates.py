@@ -53,14 +53,17 @@ class Template(Struct, frozen=True):
     roles: Mapping[str, Speaker] = field(default_factory=lambda: COMMON_ROLES)
     names_tools: bool = False
     """True if header words that are not a role name the tool that replies."""
-    open_ended: frozenset[Speaker] = frozenset()
-    """The speakers whose frames end where the next frame begins."""
+    open_ended: frozenset[Speaker | None] = frozenset()
+    """The speakers whose frames end where the next frame begins; None for unknown speakers."""
     both: frozenset[str] = frozenset()
     """The start marks that also end the previous frame, whichever it is."""
     begins_with: Speaker | None = None
     """The speaker of the text before the first mark; None if no message is expected there."""
     replies_outside: bool = False
     """True if a reply may come between two frames. The text after it is then an answer."""
+    unknown: str = ""
+    """A pattern for marks that begin the frame of a speaker that the template does not have. Its text is hidden. Only
+    templates need one whose frames end where the next frame begins. Matches have at most 64 bytes."""
     lookalikes: tuple[str, ...] = ()
     """Text that looks like a mark of the template."""
     held: Mapping[Speaker, Held] = field(default_factory=dict)
@@ -68,7 +71,7 @@ class Template(Struct, frozen=True):
     """The function that splits the frame of a tool."""
 
 
-_ALL = frozenset(Speaker)
+_ALL = frozenset((*Speaker, None))
 
 CHATML = Template(
     "chatml",
@@ -97,6 +100,7 @@ DEEPSEEK = Template(
     ends=("<｜end▁of▁sentence｜>",),
     layout=("<｜begin▁of▁sentence｜>",),
     open_ended=_ALL - {Speaker.ASSISTANT},
+    unknown="<｜[A-Z][A-Za-z_ ▁]{0,30}｜>",
     begins_with=Speaker.SYSTEM,
     replies_outside=True,
     lookalikes=("<|User|>", "<|Assistant|>", "<|tool_calls_begin|>", "<|tool_outputs_begin|>"),
@@ -122,6 +126,7 @@ GLM = Template(
     ends=("<|endoftext|>",),
     layout=("[gMASK]", "<sop>"),
     open_ended=_ALL,
+    unknown=r"<\|(?!begin_|end_|image|video|audio)[A-Za-z][A-Za-z0-9_-]{0,40}\|>(?=\r?\n)",
     held={Speaker.ASSISTANT: Held(texts.may_be_named_call, texts.named_call)},
 )
 PHI = Template(

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 
 import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
-from viewer.model.messages import Header
+from viewer.model.messages import Channel, Header
 from viewer.reading.grammar import TextGrammar
-from viewer.reading.header import is_stop_expected, read_header
+from viewer.reading.header import is_stop_expected, is_tool, read_header
 from viewer.scan.blocks import ENDINGS, START_LENGTH, Frames, HeaderColumns, Positions, Words, words_view
 
 IRREGULAR = -1
@@ -23,7 +24,6 @@ MOST_ID_PLACES = 32
 _KEY = b"call_id="
 _KEY_WORD = np.uint64(int.from_bytes(_KEY, "little"))
 _ID = re.compile(rb"(?<=[ \t\r\n])call_id=([!-;=-~]{1,64})(?=[ \t\r\n<]|\Z)")
-_ANY_KEY = re.compile(rb"call_id=")
 _ENDS_ID = np.ones(256, bool)
 _ENDS_ID[0x21:0x7F] = False
 _ENDS_ID[ord("<")] = True
@@ -68,6 +68,8 @@ class HeaderMemo:
         self._known: dict[tuple[bytes, bytes | None], int] = {}
         self._id_places: list[int] = []
         """The lengths of the words before a call ID."""
+        self._endings_of: dict[tuple[bool, str, bool, Channel | None], int] = {}
+        """The endings of headers, by everything on which they depend."""
 
     def read(self, data: bytes, frames: Frames) -> ReadHeaders:
         """Return the kinds of all headers of a block."""
@@ -91,8 +93,11 @@ class HeaderMemo:
                 break
             examples, alike = parts.group(rows)
             found = np.full(len(frames), IRREGULAR, np.int64)
-            for row in np.unique(examples[alike]).tolist():
-                found[row] = self._kind(data, int(first[row]), int(id_starts[row]), int(id_ends[row]), int(last[row]))
+            is_example = np.zeros(len(frames), bool)
+            is_example[examples[alike]] = True
+            distinct = np.flatnonzero(is_example)
+            places = (column[distinct].tolist() for column in (first, id_starts, id_ends, last))
+            found[distinct] = [*map(partial(self._kind, data), *places)]
             kinds[rows[alike]] = found[examples[alike]]
             rows = rows[~alike]
         return ReadHeaders(kinds, id_starts, id_ends)
@@ -108,7 +113,7 @@ class HeaderMemo:
         for place in self._id_places:
             rows = np.flatnonzero((last - first > place) & (starts == 0))
             rows = rows[words[first[rows] + place - len(_KEY)] == _KEY_WORD]
-            for width in (24, LONGEST_ID + 1):
+            for width in (8, 24, LONGEST_ID + 1):
                 at = first[rows] + place
                 ending = _ENDS_ID[block[np.minimum(at[:, None] + np.arange(width), len(block) - 1)]]
                 size = ending.argmax(axis=1)
@@ -133,17 +138,23 @@ class HeaderMemo:
             self._learn_place(words)
         reading = read_header(words, self._grammar.header)
         header = reading.header
-        is_only = len(_ANY_KEY.findall(words)) == 1 and _ID.search(words) is not None
         is_known = header.call_id == (call_id.decode("ascii") or None)
         is_ignored = header.call_id is None and "call_id" in self._grammar.header.ignored
-        if not (is_known or is_ignored) or (call_id and not is_only):
+        if not (is_known or is_ignored):
             return IRREGULAR
-        endings = sum(
-            1 << code for code, ending in enumerate(ENDINGS) if is_stop_expected(header, ending, self._grammar)
-        )
+        if call_id and (words.count(_KEY) != 1 or _ID.search(words) is None):
+            return IRREGULAR
         shared = replace(header, call_id=None) if call_id else header
-        self.kinds.append(HeaderKind(shared, endings, bool(reading.problems)))
+        self.kinds.append(HeaderKind(shared, self._endings(header), bool(reading.problems)))
         return len(self.kinds) - 1
+
+    def _endings(self, header: Header) -> int:
+        key = header.malformed, header.role, is_tool(header.recipient), header.channel
+        known = self._endings_of.get(key)
+        if known is None:
+            expected = (is_stop_expected(header, ending, self._grammar) for ending in ENDINGS)
+            known = self._endings_of[key] = sum(1 << code for code, is_expected in enumerate(expected) if is_expected)
+        return known
 
     def _learn_place(self, words: bytes) -> None:
         found = _ID.search(words)

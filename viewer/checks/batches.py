@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator
 from functools import partial
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -39,7 +40,6 @@ from viewer.tools.schema_columns import UNKNOWN
 if TYPE_CHECKING:
     from viewer.checks.context import CheckContext
     from viewer.checks.queue import CheckQueue, Messages
-    from viewer.columns.api import Column
     from viewer.native import Native
     from viewer.reading.grammar import TextGrammar
     from viewer.tools.argument_types import ArgumentTypes
@@ -60,6 +60,7 @@ _UNDECLARED, _FREE = -5, -4
 assert _FREE < UNKNOWN
 _MOST_BYTES_BETWEEN = 1024
 """If there are more bytes than this per object, counting their members together is slower than one by one."""
+_NO_PLACES = np.zeros(0, np.int64)
 _IS_SPACE = np.zeros(256, bool)
 _IS_SPACE[list(b" \t\r\n")] = True
 
@@ -237,40 +238,39 @@ class _Rows:
         """Check the messages in this range, and link calls and replies in bulk where possible.
 
         The ledger does not see the other messages, so they may be checked after the calls around them."""
-        tools, at = self._checker.tools, first
-        places = first + np.flatnonzero(self._masks[first:end] & self._checker.of_calls)
-        for run in linked_runs(self._columns(places), self._checker.calls):
-            run_first, run_last = int(places[run.first]), int(places[run.end - 1])
+        checker, tools, at = self._checker, self._checker.tools, first
+        is_call = self._masks[first:end] & checker.of_calls > 0
+        places, others = first + np.flatnonzero(is_call), (first + np.flatnonzero(~is_call)).tolist()
+        columns = self._columns(places)
+        faulty, bounds, numbers = self._faulty.tolist(), places.tolist(), None
+        for run in linked_runs(columns, checker.calls):
+            run_first, run_last = bounds[run.first], bounds[run.end - 1]
             self._check_each(at, run_first)
             at = run_first
             self._skip_to(int(self._rows[at]))
-            lacking = dict.fromkeys(self._keys[places[run.lacking]].tolist())
-            bare_tools = map(self._checker.bare_tool_of, lacking)
-            if not tools.link_run(run, self._tool_numbers(places[run.places]), bare_tools):
+            lacking = places[run.lacking] if len(run.lacking) else _NO_PLACES
+            bare_tools = map(checker.bare_tool_of, dict.fromkeys(self._keys[lacking].tolist()))
+            if numbers is None:
+                numbers = self._tool_numbers()
+            if not tools.link_run(run, column_of("I", numbers[places[run.places]]), bare_tools):
                 continue
-            is_other = np.ones(run_last - run_first + 1, bool)
-            is_other[places[run.first : run.end] - run_first] = False
-            others = run_first + np.flatnonzero(is_other)
-            faulty = self._faulty[self._faulty.searchsorted(run_first) : self._faulty.searchsorted(run_last)]
-            noted = set(self._noted(places[run.lacking + 1]))
-            for place in sorted([*others.tolist(), *faulty.tolist(), *noted]):
+            noted = set(self._noted(places[run.lacking + 1])) if len(lacking) else set[int]()
+            between = (each[bisect_left(each, run_first) : bisect_left(each, run_last)] for each in (others, faulty))
+            for place in sorted([*chain(*between), *noted]):
                 if place in noted:
                     self._note(place)
                 elif place in self._faults:
                     self._report(place)
                 else:
-                    self._checker.run_checks(int(self._masks[place]), self._case(place), is_linked=True)
+                    checker.run_checks(int(self._masks[place]), self._case(place), is_linked=True)
             at = run_last + 1
             self._before = int(self._rows[run_last])
         self._check_each(at, end)
 
-    def _tool_numbers(self, places: Positions) -> Column:
-        """Return the number of the tool in the ledger for each of these calls."""
+    def _tool_numbers(self) -> NDArray[np.int64]:
+        """Return the number of the tool in the ledger for each message."""
         checker = self._checker
-        keys = self._keys[places]
-        return column_of(
-            "I", self._kind_columns.tools.of(keys, lambda key: checker.calls.tool_number(checker.tool_of(key)))
-        )
+        return self._kind_columns.tools.of(self._keys, lambda key: checker.calls.tool_number(checker.tool_of(key)))
 
     def _noted(self, places: Positions) -> list[int]:
         """Given all replies without an ID, return the indices of those whose missing ID must be reported. If further

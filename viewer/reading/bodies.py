@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Container, Mapping, Sequence
-from html import unescape
 from json.decoder import scanstring  # type: ignore[attr-defined]
 from operator import attrgetter
 
@@ -295,6 +294,8 @@ def _add_nested_python(joined: _Joined, piece: Piece, read: Callable[[int, int],
 
 def _add_html(joined: _Joined, piece: Piece, read: Callable[[int, int], bytes], ids: Decoder | None) -> None:
     """Add part of a JSON string, and decode the character references in it."""
+    from html import unescape  # lazy: it loads all entities, and few inputs have references
+
     raw = read(piece.start, piece.end)
     at = 0
     for found in _REFERENCE.finditer(raw):

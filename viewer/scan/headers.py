@@ -24,6 +24,8 @@ MOST_ID_PLACES = 32
 _KEY = b"call_id="
 _KEY_WORD = np.uint64(int.from_bytes(_KEY, "little"))
 _ID = re.compile(rb"(?<=[ \t\r\n])call_id=([!-;=-~]{1,64})(?=[ \t\r\n<]|\Z)")
+PREFIX = b"functions."
+FUNCTION = re.compile(rb" (to|name)=(functions\.[A-Za-z0-9_]{1,64})(?=[ <]|\Z)")
 _ENDS_ID = np.ones(256, bool)
 _ENDS_ID[0x21:0x7F] = False
 _ENDS_ID[ord("<")] = True
@@ -68,6 +70,8 @@ class HeaderMemo:
         self._known: dict[tuple[bytes, bytes | None], int] = {}
         self._id_places: list[int] = []
         """The lengths of the words before a call ID."""
+        self._examples: dict[tuple[str | bytes | None, ...], int] = {}
+        """The kind of a header with a function, by the words around its name."""
         self._endings_of: dict[tuple[bool, str, bool, Channel | None], int] = {}
         """The endings of headers, by everything on which they depend."""
 
@@ -128,8 +132,25 @@ class HeaderMemo:
         if known is None:
             known = IRREGULAR
             if len(self._known) < MOST_KINDS:
-                known = self._known[key] = self._learn(data[first:last], data[id_start:id_end])
+                known = self._learn_by_function(key, data[first:last], data[id_start:id_end])
+                self._known[key] = known
         return known
+
+    def _learn_by_function(self, key: tuple[bytes, bytes | None], words: bytes, call_id: bytes) -> int:
+        """Like `_learn`, but parse only one of the headers that differ only in the name of a function."""
+        parts = _parts_around_function(key)
+        if parts is None:
+            return self._learn(words, call_id)
+        field, function, *others = parts
+        example = self._examples.get((field, *others), IRREGULAR)
+        if example == IRREGULAR:
+            number = self._learn(words, call_id)
+            if number != IRREGULAR and getattr(self.kinds[number].header, field) == function:
+                self._examples[field, *others] = number
+            return number
+        kind = self.kinds[example]
+        self.kinds.append(replace(kind, header=replace(kind.header, **{field: function})))
+        return len(self.kinds) - 1
 
     def _learn(self, words: bytes, call_id: bytes) -> int:
         """Parse these words and return the number of their kind, which covers any call ID. Return IRREGULAR if the ID
@@ -162,6 +183,17 @@ class HeaderMemo:
         if found.start(1) not in self._id_places and len(self._id_places) < MOST_ID_PLACES:
             self._id_places.append(found.start(1))
             raise _NewPlaceError
+
+
+def _parts_around_function(key: tuple[bytes, bytes | None]) -> tuple[str, str, bytes, bytes, bytes | None] | None:
+    """Return the header field that has a function, its name, and the words before, between and after the name and the
+    call ID. Return None if anything else may depend on the name."""
+    before, after = key
+    found = FUNCTION.search(before)
+    if found is None or (after is None and _KEY in before) or (before + (after or b"")).count(PREFIX) != 1:
+        return None
+    field = "recipient" if found[1] == b"to" else "name"
+    return field, found[2].decode("ascii"), before[: found.start(2)], before[found.end(2) :], after
 
 
 class _Parts:

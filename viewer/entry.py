@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import gc
 import sys
 
 from viewer.core_dumps import disable_core_dumps
 from viewer.held_screen import SCREEN
-
-COLLECTOR = (20_000, 10, 10)
-"""Garbage collector thresholds. Imports and commands make almost no cycles, and collecting takes 5 % of a short run."""
 
 
 def main() -> None:
@@ -19,7 +15,6 @@ def main() -> None:
         from viewer.first import show_first
 
         show_first(sys.argv[1])
-    gc.set_threshold(*COLLECTOR)
     try:
         from viewer.cli import main as run_program
 

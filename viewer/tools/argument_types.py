@@ -18,6 +18,8 @@ MOST_TYPES = 4
 """The maximum number of types with the same number of members."""
 MOST_TOGETHER = 16
 """The maximum number of types of one schema."""
+MOST_MEMBERS = 64
+"""The maximum number of members of a type. Building a larger one takes long, and few arguments have as many."""
 _DEEPEST = 4
 SCALARS: dict[str, Any] = {"string": str, "number": float, "integer": int, "boolean": bool, "null": None}
 _ALL_KINDS = (*SCALARS, "array", "object")
@@ -54,7 +56,7 @@ class ArgumentTypes:
     def learn(self, value: dict[str, object], members: int) -> None:
         """Note arguments that fit the schema but were not recognized, so that more arguments with the same members will
         be."""
-        if not self._left or len(self._decoders.get(members, ())) >= MOST_TYPES:
+        if not self._left or members > MOST_MEMBERS or len(self._decoders.get(members, ())) >= MOST_TYPES:
             return
         seen = self._seen[members] = self._seen.get(members, 0) + 1
         if seen < LEAST_SEEN:

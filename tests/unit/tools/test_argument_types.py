@@ -3,6 +3,7 @@ learned."""
 
 from __future__ import annotations
 
+import json
 import random
 
 import pytest
@@ -12,7 +13,7 @@ from tests.unit.native.test_schemas import KINDS, NAMES, schema
 from tests.unit.scan.test_json_members import most_in
 from viewer.syntax.json_text import LONGEST_GLANCED, plain_object
 from viewer.tools import argument_types
-from viewer.tools.argument_types import LEAST_SEEN, ArgumentTypes
+from viewer.tools.argument_types import LEAST_SEEN, MOST_MEMBERS, ArgumentTypes
 from viewer.tools.arguments import Schematic
 from viewer.tools.validate import Schema
 
@@ -79,6 +80,11 @@ def test_most_arguments_are_recognized_once_they_are_learned() -> None:
         types.learn({"n": 1, "w": "one", "o": {"x": True}}, 4)
     assert types.recognizes(body, 4) and types.recognizes(again, 4)
     assert not types.recognizes(again, 5) and not types.recognizes(again.replace(b"two", b"six"), 4)
+    for count in (MOST_MEMBERS, MOST_MEMBERS + 1):
+        value: dict[str, object] = {"n": 1, **{f"m{number}": 1 for number in range(count - 1)}}
+        for _ in range(LEAST_SEEN):
+            types.learn(value, count)
+        assert types.recognizes(json.dumps(value).encode(), count) is (count == MOST_MEMBERS)
     learned: list[dict[str, object]] = [{"n": 1}, {"n": 1, "list": [1, "x"]}, {"n": 1, "other": None}]
     for value in learned:
         for _ in range(LEAST_SEEN):

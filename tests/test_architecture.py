@@ -29,7 +29,7 @@ HAVE_IO = ("viewer.formats.tokens.vocabulary", "viewer.native")
 OWNERS = {
     "numpy": (
         *("viewer.columns.numpy_backend", "viewer.scan", "viewer.checks.prefilter_numpy", "viewer.checks.batches"),
-        *("viewer.checks.call_columns", "viewer.checks.hidden_numpy"),
+        *("viewer.checks.call_columns", "viewer.checks.hidden_numpy", "viewer.checks.kind_columns"),
         "viewer.document.search.block_search",
         "viewer.insight.hidden",
         "viewer.insight.leak_sources",

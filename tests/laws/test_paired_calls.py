@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from random import Random
 
 import pytest
@@ -15,6 +15,7 @@ from viewer.checks.analysis import Analysis
 from viewer.checks.call_columns import LinkedRun
 from viewer.checks.calls import ToolChecks
 from viewer.checks.plain_calls import PlainRows
+from viewer.columns.api import Column
 from viewer.document.backend import load_backend
 from viewer.document.scanner import Scanner
 from viewer.formats import FORMATS as TRAITS
@@ -115,7 +116,7 @@ def in_bulk(monkeypatch: pytest.MonkeyPatch) -> Counter[bool]:
     counts = Counter[bool]()
     link = ToolChecks.link_run
 
-    def counted(self: ToolChecks, run: LinkedRun, tools: Sequence[str], bare_tools: Iterable[str]) -> bool:
+    def counted(self: ToolChecks, run: LinkedRun, tools: Column, bare_tools: Iterable[str]) -> bool:
         is_linked = link(self, run, tools, bare_tools)
         counts[is_linked] += run.end - run.first
         return is_linked
@@ -182,7 +183,7 @@ def _paired(monkeypatch: pytest.MonkeyPatch, text: bytes, format: str) -> tuple[
 
     link_run = ToolChecks.link_run
 
-    def counted_run(self: ToolChecks, run: LinkedRun, tools: Sequence[str], bare_tools: Iterable[str]) -> bool:
+    def counted_run(self: ToolChecks, run: LinkedRun, tools: Column, bare_tools: Iterable[str]) -> bool:
         numbers.extend((*run.calls, *run.replies))
         return link_run(self, run, tools, bare_tools)
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from bisect import bisect_left
+from collections.abc import Iterator
 from functools import partial
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,20 +19,21 @@ from viewer.checks.plain_calls import (
     FAILS,
     FITS,
     HAS_OK,
-    IS_OBJECT,
     MISFITS,
     KindCode,
     PlainRows,
     id_place,
-    object_flags,
+    read_objects,
 )
 from viewer.checks.prefilter_numpy import Batch, compile_numpy
+from viewer.columns.numpy_backend import column_of
 from viewer.index.calls import is_function
 from viewer.reading.bodies import read_body, verbatim_body
 from viewer.rules.errors import E_CALL_SCHEMA
 from viewer.rules.notes import I_CALL_INFERRED
 from viewer.scan.blocks import Positions
-from viewer.syntax.json_text import plain_object
+from viewer.scan.json_members import UNCERTAIN, most_members
+from viewer.syntax.json_text import LONGEST_GLANCED, plain_object
 from viewer.tools.arguments import ArgumentFault
 from viewer.tools.schema_columns import UNKNOWN
 
@@ -40,6 +42,7 @@ if TYPE_CHECKING:
     from viewer.checks.queue import CheckQueue, Messages
     from viewer.native import Native
     from viewer.reading.grammar import TextGrammar
+    from viewer.tools.argument_types import ArgumentTypes
 
 MOST_BYTES, MOST_ROWS = 1024 * 1024, 8192
 """The maximum number of bytes and of rows in a batch. NumPy is slower if its per-byte results do not fit into the
@@ -56,6 +59,9 @@ LEAST_TOGETHER = 32
 _UNDECLARED, _FREE = -5, -4
 """Part numbers for undeclared tools: one for functions, and one for all other tools, which need no declaration."""
 assert _FREE < UNKNOWN
+_MOST_BYTES_BETWEEN = 1024
+"""If there are more bytes than this per object, counting their members together is slower than one by one."""
+_NO_PLACES = np.zeros(0, np.int64)
 _IS_SPACE = np.zeros(256, bool)
 _IS_SPACE[list(b" \t\r\n")] = True
 
@@ -100,22 +106,17 @@ def _verbatim(checker: CheckQueue, first: int, batch: Batch) -> NDArray[np.bool_
 def _answers(checker: CheckQueue, first: int, count: int) -> NDArray[np.int64]:
     """Return the results of the header predicates for each message, as bits."""
     kinds = np.frombuffer(checker.index.kinds[first : first + count], np.uint32)
-    base = int(kinds.min())
-    examples = np.zeros(int(kinds.max()) - base + 1, np.int64)
-    examples[kinds - base] = np.arange(first, first + count)
-    return by_kind(kinds, lambda key: checker.answers.of(int(examples[key - base]), key))
+    examples: list[int] = []
+    """For each kind, the number of a message of this kind."""
 
+    def answers_of(key: int) -> int:
+        if not examples:
+            last = np.zeros(int(kinds.max()) + 1, np.int64)
+            last[kinds] = np.arange(first, first + count)
+            examples.extend(last.tolist())
+        return checker.answers.of(examples[key], key)
 
-def by_kind(kinds: NDArray[np.uint32], value_of: Callable[[int], int]) -> NDArray[np.int64]:
-    """Return a value for each message. `value_of` computes it once per kind."""
-    if not len(kinds):
-        return np.zeros(0, np.int64)
-    base = kinds.min()
-    distinct = np.flatnonzero(np.bincount(kinds - base))
-    values = np.zeros(int(distinct[-1]) + 1, np.int64)
-    values[distinct] = [*map(value_of, (distinct + int(base)).tolist())]
-    found: NDArray[np.int64] = values[kinds - base]
-    return found
+    return checker.kind_columns.answers.of(kinds, answers_of)
 
 
 class _Rows:
@@ -141,7 +142,8 @@ class _Rows:
         ids = index.call_ids(first, last)
         self._ids = ids if len(rows) == len(ids) else [*map(ids.__getitem__, rows.tolist())]
         self._keys = np.frombuffer(index.kinds[first : last + 1], np.uint32)[rows]
-        self._codes = by_kind(self._keys, checker.kind_code)
+        self._kind_columns = checker.kind_columns
+        self._codes = self._kind_columns.codes.of(self._keys, checker.kind_code)
         self._is_plain = self._has_code(KindCode.PLAIN) & self._is_verbatim
         self._is_plain &= self._masks & ~checker.of_plain_calls == 0
         leads = batch.block[self._starts]
@@ -153,6 +155,8 @@ class _Rows:
         else:
             self._have_deadline = DEADLINE in batch.data
         self._objects, self._all_faults = self._native_objects()
+        self._members = np.full(len(rows), UNCERTAIN, np.int64)
+        """The maximum number of members of each body that was read as an object."""
         self._faults: dict[int, list[ArgumentFault]] = {}
         """The faults in the arguments of each faulty call, by the index of the call. Offsets are relative to the
         body."""
@@ -192,17 +196,18 @@ class _Rows:
         return flags, faults if len(parts) == len(places) else None
 
     def _parts(self, keys: NDArray[np.uint32]) -> NDArray[np.int64]:
-        """Return, for each call, the part number of its tool's schema, or `_UNDECLARED`, `_FREE`, or `UNKNOWN`."""
+        """Return, for each call, the part number of its tool's schema, or `_UNDECLARED`, `_FREE`, or `UNKNOWN`. Without
+        the accelerator, the number belongs to the types of its arguments."""
         declared, tool_of = self._checker.tools.declarations, self._checker.tool_of
-        is_native = native.load() is not None
+        columns, is_native = self._kind_columns, native.load() is not None
 
         def part_of(key: int) -> int:
             name = tool_of(key)
             if not declared.knows(name):
                 return _UNDECLARED if is_function(name) else _FREE
-            return declared.part(name) if is_native else UNKNOWN
+            return declared.part(name) if is_native else columns.number_types(declared.types(name))
 
-        return by_kind(keys, part_of)
+        return columns.parts(declared).of(keys, part_of)
 
     def _judged(
         self, accelerator: Native, places: Positions, parts: NDArray[np.int64]
@@ -235,34 +240,39 @@ class _Rows:
         """Check the messages in this range, and link calls and replies in bulk if possible.
 
         The ledger does not see the other messages, so they may be checked after the calls around them."""
-        tools, at = self._checker.tools, first
-        places = first + np.flatnonzero(self._masks[first:end] & self._checker.of_calls)
-        for run in linked_runs(self._columns(places), self._checker.calls):
-            run_first, run_last = int(places[run.first]), int(places[run.end - 1])
+        checker, tools, at = self._checker, self._checker.tools, first
+        is_call = self._masks[first:end] & checker.of_calls > 0
+        places, others = first + np.flatnonzero(is_call), (first + np.flatnonzero(~is_call)).tolist()
+        columns = self._columns(places)
+        faulty, bounds, numbers = self._faulty.tolist(), places.tolist(), None
+        for run in linked_runs(columns, checker.calls):
+            run_first, run_last = bounds[run.first], bounds[run.end - 1]
             self._check_each(at, run_first)
             at = run_first
             self._skip_to(int(self._rows[at]))
-            keys = self._keys[places[run.places]].tolist()
-            lacking = dict.fromkeys(self._keys[places[run.lacking]].tolist())
-            names = {key: self._checker.tool_of(key) for key in dict.fromkeys(keys)}
-            bare_tools = map(self._checker.bare_tool_of, lacking)
-            if not tools.link_run(run, [*map(names.__getitem__, keys)], bare_tools):
+            lacking = places[run.lacking] if len(run.lacking) else _NO_PLACES
+            bare_tools = map(checker.bare_tool_of, dict.fromkeys(self._keys[lacking].tolist()))
+            if numbers is None:
+                numbers = self._tool_numbers()
+            if not tools.link_run(run, column_of("I", numbers[places[run.places]]), bare_tools):
                 continue
-            is_other = np.ones(run_last - run_first + 1, bool)
-            is_other[places[run.first : run.end] - run_first] = False
-            others = run_first + np.flatnonzero(is_other)
-            faulty = self._faulty[self._faulty.searchsorted(run_first) : self._faulty.searchsorted(run_last)]
-            noted = set(self._noted(places[run.lacking + 1]))
-            for place in sorted([*others.tolist(), *faulty.tolist(), *noted]):
+            noted = set(self._noted(places[run.lacking + 1])) if len(lacking) else set[int]()
+            between = (each[bisect_left(each, run_first) : bisect_left(each, run_last)] for each in (others, faulty))
+            for place in sorted([*chain(*between), *noted]):
                 if place in noted:
                     self._note(place)
                 elif place in self._faults:
                     self._report(place)
                 else:
-                    self._checker.run_checks(int(self._masks[place]), self._case(place), is_linked=True)
+                    checker.run_checks(int(self._masks[place]), self._case(place), is_linked=True)
             at = run_last + 1
             self._before = int(self._rows[run_last])
         self._check_each(at, end)
+
+    def _tool_numbers(self) -> NDArray[np.int64]:
+        """Return the number of the tool in the ledger for each message."""
+        checker = self._checker
+        return self._kind_columns.tools.of(self._keys, lambda key: checker.calls.tool_number(checker.tool_of(key)))
 
     def _noted(self, places: Positions) -> list[int]:
         """Return the indices of those replies, among the given ones without an ID, whose missing ID must be reported.
@@ -312,13 +322,10 @@ class _Rows:
                 is_plain[row] = DEADLINE not in self._text(places[row])
         must_be_object = self._are_json[places] | self._has_code(KindCode.JSON)[places]
         unread = np.flatnonzero(is_plain & must_be_object & (objects == 0))
-        read = [*map(plain_object, self._texts(places[unread]))]
-        columns = (places[unread].tolist(), is_call[unread].tolist())
-        objects[unread] = [
-            IS_OBJECT if one and value else object_flags(value) for one, value in zip(columns[1], read, strict=True)
-        ]
+        values: dict[int, dict[str, object]] = {}
+        if len(unread):
+            objects[unread], values = self._read_objects(places[unread], is_call[unread])
         is_plain[unread] = objects[unread] > 0
-        values = {place: value for place, one, value in zip(*columns, read, strict=True) if one and value is not None}
         self._objects[places] = objects
         is_plain &= is_call | (objects & FAILS == 0)
         if self._checker.tools.declarations:
@@ -337,10 +344,27 @@ class _Rows:
             self._bare_tools()[places] if None in ids else np.zeros(len(ids), np.int64),
         )
 
+    def _read_objects(
+        self, places: Positions, is_call: NDArray[np.bool_]
+    ) -> tuple[NDArray[np.uint8], dict[int, dict[str, object]]]:
+        """Return the flags of the bodies at these indices, and the values of the calls that were decoded."""
+        starts, ends, is_native = self._starts[places], self._ends[places], native.load() is not None
+        types: list[ArgumentTypes | None] = [None] * len(places)
+        if not is_native and ends[-1] - starts[0] < _MOST_BYTES_BETWEEN * len(places):
+            self._members[places] = most_members(self._batch.block, starts, ends, LONGEST_GLANCED)
+        if not is_native and self._checker.tools.declarations:
+            parts = np.where(is_call, self._parts(self._keys[places]), UNKNOWN)
+            types = [self._kind_columns.types[part] if part >= 0 else None for part in parts.tolist()]
+        calls = is_call.tolist()
+        flags, read = read_objects(self._texts(places), self._members[places].tolist(), calls, types)
+        known = zip(places.tolist(), calls, read, strict=True)
+        values = {place: value for place, one, value in known if one and value is not None}
+        return np.frombuffer(flags, np.uint8), values
+
     def _bare_tools(self) -> Positions:
         """Return a number for each call or reply. Equal numbers mean equal bare tool names."""
-        numbers: dict[str, int] = {}
-        return by_kind(self._keys, lambda key: numbers.setdefault(self._checker.bare_tool_of(key), len(numbers)))
+        columns, checker = self._kind_columns, self._checker
+        return columns.bare_tools.of(self._keys, lambda key: columns.number_tool(checker.bare_tool_of(key)))
 
     def _judge_arguments(
         self, places: Positions, are_objects: NDArray[np.bool_], values: dict[int, dict[str, object]]
@@ -351,7 +375,7 @@ class _Rows:
         parts = self._parts(self._keys[places])
         undeclared, known = parts == _UNDECLARED, parts > _FREE
         self._faults = {}
-        left = known & are_objects
+        left = known & are_objects & (self._objects[places] & FITS == 0)
         if accelerator is not None and left.any():
             flags, faults = self._objects[places], self._all_faults
             if faults is None:
@@ -366,8 +390,12 @@ class _Rows:
             value, name = values.get(place), self._checker.tool_of(key)
             if value is None:
                 value = plain_object(self._text(place))
-            if value is None or not declared.accepts(name, value):
+            if value is None:
                 self._faults[place] = declared.check(name, self._text(place), 0)
+            elif not declared.accepts(name, value):
+                self._faults[place] = declared.check_valid(name, self._text(place), 0)
+            elif self._members[place] >= 0 and (types := declared.types(name)):
+                types.learn(value, int(self._members[place]))
         self._faulty = np.array(sorted(self._faults), np.int64)
         may_be_plain: NDArray[np.bool_] = ~undeclared & (~known | are_objects)
         return may_be_plain

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from viewer.columns.api import Column
 from viewer.columns.numpy_backend import column_of
-from viewer.index.call_ids import short_hashes
 from viewer.index.calls import CallLedger
 from viewer.scan.blocks import Positions
 
@@ -68,15 +67,17 @@ class LinkedRun(Struct, frozen=True):
     """True if other messages come between these calls and replies."""
     lacking: Positions
     """The column indices of the calls without an ID."""
+    short: Column
+    """The `short_hashes` of the IDs."""
 
 
 def linked_runs(rows: CallColumns, ledger: CallLedger) -> Iterator[LinkedRun]:
     """Yield the runs of calls and replies that the ledger can link in bulk.
 
-    A run stays valid while the ledger processes the messages before it, because none of them has a call ID of the
-    run."""
-    calls, replies = _pairs(rows, ledger)
-    if None in rows.ids:
+    A run is valid until the ledger sees a message after it, because no earlier message has a call ID of the run."""
+    has_all_ids = None not in rows.ids
+    calls, replies, short = _pairs(rows, ledger, has_all_ids=has_all_ids)
+    if not has_all_ids:
         calls, replies = _merged(calls, replies, _calls_before_replies(rows))
     calls, replies, is_in = _whole(calls, replies, len(rows.numbers))
     if not len(calls):
@@ -86,19 +87,23 @@ def linked_runs(rows: CallColumns, ledger: CallLedger) -> Iterator[LinkedRun]:
     bounds = edges.tolist()
     for first, end, low, high in zip(bounds[::2], bounds[1::2], pair_edges[::2], pair_edges[1::2], strict=True):
         if end - first >= LEAST:
-            yield _run(rows, first, end, calls[low:high], replies[low:high])
+            yield _run(rows, first, end, calls[low:high], replies[low:high], short)
 
 
-def _pairs(rows: CallColumns, ledger: CallLedger) -> tuple[Positions, Positions]:
-    """Return the indices of calls and of their replies, in the order of the calls.
+def _pairs(
+    rows: CallColumns, ledger: CallLedger, *, has_all_ids: bool
+) -> tuple[Positions, Positions, NDArray[np.uint32]]:
+    """Return the indices of calls and of their replies, in the order of the calls; and for each message, the short hash
+    of its ID if it is such a call.
 
     The ID of a pair belongs to no other message here, plain or not, and to no earlier call."""
     places, ids = np.arange(len(rows.ids)), cast("list[str]", rows.ids)
-    if None in ids:
+    hashes = np.zeros(len(rows.ids), np.uint32)
+    if not has_all_ids:
         places = np.flatnonzero([call_id is not None for call_id in rows.ids])
         ids = [call_id for call_id in rows.ids if call_id is not None]
     if len(ids) < LEAST:
-        return places[:0], places[:0]
+        return places[:0], places[:0], hashes
     calls, replies = _twins(ids)
     calls, replies = places[calls], places[replies]
     is_plain, is_call, turns = rows.is_plain, rows.is_call, rows.turns
@@ -106,16 +111,19 @@ def _pairs(rows: CallColumns, ledger: CallLedger) -> tuple[Positions, Positions]
         is_plain[calls] & is_plain[replies] & is_call[calls] & ~is_call[replies] & (turns[calls] == turns[replies])
     )
     calls, replies = calls[is_pair], replies[is_pair]
-    texts = [rows.ids[place] or "" for place in calls.tolist()]
-    is_old = np.frombuffer(ledger.may_know(short_hashes(texts)), bool)
+    texts = [*map(rows.ids.__getitem__, calls.tolist())]
+    short = np.fromiter(map(hash, texts), np.int64, len(texts)).astype(np.uint32)  # as `short_hashes`, but faster
+    hashes[calls] = short
+    is_old = np.frombuffer(ledger.may_know(column_of("I", short)), bool)
     if is_old.any():
-        is_old = np.array([old and ledger.knows(text) for old, text in zip(is_old, texts, strict=True)], bool)
-    return calls[~is_old], replies[~is_old]
+        is_old = np.array([old and ledger.knows(text or "") for old, text in zip(is_old, texts, strict=True)], bool)
+        calls, replies = calls[~is_old], replies[~is_old]
+    return calls, replies, hashes
 
 
 def _twins(ids: list[str]) -> tuple[Positions, Positions]:
     """Return the indices of the first and the second occurrences of the IDs that occur exactly twice, in order."""
-    is_next = np.fromiter(map(eq, ids, islice(ids, 1, None)), bool, len(ids) - 1)
+    is_next = np.frombuffer(bytes(map(eq, ids, islice(ids, 1, None))), bool)
     if len(set(ids)) == len(ids) - np.count_nonzero(is_next):  # equal IDs are neighbors
         at = np.flatnonzero(_are_two(is_next))
         return at, at + 1
@@ -168,10 +176,13 @@ def _whole(calls: Positions, replies: Positions, count: int) -> tuple[Positions,
     return calls[:0], replies[:0], np.zeros(count, bool)
 
 
-def _run(rows: CallColumns, first: int, end: int, calls: Positions, replies: Positions) -> LinkedRun:
+def _run(
+    rows: CallColumns, first: int, end: int, calls: Positions, replies: Positions, short: NDArray[np.uint32]
+) -> LinkedRun:
     numbers, turns = rows.numbers, rows.turns[first:end]
     last_turn = first + int(turns.searchsorted(turns[-1]))
-    ids = [rows.ids[place] for place in calls.tolist()]
+    ids = [*map(rows.ids.__getitem__, calls.tolist())]
+    with_id = calls if None not in ids else calls[[call_id is not None for call_id in ids]]
     return LinkedRun(
         first,
         end,
@@ -184,5 +195,6 @@ def _run(rows: CallColumns, first: int, end: int, calls: Positions, replies: Pos
         ids,
         column_of("I", replies.argsort()),
         int(numbers[end - 1] - numbers[first]) >= end - first,
-        calls[[call_id is None for call_id in ids]] if None in ids else calls[:0],
+        calls[:0] if with_id is calls else calls[[call_id is None for call_id in ids]],
+        column_of("I", short[with_id]),
     )

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-from array import array
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
@@ -45,6 +44,7 @@ from viewer.tools.declarations import Declarations, KnownTexts
 
 if TYPE_CHECKING:
     from viewer.checks.call_columns import LinkedRun
+    from viewer.columns.api import Column
 
 LONGEST_GLANCED = 4000
 """The maximum length in bytes of JSON whose earlier parse is reused. Longer JSON may have an integer of more than 4,300
@@ -217,10 +217,11 @@ class ToolChecks:
 
         return self.is_plain_call(kind, arguments)
 
-    def link_run(self, run: LinkedRun, tools: Sequence[str], bare_tools: Iterable[str] = ()) -> bool:
+    def link_run(self, run: LinkedRun, tools: Column, bare_tools: Iterable[str] = ()) -> bool:
         """Link the calls of a run to their replies. If checks must decide, change nothing and return False.
 
-        `tools` has the tool of each call. `bare_tools` are the tools of the calls without an ID."""
+        `tools` has the number of the tool of each call, from `CallLedger.tool_number`. `bare_tools` are the tools of
+        the calls without an ID."""
         first, last = run.turns
         if first == self._turn and (self._notes.json_calls or self._notes.lacking):
             return False
@@ -233,9 +234,9 @@ class ToolChecks:
         self._enter_turn(last)
         self._notes.has_ok |= run.has_ok
         self._notes.call_token |= run.has_call_stop
-        number_of = {tool: self._ledger.tool_number(tool) for tool in dict.fromkeys(tools)}
-        numbers = array("I", map(number_of.__getitem__, tools))
-        self._ledger.add_answered(run.calls, run.replies, numbers, run.ids, run.order, is_passed=run.is_passed)
+        self._ledger.add_answered(
+            run.calls, run.replies, tools, run.ids, run.order, is_passed=run.is_passed, short=run.short
+        )
         return True
 
     @property

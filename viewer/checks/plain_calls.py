@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections.abc import Iterable
 from enum import IntFlag
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
@@ -15,6 +17,10 @@ from viewer.reading.bodies import string_data
 from viewer.reading.format import FormatTraits
 from viewer.reading.header import full_tool_name, is_tool
 from viewer.syntax.json_string import string_body
+from viewer.syntax.json_text import counted_object, plain_object
+
+if TYPE_CHECKING:
+    from viewer.tools.argument_types import ArgumentTypes
 
 BEFORE_ID = (b"<|channel|>", b"<|constrain|>", b"<|message|>")
 """A call ID belongs before the first of these marks."""
@@ -135,11 +141,11 @@ def plain_kind(message: Message, transcript: TranscriptFacts) -> PlainKind | Non
     )
 
 
-def kind_code(kind: PlainKind | None, example: Message) -> KindCode:
-    """Return the flags that describe messages of this kind."""
+def kind_code(kind: PlainKind | None, example: Message) -> int:
+    """Return the flags that describe messages of this kind, as a number, which is faster than `KindCode`."""
     if kind is None:
-        return KindCode.INSTRUCTION if example.header.role in ("system", "developer") else KindCode(0)
-    code, is_noted = KindCode.PLAIN, kind.notes_inferred and not kind.is_call
+        return KindCode.INSTRUCTION.value if example.header.role in ("system", "developer") else 0
+    code, is_noted = KindCode.PLAIN.value, kind.notes_inferred and not kind.is_call
     may_lack_id = kind.may_lack_id and kind.bare_tool and not (is_noted and is_user_safe(example))
     for is_true, flag in (
         (kind.is_call, KindCode.CALL),
@@ -149,8 +155,30 @@ def kind_code(kind: PlainKind | None, example: Message) -> KindCode:
         (may_lack_id, KindCode.MAY_LACK_ID),
         (is_noted, KindCode.NOTED),
     ):
-        code |= flag if is_true else 0
+        code |= flag.value if is_true else 0
     return code
+
+
+def read_objects(
+    texts: Iterable[bytes], members: Iterable[int], are_calls: Iterable[bool], types: Iterable[ArgumentTypes | None]
+) -> tuple[bytes, list[dict[str, object] | None]]:
+    """Return the flags of JSON bodies, 0 for a body that is no object or repeats a key; and their values, None for
+    those that were not decoded.
+
+    `members` contains the maximum number of members of each body, negative if it is uncertain. `types` contains the
+    types of the arguments of each call."""
+    flags, values = bytearray(), list[dict[str, object] | None]()
+    for text, count, is_call, known in zip(texts, members, are_calls, types, strict=True):
+        value = None
+        if known is not None and count >= 0 and known.recognizes(text, count):
+            flags.append(IS_OBJECT | FITS)
+        else:
+            value = counted_object(text, count) if count >= 0 else None
+            if value is None:
+                value = plain_object(text)
+            flags.append(IS_OBJECT if is_call and value is not None else object_flags(value))
+        values.append(value)
+    return bytes(flags), values
 
 
 def object_flags(value: dict[str, object] | None) -> int:

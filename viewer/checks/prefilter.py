@@ -111,8 +111,11 @@ class HeaderAnswers:
         known = self._known.get(key)
         if known is None:
             message = self._index[number]
-            true = (predicate(message, self._transcript) for predicate in self._predicates)
-            known = self._known[key] = sum(1 << place for place, is_true in enumerate(true) if is_true)
+            known = 0
+            for place, predicate in enumerate(self._predicates):
+                if predicate(message, self._transcript):
+                    known |= 1 << place
+            self._known[key] = known
         return known
 
 

@@ -44,6 +44,7 @@ from viewer.rules.structure import W_ENCODING, W_TEXT_BETWEEN, W_VERSION_UNKNOWN
 from viewer.syntax.utf8 import ill_formed, is_utf8, whole_characters
 
 if TYPE_CHECKING:
+    from viewer.checks.kind_columns import KindColumns
     from viewer.checks.prefilter_numpy import NumpyPrefilter
     from viewer.reading.grammar import TextGrammar
 
@@ -225,6 +226,7 @@ class CheckQueue:
         self.answers: HeaderAnswers
         """The results of the header predicates for the current transcript."""
         self.batch_prefilter: NumpyPrefilter | None = None
+        self._kind_columns: KindColumns | None = None
         self._prefilter = compile_plain(self.checks)
         bits = _bits_of(self.checks)
         self._predicates = bits.predicates
@@ -238,8 +240,6 @@ class CheckQueue:
         """The bits of the checks that `ToolChecks.link_pairs` and `link_plain` replace."""
         self._plain_kinds: dict[int, PlainKind | None] = {}
         """The kind for each header key of the current transcript."""
-        self._kind_codes: dict[int, int] = {}
-        """The `KindCode` for each header key, as a number."""
         self._runs = bits.runs
         """The check functions for each mask so far."""
         self._has_begun = False
@@ -362,7 +362,7 @@ class CheckQueue:
         self._transcribed = facts
         self.answers = HeaderAnswers(self._predicates, self.index, facts)
         self._plain_kinds.clear()
-        self._kind_codes.clear()
+        self._kind_columns = None
 
     def has_facts_of(self, transcript: Transcript) -> bool:
         """True if this transcript and the current one have equal `TranscriptFacts`."""
@@ -378,7 +378,7 @@ class CheckQueue:
         self.tools = ToolChecks(self.calls, self._note_declaring)
         self._ahead.forget()
         self._plain_kinds.clear()
-        self._kind_codes.clear()
+        self._kind_columns = None
         if self._has_begun:
             del self._transcribed, self.answers
             self._has_begun = False
@@ -538,12 +538,18 @@ class CheckQueue:
         kind = self.plain_kind(key)
         return kind.bare_tool if kind is not None else ""
 
+    @property
+    def kind_columns(self) -> KindColumns:
+        """The columns that the batches of the current transcript share."""
+        if self._kind_columns is None:
+            from viewer.checks.kind_columns import KindColumns
+
+            self._kind_columns = KindColumns()
+        return self._kind_columns
+
     def kind_code(self, key: int) -> int:
-        """Return the `KindCode` of the messages with this header key, as a number."""
-        code = self._kind_codes.get(key)
-        if code is None:
-            code = self._kind_codes[key] = int(kind_code(self.plain_kind(key), self.index.example(key)))
-        return code
+        """Return the `KindCode` of the messages with this header key."""
+        return kind_code(self.plain_kind(key), self.index.example(key))
 
     def is_instruction(self, number: int) -> bool:
         """True for a closed instruction, which may declare tools."""

@@ -21,7 +21,6 @@ from viewer.formats import FORMATS
 from viewer.index.findings import MOST_PER_CODE
 from viewer.model.visibility import Audience, Reveal
 from viewer.render.diagnostic import compiler_line, counts_line, more_words, source_lines
-from viewer.render.json_lines import encode, finding_line, more_line, reset_line, stalled_line, summary_line
 from viewer.render.sarif import Suite, junit, sarif, workflow_command, workflow_notice
 from viewer.render.style import Part, Printable, trusted
 
@@ -209,6 +208,8 @@ def command(
     report = Report(inputs, adds, wanted, _DEBUG_SENTENCE if with_source else "")
     output = options.output_of(color, ascii_only)
     if form == "sarif":
+        from viewer.render.json_lines import encode  # also imports the transcript reader
+
         results = [(document.name, finding) for document, finding in report]
         notes = [(name, more_words(code, count)) for name, code, count in report.take_more()]
         output.write([encode(sarif(results, notes), indent=2)])
@@ -305,6 +306,8 @@ def _check_parallel(report: Report, jobs: int, write: Callable[[Report], None]) 
 
 def _lines(report: Report, output: Output, form: str | None, with_source: bool) -> Iterator[Printable]:
     """Yield the lines of all findings."""
+    if form == "json":
+        from viewer.render.json_lines import finding_line  # also imports the transcript reader
     for document, finding in report:
         if form == "json":
             yield finding_line(finding, document.name if report.inputs.several else None)
@@ -320,6 +323,8 @@ def _lines(report: Report, output: Output, form: str | None, with_source: bool) 
 
 def _last_lines(report: Report, output: Output, form: str | None) -> Iterator[Printable]:
     """Yield the counts of unlisted findings, and the totals."""
+    if form == "json":
+        from viewer.render.json_lines import more_line, summary_line  # also imports the transcript reader
     for name, code, count in report.take_more():
         if form == "json":
             yield more_line(code, count, name if report.inputs.several else None)
@@ -396,6 +401,8 @@ class LiveReport:
         if reason is Reason.DETECTED:
             self._now = (0, 0, 0, 0)
         if self._form == "json":
+            from viewer.render.json_lines import reset_line
+
             self._output.write([reset_line(reason)])
         complain(f"{name}: {reason.sentence}")
 
@@ -415,6 +422,8 @@ class LiveReport:
     def stalled(self, document: LiveDocument) -> None:
         number, seconds = next(iter(document.open_numbers), 0), document.stalled_for
         if self._form == "json":
+            from viewer.render.json_lines import stalled_line
+
             self._output.write([stalled_line(number, seconds)])
         else:
             complain(f"{document.name}: message {number} is stalled: no data for {seconds:.0f} s")
@@ -425,6 +434,8 @@ class LiveReport:
         assert self._document
         for code, count in self._document.tally.unlisted.items():
             if self._form == "json":
+                from viewer.render.json_lines import more_line
+
                 self._output.write([more_line(code, count)])
             elif self._form == "github":
                 self._output.write([workflow_notice(self._document.name, more_words(code, count))])
@@ -435,12 +446,16 @@ class LiveReport:
         """Print the summary line."""
         errors, warnings, messages, transcripts = self._sums
         if self._form == "json":
+            from viewer.render.json_lines import summary_line
+
             self._output.write([summary_line(errors, warnings, messages, transcripts)])
         elif self._form is None:
             self._output.write_styled([counts_line(errors, warnings, messages, self._output.style)])
 
     def _lines(self, document: LiveDocument, finding: Finding) -> Iterator[Printable]:
         if self._form == "json":
+            from viewer.render.json_lines import finding_line
+
             yield finding_line(finding)
         elif self._form == "github":
             yield workflow_command(document.name, finding)

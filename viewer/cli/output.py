@@ -33,11 +33,11 @@ class Output:
     def write(self, lines: Iterable[Printable]) -> None:
         """Write lines and their line endings, in blocks of about 64 KiB or, on a terminal, of at most 100 lines."""
         waiting: list[str] = []
-        size = 0
+        size, most = 0, 100 if self.style.wrapped else _BLOCK
         for line in lines:
             waiting.append(line)
             size += len(line)
-            if size >= _BLOCK or (self.style.wrapped and len(waiting) >= 100):
+            if size >= _BLOCK or len(waiting) >= most:
                 self.written += size
                 _write(waiting)
                 waiting.clear()

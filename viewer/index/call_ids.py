@@ -38,17 +38,17 @@ class CallIds:
         ids: list[str | None] = [None] * (last - first)
         start, end = bisect_left(self._rows, first), bisect_left(self._rows, last)
         if start < end:
-            base = at = self._ends[start - 1] if start else 0
+            base = self._ends[start - 1] if start else 0
             data = self._text[base : self._ends[end - 1]]
+            rows, ends = self._rows[start:end], self._ends[start:end]
+            at = 0
             if data.isascii():
                 text = data.decode("ascii")
-                for row, to in zip(self._rows[start:end], self._ends[start:end], strict=True):
-                    ids[row - first] = text[at - base : to - base]
-                    at = to
+                found = [text[at : (at := to - base)] for to in ends]
             else:
-                for row, to in zip(self._rows[start:end], self._ends[start:end], strict=True):
-                    ids[row - first] = data[at - base : to - base].decode("utf-8", "surrogatepass")
-                    at = to
+                found = [data[at : (at := to - base)].decode("utf-8", "surrogatepass") for to in ends]
+            for row, call_id in zip(rows, found, strict=True):
+                ids[row - first] = call_id
         if self._changed:
             ids = [self._changed.get(row, call_id) for row, call_id in enumerate(ids, first)]
         return ids
@@ -114,17 +114,23 @@ class CallTable:
             self._count += 1
         self._entries[slot], self._hashes[slot] = row + 1, short
         if 3 * self._count > 2 * self._mask:
-            self._grow(_PLAIN)
+            self._grow(_PLAIN, 2 * len(self._entries))
 
-    def put_new(self, columns: Columns, call_ids: Sequence[str | None], row: int) -> None:
-        """Map new IDs to consecutive rows, starting with `row`. A row may have no ID."""
-        known = [call_id for call_id in call_ids if call_id is not None]
-        rows = range(row + 1, row + 1 + len(call_ids))
-        places = array("I", rows if len(known) == len(rows) else compress(rows, (one is not None for one in call_ids)))
-        while 3 * (self._count + len(known)) > 2 * self._mask:
-            self._grow(columns)
-        columns.fill_table(self._entries, self._hashes, places, short_hashes(known))
-        self._count += len(known)
+    def put_new(self, columns: Columns, call_ids: Sequence[str | None], row: int, short: Column | None = None) -> None:
+        """Map new IDs to consecutive rows, starting with `row`. A row may have no ID. `short` contains the
+        `short_hashes` of the IDs, if they are known."""
+        if short is None:
+            short = short_hashes([call_id for call_id in call_ids if call_id is not None])
+        places = columns.sequence(row + 1, row + 1 + len(call_ids))
+        if len(short) < len(places):
+            places = array("I", compress(places, (one is not None for one in call_ids)))
+        size = len(self._entries)
+        while 3 * (self._count + len(short)) > 2 * (size - 1):
+            size *= 2
+        if size > len(self._entries):
+            self._grow(columns, size)
+        columns.fill_table(self._entries, self._hashes, places, short)
+        self._count += len(short)
 
     def may_have(self, columns: Columns, short: Column) -> bytearray:
         """Return, for each ID, 0 if it certainly has no row, and otherwise 1. `short` contains their `short_hashes`."""
@@ -137,9 +143,9 @@ class CallTable:
             slot = (slot + 1) & mask
         return slot
 
-    def _grow(self, columns: Columns) -> None:
+    def _grow(self, columns: Columns, size: int) -> None:
         entries, hashes = self._entries, self._hashes
-        self._begin(2 * len(entries))
+        self._begin(size)
         known = array("I", filter(None, entries))
         columns.fill_table(self._entries, self._hashes, known, array("I", compress(hashes, entries)))
 

@@ -355,14 +355,14 @@ class CallLedger:
         tools: Column,
         ids: Sequence[str | None],
         order: Sequence[int],
+        short: Column | None = None,
         *,
         is_passed: bool,
     ) -> None:
-        """Add pairs like `add_pairs`, but from columns and without reports. `tools` are numbers from `tool_number`, and
-        `order` lists the pairs in the order of their replies."""
+        """Add pairs like `add_pairs`, but from columns and without reports. `tools` are numbers from `tool_number`,
+        `order` lists the pairs in the order of their replies, and `short` the `short_hashes` of the IDs if known."""
         first = len(self)
-        if is_passed:
-            self._passed = first
+        self._passed = first if is_passed else self._passed
         self._calls.extend(calls)
         self._replies.extend(replies)
         self._tools.extend(tools)
@@ -371,7 +371,7 @@ class CallLedger:
             self._states.extend(answered if call_id is not None else answered | _INFERRED for call_id in ids)
         else:
             self._states.frombytes(bytes((answered,)) * len(calls))
-        self._main.known.put_new(self._index.columns, ids, first)
+        self._main.known.put_new(self._index.columns, ids, first, short)
         if self._answered is not None:
             self._answered.extend(first + call for call in order)
 

@@ -200,7 +200,7 @@ class HeaderWords:
         item = match[0]
         if item.startswith(b"<|") and item.endswith(b"|>") and not self._escaped(start):
             self._marker(item, start, end)
-        elif attribute := _ATTRIBUTE.fullmatch(item):
+        elif b"=" in item and (attribute := _ATTRIBUTE.fullmatch(item)):
             self._finish_awaited(start)
             self._attribute(_text(attribute[1]), Place(_text(attribute[2]), start, end))
         else:

@@ -6,6 +6,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterator
 from enum import Enum
+from typing import cast
 
 from msgspec import Struct
 
@@ -46,6 +47,9 @@ def body_lines(body: str, width: int, style: Style, *, json: bool = False, trim:
         text = SafeText(text.removeprefix("\n"))
     if json and style.wrapped and cells(text) > width:
         text = laid_out(text) or text
+    if not style.wrapped and text.isascii() and "\t" not in text:  # every line is ready
+        yield from cast("list[SafeText]", text.split("\n") if text else [])
+        return
     for line in text.split("\n") if text else []:
         ready = plain_line(style.spell(SafeText(line)))
         if style.wrapped:

@@ -53,8 +53,8 @@ def conversation_lines(projection: Projection, width: int, style: Style) -> Iter
 
 
 def styled_lines(projection: Projection, width: int, style: Style) -> Iterator[Line]:
-    """Yield the lines of `show` unpainted: an empty line between blocks, and notes directly under their block."""
-    yield from Conversation(projection, width, style, grows=False).lines()
+    """Return the lines of `show` unpainted: an empty line between blocks, and notes directly under their block."""
+    return Conversation(projection, width, style, grows=False).lines()
 
 
 def styled_end(

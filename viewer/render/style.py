@@ -152,7 +152,7 @@ class Style(Struct, frozen=True, gc=False):
     def paint(self, line: Iterable[Part]) -> Printable:
         """Return the painted line, without a line end."""
         if not self.color:
-            return Printable("".join(part.text for part in line))
+            return Printable("".join([part.text for part in line]))
         return Printable("".join(map(_painted, line)))
 
 

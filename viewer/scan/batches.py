@@ -22,20 +22,36 @@ _ENDING_COUNT = len(ENDINGS)
 class _KindFacts:
     """Properties of header kinds as columns, which grow with the header cache."""
 
-    def __init__(self) -> None:
-        self.numbers = np.zeros(0, np.uint32)
-        """The kind in the message index, by header kind and ending."""
+    def __init__(self, index: MessageIndex, *, escaped: bool) -> None:
+        self._index = index
+        self._escaped = escaped
+        self._kinds: list[HeaderKind] = []
+        self._numbers = np.zeros(0, np.uint32)
+        """The kind in the message index, by header kind and ending; 0 if it has not been needed yet."""
         self.users = np.zeros(0, bool)
         self.endings = np.zeros(0, np.int64)
         self.noted = np.zeros(0, bool)
 
-    def add(self, kinds: list[HeaderKind], index: MessageIndex, *, escaped: bool) -> None:
+    def add(self, kinds: list[HeaderKind]) -> None:
         """Append the new kinds."""
-        numbers = [index.kind_for(kind.header, ending, escaped=escaped) for kind in kinds for ending in ENDINGS]
-        self.numbers = np.concatenate((self.numbers, np.array(numbers, np.uint32)))
+        self._kinds += kinds
+        self._numbers = np.concatenate((self._numbers, np.zeros(len(kinds) * _ENDING_COUNT, np.uint32)))
         self.users = np.concatenate((self.users, np.array([kind.header.role == "user" for kind in kinds], bool)))
         self.endings = np.concatenate((self.endings, np.array([kind.endings for kind in kinds], np.int64)))
         self.noted = np.concatenate((self.noted, np.array([kind.is_noted for kind in kinds], bool)))
+
+    def numbers(self, kinds: NDArray[np.int64], endings: NDArray[np.int64]) -> NDArray[np.uint32]:
+        """Return the kinds in the message index of frames with these header kinds and endings."""
+        places = kinds * _ENDING_COUNT + endings
+        found: NDArray[np.uint32] = self._numbers[places]
+        unknown = found == 0
+        if unknown.any():
+            for place in np.unique(places[unknown]).tolist():
+                kind, ending = divmod(place, _ENDING_COUNT)
+                header = self._kinds[kind].header
+                self._numbers[place] = self._index.kind_for(header, ENDINGS[ending], escaped=self._escaped)
+            found = self._numbers[places]
+        return found
 
 
 class BlockFrames:
@@ -66,9 +82,8 @@ class BatchMaker:
 
     def __init__(self, grammar: TextGrammar, index: MessageIndex) -> None:
         self._grammar = grammar
-        self._index = index
         self._memo = HeaderMemo(grammar)
-        self._facts = _KindFacts()
+        self._facts = _KindFacts(index, escaped=bool(grammar.literals))
 
     def known_frames(self, block: BlockFrames) -> KnownFrames:
         """Return the frames of a block with their headers."""
@@ -76,7 +91,7 @@ class BatchMaker:
         headers = self._memo.read(block.data, frames)
         new = self._memo.kinds[len(self._facts.users) :]
         if new:
-            self._facts.add(new, self._index, escaped=bool(self._grammar.literals))
+            self._facts.add(new)
         return KnownFrames(self._grammar, block.data, frames, headers, self._facts)
 
 
@@ -155,7 +170,7 @@ class KnownFrames:
             column_of("Q", frames.ends + base),
             column_of("I", frames.messages + MESSAGE_LENGTH - frames.starts),
             column_of("B", frames.ends - frames.stops),
-            column_of("I", self._facts.numbers[kinds * _ENDING_COUNT + endings]),
+            column_of("I", self._facts.numbers(kinds, endings)),
             bytearray(self._facts.users[kinds]),
             column_of("I", id_rows),
             column_of("Q", sizes.cumsum()),

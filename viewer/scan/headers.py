@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 
 import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
-from viewer.model.messages import Header
+from viewer.model.messages import Channel, Header
 from viewer.reading.grammar import TextGrammar
-from viewer.reading.header import is_stop_expected, read_header
+from viewer.reading.header import is_stop_expected, is_tool, read_header
 from viewer.scan.blocks import ENDINGS, START_LENGTH, Frames, HeaderColumns, Positions, Words, words_view
 
 IRREGULAR = -1
@@ -23,7 +24,8 @@ MOST_ID_PLACES = 32
 _KEY = b"call_id="
 _KEY_WORD = np.uint64(int.from_bytes(_KEY, "little"))
 _ID = re.compile(rb"(?<=[ \t\r\n])call_id=([!-;=-~]{1,64})(?=[ \t\r\n<]|\Z)")
-_ANY_KEY = re.compile(rb"call_id=")
+PREFIX = b"functions."
+FUNCTION = re.compile(rb" (to|name)=(functions\.[A-Za-z0-9_]{1,64})(?=[ <]|\Z)")
 _ENDS_ID = np.ones(256, bool)
 _ENDS_ID[0x21:0x7F] = False
 _ENDS_ID[ord("<")] = True
@@ -68,6 +70,10 @@ class HeaderMemo:
         self._known: dict[tuple[bytes, bytes | None], int] = {}
         self._id_places: list[int] = []
         """The lengths of the words before a call ID."""
+        self._examples: dict[tuple[str | bytes | None, ...], int] = {}
+        """The kind of a header with a function, by the words around its name."""
+        self._endings_of: dict[tuple[bool, str, bool, Channel | None], int] = {}
+        """The endings of headers, by everything on which they depend."""
 
     def read(self, data: bytes, frames: Frames) -> ReadHeaders:
         """Return the kinds of all headers in a block, and the positions of their call IDs."""
@@ -91,8 +97,11 @@ class HeaderMemo:
                 break
             examples, alike = parts.group(rows)
             found = np.full(len(frames), IRREGULAR, np.int64)
-            for row in np.unique(examples[alike]).tolist():
-                found[row] = self._kind(data, int(first[row]), int(id_starts[row]), int(id_ends[row]), int(last[row]))
+            is_example = np.zeros(len(frames), bool)
+            is_example[examples[alike]] = True
+            distinct = np.flatnonzero(is_example)
+            places = (column[distinct].tolist() for column in (first, id_starts, id_ends, last))
+            found[distinct] = [*map(partial(self._kind, data), *places)]
             kinds[rows[alike]] = found[examples[alike]]
             rows = rows[~alike]
         return ReadHeaders(kinds, id_starts, id_ends)
@@ -108,7 +117,7 @@ class HeaderMemo:
         for place in self._id_places:
             rows = np.flatnonzero((last - first > place) & (starts == 0))
             rows = rows[words[first[rows] + place - len(_KEY)] == _KEY_WORD]
-            for width in (24, LONGEST_ID + 1):
+            for width in (8, 24, LONGEST_ID + 1):
                 at = first[rows] + place
                 ending = _ENDS_ID[block[np.minimum(at[:, None] + np.arange(width), len(block) - 1)]]
                 size = ending.argmax(axis=1)
@@ -123,8 +132,25 @@ class HeaderMemo:
         if known is None:
             known = IRREGULAR
             if len(self._known) < MOST_KINDS:
-                known = self._known[key] = self._learn(data[first:last], data[id_start:id_end])
+                known = self._learn_by_function(key, data[first:last], data[id_start:id_end])
+                self._known[key] = known
         return known
+
+    def _learn_by_function(self, key: tuple[bytes, bytes | None], words: bytes, call_id: bytes) -> int:
+        """Like `_learn`, but parse only one of the headers that differ only in the name of a function."""
+        parts = _parts_around_function(key)
+        if parts is None:
+            return self._learn(words, call_id)
+        field, function, *others = parts
+        example = self._examples.get((field, *others), IRREGULAR)
+        if example == IRREGULAR:
+            number = self._learn(words, call_id)
+            if number != IRREGULAR and getattr(self.kinds[number].header, field) == function:
+                self._examples[field, *others] = number
+            return number
+        kind = self.kinds[example]
+        self.kinds.append(replace(kind, header=replace(kind.header, **{field: function})))
+        return len(self.kinds) - 1
 
     def _learn(self, words: bytes, call_id: bytes) -> int:
         """Parse these words and return the number of their kind, which covers any call ID. Return IRREGULAR if the ID
@@ -133,17 +159,23 @@ class HeaderMemo:
             self._learn_place(words)
         reading = read_header(words, self._grammar.header)
         header = reading.header
-        is_only = len(_ANY_KEY.findall(words)) == 1 and _ID.search(words) is not None
         is_known = header.call_id == (call_id.decode("ascii") or None)
         is_ignored = header.call_id is None and "call_id" in self._grammar.header.ignored
-        if not (is_known or is_ignored) or (call_id and not is_only):
+        if not (is_known or is_ignored):
             return IRREGULAR
-        endings = sum(
-            1 << code for code, ending in enumerate(ENDINGS) if is_stop_expected(header, ending, self._grammar)
-        )
+        if call_id and (words.count(_KEY) != 1 or _ID.search(words) is None):
+            return IRREGULAR
         shared = replace(header, call_id=None) if call_id else header
-        self.kinds.append(HeaderKind(shared, endings, bool(reading.problems)))
+        self.kinds.append(HeaderKind(shared, self._endings(header), bool(reading.problems)))
         return len(self.kinds) - 1
+
+    def _endings(self, header: Header) -> int:
+        key = header.malformed, header.role, is_tool(header.recipient), header.channel
+        known = self._endings_of.get(key)
+        if known is None:
+            expected = (is_stop_expected(header, ending, self._grammar) for ending in ENDINGS)
+            known = self._endings_of[key] = sum(1 << code for code, is_expected in enumerate(expected) if is_expected)
+        return known
 
     def _learn_place(self, words: bytes) -> None:
         found = _ID.search(words)
@@ -151,6 +183,17 @@ class HeaderMemo:
         if found.start(1) not in self._id_places and len(self._id_places) < MOST_ID_PLACES:
             self._id_places.append(found.start(1))
             raise _NewPlaceError
+
+
+def _parts_around_function(key: tuple[bytes, bytes | None]) -> tuple[str, str, bytes, bytes, bytes | None] | None:
+    """Return the header field that has a function, its name, and the words before, between and after the name and the
+    call ID. Return None if anything else may depend on the name."""
+    before, after = key
+    found = FUNCTION.search(before)
+    if found is None or (after is None and _KEY in before) or (before + (after or b"")).count(PREFIX) != 1:
+        return None
+    field = "recipient" if found[1] == b"to" else "name"
+    return field, found[2].decode("ascii"), before[: found.start(2)], before[found.end(2) :], after
 
 
 class _Parts:

@@ -27,6 +27,7 @@ __all__ = [
     "JsonNode",
     "JsonReading",
     "check_json",
+    "counted_object",
     "duplicate_keys",
     "exact_value",
     "glance",
@@ -189,6 +190,16 @@ def plain_object(data: bytes) -> dict[str, object] | None:
     return value if isinstance(value, dict) else None
 
 
+def counted_object(data: bytes, most_members: int) -> dict[str, object] | None:
+    """Like `plain_object`, for text without `\\u` escapes that has at most this many members. Return None also if it
+    has fewer."""
+    try:
+        value = _DECODER.decode(data)
+    except (msgspec.MsgspecError, ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) and _members_in(value, data) == most_members else None
+
+
 def known_object(data: bytes) -> dict[str, object] | None:
     """Like `plain_object`, for text that `Native.objects` recognized."""
     value = _DECODER.decode(data)
@@ -206,15 +217,24 @@ def _quick_object(data: bytes) -> dict[str, object] | None:
         return None
     if not isinstance(value, dict):
         return None
-    colons = data.count(b":")
-    if colons == len(value) and _CONTAINERS.isdisjoint(map(type, value.values())):
-        return value
+    members = _members_in(value, data)
+    return value if members is not None and _has_members(data, members) else None
+
+
+def _members_in(value: dict[str, object], data: bytes) -> int | None:
+    """Return the number of members of all objects in the value of this text, or None if it is nested too deeply."""
+    if _CONTAINERS.isdisjoint(map(type, value.values())):
+        return len(value)
     members, containers = _count_members(value)
-    if containers > MAX_DEPTH and is_too_deep(data):
-        return None
-    if colons == members or (data.count(b'":') == members and not _SPACED_COLON.search(data)):
-        return value
-    return None
+    return None if containers > MAX_DEPTH and is_too_deep(data) else members
+
+
+def _has_members(data: bytes, count: int) -> bool:
+    """True if the objects in valid JSON text have exactly this many members, which is known to be the minimum. False if
+    colons in strings leave this open."""
+    if data.count(b'":') == count and _SPACED_COLON.search(data) is None:
+        return True
+    return data.count(b":") == count
 
 
 def _count_members(value: dict[str, Any] | list[Any]) -> tuple[int, int]:

@@ -15,7 +15,8 @@ from viewer.syntax.typescript_schemas import Parameter, Schema, Type, arguments,
 NAME = r"[A-Za-z_$][\w$.-]{0,255}"
 DEEPEST = 64
 
-_TRIVIA = lazy_regex(r"(?>\s++|//[^\n]*+|/\*(?>[^*]|\*(?!/))*+(?:\*/)?)*+")
+_SKIPPED = r"(?>\s++|//[^\n]*+|/\*(?>[^*]|\*(?!/))*+(?:\*/)?)*+"
+_TRIVIA = lazy_regex(_SKIPPED)
 _HIDDEN_BAR = lazy_regex(r"[ \t]*+//(?=[^\n]*\|[ \t\r]*(?:\n|$))[^\n]*+")
 _WORD = lazy_regex(NAME)
 _READONLY = lazy_regex(r"(?>readonly\s++)*+")
@@ -27,6 +28,13 @@ _PROPERTY = lazy_regex(rf"""(?:readonly\s+)?(?:{_QUOTED}|([^\s:?"'{{}}()\[\]|,;<
 _INDEX = lazy_regex(r"(?:readonly\s+)?\[\s*\w{1,64}\s*(?::[^\]\n]{1,256}|in\s[^\]\n]{1,256})\]\s*\??\s*:")
 _PROSE = lazy_regex(r"[^\n}]*+(?:\n|$)")
 _TOOL = lazy_regex(rf"type\s{{1,64}}{NAME}\s{{0,64}}=(?![=>])")
+_LITERAL = r'"[^"\\\n]*+"'
+_SIMPLE_PROPERTY = lazy_regex(
+    rf"""{_SKIPPED}([A-Za-z_]\w{{0,63}})\s*+(\?)?\s*+:\s*+"""
+    rf"""(?>(string|number|integer|boolean|any)(\[\])?|({_LITERAL}(?>\s*+\|\s*+{_LITERAL})*+))\s*+(?>[,;]|(?=\}}))"""
+)
+"""A property with a basic type, a list of it, or alternative words, up to the separator after it."""
+_LITERALS = lazy_regex(r'"([^"\\\n]*+)"')
 _PARAMETER = lazy_regex(r"(?:\.\.\.)?([\w$]{1,256}|[{\[][^{}()\[\]]{0,1024}[}\]])\s*+(\?)?\s*+:")
 
 _NAMED: dict[str, Schema] = {
@@ -197,7 +205,10 @@ class Reader:
         properties: dict[str, Schema] = {}
         required: list[str] = []
         others: Schema | bool = False
-        while not self._take("}"):
+        while True:
+            self._simple_properties(properties, required)
+            if self._take("}"):
+                break
             if self._take(",") or self._take(";"):
                 continue
             if found := _PROPERTY.match(self.text, self.position):
@@ -209,6 +220,19 @@ class Reader:
                 self._prose()
         self.braces -= 1
         return Type(self._closed(properties, required, others))
+
+    def _simple_properties(self, properties: dict[str, Schema], required: list[str]) -> None:
+        """Read consecutive simple properties, which most declarations consist of. Reading them one by one takes four
+        times as long and has the same result."""
+        if self._depth >= DEEPEST:
+            return
+        while found := _SIMPLE_PROPERTY.match(self.text, self.position):
+            self.position = found.end()
+            name, optional, basic, is_list, words = found.groups()
+            schema: Schema = {"enum": _LITERALS.findall(words)} if words else dict(_NAMED.get(basic, {}))
+            properties[name] = {"type": "array", "items": schema} if is_list else schema
+            if optional is None:
+                required.append(name)
 
     def _property(self, found: re.Match[str], properties: dict[str, Schema], required: list[str]) -> None:
         self.position = found.end()

@@ -6,13 +6,17 @@ than reading it."""
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct
 
 from viewer.syntax.json_tree import JsonKind, JsonNode, number_value
-from viewer.tools.plain_schemas import Judge, is_plain, judge_of
+from viewer.tools.plain_schemas import Judge, is_plain, judge_of, plain_judge
 from viewer.tools.schema import Written, write_out
 from viewer.tools.validate import Schema, is_kind, is_usable
+
+if TYPE_CHECKING:
+    from viewer.tools.argument_types import ArgumentTypes
 
 ALWAYS_ALLOWED = "deadline_ms"
 MOST_FAULTS = 1_000
@@ -71,6 +75,8 @@ class Schematic:
         if self._whole is None:
             self._written = Written({}, 1)
         self._is_plain = is_plain(self._written.schema)
+        self._types: ArgumentTypes | Literal[False] | None = None
+        """False if the schema is not flat; None if they have not been requested yet."""
         self._may_drop: bool | None = None
         """True if the schema does not mention the argument that is always allowed; None if this has not been checked
         yet."""
@@ -80,6 +86,10 @@ class Schematic:
         self._missing: set[tuple[int, str]] = set()
         """The missing arguments that have been reported. Several can share a position."""
         self._steps = 0
+        self._skips_fitting = False
+        """True if the walk may skip the values that fit their part of the schema."""
+        self._part_judges: dict[int, Judge | None] = {}
+        """The judge of each part of a flat schema, by identity; None for a part that accepts everything."""
 
     def faults(self, node: JsonNode) -> list[ArgumentFault]:
         """Return the faults in the arguments, sorted by position. Return none if the check would take too much work."""
@@ -93,6 +103,7 @@ class Schematic:
         if self._whole(value):
             return []
         self._steps = MOST_STEPS
+        self._skips_fitting = self._is_plain and size < MOST_STEPS
         self._missing.clear()
         found: list[ArgumentFault] = []
         seen: set[ArgumentFault] = set()
@@ -122,6 +133,16 @@ class Schematic:
             return True
         is_small = self._written.weight * LARGEST_ARGUMENTS <= MOST_WORK
         return self._written.schema if is_small and self._is_plain else None
+
+    @property
+    def types(self) -> ArgumentTypes | None:
+        """Types that recognize arguments without a fault, or None for a schema that is not flat."""
+        if self._types is None:
+            from viewer.tools.argument_types import ArgumentTypes  # without the accelerator only
+
+            schema = self.plain_schema
+            self._types = ArgumentTypes(schema) if isinstance(schema, dict) else False
+        return self._types or None
 
     def _drop_allowed(self, value: dict[str, object]) -> None:
         if self._may_drop is None:
@@ -183,7 +204,7 @@ class Schematic:
             for part in self._parts(schema, key):
                 if part is False and key not in schema.get("properties", {}):
                     yield unknown
-                else:
+                elif not (self._skips_fitting and self._fits_part(part, child)):
                     yield from self._walk(part, member.value, child)
 
     def _parts(self, schema: Schema, key: str) -> list[Schema | bool]:
@@ -199,7 +220,9 @@ class Schematic:
         first = schema.get("prefixItems", [])
         rest = schema.get("items", True)
         for index, (item, child) in enumerate(zip(node.items, value, strict=True)):
-            yield from self._walk(first[index] if index < len(first) else rest, item, child)
+            part = first[index] if index < len(first) else rest
+            if not (self._skips_fitting and self._fits_part(part, child)):
+                yield from self._walk(part, item, child)
 
     def _alternatives(self, schema: Schema, node: JsonNode, value: object) -> Iterator[ArgumentFault]:
         for part in schema.get("allOf", ()):
@@ -226,6 +249,16 @@ class Schematic:
             return
         closed = not fitting and all(_is_choice(part) for part in parts)
         yield ArgumentFault("not-in-enum" if closed else "wrong-type", node.start, node.end)
+
+    def _fits_part(self, part: Schema | bool, value: object) -> bool:
+        """True if a value fits this part of a flat schema."""
+        if isinstance(part, bool):
+            return part
+        key = id(part)
+        if key not in self._part_judges:
+            self._part_judges[key] = plain_judge(part)
+        judge = self._part_judges[key]
+        return judge is None or judge(value)
 
     def _fits(self, schema: Schema | bool, keywords: tuple[str, ...] | None, value: object) -> bool:
         """True if a value fits these keywords of a schema, or all of them."""

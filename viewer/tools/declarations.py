@@ -13,6 +13,7 @@ from viewer.tools.embedded import first_json, json_values, yaml_values
 from viewer.tools.schema_columns import SchemaColumns
 
 if TYPE_CHECKING:  # imported lazily: most messages declare no tools
+    from viewer.tools.argument_types import ArgumentTypes
     from viewer.tools.arguments import ArgumentFault, Schematic
 
 PREFIX = "functions."
@@ -79,6 +80,8 @@ class Declarations:
         self._declared: dict[str, _Declared] = {}
         self.columns = SchemaColumns()
         """The flat schemas of the tools for which `part` was called."""
+        self.version = 0
+        """The number of declarations so far."""
 
     def read(self, text: str) -> bool:
         """Read the body of a system or developer message. Return True if it declares tools."""
@@ -102,10 +105,11 @@ class Declarations:
         return tool.removeprefix(PREFIX) in self._declared
 
     def check(self, tool: str, data: bytes, base: int) -> list[ArgumentFault]:
-        """Return the faults of arguments given as JSON text at offset `base`. Return none if the text is not JSON or
-        the tool is not declared."""
-        if not self.knows(tool) or check_json(data, base) is not None:
-            return []
+        """Return the faults of arguments given as JSON text at offset `base`, or none if the text is not JSON."""
+        return self.check_valid(tool, data, base) if self.knows(tool) and check_json(data, base) is None else []
+
+    def check_valid(self, tool: str, data: bytes, base: int) -> list[ArgumentFault]:
+        """Like `check`, for text that is known to be valid JSON."""
         node = read_json(data, base).node
         return self.check_node(tool, node) if node else []
 
@@ -118,6 +122,10 @@ class Declarations:
         name = tool.removeprefix(PREFIX)
         known = self.columns.number(name)
         return self.columns.add(name, self._schematic(name).plain_schema) if known is None else known
+
+    def types(self, tool: str) -> ArgumentTypes | None:
+        """Return types that recognize arguments of a declared tool without a fault, or None if there are none."""
+        return self._schematic(tool.removeprefix(PREFIX)).types
 
     def accepts(self, tool: str, value: dict[str, object]) -> bool:
         """True if the tool is not declared, or if arguments with this value have no fault. This may remove members from
@@ -136,6 +144,7 @@ class Declarations:
         return declared.schematic
 
     def _declare(self, name: str, declared: _Declared) -> None:
+        self.version += 1
         self._declared[_plain(name)] = declared
         self.columns.forget(_plain(name))
 

@@ -83,6 +83,10 @@ def test_every_code_point_becomes_one_harmless_character() -> None:
 def test_every_code_point_is_shown_alike_alone_and_in_text() -> None:
     shown = sanitize(" ".join(map(chr, CHARACTERS)))[::2]
     assert "".join(map(sanitize, map(chr, CHARACTERS))) == shown
+    replaced = [(code, mark) for code, mark in zip(CHARACTERS, shown, strict=True) if chr(code) != mark]
+    for code, mark in replaced:  # a long text may have no character that is replaced
+        assert sanitize("—" * 512 + chr(code))[-1] == mark, hex(code)
+    assert len(replaced) > 5000 and sanitize("—é東" * 512) == "—é東" * 512
 
 
 @pytest.mark.slow

@@ -6,6 +6,7 @@ import re
 
 from msgspec import Struct
 
+from viewer.cache import lazy_regex
 from viewer.document.calls import CallView
 from viewer.document.projection import Projection
 from viewer.syntax.json_text import JsonKind, read_json
@@ -17,7 +18,7 @@ _READ = 2000
 _LONGEST = 40
 _NAMES = ("subagent_type", "agent_type", "agent_name", "agent", "name", "role")
 """The arguments that may name the sub-agent, best first."""
-_WORDS = re.compile(r"(?!(?:sub-?)?agent|main\b|session|user\b)[A-Za-z][A-Za-z _.-]{1,39}", re.IGNORECASE)
+_WORDS = lazy_regex(r"(?!(?:sub-?)?agent|main\b|session|user\b)[A-Za-z][A-Za-z _.-]{1,39}", re.IGNORECASE)
 """An ID that looks like a name. Other IDs contain digits or are too generic."""
 
 

@@ -105,7 +105,8 @@ class Declarations:
         return tool.removeprefix(PREFIX) in self._declared
 
     def check(self, tool: str, data: bytes, base: int) -> list[ArgumentFault]:
-        """Return the faults of arguments given as JSON text at offset `base`, or none if the text is not JSON."""
+        """Return the faults in arguments given as JSON text at offset `base`, or none if the text is not JSON or the
+        tool is not declared."""
         return self.check_valid(tool, data, base) if self.knows(tool) and check_json(data, base) is None else []
 
     def check_valid(self, tool: str, data: bytes, base: int) -> list[ArgumentFault]:

@@ -23,6 +23,7 @@ from viewer.tui.panes.outline_folds import Folds
 from viewer.tui.panes.outline_lines import OutlineLines
 from viewer.tui.panes.outline_table import OutlineTable
 from viewer.tui.panes.panel import Panel
+from viewer.tui.prefetch import Prefetch
 from viewer.tui.terminal.paint import Painter
 
 LARGEST_AT_ONCE = 100_000
@@ -53,6 +54,11 @@ class Outline(Frame):
         self._tables: list[OutlineTable] = []
         """The last tables, because operators switch back and forth, and computing one for millions of messages
         takes time. They are only numbers, without text."""
+        self._top = 0
+        """The first visible row when the cursor last moved."""
+        self._next_rows = range(0)
+        """The rows that the next keys may show."""
+        self._prefetch = Prefetch(self, self._prepare_next)
         self.caption(trusted("Outline"))
 
     def compose(self) -> ComposeResult:
@@ -138,6 +144,19 @@ class Outline(Frame):
             self._lines.focus_on(number)
             if not self.has_focus_mark:
                 self.list.move_to(self._lines.table.row_of(number))
+                self._look_ahead()
+
+    def _look_ahead(self) -> None:
+        """Prepare the lines of the next page in the direction of travel."""
+        before, self._top = self._top, self.list.scroll_offset.y
+        if self._top == before or self._lines is None or not self.display:
+            return
+        first = self._top + self.list.page if self._top > before else self._top - self.list.page
+        self._next_rows = range(max(first, 0), min(max(first, 0) + self.list.page, self.list.count))
+        self._prefetch.begin()
+
+    def _prepare_next(self) -> bool:
+        return self._lines is not None and self._lines.prepare(self._next_rows, self.list.size.width)
 
     def forget_reading(self) -> None:
         """Drop the tables of the earlier reading, because the document is being read again."""

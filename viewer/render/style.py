@@ -116,6 +116,7 @@ _ASCII_WORDS = str.maketrans(
         "×": "x",
         "°": " deg",
         "→": "->",
+        "←": "<-",
         "↑": "up",
         "↓": "down",
     }

@@ -20,7 +20,7 @@ from viewer.tui.input_queue import post_call
 from viewer.tui.panes.frame import Frame
 from viewer.tui.panes.line_list import LineList
 from viewer.tui.panes.outline_folds import Folds
-from viewer.tui.panes.outline_lines import OutlineLines
+from viewer.tui.panes.outline_lines import KEPT_LINES, OutlineLines
 from viewer.tui.panes.outline_table import OutlineTable
 from viewer.tui.panes.panel import Panel
 from viewer.tui.prefetch import Prefetch
@@ -30,6 +30,8 @@ LARGEST_AT_ONCE = 100_000
 """If there are more rows than this, the outline is computed in steps, after the frame that opens it."""
 KEPT_TABLES = 4
 """How many tables to keep: one for each combination of two channels that are on or off."""
+MOST_AHEAD = KEPT_LINES // 4
+"""The maximum number of lines to prepare, so that they all fit in the cache with the visible ones."""
 PAUSE = 0.001
 """The seconds to wait before each step, so that a pending key is handled first."""
 
@@ -151,8 +153,9 @@ class Outline(Frame):
         before, self._top = self._top, self.list.scroll_offset.y
         if self._top == before or self._lines is None or not self.display:
             return
-        first = self._top + self.list.page if self._top > before else self._top - self.list.page
-        self._next_rows = range(max(first, 0), min(max(first, 0) + self.list.page, self.list.count))
+        top, bottom = self._top, self._top + self.list.page
+        more = min(self.list.page, MOST_AHEAD)
+        self._next_rows = range(bottom, bottom + more) if top > before else range(max(top - more, 0), top)
         self._prefetch.begin()
 
     def _prepare_next(self) -> bool:
@@ -197,6 +200,7 @@ class Outline(Frame):
             self.post_message(message(lines.table.at(row).number))
 
     def _draw(self, focus: int) -> None:
+        self._next_rows = range(0)
         if self._lines is not None:
             table = self._lines.table
             self.list.show(len(table), self._line, table.row_of(focus))

@@ -72,7 +72,7 @@ def ends(text: bytes, format: str) -> Iterator[tuple[int, Document, int]]:
     """Yield each proven start, the text from there as a document, and the length of the header before it."""
     proof = EndProof(lambda first, last: text[first:last], len(text), is_harmony=format == "harmony")
     while not proof.is_complete:
-        proof.step()
+        proof.step(lambda search, spans: [*map(search, reversed(spans))][::-1])  # as in parallel
     for start in proof.starts(0):
         end = Document(InMemory(proof.head + proof.text_from(start)), format).load()
         if not has_events(end, proof.head + proof.text_from(start), len(proof.head)):
@@ -95,6 +95,7 @@ def check(seed: int, format: str) -> int:
 def _small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(end_proof, "MOST_TAIL", 120)
     monkeypatch.setattr(end_proof, "BLOCK", 37)
+    monkeypatch.setattr(end_proof, "BLOCKS", 2)
     monkeypatch.setattr(end_proof, "FIRST_REACH", 40)
 
 
@@ -117,27 +118,29 @@ def test_many_proven_ends(format: str) -> None:
         check(seed, format)
 
 
-@pytest.mark.parametrize(
-    ("before", "is_proven"),
-    [
-        ("plain", True),
-        ("<|literal|>quoted<|endliteral|>", True),
-        ("<|literal|>open", False),
-        ("<<|literal|>escaped, so doubtful", False),
-        ("\n--- a/file\n+++ b/file\nversion: 1\n", True),
-        ("<|end|>\n---\nversion: 2.0\n---\n<|start|>user<|message|>", False),
-        ("<|end|>\nversion: 2.0\n<|start|>user<|message|>", False),
-        ("<|end|>\n'version': 2.0\n<|start|>user<|message|>", False),
-        ("<|end|>\nadversion: 2.0\n<|start|>user<|message|>", True),
-        ("<<|end|>\n---\n", False),
-        ("<|end|>\n{<|message|>}\n---\n", False),
-        ("<|end|>\n<<|message|>\n---\nversion: 2.0\n<|start|>user<|message|>", False),
-    ],
+NEEDS = (
+    ("plain", True),
+    ("<|literal|>quoted<|endliteral|>", True),
+    ("<|literal|>quoted<|endliteral| >", False),
+    ("<|literal|>quoted<|endliteral|>literal|", True),
+    ("<|literal|>open", False),
+    ("<<|literal|>escaped, so doubtful", False),
+    ("\n--- a/file\n+++ b/file\nversion: 1\n", True),
+    ("<|end|>\n---\nversion: 2.0\n---\n<|start|>user<|message|>", False),
+    ("<|end|>\nversion: 2.0\n<|start|>user<|message|>", False),
+    ("<|end|>\n'version': 2.0\n<|start|>user<|message|>", False),
+    ("<|end|>\nadversion: 2.0\n<|start|>user<|message|>", True),
+    ("<<|end|>\n---\n", False),
+    ("<|end|>\n{<|message|>}\n---\n", False),
+    ("<|end|>\n<<|message|>\n---\nversion: 2.0\n<|start|>user<|message|>", False),
 )
-def test_what_a_proof_needs(before: str, is_proven: bool) -> None:
+
+
+def test_what_a_proof_needs() -> None:
     filler = "<|start|>user<|message|>more words<|end|>\n" * 4
-    text = f"version: 2.2\n<|start|>user<|message|>{before}<|end|>\n{filler}".encode()
-    assert bool(list(ends(text, "openchatml-2.2"))) is is_proven
+    for before, is_proven in NEEDS:
+        text = f"version: 2.2\n<|start|>user<|message|>{before}<|end|>\n{filler}".encode()
+        assert bool(list(ends(text, "openchatml-2.2"))) is is_proven, before
 
 
 def test_a_text_with_a_start_that_is_not_a_header_has_no_proof() -> None:

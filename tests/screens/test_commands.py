@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.running import SMALL, drawn, press, running, said, settled, type_in, until, view
+from viewer.rules import RULES
 from viewer.tui.app import ViewOptions
 from viewer.tui.control.commands import COMMANDS, NO_COMMANDS
 from viewer.tui.keys import ACTIONS
@@ -22,8 +23,16 @@ async def test_the_box_offers_completions_and_tab_takes_the_first() -> None:
         assert text.splitlines()[-2].endswith("tab complete · enter run · esc cancel")
         assert text.splitlines()[0].endswith("[SAFE]")
         await press(pilot, "l", "tab", *"E-TOOL-T", "tab", "enter")
-        assert said(pilot).startswith("E-TOOL-TIMEOUT: ")
-        assert "╭" not in drawn(pilot)
+        text = drawn(pilot)
+        assert "╭" not in text and "━ ▸E-TOOL-TIMEOUT ━" in text
+        rule = RULES["E-TOOL-TIMEOUT"]
+        words = " ".join(text.replace("┃", " ").split())
+        assert f"{rule.safe} {rule.advice} {rule.section}" in words
+        assert rule.title not in words
+        await press(pilot, "escape", "d")
+        view(pilot).commands.run("explain e-tool-timeout")
+        await press(pilot)
+        assert rule.title in drawn(pilot)
 
 
 @pytest.mark.slow
@@ -32,8 +41,8 @@ async def test_commands_and_mistakes() -> None:
         for typed, answer in (
             ("explain", ":explain needs an argument: CODE."),
             ("exprot", "Unknown command or position: exprot. Did you mean :export?"),
-            ("explain X", "Unknown code: X."),
-            ("theme nope", "Unknown theme: nope."),
+            ("explain X", "Unknown code: X. Press tab after :explain to list the codes."),
+            ("theme nope", "Unknown theme: nope. :theme lists the themes."),
             ("level all", "Unknown level: use safe, brief, or debug."),
             ("zzzz", "Unknown command or position: zzzz. Type a message (12)"),
         ):

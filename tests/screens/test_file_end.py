@@ -109,10 +109,10 @@ async def test_a_file_that_changes_during_the_proof_waits(tmp_path: Path) -> Non
     app = opened(tmp_path)
     prove = end_proof.EndProof.step
 
-    def step(proof: end_proof.EndProof) -> None:
+    def step(proof: end_proof.EndProof, each: end_proof.Each = map) -> None:
         with (tmp_path / "long.ocml").open("ab") as file:
             file.write(b"\n")
-        prove(proof)
+        prove(proof, each)
 
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(end_proof.EndProof, "step", step)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import gc
 from pathlib import Path
 
@@ -9,7 +10,7 @@ import pytest
 
 from viewer.document.document import Document
 from viewer.tui.app import ViewerApp
-from viewer.tui.first_frame import FirstFrame
+from viewer.tui.frames import Frames
 
 
 async def test_reading_goes_on_once_a_frame_has_reached_the_terminal(
@@ -19,13 +20,13 @@ async def test_reading_goes_on_once_a_frame_has_reached_the_terminal(
     path = tmp_path / "long.ocml"
     path.write_text("<|start|>user<|message|>Hello.<|end|>\n" * 1000, "utf-8")
     events: list[str] = []
-    read_some, expect = Document.read_some, FirstFrame.expect
+    read_some, expect = Document.read_some, Frames.expect
 
     def reads(self: Document, size: int) -> None:
         events.append("read")
         read_some(self, size)
 
-    def expects(self: FirstFrame) -> None:
+    def expects(self: Frames) -> None:
         events.append("set up")
         expect(self)
 
@@ -35,7 +36,7 @@ async def test_reading_goes_on_once_a_frame_has_reached_the_terminal(
             events.append("frame")
 
     monkeypatch.setattr(Document, "read_some", reads)
-    monkeypatch.setattr(FirstFrame, "expect", expects)
+    monkeypatch.setattr(Frames, "expect", expects)
     async with RecordedApp([str(path)]).run_test() as pilot:
         while events.count("read") < 2:
             await pilot.pause()
@@ -43,8 +44,9 @@ async def test_reading_goes_on_once_a_frame_has_reached_the_terminal(
     assert "frame" in events[events.index("set up") : second]
 
 
-def test_the_collector_begins_with_the_first_frame() -> None:
-    frame, other = FirstFrame(tunes_memory=True), FirstFrame(tunes_memory=False)
+async def test_the_collector_begins_with_the_first_frame(monkeypatch: pytest.MonkeyPatch) -> None:
+    app = ViewerApp(["a"])
+    frame, other = (Frames(app.input_queue, tunes_memory=tunes) for tunes in (True, False))
     gc.disable()
     try:
         frame.drawn()
@@ -57,5 +59,18 @@ def test_the_collector_begins_with_the_first_frame() -> None:
         gc.disable()
         frame.drawn()
         assert not gc.isenabled()
+        collected: list[int] = []
+        monkeypatch.setattr("viewer.tui.frames.PAUSE", 0.0)
+        monkeypatch.setattr(gc, "collect", collected.append)
+        app.input_queue.is_busy = True
+        frame.drawn()
+        other.drawn()
+        for _ in range(5):
+            await asyncio.sleep(0.001)
+        assert not collected
+        app.input_queue.is_busy = False
+        await asyncio.sleep(0.002)
+        await asyncio.sleep(0.002)
+        assert collected == [1]
     finally:
         gc.enable()

@@ -121,7 +121,16 @@ async def test_the_keyboard_reaches_every_pane_tab_list_and_dialog(size: tuple[i
             check_focus(pilot, f"{key} closed")
         visited: set[type[Screen]] = {each for _, each in overlays.values()}  # type: ignore[type-arg]
         await press(pilot, "d")
-        for keys in ('ctrl+p "theme enter j', "S", "V", "L", "@", f': "diff~{TOUR} enter', ': "timing enter'):
+        for keys in (
+            'ctrl+p "theme enter j',
+            "S",
+            "V",
+            "L",
+            "@",
+            f': "diff~{TOUR} enter',
+            ': "timing enter',
+            ': "explain~E-TOOL-TIMEOUT enter',
+        ):
             for key in keys_of(keys):
                 await press(pilot, key)
             await finished(pilot)

@@ -8,6 +8,8 @@ import pytest
 
 from tests.support.running import ROOMY, SMALL, drawn, press, running, said, settled, view
 from tests.support.samples import ROOT
+from viewer.render.style import Style
+from viewer.tui.app import ViewOptions
 from viewer.tui.insight.lens import LensScreen
 from viewer.tui.keys import DEBUG_ONLY
 
@@ -70,6 +72,13 @@ async def test_a_narrow_screen_shows_the_chosen_format_and_another_one(forged: P
         await press(pilot, "left_square_bracket")
         assert "bytes 2.2 2.0 source" in lines(drawn(pilot))
         assert "2.2 (chosen) and 2.0" in drawn(pilot)
+    async with running(forged, size=SMALL, options=ViewOptions(ascii_only=True), keys=("d", "V")) as pilot:
+        await settled(pilot)
+        assert "harmony - 1 disagreement on visibility" in drawn(pilot)
+        assert Style(ascii=True).name("one\ntwo\tthree \u00e9") == r"one\ntwo\tthree \xe9"
+        await press(pilot, "escape", "at")
+        await settled(pilot)
+        assert "<- -> 5 s" in drawn(pilot)
 
 
 async def test_only_text_formats_are_compared() -> None:

@@ -54,7 +54,7 @@ async def test_a_narrow_screen_shows_one_policy(chat: Path) -> None:
         await settled(pilot)
         lines = drawn(pilot).splitlines()
         assert " ".join(lines[0].replace("╱", "").split()) == (
-            "Next prompt after #7 · 5 of 7, 225 bytes policy 5/12 last-final [DEBUG]"
+            "Next prompt after #7 · 5 of 7, 225 B policy 5/12 last-final [DEBUG]"
         )
         assert "- #2   thought       dropped: before last final #6" in drawn(pilot)
         await press(pilot, "equals_sign")

@@ -159,7 +159,13 @@ def test_cached_lines_equal_new_ones() -> None:
                         given = row, width
                         assert kept.line(*given, is_cursor=is_cursor) == lines.line(*given, is_cursor=is_cursor)
     assert kept.line(0, 30) is kept.line(0, 30)
+    kept.forget()
+    while kept.prepare(range(2, 5), 30):
+        pass
+    assert [key[0] for key in kept._made] == [2, 3, 4]
+    assert not kept.prepare(range(len(kept.table), 1000), 30), "a filter has left fewer rows"
     settled[0] = False
+    assert not kept.prepare(range(9), 30)
     assert kept.line(0, 30) is not kept.line(0, 30)
 
 

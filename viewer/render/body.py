@@ -203,10 +203,17 @@ class Rendering(Enum):
 
 
 def drawn_text(
-    body: str, width: int, *, json: bool, markdown: Rendering, trim: bool, is_head: bool = False
+    body: str,
+    width: int,
+    *,
+    json: bool,
+    markdown: Rendering,
+    trim: bool,
+    is_head: bool = False,
+    fold: tuple[int, int] | None = None,
 ) -> BodyText:
     """Draw a body. JSON that does not fit on one row is broken into one entry per line. `is_head` means that more text
-    follows."""
+    follows. `fold`: see `rendered`."""
     normal = normalize_newlines(body)
     text = sanitize(normal)
     moved: list[int] | None = list(_after_newlines(body)) if len(normal) != len(body) else None
@@ -217,7 +224,7 @@ def drawn_text(
             return BodyText(laid, json_spans(laid), places, _given(laid, places, text, normal))
         return BodyText(text, json_spans(text), moved, normal)
     is_rendered = markdown in (Rendering.ROWS, Rendering.ASCII_ROWS)
-    made = rendered(text, width, ascii=markdown is Rendering.ASCII_ROWS) if is_rendered else None
+    made = rendered(text, width, ascii=markdown is Rendering.ASCII_ROWS, fold=fold) if is_rendered else None
     if made is None:
         styled = markdown_spans(text) if markdown is not Rendering.PLAIN else MarkdownSpans()
         return BodyText(text, styled.spans, moved, normal, styled.tokens)

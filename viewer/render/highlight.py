@@ -23,15 +23,15 @@ LONGEST_WORD = 40
 """The maximum length of the name of a language."""
 
 
-def code_spans(code: str, language: str) -> list[Styled]:
-    """Return the colored tokens of code, in order; none if the language is unknown, the code is too long, or lexers are
-    postponed."""
-    if len(code) > LARGEST or code.count("\n") >= MOST_LINES or not 0 < len(language) <= LONGEST_WORD:
+def code_spans(code: str, language: str, end: int | None = None) -> list[Styled]:
+    """Return the colored tokens of code, in order; none if the language is unknown or the code too long. With `end`,
+    only the tokens that begin before it are needed."""
+    if end == 0 or len(code) > LARGEST or code.count("\n") >= MOST_LINES or not 0 < len(language) <= LONGEST_WORD:
         return []
     name = language.lower()
     if LEXERS.postpones(name):
         return []
-    return [*_spans(_lexer(name), code)] if name in _languages() else []
+    return [*_spans(_lexer(name), code, len(code) if end is None else end)] if name in _languages() else []
 
 
 class Lexers:
@@ -70,11 +70,11 @@ LEXERS = Lexers()
 """The lexers of this process."""
 
 
-def _spans(lexer: Any, code: str) -> Iterator[Styled]:
+def _spans(lexer: Any, code: str, stop: int) -> Iterator[Styled]:
     at, is_short = 0, len(code) <= SHORT
     until = 0.0 if is_short else time.thread_time() + MOST_SECONDS
     for number, (start, kind, text) in enumerate(lexer.get_tokens_unprocessed(code)):
-        if not is_short and number % TOKENS_PER_LOOK == 0 and time.thread_time() > until:
+        if start >= stop or (not is_short and number % TOKENS_PER_LOOK == 0 and time.thread_time() > until):
             return
         role = _role(kind)
         end = start + len(text)

@@ -369,15 +369,16 @@ class BlockMaker:
         unfolded = self.facts.folds.get(number, number in self.facts.growing or None)
         if quiet and not is_raw:
             unfolded = True if self.facts.depths.get(number) else None
+        most, keep = _kept_rows(quiet, unfolded)
         is_being_read = message.ending == "open" and not unfolded
         if len(request.body) > (LONG_WHILE_READ if is_being_read else LONG):
-            return self._long_body(number, request, lead, look, overlays, _kept_rows(quiet, unfolded)[1], unfolded)
+            return self._long_body(number, request, lead, look, overlays, keep, unfolded)
         if is_raw:
             drawn = raw_text(self.projection.raw(number))
         else:
-            drawn = drawn_text(message.body, width, json=json, markdown=markdown, trim=trim)
+            fold = None if unfolded else (most, keep)
+            drawn = drawn_text(message.body, width, json=json, markdown=markdown, trim=trim, fold=fold)
         rows = trimmed(lay_out(drawn.text, width), trim) if drawn.text else []
-        most, keep = _kept_rows(quiet, unfolded)
         if unfolded or len(rows) <= most:
             return drawn, _body_lines(drawn, rows, lead, look, overlays)
         lines = _body_lines(drawn, rows[:keep], lead, look, overlays)

@@ -116,10 +116,15 @@ _ASCII_WORDS = str.maketrans(
         "×": "x",
         "°": " deg",
         "→": "->",
+        "←": "<-",
         "↑": "up",
         "↓": "down",
     }
 )
+
+
+_ASCII_LINES = str.maketrans({"␊": "\\n", "␉": "\\t"})
+"""The signs for line ends and tabs in a text on one line."""
 
 
 class Style(Struct, frozen=True, gc=False):
@@ -139,7 +144,7 @@ class Style(Struct, frozen=True, gc=False):
         """Replace characters of safe text that cannot be shown."""
         if not self.ascii or text.isascii():
             return text
-        return SafeText(text.encode("ascii", "backslashreplace").decode("ascii"))
+        return SafeText(text.translate(_ASCII_LINES).encode("ascii", "backslashreplace").decode("ascii"))
 
     def words(self, text: str) -> SafeText:
         """Return text of the program: sentences from tables, numbers, and labels."""

@@ -125,7 +125,7 @@ def screen_title(left: Sequence[Part], right: str, level: str, width: int, style
     if aside and room - cells(aside[0].text) < LEAST_NAME:
         aside = []
     room -= sum(cells(part.text) for part in aside)
-    line = between([Part(trusted(" ")), *left], [], room, style.signs)
+    line = between([Part(trusted(" ")), *left], [], room - len(aside), style.signs)
     free = room - sum(cells(part.text) for part in line)
     return (*line, *_free_cells(free, level, style), *aside, badge, Part(trusted(" ")))
 

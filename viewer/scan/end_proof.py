@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 from array import array
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 
 from viewer import native
@@ -23,6 +23,8 @@ from viewer.reading.grammar import LONGEST_LINE
 
 BLOCK = 1024 * 1024
 """The number of bytes that are searched at a time."""
+BLOCKS, AT_ONCE = 4, 2
+"""How many blocks are searched together, and how many such groups may be searched in parallel."""
 MOST_TAIL = 8 * BLOCK
 """The maximum length of an end that is read on its own."""
 FIRST_REACH = 256 * 1024
@@ -31,6 +33,8 @@ _BACK = 64 * 1024
 """How far back from a line to search for an opening token."""
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _END_LITERAL, _ANY_LITERAL = b"<|endliteral|>", b"literal|>"
+_LITERAL_SIGN = b"literal|"
+"""With the accelerator, this is twice as fast to find: `|>` ends every token."""
 _SIGNS = (b"version", b"\n---")
 _NATIVE_SIGNS = (b"\nversion", b'\n"version', b"\n---")
 """Signs of a line that may begin a document header, for the accelerator. Without it, the fewer searches for `_SIGNS`
@@ -41,6 +45,11 @@ _STOPS = (b"<|end|>", b"<|return|>", b"<|call|>")
 _FIRST_START = re.compile(rb"^<\|start\|>", re.MULTILINE)
 _BETWEEN = re.compile(rb"(?<!<)<\|(?:end|return|call)\|>[ \t\r\n]*\n(?=<\|start\|>)")
 _BETWEEN_HARMONY = re.compile(rb"(?<!<)<\|(?:end|return|call)\|>[ \t\r\n]*(?=<\|start\|>)")
+
+
+Found = tuple[bool, bool | None]
+"""True if the end cannot be proven, and whether the last literal token begins a block; None if there is no token."""
+Each = Callable[[Callable[[tuple[int, int]], Found], Sequence[tuple[int, int]]], Iterable[Found]]
 
 
 class EndProof:
@@ -66,17 +75,17 @@ class EndProof:
         """True if the proof has failed, or the tail has been read."""
         return self._has_failed or bool(self._tail)
 
-    def step(self) -> None:
-        """Search the next block, or read the tail once everything before it has been searched."""
+    def step(self, each: Each = map) -> None:
+        """Search the next blocks. `each` calls a function for each range of them, perhaps in parallel."""
         if not self._at and not self._is_harmony:
             self._read_head()
         if self._at < self._tail_at and not self._is_harmony and not self._has_failed:
-            low = max(0, self._at - _BACK)
-            end = min(self._at + BLOCK, self._tail_at)
-            data = self._read(low, end)
-            self._has_failed = len(data) != end - low or any(True for _ in self._headers(data, self._at - low))
-            self._note_literals(data, self._at - low)
-            self._at = end
+            first, size = self._at, BLOCKS * BLOCK
+            self._at = min(first + AT_ONCE * size, self._tail_at)
+            starts = range(first, self._at, size)
+            for has_failed, last_is_literal in each(self._search, [(at, min(at + size, self._at)) for at in starts]):
+                self._has_failed |= has_failed
+                self._last_is_literal = self._last_is_literal if last_is_literal is None else last_is_literal
         elif not self._has_failed:
             self._tail = self._read(max(0, self._tail_at - LONGEST_LINE), self._size)
             self._has_failed = len(self._tail) != self._size - max(0, self._tail_at - LONGEST_LINE)
@@ -101,6 +110,17 @@ class EndProof:
         """Return the text from an offset that `starts` yields to the end of the file."""
         return self._tail[start - (self._size - len(self._tail)) :]
 
+    def _search(self, span: tuple[int, int]) -> Found:
+        last_is_literal = None
+        for begin in range(*span, BLOCK):
+            low, end = max(0, begin - _BACK), min(begin + BLOCK, span[1])
+            data = self._read(low, end)
+            if len(data) != end - low or any(True for _ in self._headers(data, begin - low)):
+                return True, None
+            for at in self._literals(data, begin - low):
+                last_is_literal = not data.endswith(b"<|end", 0, at)
+        return False, last_is_literal
+
     def _read_head(self) -> None:
         head = self._read(0, LONGEST_HEADER)
         text = head.removeprefix(_BYTE_ORDER_MARK)
@@ -123,7 +143,7 @@ class EndProof:
     @cached_property
     def _literals_in_tail(self) -> list[int]:
         """The indexes of all literal tokens in the tail."""
-        return [*self._places(self._tail, _ANY_LITERAL, max(0, self._tail_begin - len(_END_LITERAL)))]
+        return [*self._literals(self._tail, self._tail_begin)]
 
     def _is_free(self, stop: int, at: int) -> bool:
         """True if the stop token at an index of the tail ends a message: it is in no literal block or, in Harmony, in
@@ -135,9 +155,11 @@ class EndProof:
             return not self._last_is_literal
         return self._tail.endswith(b"<|end", 0, self._literals_in_tail[before - 1])
 
-    def _note_literals(self, data: bytes, begin: int) -> None:
-        for at in self._places(data, _ANY_LITERAL, max(0, begin - len(_END_LITERAL))):
-            self._last_is_literal = not data.endswith(b"<|end", 0, at)
+    def _literals(self, data: bytes, begin: int) -> Iterator[int]:
+        """Yield the indexes of all literal tokens that do not end before `begin`."""
+        sign = _LITERAL_SIGN if self._native else _ANY_LITERAL
+        found = self._places(data, sign, max(0, begin - len(_END_LITERAL)))
+        return (at for at in found if data.startswith(_ANY_LITERAL, at))
 
     def _headers(self, data: bytes, begin: int) -> Iterator[int]:
         """Yield the starts of the lines, from `begin` on, that may begin a document header."""

@@ -18,7 +18,8 @@ from textual.drivers.web_driver import WebDriver
 from viewer.serve.confine import Served, confine
 from viewer.sources.files import is_directory
 from viewer.sources.folder import list_transcripts
-from viewer.tui.app import COLLECTOR, ViewerApp, ViewOptions
+from viewer.tui.app import ViewerApp, ViewOptions
+from viewer.tui.frames import COLLECTOR
 from viewer.tui.keys import Scope
 from viewer.tui.settings.settings import Settings
 

@@ -34,7 +34,7 @@ from viewer.sources.watcher import FolderWatcher, Watch
 from viewer.tui.crash_handler import Crash, fault_of, handle_faults, handle_signals
 from viewer.tui.display_state import ALL_CHANNELS, FIRST_CHANNELS, DisplayState
 from viewer.tui.files.lists import FileLists
-from viewer.tui.first_frame import FirstFrame
+from viewer.tui.frames import COLLECTOR, Frames
 from viewer.tui.host import as_sentence
 from viewer.tui.input_queue import InputQueue
 from viewer.tui.keys import by_id
@@ -122,10 +122,6 @@ class ViewOptions(Struct, frozen=True):
 
 LOOK_SECONDS = 0.5
 """Seconds between checks for new files in a folder."""
-COLLECTOR = (2000, 5, 100)
-"""Garbage collector thresholds. Young objects are collected often, because collecting ten thousand at once would delay
-a frame by one or two milliseconds. The collector never traverses the objects of a document: they are frozen once the
-document has been read."""
 
 
 class ViewerApp(App[int], inherit_bindings=False):
@@ -188,7 +184,7 @@ class ViewerApp(App[int], inherit_bindings=False):
         self._guard = guard
         self._state = StateFile() if state is None or self.options.strict else state
         self._tunes_memory = tunes_memory
-        self.first_frame = FirstFrame(tunes_memory=tunes_memory)
+        self.frames = Frames(self.input_queue, tunes_memory=tunes_memory)
         self.crash = Crash()
         if guard is not None:
             self.driver_class = resilient(self.driver_class)
@@ -214,10 +210,10 @@ class ViewerApp(App[int], inherit_bindings=False):
             if self.options.follow and len(self.paths) > 1:
                 self._follow_several()
             await self._list_files(opens_newest=self.options.follow and len(self.paths) == 1)
-        self.first_frame.expect()
+        self.frames.expect()
 
     def post_display_hook(self) -> None:
-        self.first_frame.drawn()
+        self.frames.drawn()
 
     def on_unmount(self) -> None:
         self.themes.stop_watching()

@@ -6,6 +6,7 @@ submits."""
 
 from __future__ import annotations
 
+import time
 from collections import deque
 from collections.abc import Awaitable, Callable
 from functools import partial
@@ -16,6 +17,14 @@ from textual.events import Callback, Event, Key
 
 ROUNDS = 3
 """How many successive messages to wait for after each key: the messages of the input, the prompt, and the screen."""
+
+
+LONGEST_REPEAT = 0.1
+"""A key that comes again within this number of seconds is held down."""
+LONGEST_FRAME = 0.05
+"""If a key has drawn no frame after this number of seconds, it draws none."""
+REPEATS = 8
+"""How many repeats of a key to look at. The next one is expected as soon as it came at best."""
 
 
 class _Step:
@@ -42,6 +51,12 @@ def is_key_on_its_way(node: DOMNode) -> bool:
     return queue is not None and queue.is_busy
 
 
+def is_idle(node: DOMNode, seconds: float) -> bool:
+    """True if there is probably time for work that takes this long."""
+    queue = getattr(node.app, "input_queue", None)
+    return queue is None or queue.is_idle(seconds)
+
+
 class InputQueue:
     """Owns the input that waits while a key is being handled."""
 
@@ -52,9 +67,40 @@ class InputQueue:
         self._waiting: deque[Event] = deque()
         self.is_busy = False
         """True while a key is being handled."""
+        self._last_key = "", 0.0
+        """The last key and its time."""
+        self._drawn_at = 0.0
+        """The time of the last frame."""
+        self._intervals: deque[float] = deque(maxlen=REPEATS)
+        """The seconds between the last keys if one is held down."""
+
+    def is_idle(self, seconds: float) -> bool:
+        """True if the effect of the last key has been drawn and no key is expected within this time, because none is
+        held down that repeats so soon or is slightly late."""
+        now, (_, pressed_at) = time.monotonic(), self._last_key
+        if self.is_busy or (self._drawn_at < pressed_at and now - pressed_at < LONGEST_FRAME):
+            return False
+        interval = min(self._intervals, default=0.0)
+        return not interval or not -interval / 2 < pressed_at + interval - now < seconds
+
+    def frame_drawn(self) -> None:
+        """Record that a frame was drawn."""
+        self._drawn_at = time.monotonic()
+
+    def time_key(self, key: str) -> None:
+        """Record that a key was pressed."""
+        before, at = self._last_key
+        now = time.monotonic()
+        if key != before or now - at >= LONGEST_REPEAT:
+            self._intervals.clear()
+        else:
+            self._intervals.append(now - at)
+        self._last_key = key, now
 
     async def take(self, event: Event) -> None:
         """Handle an event from the driver, after all earlier ones."""
+        if isinstance(event, Key):
+            self.time_key(event.key)
         self._waiting.append(event)
         if not self.is_busy:
             await self._go_on()

@@ -62,6 +62,18 @@ def _with_indents(line: InlineText) -> InlineText:
     return wide
 
 
+def _start_of(text: str, line: int | None) -> int | None:
+    """Return the start of a line, counted from 0; None if the text ends before it."""
+    if line is None:
+        return None
+    at = 0
+    for _ in range(line):
+        at = text.find("\n", at) + 1
+        if not at:
+            return None
+    return at
+
+
 def line_starts(text: str) -> list[int]:
     """Return the start of each line, and of a line after the last one."""
     return [*accumulate((len(line) + 1 for line in text.split("\n")), initial=0)]
@@ -88,12 +100,12 @@ class SourceLines:
             found.append((place, place + len(content.rstrip())))
         return found
 
-    def of_code(self, token: Token) -> list[InlineText]:
-        """Return the lines of a code block, with the styles of its tokens."""
+    def of_code(self, token: Token, most: int | None = None) -> list[InlineText]:
+        """Return the lines of a code block. The first `most` have the styles of their tokens, or all if it is None."""
         assert token.map is not None
         first, is_fence = token.map[0], token.type == "fence"
         language = (token.info.split(maxsplit=1) or [""])[0]
-        spans = code_spans(token.content, language) if language else []
+        spans = code_spans(token.content, language, _start_of(token.content, most)) if language else []
         found = []
         at = first_span = 0
         for number, content in enumerate(token.content.removesuffix("\n").split("\n")):

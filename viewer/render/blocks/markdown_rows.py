@@ -56,11 +56,14 @@ class _Prefix(Struct, frozen=True):
     look: StyleRole = StyleRole.BULLET
 
 
-def rendered(text: SafeText, width: int, *, ascii: bool = False) -> Rendered | None:
-    """Return the rendered text; None if its source should be shown."""
+def rendered(
+    text: SafeText, width: int, *, ascii: bool = False, fold: tuple[int, int] | None = None
+) -> Rendered | None:
+    """Return the rendered text; None if its source should be shown. With `fold`, text of more rows than the first
+    number is folded to the second, and code below the fold is not highlighted, which would take most of the time."""
     if len(text) > LARGEST or width < LEAST_WIDTH:
         return None
-    page = _Page(text, width, ASCII_SIGNS if ascii else UNICODE_SIGNS)
+    page = _Page(text, width, ASCII_SIGNS if ascii else UNICODE_SIGNS, fold)
     if not MAY_BE_BLOCK.search(text):
         page.plain()
         return page.rendered()
@@ -71,10 +74,13 @@ def rendered(text: SafeText, width: int, *, ascii: bool = False) -> Rendered | N
 class _Page:
     """Draws blocks line by line."""
 
-    def __init__(self, text: SafeText, width: int, signs: Signs) -> None:
+    def __init__(self, text: SafeText, width: int, signs: Signs, fold: tuple[int, int] | None) -> None:
         self._text = text
         self._width = width
         self._signs = signs
+        self._fold = fold
+        self._rows = 0
+        """The number of drawn rows."""
         self._lines = SourceLines(text)
         self._starts = self._lines.starts
         self._out: list[str] = []
@@ -181,7 +187,7 @@ class _Page:
         assert token.map is not None
         first, end = token.map
         self._begin(token)
-        lines, info = self._lines.of_code(token), " ".join(token.info.split())
+        lines, info = self._lines.of_code(token, self._shown_lines(token)), " ".join(token.info.split())
         inner = min(
             max([cells(line.characters) for line in lines] + [cells(info) + 1 if info else 0, 4]), self._room() - 4
         )
@@ -196,6 +202,14 @@ class _Page:
         while end > first + 1 and not self._source(end - 1).strip():
             end -= 1
         self._line = end
+
+    def _shown_lines(self, token: Token) -> int | None:
+        """Return how many lines of a code block may be shown; None if the text is perhaps not folded."""
+        if self._fold is None:
+            return None
+        most, keep = self._fold  # of the rows without the first one, if that is empty
+        least = self._rows + token.content.count("\n") + 1
+        return max(keep - self._rows, 0) if least > most else None
 
     def _framed(self, line: InlineText, inner: int) -> None:
         """Draw a line of code inside its frame."""
@@ -366,6 +380,7 @@ class _Page:
             self._style(start, start + len(text), look)
 
     def _new_line(self) -> None:
+        self._rows += 1
         self._out.append("\n")
         self._origins.append(self._next)
 

@@ -11,7 +11,7 @@ from viewer.render.number_format import counted
 from viewer.render.sanitize import SafeText
 from viewer.render.style import Line, Part, Style, StyleRole, trusted
 from viewer.render.width import cells, cut
-from viewer.tui.panes.columns import length
+from viewer.tui.panes.columns import cut_start, length
 
 ROOMY, WIDE = 100, 120
 """The minimum screen widths at which a problem's code and a key hint are shown."""
@@ -106,7 +106,7 @@ def _left(facts: StatusFacts, room: int, width: int, style: Style) -> Line:
         sign = Part(trusted(f" {style.signs.warning} "), StyleRole.WARNING)
         return sign, Part(cut(words, max(room - 2, 0), ellipsis), StyleRole.QUIET)
     if facts.name:
-        return Part(trusted(" ")), Part(cut(style.name(facts.name), room, ellipsis), StyleRole.QUIET)
+        return Part(trusted(" ")), Part(cut_start(style.name(facts.name), room, style), StyleRole.QUIET)
     if facts.source:
         return Part(trusted(" ")), Part(cut(style.name(f"[{facts.source}]"), room, ellipsis), StyleRole.QUIET)
     return (Part(trusted(" ")),)

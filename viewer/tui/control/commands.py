@@ -307,17 +307,19 @@ class CommandController:
         if choice is not None:
             choice()
         else:
-            self.host.notify(f"Unknown choice: {sanitize_line(word, 40)}. Use {', '.join(self.choices)}.")
+            near = difflib.get_close_matches(word, self.choices, 1)
+            hint = f"Did you mean {near[0]}?" if near else "Press tab after :set to list the choices."
+            self.host.notify(f"Unknown choice: {sanitize_line(word, 40)}. {hint}")
 
     def explain(self, code: str) -> None:
-        """Explain a diagnostic code in one notice."""
+        """Explain a diagnostic code."""
         rule = RULES.get(code.upper())
         if rule is None:
             near = difflib.get_close_matches(code.upper(), RULES, 1)
-            hint = f" Did you mean {near[0]}?" if near else ""
-            self.host.notify(f"Unknown code: {sanitize_line(code, 40)}.{hint}")
+            hint = f"Did you mean {near[0]}?" if near else "Press tab after :explain to list the codes."
+            self.host.notify(f"Unknown code: {sanitize_line(code, 40)}. {hint}")
         else:
-            self.host.notify(f"{rule.code}: {rule.safe} {rule.advice} ({rule.section})")
+            self.program.explain(rule)
 
 
 COMMANDS: tuple[Command, ...] = (

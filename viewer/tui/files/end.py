@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 
 from viewer.document.document import Document
 from viewer.document.projection import Projection
 from viewer.document.rows import RowKind
-from viewer.model.visibility import Audience
-from viewer.scan.end_proof import EndProof
+from viewer.model.visibility import END_USER, Audience
+from viewer.scan.end_proof import AT_ONCE, EndProof
 from viewer.sources.files import SpooledSource
 from viewer.sources.guarded_file import GuardedFile
 
@@ -32,17 +33,25 @@ class FileEnd:
         self._size = document.stored.size
         self._proof = EndProof(file.pread, self._size, is_harmony=format == "harmony")
         self._is_proven = False
+        self._shown: Projection | None = None
+        """The end for the end user, which is read ahead."""
 
     def prove(self, is_wanted: Callable[[], bool]) -> None:
-        """Search the text until its end is proven or no longer wanted."""
-        while not self._proof.is_complete and is_wanted():
-            self._proof.step()
+        """Search the text until its end is proven or no longer wanted. Then read the end for the end user."""
+        with ThreadPoolExecutor(AT_ONCE) as pool:
+            while not self._proof.is_complete and is_wanted():
+                self._proof.step(pool.map)
         self._is_proven = self._proof.is_complete and not self._file.has_moved
+        if self._is_proven and is_wanted():
+            self._shown = self._view(END_USER)
 
     def view(self, audience: Audience) -> Projection | None:
         """Return the end for an audience, or None if the end has not been proven or cannot be read on its own."""
         if not self._is_proven:
             return None
+        return self._shown if self._shown is not None and audience == END_USER else self._view(audience)
+
+    def _view(self, audience: Audience) -> Projection | None:
         least = LEAST_END
         shown = None
         for _ in range(_MOST_TRIED):

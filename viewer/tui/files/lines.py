@@ -16,7 +16,7 @@ from viewer.tui.files.catalog import Catalog
 from viewer.tui.files.facts import FileFacts, Hit, Said
 from viewer.tui.files.listing import Entry
 from viewer.tui.main.follow import FollowTitle
-from viewer.tui.panes.columns import fitted, padded
+from viewer.tui.panes.columns import cut_start, fitted, padded
 
 PREVIEW = 100
 """The minimum width for a preview."""
@@ -79,23 +79,16 @@ def title_line(catalog: Catalog, live: int, width: int, style: Style) -> Line:
         (space, order, badge) if used + cells(order.text) + min(cells(name), _LEAST_TITLE) <= width else (space, badge)
     )
     room = width - used - (cells(order.text) if len(right) > 2 else 0)
-    left = (space, Part(_tail(name, room, style), StyleRole.TITLE), count, lives, space)
+    left = (space, Part(cut_start(name, room, style), StyleRole.TITLE), count, lives, space)
     return between(left, right, width, style.signs, None if is_safe else Part(trusted(_slash(style)), StyleRole.RULE))
-
-
-def _tail(name: SafeText, room: int, style: Style) -> SafeText:
-    """Return a path, cut at the start to fit."""
-    while name and cells(name) > max(room, 1):
-        name = SafeText(style.signs.ellipsis + name[len(style.signs.ellipsis) + 1 :].lstrip(style.signs.ellipsis))
-        if len(name) <= len(style.signs.ellipsis):
-            break
-    return name
 
 
 def heading(catalog: Catalog, width: int, style: Style) -> Line:
     """Return the titles of the columns."""
     shown = columns_of(catalog, width)
     words = {column.head: Part(trusted(column.head), StyleRole.STRONG) for column in shown}
+    if catalog.search and "problems" in words:
+        words["problems"] = Part(trusted("matches"), StyleRole.STRONG)
     return _row(trusted(" " * _LEFT), Part(trusted("title"), StyleRole.STRONG), words, shown, width, style)
 
 

@@ -179,7 +179,9 @@ class LensScreen(DismissOnce[int | None]):
             f"  {chosen} (chosen){other} · {count if self._readings else 'not read' if self._failure else 'reading'}"
         )
         name = Part(self._printing.name(PurePath(self._document.name).name), StyleRole.TITLE)
-        return screen_title([name, Part(trusted(words), StyleRole.QUIET)], "", "debug", width, self._printing)
+        return screen_title(
+            [name, Part(self._printing.words(words), StyleRole.QUIET)], "", "debug", width, self._printing
+        )
 
     def _line(self, sign: str, places: str, cells: list[str], source: str, width: int) -> Line:
         style = self._printing
@@ -188,7 +190,7 @@ class LensScreen(DismissOnce[int | None]):
         look = StyleRole.ERROR if sign else StyleRole.PLAIN
         room = max(1, width - len(lead) - 1)
         return Part(style.name(lead), look), Part(
-            style.spell(fitted(sanitize_line(source), room, style)), StyleRole.QUIET
+            fitted(style.spell(sanitize_line(source)), room, style), StyleRole.QUIET
         )
 
     def _row(self, place: int, width: int) -> Line:

@@ -19,7 +19,7 @@ from viewer.insight.next_prompt import POLICIES, REFUSALS, Policy
 from viewer.insight.simulator import Simulator, simulator_before
 from viewer.render.style import Line, Part, Style, StyleRole, trusted
 from viewer.render.title import screen_title
-from viewer.render.width import cut
+from viewer.render.width import cells, cut
 from viewer.tui.dialogs.dismiss_once import DismissOnce
 from viewer.tui.insight.next_lines import Comparison
 from viewer.tui.insight.pace import Pace
@@ -255,7 +255,7 @@ class NextPromptScreen(DismissOnce[int | None]):
         if width >= WIDE:
             words, right = f" · {self._comparison.summary()}", ""
         else:
-            words = f" · {self._size_words(self._chosen)}"
+            words = f" · {self._size_words(self._chosen).replace(' bytes', ' B')}"
             right = f"policy {self._policy + 1}/{len(_ALL)} {self._chosen.name}"
         left = Part(trusted(lead), StyleRole.TITLE), Part(self._printing.words(words), StyleRole.QUIET)
         return [screen_title(left, right, "debug", width, self._printing)]
@@ -279,8 +279,14 @@ class NextPromptScreen(DismissOnce[int | None]):
             return _text(f" {self._notice}", StyleRole.INFO)
         if width >= WIDE:
             return _text(f" {self._chosen.source}, read {self._chosen.date}", StyleRole.QUIET)
-        words = cut(self._printing.words(" · ".join(lines)), max(width - 2, 0), trusted(self._printing.signs.ellipsis))
-        return _text(f" {words}", StyleRole.QUIET)
+        words = ""
+        for line in lines:  # as many as fit
+            more = f"{words} · {line}" if words else line
+            if words and cells(self._printing.words(more)) > width - 2:
+                break
+            words = more
+        shown = cut(self._printing.words(words), max(width - 2, 0), trusted(self._printing.signs.ellipsis))
+        return _text(f" {shown}", StyleRole.QUIET)
 
 
 def _heads(width: int) -> list[Line]:

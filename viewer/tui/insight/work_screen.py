@@ -193,4 +193,5 @@ class WorkScreen(DismissOnce[int | None]):
 
     def _bottom_lines(self, width: int) -> list[Line]:
         words = self.printing.spell(sanitize_line(f" {self.status or self.summary()}"))
-        return [between((Part(words),), key_line(self.KEYS), width, self.printing.signs)]
+        keys = [(self.printing.words(key), does) for key, does in self.KEYS]
+        return [between((Part(words),), key_line(keys), width, self.printing.signs)]

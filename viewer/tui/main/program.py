@@ -29,6 +29,7 @@ from viewer.tui.terminal.paint import Painter
 
 if TYPE_CHECKING:
     from viewer.insight.replay.timeline import ReplayRequest
+    from viewer.model.diagnostic import Rule
     from viewer.tui.dialogs.transcripts import TranscriptChoice
     from viewer.tui.insight.leaks import LeaksScreen
 
@@ -100,6 +101,13 @@ class ProgramController:
         from viewer.tui.dialogs.help import HelpScreen
 
         self._screen.app.push_screen(HelpScreen(self._painter, self._printing, self._actions))
+
+    def explain(self, rule: Rule) -> None:
+        """Show what a problem code means."""
+        from viewer.tui.dialogs.explain import ExplainScreen
+
+        is_safe = not self._session.display.debug
+        self._screen.app.push_screen(ExplainScreen(self._painter, self._printing, rule, is_safe=is_safe))
 
     def list_transcripts(self) -> None:
         """List the transcripts of the file and go to the chosen one."""
@@ -262,9 +270,8 @@ class ProgramController:
         """Read the open file again as another format."""
         if name not in FORMATS:
             near = get_close_matches(name, FORMATS, 1)
-            self._host.notify(
-                f"Unknown format: {sanitize_line(name, 40)}." + (f" Did you mean {near[0]}?" if near else "")
-            )
+            hint = f"Did you mean {near[0]}?" if near else "Press tab after :format to list the formats."
+            self._host.notify(f"Unknown format: {sanitize_line(name, 40)}. {hint}")
         elif is_stream(self._session.document.name):
             self._host.notify("A pipe cannot be read again. Restart with --format.")
         else:

@@ -23,7 +23,7 @@ from viewer.tui.terminal.clipboard import copy, forget
 from viewer.tui.transcript.transcript import Transcript
 
 if TYPE_CHECKING:
-    from viewer.tui.first_frame import FirstFrame
+    from viewer.tui.frames import Frames
     from viewer.tui.main.screen import MainScreen
 
 ROUNDS_PER_KEY = 30
@@ -126,9 +126,9 @@ class ScreenHost:
         drawn = asyncio.Event()
         self.call_after_refresh(drawn.set)
         await drawn.wait()
-        first: FirstFrame | None = getattr(self.screen.app, "first_frame", None)
-        if first is not None:
-            await first.wait()
+        frames: Frames | None = getattr(self.screen.app, "frames", None)
+        if frames is not None:
+            await frames.wait()
 
     def start_worker(
         self, task: Callable[[], Coroutine[None, None, None]], name: str, *, exclusive: bool = False

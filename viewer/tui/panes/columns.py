@@ -15,6 +15,16 @@ def fitted(text: SafeText, width: int, style: Style) -> SafeText:
     return SafeText(text + " " * max(0, width - cells(text)))
 
 
+def cut_start(path: SafeText, width: int, style: Style) -> SafeText:
+    """Truncate a path at its start, because its end is its name."""
+    ellipsis = style.signs.ellipsis
+    while path and cells(path) > max(width, 1):
+        path = SafeText(ellipsis + path[len(ellipsis) + 1 :].lstrip(ellipsis))
+        if len(path) <= len(ellipsis):
+            break
+    return path
+
+
 def length(line: Line) -> int:
     """Return the width of a line in cells."""
     return sum(cells(part.text) for part in line)

@@ -20,15 +20,18 @@ from viewer.tui.input_queue import post_call
 from viewer.tui.panes.frame import Frame
 from viewer.tui.panes.line_list import LineList
 from viewer.tui.panes.outline_folds import Folds
-from viewer.tui.panes.outline_lines import OutlineLines
+from viewer.tui.panes.outline_lines import KEPT_LINES, OutlineLines
 from viewer.tui.panes.outline_table import OutlineTable
 from viewer.tui.panes.panel import Panel
+from viewer.tui.prefetch import Prefetch
 from viewer.tui.terminal.paint import Painter
 
 LARGEST_AT_ONCE = 100_000
 """The number of rows beyond which the outline is computed in steps, after the frame that opens it."""
 KEPT_TABLES = 4
 """How many tables to keep: one for each combination of two channels that are on or off."""
+MOST_AHEAD = KEPT_LINES // 4
+"""The maximum number of lines to prepare, so that they all fit in the cache with the visible ones."""
 PAUSE = 0.001
 """The seconds to wait before each step, so that a pending key is handled first."""
 
@@ -53,6 +56,11 @@ class Outline(Frame):
         self._tables: list[OutlineTable] = []
         """The last tables, because operators switch back and forth, and computing one for millions of messages
         takes time. They are only numbers, without text."""
+        self._top = 0
+        """The first visible row when the cursor last moved."""
+        self._next_rows = range(0)
+        """The rows that the next keys may show."""
+        self._prefetch = Prefetch(self, self._prepare_next)
         self.caption(trusted("Outline"))
 
     def compose(self) -> ComposeResult:
@@ -138,6 +146,20 @@ class Outline(Frame):
             self._lines.focus_on(number)
             if not self.has_focus_mark:
                 self.list.move_to(self._lines.table.row_of(number))
+                self._look_ahead()
+
+    def _look_ahead(self) -> None:
+        """Prepare the lines of the next page in the direction of travel."""
+        before, self._top = self._top, self.list.scroll_offset.y
+        if self._top == before or self._lines is None or not self.display:
+            return
+        top, bottom = self._top, self._top + self.list.page
+        more = min(self.list.page, MOST_AHEAD)
+        self._next_rows = range(bottom, bottom + more) if top > before else range(max(top - more, 0), top)
+        self._prefetch.begin()
+
+    def _prepare_next(self) -> bool:
+        return self._lines is not None and self._lines.prepare(self._next_rows, self.list.size.width)
 
     def forget_reading(self) -> None:
         """Drop the tables of the earlier reading, because the document is being read again."""
@@ -178,6 +200,7 @@ class Outline(Frame):
             self.post_message(message(lines.table.at(row).number))
 
     def _draw(self, focus: int) -> None:
+        self._next_rows = range(0)
         if self._lines is not None:
             table = self._lines.table
             self.list.show(len(table), self._line, table.row_of(focus))

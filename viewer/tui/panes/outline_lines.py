@@ -120,6 +120,19 @@ class OutlineLines:
                 self._made.popitem(last=False)
         return line
 
+    def prepare(self, rows: range, width: int) -> bool:
+        """Cache the first missing line of these rows, some of which may be gone. Return False if none is missing, or if
+        lines cannot be cached."""
+        if not self._is_settled() or self.table.is_partial:
+            return False
+        facts = width, False, len(self._problems), len(self._calls)
+        missing = next(
+            (row for row in rows[: max(len(self.table) - rows.start, 0)] if (row, *facts) not in self._made), None
+        )
+        if missing is not None:
+            self.line(missing, width)
+        return missing is not None
+
     def _make(self, row: int, width: int, is_cursor: bool) -> Line:
         found = self.table.at(row)
         if found.kind is OutlineKind.TURN:

@@ -87,7 +87,7 @@ class ThemeSwitcher:
             self.choose(name)
             return
         near = get_close_matches(name, self.names, 1)
-        self._notify(f"Unknown theme: {name}." + (f" Did you mean {near[0]}?" if near else ""))
+        self._notify(f"Unknown theme: {name}. " + (f"Did you mean {near[0]}?" if near else ":theme lists the themes."))
 
     def take(self, choice: ThemeChoice | None) -> None:
         """Apply the choice made in the list of themes and, if requested, write it to the settings file."""

@@ -72,8 +72,8 @@ Small
 ─────"""
 
 
-def made(text: str, width: int = 62, **options: bool) -> Rendered:
-    found = rendered(SafeText(text), width, **options)
+def made(text: str, width: int = 62, *, ascii: bool = False) -> Rendered:
+    found = rendered(SafeText(text), width, ascii=ascii)
     assert found is not None
     return found
 
@@ -201,6 +201,34 @@ def test_ascii_glyphs_replace_the_others() -> None:
 def test_very_long_text_and_very_narrow_panes_show_the_source() -> None:
     assert rendered(SafeText("# a\n" * (LARGEST // 4 + 1)), 80) is None
     assert rendered(SafeText("# a"), 5) is None
+
+
+def test_code_below_a_fold_is_not_highlighted_and_the_rest_is_unchanged() -> None:
+    chance, folded = random.Random(3), 0
+    code = ("x = 1", "def f(a):", "    return 'a'", "# note", "", 'y = "' + "long " * 12 + '"')
+    for _ in range(300):
+        parts = []
+        for _ in range(chance.randint(1, 4)):
+            lines = "\n".join(chance.choices(code, k=chance.randint(1, 20)))
+            parts.append(
+                chance.choice((f"```python\n{lines}\n```", f"> ```py {'z' * 40}\n> {lines}", "Text.\n" * 4, ""))
+            )
+        text, width, most = SafeText("\n\n".join(parts)), chance.choice((30, 80)), chance.choice((5, 12, 30))
+        keep = chance.randint(1, most)
+        whole, some = rendered(text, width), rendered(text, width, fold=(most, keep))
+        assert whole is not None
+        assert some is not None
+        assert (some.text, some.origins) == (whole.text, whole.origins)
+        rows = whole.text.split("\n")
+        is_folded = len(rows) > most
+        shown = len("\n".join(rows[:keep])) if is_folded else len(whole.text)
+        assert _spans_until(some, shown) == _spans_until(whole, shown), (text, most, keep)
+        folded += len(some.spans) < len(whole.spans)
+    assert folded > 50
+
+
+def _spans_until(page: Rendered, end: int) -> list[tuple[int, int, StyleRole]]:
+    return [(span.start, min(span.end, end), span.look) for span in page.spans if span.start < end]
 
 
 @pytest.mark.parametrize(

@@ -74,7 +74,8 @@ class LinkedRun(Struct, frozen=True):
 def linked_runs(rows: CallColumns, ledger: CallLedger) -> Iterator[LinkedRun]:
     """Yield the runs of calls and replies that the ledger can link in bulk.
 
-    A run stays valid while the ledger processes the messages before it, because none of them has one of its call IDs."""
+    A run stays valid while the ledger processes the messages before it, because none of them has a call ID of the
+    run."""
     has_all_ids = None not in rows.ids
     calls, replies, short = _pairs(rows, ledger, has_all_ids=has_all_ids)
     if not has_all_ids:

@@ -24,8 +24,8 @@ LONGEST_WORD = 40
 
 
 def code_spans(code: str, language: str, end: int | None = None) -> list[Styled]:
-    """Return the colored tokens of code, in order; none if the language is unknown or the code too long. With `end`,
-    only the tokens that begin before it are needed."""
+    """Return the colored tokens of code, in order; none if the language is unknown, the code is too long, or lexers are
+    postponed. With `end`, only the tokens that begin before it are needed."""
     if end == 0 or len(code) > LARGEST or code.count("\n") >= MOST_LINES or not 0 < len(language) <= LONGEST_WORD:
         return []
     name = language.lower()

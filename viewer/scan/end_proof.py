@@ -76,7 +76,8 @@ class EndProof:
         return self._has_failed or bool(self._tail)
 
     def step(self, each: Each = map) -> None:
-        """Search the next blocks. `each` calls a function for each range of them, perhaps in parallel."""
+        """Search the next blocks, or read the tail once everything before it has been searched. `each` calls a function
+        for each range of blocks, possibly in parallel."""
         if not self._at and not self._is_harmony:
             self._read_head()
         if self._at < self._tail_at and not self._is_harmony and not self._has_failed:

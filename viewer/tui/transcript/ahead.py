@@ -13,8 +13,8 @@ interval."""
 
 
 class Ahead:
-    """Builds blocks into the cache of the pane, so the pane's limit and block maker apply.
-    The pane drops this cache when the audience changes, so no block of another audience can remain."""
+    """Builds blocks in the pane's cache, so the pane's limit and block maker apply. The pane drops this cache when the
+    audience changes, so no block of another audience can remain."""
 
     def __init__(self, pane: Widget, blocks: Blocks) -> None:
         self.prefetch = Prefetch(pane, self._build_next)

@@ -159,6 +159,23 @@ def test_the_messages_of_any_api_are_read() -> None:
         assert langfuse(json.dumps(asked, indent=1), json.dumps(answered, indent=1))[0] == ["a", "b"]
 
 
+PRINTED = (
+    *("Response(output='SECRET_2')", "ChatCompletion(id='SECRET_2', choices=[])", "AIMessage(content='SECRET_2')"),
+    *("<openai.types.Reply object at 0x7f03 SECRET_2>", "<Response id=SECRET_2>", "my.module.Name(key='SECRET_2')"),
+    *("[TextBlock(text='SECRET_2')]", 'RunResult:\n- Last agent: Agent(name="SECRET_2")', "'Reply(a=SECRET_2)'"),
+    *("OrderedDict([('a', 'SECRET_2')])", "id='SECRET_2' choices=[Choice(x=1)]", "dict_keys(['SECRET_2'])"),
+    *("b'SECRET_2'", "ParsedChatCompletion[Reply](id='SECRET_2')", " \n ChatResponse(message=SECRET_2)"),
+    *("text='SECRET_2' usage=None", "('SECRET_2', 3)", "Reply {\n  id: 'SECRET_2' }", "{ role: 'SECRET_2' }"),
+    *("namespace(a='SECRET_2')", "<coroutine object f at 0x SECRET_2>", '{\n  "reasoning": "SECRET_2'),
+    *("AssistantMessage [messageType=SECRET_2]", "{role=assistant, content=SECRET_2}", "&{Role:SECRET_2}"),
+)
+"""Answers that a program printed, in several languages."""
+NOT_PRINTED = (
+    *("Call area(x=1) to do it", "print('b') works", "Yes (see b=3).", "Note(s): b is 1", "<p>b</p>", "x=3, so b"),
+    *("Paris (population=2)", "[b](https://example.org)", "x = 3", '"b", he said', "P(X=1) is b", "# b", "b: {c}"),
+)
+
+
 @pytest.mark.slow
 def test_a_printed_conversation_or_object_is_unknown() -> None:
     for asked in (
@@ -175,9 +192,12 @@ def test_a_printed_conversation_or_object_is_unknown() -> None:
             "{'tool_calls': ['SECRET_2']}",
             "content='' tool_calls=['SECRET_2']",
             "[{'type': 'SECRET_2'}]",
+            *PRINTED,
         ):
             shown, hidden, _ = langfuse(asked, answered)
             assert (shown, [kind for kind, _ in hidden]) == ([], ["unknown"] * 2), (asked, answered)
+    for answered in NOT_PRINTED:
+        assert langfuse([U], answered)[0] == ["a", answered]
     for asked in ("Who is the user: me?", "[draft] hello", "{not json", "Tool: hammer", "## System"):
         assert langfuse(asked, "None of them: [1]")[0][-1:] == ["None of them: [1]"]
     assert langfuse("Tool: hammer", "b")[0] == ["Tool: hammer", "b"]
@@ -268,6 +288,10 @@ def test_the_first_of_several_generations_is_the_answer() -> None:
     shown, hidden, _ = langsmith({"messages": [[U], [{"role": "user", "content": "SECRET_2"}]]}, outputs)
     assert shown == ["a", "b"]
     assert {kind for kind, _ in hidden} == {"unknown"}
+    shown, hidden, _ = langfuse([U], outputs)
+    assert (shown, [kind for kind, _ in hidden]) == (["a", "b"], ["unknown"])
+    shown, hidden, _ = mlflow([U], {"generations": [{"text": "SECRET_2"}]})
+    assert (shown, [kind for kind, _ in hidden]) == (["a"], ["unknown"])
     shown, hidden, _ = langsmith({"prompts": ["SECRET_1"]}, {"generations": [[{"text": "SECRET_2"}]]})
     assert (shown, [kind for kind, _ in hidden]) == ([], ["unknown", "unknown"])
 

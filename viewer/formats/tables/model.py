@@ -46,6 +46,8 @@ class When(Struct, frozen=True):
     kind: JsonKind | None = None
     present: bool | None = None
     """Null counts as absent."""
+    printed: bool | None = None
+    """True to require a string that a program printed from an object; False to require any other value."""
     true: bool | None = None
     """True to require the value true; False to require false, null, or absence. Any other value makes the record
     unknown."""
@@ -69,6 +71,11 @@ def starts(path: str, *words: str) -> When:
 def ends(path: str, *words: str) -> When:
     """Return the condition that the value ends with one of these strings."""
     return When(path, ends=words)
+
+
+def printed(path: str) -> When:
+    """Return the condition that the value is text that a program printed from an object."""
+    return When(path, printed=True)
 
 
 def only(*members: str) -> When:

@@ -315,6 +315,8 @@ def test_the_messages_of_mlflow_chat_are_the_conversation() -> None:
         "mlflow.spanOutputs": '{"x": "SECRET_2"}',
     }
     assert told(spans({"span_id": "1", "attributes": attributes}), "mlflow")[0] == ["a", "b"]
+    assert mlflow("a", 'b "c"')[0] == ["a", 'b "c"']
+    assert mlflow(None, None)[:2] == mlflow(7, True)[:2] == ([], [])
 
 
 def test_a_conversation_of_several_traces_is_one_transcript() -> None:
@@ -333,17 +335,72 @@ def test_a_conversation_of_several_traces_is_one_transcript() -> None:
     assert sum(isinstance(event, Started) for event in events) == 1
 
 
-def test_a_call_below_a_tool_belongs_to_another_agent() -> None:
+def called(number: int, instructions: str | None, *said: str) -> dict[str, object]:
+    """Return a model call below the root. The last of the alternating messages is its answer."""
+    roles = ("user", "assistant") * len(said)
+    said_by = [{"role": role, "content": text} for role, text in zip(roles, said, strict=False)]
+    asked = [*([{"role": "system", "content": instructions}] if instructions else []), *said_by[:-1]]
+    start = f"2026-01-02T03:04:{number:02}Z"
+    return {**observation(asked, said_by[-1]), "id": str(number), "parentObservationId": "r", "startTime": start}
+
+
+def returned(result: object, *calls: dict[str, object], **more: object) -> list[str]:
+    """Return what the user sees of a trace whose root returned this result."""
+    root = {**observation(None, result, "SPAN"), "id": "r", **more}
+    return told({"id": "t", "observations": [root, *calls]}, "langfuse")[0]
+
+
+def test_the_conversation_is_the_chain_whose_answer_the_trace_returned() -> None:
+    answer, router = called(5, "main", "a", "b"), called(1, "router", "a", "SECRET_1")
+    title, judge = called(2, "title", "SECRET_2", "SECRET_3"), called(6, "judge", "a", "b", "SECRET_4", "SECRET_5")
+    follow_up = called(7, "main", "a", "b", "SECRET_6", "SECRET_7")
+    state = {"messages": [{"type": "human", "content": "a"}, {"type": "ai", "content": "b"}]}
+    for result in ("b", {"answer": "b"}, '{"answer": "b"}', state, [{"role": "assistant", "content": " b\n"}]):
+        for others in ((router,), (title,), (judge,), (title, router), (title, router, judge, follow_up)):
+            assert returned(result, answer, *others) == ["a", "b"], (result, others)
+    roots = [{**call, "parentObservationId": None} for call in (title, answer)]
+    trace = {"id": "t", "observations": roots, "output": "b"}
+    assert told(trace, "langfuse")[0] == ["a", "b"]
+
+
+def test_without_a_result_doubtful_chains_of_each_trace_are_hidden() -> None:
+    answer, router = called(5, "main", "a", "SECRET_1"), called(1, "router", "a", "SECRET_2")
+    title = called(2, "title", "SECRET_3", "SECRET_4")
+    for result in (None, "c", {"answer": "c"}):
+        assert returned(result, router, answer) == ["a"]
+        assert returned(result, answer, title) == returned(result, title, router, answer) == []
+        judge = called(6, "judge", "a", "b", "SECRET_5", "SECRET_6")
+        assert returned(result, called(5, "main", "a", "b"), judge) == ["a", "b"]
+        turns = [called(5, "main", "a", "b"), called(6, "main", "a", "b", "c", "d")]
+        assert returned(result, title, *turns) == ["a", "b", "c", "d"]
+        retried = [called(5, "main", "a", "SECRET_7"), called(6, "main", "a", "b")]
+        assert returned(result, *retried) == ["a", "b"]
+    for returns, answers in ((True, ["b", "d"]), (False, [])):
+        rows: list[dict[str, object]] = []
+        for trace, said in enumerate((["a"], ["a", "b", "c"])):
+            last = "bd"[trace] if returns else f"SECRET_{trace}"
+            root = {**observation(None, last if returns else None, "SPAN"), "id": f"r{trace}"}
+            calls = called(1, "router", *said, f"SECRET_{trace + 2}"), called(2, "main", *said, last)
+            given = [root, *({**call, "parentObservationId": f"r{trace}"} for call in calls)]
+            start = f"2026-01-02T03:{trace:02}"
+            rows += [{**each, "id": f"{each['id']}{trace}", "traceId": f"t{trace}", "sessionId": "s"} for each in given]
+            for number, row in enumerate(rows[-3:]):
+                row["startTime"] = f"{start}:{number:02}Z"
+            rows[-3]["id"] = f"r{trace}"
+        shown = told("\n".join(map(json.dumps, rows)).encode(), "langfuse")[0]
+        assert [text for text in shown if text in answers] == answers
+        assert not [text for text in shown if "SECRET" in text]
+
+
+def test_a_call_below_a_tool_is_another_agents_and_messages_next_to_the_spans_are_reported() -> None:
     said: Any = [{"role": "user", "content": "SECRET_1"}]
     inner = {"id": "2", "parentObservationId": "1"}
     record = {"observations": [observation(None, None, "TOOL"), observation(said, None, **inner)]}
     data = json.dumps(record).encode()
     assert [message.header.kind.value for message in messages(events_of("langfuse", data))] == ["subagent"]
 
-
-def test_messages_next_to_the_spans_are_reported() -> None:
-    record = {"id": "t", "output": {"role": "assistant", "content": "SECRET_1"}, "observations": [observation([U], A)]}
-    shown, _, codes = told(record, "langfuse")
+    beside = {"role": "assistant", "content": "SECRET_1"}
+    shown, _, codes = told({"id": "t", "output": beside, "observations": [observation([U], A)]}, "langfuse")
     assert (shown, codes) == (["a", "b"], ["W-SIBLING-UNREAD"])
 
 
@@ -362,11 +419,6 @@ def test_a_prompt_that_a_template_made_is_unknown() -> None:
     for reading in (langfuse, mlflow):
         shown, hidden, _ = reading(text, "b")
         assert (shown, hidden) == (["b"], [("unknown", text)])
-
-
-def test_a_text_of_mlflow_is_json() -> None:
-    assert mlflow("a", 'b "c"')[0] == ["a", 'b "c"']
-    assert mlflow(None, None)[:2] == mlflow(7, True)[:2] == ([], [])
 
 
 @pytest.mark.slow

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
+from contextlib import suppress
+from itertools import islice
 
 from msgspec import Struct
 
@@ -24,6 +27,9 @@ from viewer.syntax.json_text import JsonKind, JsonMember, JsonNode
 MOST_WAITING = 65_536
 """The maximum number of spans that may wait for the root of their trace."""
 MOST_ANCESTORS = 200
+MOST_RESULTS = 256
+"""The maximum number of texts in what a trace returned to its caller."""
+LONGEST_RESULT = 1_000_000
 _NO_PARENT = "0" * 16
 _NO_NODE = JsonNode(JsonKind.NULL, 0, 0)
 
@@ -81,6 +87,8 @@ class SpanCollector:
         self._groups: dict[str, str] = {}
         """The conversation of each trace."""
         self._conversations: dict[str, Conversation] = {}
+        self._results: dict[str, list[int]] = {}
+        """The hashes of the texts that each trace returned to its caller."""
         self._count = 0
         self.first: int | None = None
         """The position of the first span. Even a trace without content becomes a transcript."""
@@ -94,6 +102,11 @@ class SpanCollector:
             span.is_root, span.is_logged = False, True
         if found or logged:
             added[0].reading.faults += self._unread(record)
+        for span in added:
+            if found:
+                self._note_results(span.trace, record, self._spans.outer_results)
+            if span.is_root and not span.has_messages:
+                self._note_results(span.trace, span.node, self._spans.results)
         for span in added:
             self._waiting.setdefault(span.trace, []).append(span)
             if span.id:
@@ -152,6 +165,12 @@ class SpanCollector:
             has_messages=any(draft.kind is Kind.SAID for draft in reading.drafts),
         )
 
+    def _note_results(self, trace: str, node: JsonNode, at: str) -> None:
+        """Note the texts that a trace returned to its caller."""
+        known = self._results.setdefault(trace, [])
+        for value in path(at).all(node) if at and not known else ():
+            known += (hash(text.strip()) for text in islice(_texts(value), MOST_RESULTS))
+
     def _unread(self, record: JsonNode) -> Iterator[Problem]:
         """Yield problems for messages that are next to the spans of a record and therefore not read."""
         places = (path(each) for each in self._spans.each.split("&"))
@@ -178,7 +197,9 @@ class SpanCollector:
             for ordered in traces.values():
                 is_stated = ordered[0].trace in self._groups
                 conversation.add(
-                    [(span.reading, span.source, span.thread, span.is_covered) for span in ordered], is_stated=is_stated
+                    [(span.reading, span.source, span.thread, span.is_covered) for span in ordered],
+                    is_stated=is_stated,
+                    results=[*self._results.get(ordered[0].trace, ()), *_answers_of_roots(ordered)],
                 )
                 for span in ordered:
                     self._emit(span)
@@ -233,6 +254,35 @@ class SpanCollector:
         if span.has_messages:
             for above in self._ancestors(span):
                 above.is_covered = above.is_covered or above.thread == span.thread
+
+
+def _answers_of_roots(spans: list[TraceSpan]) -> Iterator[int]:
+    """Yield the hashes of the answers of roots that repeat the messages of the spans below them."""
+    for span in spans:
+        for draft in span.reading.drafts if span.is_root and span.is_covered else ():
+            if draft.kind is Kind.SAID and draft.role == "assistant":
+                yield hash(draft.text.strip())
+
+
+def _texts(value: JsonNode) -> Iterator[str]:
+    """Yield the strings in a value, also those in a string that contains JSON."""
+    if value.kind is JsonKind.STRING:
+        yield value.text
+        if value.text.startswith(("{", "[", '"')) and len(value.text) <= LONGEST_RESULT:
+            with suppress(ValueError, RecursionError):
+                yield from _decoded_texts(json.loads(value.text))
+    for item in value.items:
+        yield from _texts(item)
+    for member in value.members:
+        yield from _texts(member.value)
+
+
+def _decoded_texts(value: object) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict | list):
+        for each in value.values() if isinstance(value, dict) else value:
+            yield from _decoded_texts(each)
 
 
 def _is_apart(node: JsonNode, at: str, parent: str | None) -> bool:

@@ -91,6 +91,7 @@ LANGSMITH = RecordFormat(
         start=f"{_START}|end_time",
         group="extra.metadata.thread_id|extra.metadata.session_id|extra.metadata.conversation_id",
         attributes="",
+        results="outputs",
         tools=(is_("run_type", "tool", "retriever", "embedding"),),
     ),
     hooks=Hooks(classify=traced_prompt_kind),

@@ -596,6 +596,10 @@ class Spans(Struct, frozen=True):
     """Conditions. A span that meets any of them belongs to a tool."""
     remote: tuple[When, ...] = ()
     """Conditions. The parent of a span that meets any of them is in another process."""
+    results: str = ""
+    """The path of what the root of a trace returned to its caller."""
+    outer_results: str = ""
+    """The same path, in the record around the spans."""
     logs: bool = False
     """True if log records may serve as events of spans."""
 

@@ -400,6 +400,15 @@ _WEAVE_RULES = (
 """The rules for a call that Weave exported. Messages are read only if the arguments and the answer have the form of a
 model API."""
 
+_RESULTS = "|".join(
+    (
+        *(f"attributes.{name}" for name in ("output.value", "traceloop.entity.output", "final_result", "output")),
+        *(f"attributes.langfuse.{name}.output" for name in ("trace", "observation")),
+        *("attributes.mlflow.spanOutputs", "output"),
+    )
+)
+"""What the root of a trace returned to its caller."""
+
 OTEL = RecordFormat(
     name="otel",
     title="OpenTelemetry traces",
@@ -459,6 +468,7 @@ OTEL = RecordFormat(
             has("attributes.ai.toolCall.name"),
         ),
         remote=(is_("flags", "768", "769"),),
+        results=_RESULTS,
         logs=True,
     ),
     hooks=Hooks(classify=prompt_kind),

@@ -51,17 +51,34 @@ def test_only_the_last_record_of_an_attempt_is_shown() -> None:
         assert shown(as_document({**attempt, "status": status}), "garak") == texts, status
 
 
-def test_what_was_added_to_a_prompt_is_hidden() -> None:
+def test_the_input_of_a_run_is_shown_without_what_was_added() -> None:
+    message = {"role": "user", "content": "a"}
     for content, given, texts in (
         ("a", None, ["a"]),
         ("a\n\nUse the following references from the knowledge base:\nSECRET", None, ["a"]),
         ("<context>SECRET", None, []),
         ("a SECRET", {"input_content": "a"}, ["a"]),
-        ("a SECRET", {"input_content": ["a"]}, []),
+        ("a SECRET", {"input_content": ["a", message, {"x": "SECRET"}]}, ["a", "a"]),
+        ("a SECRET", {"input_content": message}, ["a"]),
+        ("a SECRET", {"input_content": {"a": "SECRET"}}, []),
+        ("a SECRET", "a", ["a"]),
+        ("a SECRET", ["a", message], ["a", "a"]),
+        ("a SECRET", message, ["a"]),
+        ("a SECRET", {"input_content": {**message, "hidden": True}}, []),
         ("a SECRET", {}, []),
     ):
         run = {"run_id": "r", "agent_id": "a", "input": given, "messages": [{"role": "user", "content": content}]}
-        assert shown(as_document(run), "agno") == texts, content
+        assert shown(as_document(run), "agno") == texts, (content, given)
+        for parent, expected in ((None, texts), ("", texts), ("p", [])):
+            session = {"session_id": "s", "agent_data": {}, "runs": [{**run, "parent_run_id": parent}]}
+            document = as_document(session)
+            assert shown(document, "agno") == expected, (content, given, parent)
+            for cut in range(document.index(b"run_id"), len(document)) if parent else ():
+                assert shown(document[:cut], "agno") == [], cut
+    answered = {**run, "content": "b", "member_responses": [{**run, "run_id": "m", "content": "SECRET"}]}
+    assert shown(as_document(answered), "agno") == ["b"]
+    said = [message, {"role": "assistant", "content": "b"}]
+    assert shown(as_document({**answered, "input": "a", "messages": said}), "agno") == ["a", "b"]
 
 
 def test_only_answers_of_the_panel_are_shown() -> None:

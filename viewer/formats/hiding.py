@@ -80,13 +80,16 @@ FLAGS = spelled(
     *joined(("injected_by",), ("system", "hook", "program", "client", "tool", "agent")),
 )
 """Members that hide text unless their value is false or null."""
-CONCEALING = spelled("hidden", "hide", "invisible", "x_hidden") | {"HIDDEN", "ishidden", "is hidden"}
+_DELETIONS = ("deleted_at", "removed_at", "retracted_at", "deleted_by", "deletion_time", "deletion_reason")
+CONCEALING = spelled("hidden", "hide", "invisible", "x_hidden", *_DELETIONS) | {"HIDDEN", "ishidden", "is hidden"}
 """Members that hide text unless their value is false, null, or empty."""
 TEXTUAL = spelled("summary", *_THOUGHTS)
 """Members that are flags in some formats, and text in others."""
 WORDS = (CONCEALING | TEXTUAL) | spelled(
     *("synthetic", "ignored", "redacted", "internal", "injected", "private", "ephemeral", "debug", "secret", "silent"),
     *("concealed", "suppressed", "not_visible", "non_visible", "not_shown", "undisplayed", "subagent", "sub_agent"),
+    *("draft", "is_draft", "deleted", "is_deleted", "removed", "is_removed", "retracted", "is_retracted", "unsent"),
+    *("is_unsent", "spam", "is_spam"),
     *("is_example", "is_few_shot", "internal_note", "private_note", "agent_internal", "backstage", "confidential"),
     "_hidden",
 )
@@ -222,7 +225,8 @@ WEAK = TEXTUAL | spelled(
     *("is_silent", "public", "is_public", "published", "is_published", "exposed", "viewable", "is_viewable", "is_plan"),
     *("secret", "is_secret", "confidential", "is_confidential", "is_background", "is_function", "is_environment"),
     *("is_instruction", "is_planning", "access", "access_level", "exposure", "privacy", "permissions", "audiences"),
-    *("target_audience", "intended_for", "intended_audience", "purpose", "mode"),
+    *("target_audience", "intended_for", "intended_audience", "purpose", "mode", "draft", "is_draft", "spam"),
+    *("is_spam", "deleted", "is_deleted", "removed", "is_removed", "retracted", "is_retracted", *_DELETIONS),
     *joined(("is",), _THOUGHTS),
     *joined(("system", "tool", "hook"), ("generated", "added")),
 )
@@ -298,6 +302,34 @@ def is_on_other_channel(node: JsonNode) -> bool:
     if type(node) is LazyNode and (type(node.value) is not dict or "channel" not in node.value):
         return False
     return any(each.kind is not JsonKind.NULL and each.text != "final" for each in values_of(node, "channel"))
+
+
+ADDRESSES = frozenset({"recipient", "to", "intent"})
+"""Members of a header that hide text by their value. Some formats use them for other things."""
+_READERS_OF_TEXT = frozenset(
+    {"", "user", "users", "human", "assistant", "all", "everyone", "any", "model", "ai", "end_user", "customer"}
+)
+_HIDDEN_INTENTS = ("debug", "status_", "internal", "hidden", "thought", "thinking", "reasoning", "analysis", "plan_")
+_TOOLS = frozenset({"browser", "python", "web", "container", "terminal", "bash", "shell", "code", "memory", "planner"})
+
+
+def is_addressed_elsewhere(node: JsonNode) -> bool:
+    """True if an object names a recipient other than the user and the assistant, or an intent that hides it. Used by
+    readers that do not interpret these members."""
+    if type(node) is LazyNode and (type(node.value) is not dict or ADDRESSES.isdisjoint(node.value)):
+        return False
+    return any(
+        _is_tool(each) or (each.kind is JsonKind.STRING and each.text.lower() not in _READERS_OF_TEXT)
+        for each in values_of(node, "recipient")
+    ) or any(
+        is_word(each, _HIDDEN_INTENTS) if name == "intent" else _is_tool(each)
+        for name in ("to", "intent")
+        for each in values_of(node, name)
+    )
+
+
+def _is_tool(value: JsonNode) -> bool:
+    return is_other_author(value) or (value.kind is JsonKind.STRING and value.text.lower() in _TOOLS)
 
 
 def _hides(name: str, value: JsonNode, depth: int = 0, *, is_message: bool = True) -> bool:

@@ -43,12 +43,28 @@ def test_a_message_that_reviewers_did_not_accept_is_hidden() -> None:
     ]
     for fields, texts in cases:
         assert shown(as_document({**message, **fields}), "oasst") == texts, fields
+    values: tuple[Any, ...] = (True, 1, "yes", [])
+    conversations: list[tuple[dict[str, Any], bool]] = [
+        *(({name: value}, False) for name in ("deleted", "spam") for value in values),
+        *(({"review_result": value}, False) for value in (False, *UNREADABLE)),
+        ({"hidden": True}, False),
+        ({"synthetic": True, "deleted": False, "review_result": True, "spam": None}, True),
+    ]
+    for fields, is_shown in conversations:
+        tree = {"message_tree_id": "1", "prompt": {**message, "replies": []}, **fields}
+        thread = {"thread_id": "1", "thread": [message], **fields}
+        for record in (tree, thread):
+            assert bool(shown(as_document(record), "oasst")) is is_shown, record
 
 
 def test_only_the_last_record_of_an_attempt_is_shown() -> None:
     attempt = {"entry_type": "attempt", "uuid": "u", "prompt": "a", "outputs": ["b", "SECRET"]}
     for status, texts in ((2, ["a", "b"]), (None, ["a", "b"]), (1, []), (3, []), ("x", [])):
         assert shown(as_document({**attempt, "status": status}), "garak") == texts, status
+    for header in ({"recipient": "tool"}, {"to": "browser"}, {"intent": "debug"}, {"channel": "analysis"}):
+        turns = [{"role": role, "content": {"text": role}} for role in ("user", "assistant")]
+        turns[1] |= header
+        assert shown(as_document({**attempt, "conversations": [{"turns": turns}]}), "garak") == ["user"], header
 
 
 def test_the_input_of_a_run_is_shown_without_what_was_added() -> None:

@@ -134,6 +134,8 @@ def test_contents_tags_and_ranges_hide() -> None:
         *[{"metadata": value} for value in ([{"hidden": True}], {"display": {"show": False}})],
         *[{name: "analysis"} for name in ("Channel", "output_channel", "msg_type", "stepType", "subtype")],
         *[{name: "sub-agent"} for name in ("agent_type", "createdBy", "source")],
+        *[{name: True} for name in ("draft", "isDraft", "deleted", "is-deleted", "spam", "retracted", "unsent")],
+        *[{name: "2026-01-02"} for name in ("deletedAt", "removed_at")],
         {"attributes": ["hidden"]},
         {"audience": {"user": False}},
         {"phase": "planning"},
@@ -153,6 +155,8 @@ def test_contents_tags_and_ranges_hide() -> None:
         *[{name: "public"} for name in ("purpose", "access_level", "presentation", "audiences")],
         *[{name: "deep analysis"} for name in ("thinking", "summary", "title", "topic")],
         *[{name: "planner"} for name in ("agent_type", "createdBy", "source", "subtype")],
+        *[{name: value} for name in ("draft", "deleted", "deletedAt", "is_spam") for value in (False, None, "")],
+        {"draft": "v2"},
         {"metadata": {"reasoning": True, "thinking": "on"}},
         {"metadata": [{"hidden": False}, "hidden"]},
         {"public": True},
@@ -171,6 +175,7 @@ def test_facts_about_a_whole_conversation_hide_no_message() -> None:
         ({"synthetic": True, "private": True, "redacted": True, "source": "internal", "tags": ["hidden"]}, ["Hi."]),
         ({"visibility": "private", "stage": "reasoning", "subtype": "function_calling", "scope": "private"}, ["Hi."]),
         ({"metadata": {"is_synthetic": True, "visibility": "private"}, "is_hidden": 0, "ephemeral": True}, ["Hi."]),
+        ({"draft": True, "isDeleted": True, "deleted_at": "2026-01-02", "spam": True, "to": "tool"}, ["Hi."]),
         ({"hidden": True}, []),
         ({"visibility": "internal"}, []),
         ({"metadata": {"hidden_from_user": True}}, []),
@@ -279,13 +284,15 @@ def test_a_flag_after_messages_of_the_same_shape_hides() -> None:
 
 
 @each("name", [*sorted(TABLES.keys() - WITHOUT_OBJECTS), "json"])
-def test_a_kind_of_thought_on_every_object_hides_everything(name: str) -> None:
-    found = [sample for sample in samples(f"valid/{name}") if not re.search(rb'"(?:part_)?kind\\?"', sample.text)]
-    if not found:
-        return
-    sample = max(found, key=lambda sample: len(sample.seen.get("seen", [])))
-    flagged = re.sub(rb'\{(?=\s*(\\?)")', rb'{\1"part_kind\1":\1"thinking\1",', sample.text)
-    assert shown_in(read(flagged, name)) == []
+def test_a_kind_of_thought_or_a_tool_as_recipient_on_every_object_hides_everything(name: str) -> None:
+    for member, value in (("part_kind", "thinking"), ("recipient", "functions.search"), ("intent", "debug")):
+        pattern = rb'"(?:part_)?kind\\?"' if member == "part_kind" else member.encode()
+        found = [sample for sample in samples(f"valid/{name}") if not re.search(pattern, sample.text)]
+        if not found:
+            continue
+        sample = max(found, key=lambda sample: len(sample.seen.get("seen", [])))
+        added = rb"{\1\"%s\1\":\1\"%s\1\"," % (member.encode(), value.encode())
+        assert shown_in(read(re.sub(rb'\{(?=\s*(\\?)")', added, sample.text), name)) == [], member
 
 
 def test_a_type_that_is_not_a_word_or_is_capitalized_differently_hides() -> None:

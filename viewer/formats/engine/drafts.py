@@ -27,6 +27,7 @@ from viewer.formats.engine.usage import Stated
 from viewer.formats.hiding import (
     hides_messages,
     hides_row,
+    is_addressed_elsewhere,
     is_flagged,
     is_in_hidden_phase,
     is_on_other_channel,
@@ -392,9 +393,9 @@ CONVERSATIONS = frozenset(
     f"{name}[]"
     for name in (
         *("messages", "conversations", "conversation", "history", "turns", "chat_messages", "contents"),
-        *("prompt", "completion", "chosen", "rejected", "response"),
+        *("prompt", "completion", "chosen", "rejected", "response", "thread"),
     )
-)
+) | {"+replies"}
 """The lists whose items are whole messages."""
 
 
@@ -477,7 +478,7 @@ def _is_hidden_elsewhere(rule: RecordRule, node: JsonNode) -> bool:
             if any(map(is_other_author, values_of(holder, "role"))):
                 return True
             is_hidden = hides_row(holder) if rule.of_conversation and not at else is_flagged(holder)
-            if is_hidden or (not reads_channel and is_on_other_channel(holder)):
+            if is_hidden or (not reads_channel and is_on_other_channel(holder)) or is_addressed_elsewhere(holder):
                 return True
             if not reads_phase and is_in_hidden_phase(holder):
                 return True

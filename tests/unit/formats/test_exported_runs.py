@@ -103,12 +103,35 @@ def test_only_answers_of_the_panel_are_shown() -> None:
         ("panel/editAgent", "success", "b", ["a", "b"]),
         ("panel/editAgent", "other", "b", ["a"]),
         ("panel/editAgent", "success", {"text": "b"}, ["a"]),
-        ("title", "success", "b", []),
-        ("tool/runSubagent", "success", "b", []),
+        *((f"panel/{name}", "success", "b", ["a", "b"]) for name in ("askAgent", "default", "unknown", "vscode")),
+        *((name, "success", "b", []) for name in ("title", "tool/runSubagent", "editAgent", "panel", "")),
+        *((name, "success", "b", []) for name in ("panel/title", "summarizeConversationHistory-full", "debug")),
+        *((f"panel/{name}", "success", "b", []) for name in ("editAgent-title", "EditAgent", "editagent", "agents")),
     ):
         log = {"kind": "request", "type": "ChatMLSuccess", "name": name, "response": {"type": kind, "message": answer}}
         export = {"exportedAt": "", "prompts": [{"prompt": "a", "logs": [log]}]}
         assert shown(as_document(export), "chat-replay") == texts, name
+
+
+def test_metadata_in_a_string_hides_a_step_or_a_thread() -> None:
+    for metadata, is_shown in (
+        ('{"model": "m"}', True),
+        ("{}", True),
+        ("", True),
+        (None, True),
+        ('{"hidden": false}', True),
+        ('{"hidden": true}', False),
+        ('{"ui": {"visible": false}}', False),
+        ('{"visibility": "internal"}', False),
+        ({"hidden": True}, False),
+    ):
+        step: dict[str, object] = {"id": "1", "type": "assistant_message", "output": "b", "metadata": metadata}
+        asked: dict[str, object] = {"id": "0", "type": "user_message", "output": "a"}
+        thread: dict[str, object] = {"id": "t", "steps": [asked, step]}
+        assert shown(as_document(thread), "chat-apps") == ["a", "b"][: 1 + is_shown], metadata
+        assert shown(as_document({"data": [thread]}), "chat-apps") == ["a", "b"][: 1 + is_shown], metadata
+        thread = {"id": "t", "steps": [asked], "metadata": metadata}
+        assert shown(as_document({"data": [thread]}), "chat-apps") == ["a"][: int(is_shown)], metadata
 
 
 def test_text_of_a_web_page_is_shown_without_its_references() -> None:

@@ -252,6 +252,8 @@ def test_turns_that_alternate_are_of_the_user_and_the_assistant() -> None:
     assert row(id="1", data=["a", "b", {"text": "SECRET_1"}])[0] == ["a", "b"]
     shown, hidden, codes = row(id="1", data=["a"] * 65)
     assert (len(shown), len(hidden), codes) == (64, 1, ["W-RECORD-UNKNOWN"])
+    for id in (1, None, ["0"], True):
+        assert row(id=id, data=["SECRET_1", "SECRET_2"])[0] == [], id
 
 
 def test_each_row_is_a_transcript_and_a_bad_one_is_reported() -> None:

@@ -240,10 +240,21 @@ def test_labels_in_a_string_name_its_speakers() -> None:
         assert row(prompt=text, completion="b")[0] == [*said, "b"], text
         assert row(text=text)[0] == said, text
         assert row(chosen=text, rejected="SECRET_4")[0] == said, text
+    for text, said in (
+        ("AI: a\nHuman: c\nAI: d", ["a", "c", "d"]),
+        ("AI: a\nUSER: c\nAI: d", ["a", "c", "d"]),
+        ("Human: a\n\nAssistant:", ["a"]),
+        ("USER: a\nASSISTANT: ", ["a"]),
+    ):
+        assert row(prompt=text, completion="b") == ([*said, "b"], [], []), text
+    for text in ("USER: a\nNEWS: SECRET_1\nASSISTANT: b", "Human: a\nThoughts : SECRET_1\nAI: b"):
+        shown, hidden, codes = row(chosen=text, rejected="SECRET_2")
+        assert (shown, codes) == (["a", "b"], ["W-PART-UNKNOWN"]), text
+        assert hidden == [("unknown", "SECRET_1"), ("unknown", "SECRET_2")], text
 
 
 def test_text_with_one_label_is_no_conversation() -> None:
-    assert row(text="### Human: SECRET_1")[:2] == ([], [("unknown", "### Human: SECRET_1")])
+    assert row(text="### Human: SECRET_1") == ([], [("unknown", "### Human: SECRET_1")], ["W-PART-UNKNOWN"])
     assert row(chosen="Assistant: a", rejected="SECRET_1")[0] == ["Assistant: a"]
 
 

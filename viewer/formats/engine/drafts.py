@@ -520,7 +520,7 @@ def _messages(rule: RecordRule, node: JsonNode) -> list[Draft]:
         if drafts and base.problems and drafts[0] is not base:
             drafts[0].problems[:0] = base.problems
         return drafts
-    if rule.kind is Kind.SAID and not rule.label and any(body.kind is not JsonKind.STRING for body in bodies):
+    if rule.kind is Kind.SAID and not rule.label and not all(_is_text(rule, body) for body in bodies):
         return [_unknown(node)]
     base.pieces = _pieces(bodies, base.kind, label=rule.label, opaque=rule.opaque)
     if rule.html:
@@ -536,6 +536,10 @@ def _messages(rule: RecordRule, node: JsonNode) -> list[Draft]:
         base.is_text = rule.text or not (bodies and _may_be_json(bodies[0]))
         return [base]
     return []
+
+
+def _is_text(rule: RecordRule, body: JsonNode) -> bool:
+    return body.kind is JsonKind.STRING or (rule.numbers and body.kind is JsonKind.NUMBER)
 
 
 def _add_paragraphs(draft: Draft, rule: RecordRule, node: JsonNode) -> None:

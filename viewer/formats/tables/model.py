@@ -346,6 +346,8 @@ class RecordRule(Struct, frozen=True):
     later: Kind | None = None
     """The kind of text after the first message of a transcript, if only the first may be said. Instructions and
     injected or replayed text do not count."""
+    first_role: str = ""
+    """The role of the first message of a transcript, if it is not the usual one."""
     orphan: Kind | None = None
     """The kind of a reply whose ID matches no call of the transcript, if an ID is not enough to make it a reply."""
     whole: bool = False
@@ -368,6 +370,8 @@ class RecordRule(Struct, frozen=True):
     label: bool = False
     opaque: bool = False
     text: bool = False
+    numbers: bool = False
+    """True if said text may be a number."""
     html: bool = False
     """True if the text contains HTML character references."""
     split: bool = False

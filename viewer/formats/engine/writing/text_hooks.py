@@ -55,7 +55,7 @@ class TextHooks:
     def runs(self, draft: Draft, read: Callable[[int, int], bytes] | None) -> Iterable[Draft]:
         """Yield the draft itself or, if a hook splits its text, one draft for each run of one kind. `read` reads the
         record."""
-        split = self._split_of(draft.role) if draft.rule.split else None
+        split = self._split_of(draft.role) if draft.rule.split and draft.role != draft.rule.first_role else None
         if split is None or draft.kind is not Kind.SAID or read is None:
             return [draft]
         body = None if is_one_text(draft) else read_body(tuple(draft.pieces), read)

@@ -50,10 +50,16 @@ class RecordLines:
     """Reads lines, decoding regular ones in one step."""
 
     def __init__(
-        self, record: Recorder, records: Records, *, longest: int = LONGEST_LINE, whole: WholeLines | None = None
+        self,
+        record: Recorder,
+        records: Records,
+        *,
+        longest: int = LONGEST_LINE,
+        whole: WholeLines | None = None,
+        decodes: bool = False,
     ) -> None:
         self._records = records
-        self._careful = LineReader(record, records, longest=longest, whole=whole)
+        self._careful = LineReader(record, records, longest=longest, whole=whole, decodes=decodes)
         self._longest = longest
         self._has_events = whole is None
         self._at = 0

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections import deque
+from collections.abc import Callable, Container, Iterator
 from contextlib import suppress
 from itertools import islice
 
@@ -21,12 +22,14 @@ from viewer.formats.tables.model import RecordFormat, Spans, When
 from viewer.model.diagnostic import Problem
 from viewer.model.messages import Kind
 from viewer.rules.structure import W_SIBLING_UNREAD, W_THREAD_BROKEN
-from viewer.syntax.json_lines import note_decoded
+from viewer.syntax.json_lines import LazyNode, note_decoded, whole_tree
 from viewer.syntax.json_text import JsonKind, JsonMember, JsonNode
 
 MOST_WAITING = 65_536
 """The maximum number of spans that may wait for the root of their trace."""
 MOST_ANCESTORS = 200
+LONG_RECORD = 1024 * 1024
+"""The minimum length in bytes of a record whose spans become trees of nodes one at a time, which needs less memory."""
 MOST_RESULTS = 256
 """The maximum number of texts in what a trace returned to its caller."""
 LONGEST_RESULT = 1_000_000
@@ -68,6 +71,24 @@ class TraceSpan(Struct):
         self.node, self.source, self.reading = _NO_NODE, None, RecordReading()
 
 
+class _EarlyTraces:
+    """The traces of one record that can be written before the record was read, in the order of their first spans."""
+
+    def __init__(self, traces: list[str], waiting: Container[str]) -> None:
+        self._lasts = {trace: place for place, trace in enumerate(traces)}
+        is_late = any(trace in waiting for trace in self._lasts)
+        self._order = deque(() if is_late else dict.fromkeys(traces))
+
+    def end(self) -> None:
+        """Write no further traces early."""
+        self._order.clear()
+
+    def complete(self, place: int) -> Iterator[str]:
+        """Yield the next traces whose last span is at most at this place."""
+        while self._order and self._lasts[self._order[0]] <= place:
+            yield self._order.popleft()
+
+
 Emit = Callable[[TraceSpan], None]
 
 
@@ -95,27 +116,45 @@ class SpanCollector:
 
     def take(self, record: JsonNode, source: Source | None) -> None:
         """Add the spans of a record and write the traces whose root has arrived."""
+        if type(record) is LazyNode and record.end - record.start < LONG_RECORD:
+            record = whole_tree(record)
         found = path(self._spans.each).all(record)
+        if type(record) is LazyNode and not found:
+            record = whole_tree(record)
         logged = [] if found or not self._spans.logs else spans_of_logs(record)
-        added = [self._read(span, source) for span in found or logged or [record]]
-        for span in added if logged else ():
-            span.is_root, span.is_logged = False, True
-        if found or logged:
-            added[0].reading.faults += self._unread(record)
-        for span in added:
-            if found:
-                self._note_results(span.trace, record, self._spans.outer_results)
-            if span.is_root and not span.has_messages:
-                self._note_results(span.trace, span.node, self._spans.results)
-        for span in added:
-            self._waiting.setdefault(span.trace, []).append(span)
-            if span.id:
-                self._known.setdefault((span.trace, span.id), span)
-        self._waiting_count += len(added)
+        given = found or logged or [record]
+        early = _EarlyTraces([string_at(span, self._spans.trace) or "" for span in given], self._waiting)
+        roots: set[str] = set()
+        for place, node in enumerate(given):
+            span = self._read(whole_tree(node) if type(node) is LazyNode else node, source)
+            if logged:
+                span.is_root, span.is_logged = False, True
+            if place == 0 and (found or logged):
+                span.reading.faults += self._unread(record)
+            self._add(span, record if found else None)
+            if span.is_root:
+                roots.add(span.trace)
+            if span.trace in self._groups:
+                early.end()  # all traces of a conversation are sorted by their time
+            for trace in early.complete(place):
+                if trace in roots:
+                    roots.remove(trace)
+                    self._write_traces({trace})
         if self._waiting_count > MOST_WAITING:
             self.close()
         else:
-            self._write_traces({span.trace for span in added if span.is_root})
+            self._write_traces(roots)
+
+    def _add(self, span: TraceSpan, record: JsonNode | None) -> None:
+        """Add a span of a record to its trace."""
+        if record is not None:
+            self._note_results(span.trace, record, self._spans.outer_results)
+        if span.is_root and not span.has_messages:
+            self._note_results(span.trace, span.node, self._spans.results)
+        self._waiting.setdefault(span.trace, []).append(span)
+        self._waiting_count += 1
+        if span.id:
+            self._known.setdefault((span.trace, span.id), span)
 
     def close(self) -> None:
         """Write all spans, because no more roots will come."""

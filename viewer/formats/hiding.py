@@ -111,7 +111,10 @@ OFF = spelled(
 )
 """Members that hide text if their value is false, or a word such as `never`."""
 
-STARTERS = spelled("parent_tool_use_id", "parent_tool_call_id", "subagent_id", "sub_agent_id", "parent_agent_id")
+STARTERS = spelled(
+    *("parent_tool_use_id", "parent_tool_call_id", "subagent_id", "sub_agent_id", "parent_agent_id"),
+    *("subagent_invocation_id", "sub_agent_invocation_id"),
+)
 """Members that hide text unless their value is null or an empty string. The value identifies the sub-agent that
 wrote the object, the call that started it, or its parent agent."""
 KINDS = frozenset(

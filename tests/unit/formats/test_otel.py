@@ -412,6 +412,10 @@ def test_log_records_are_the_events_of_their_span() -> None:
     ]
     for odd in odds:
         assert told(logs(ASKED, odd), "otel")[0] == ["a"], odd
+    for program in ("claude_code.", "codex.", "gemini_cli.", ""):
+        asked = event(f"{program}user_prompt", "x", prompt="a")
+        answered = event(f"{program}api_request", "x", model="m", prompt="SECRET_1")
+        assert told(logs(asked, answered), "otel")[0] == ["a"], program
 
 
 def test_log_records_of_another_agent_are_hidden_if_its_span_is_in_the_file() -> None:
@@ -477,3 +481,18 @@ def test_an_early_prompt_may_hold_parts() -> None:
         "gen_ai.completion": json.dumps(answered),
     }
     assert trace(span(1, texts))[0] == ["a", "b"]
+    names = (
+        "gen_ai.prompt.0.role",
+        "gen_ai.prompt.0.content",
+        "gen_ai.completion.0.role",
+        "gen_ai.completion.0.content",
+    )
+    for answer, is_shown in (
+        ("[TextBlock(text='SECRET_1')]", False),
+        ("Message(id='SECRET_1')", False),
+        ('{"answer": "b"}', True),
+        ("b", True),
+    ):
+        shown, hidden, _ = trace(span(1, dict(zip(names, ("user", "a", "assistant", answer), strict=True))))
+        assert shown == (["a", answer] if is_shown else ["a"]), answer
+        assert hidden == ([] if is_shown else [("unknown", answer)])

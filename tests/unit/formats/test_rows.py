@@ -256,6 +256,11 @@ def test_labels_in_a_string_name_its_speakers() -> None:
 def test_text_with_one_label_is_no_conversation() -> None:
     assert row(text="### Human: SECRET_1") == ([], [("unknown", "### Human: SECRET_1")], ["W-PART-UNKNOWN"])
     assert row(chosen="Assistant: a", rejected="SECRET_1")[0] == ["Assistant: a"]
+    asked = [{"role": "system", "content": "SECRET_1"}, {"role": "user", "content": "a"}]
+    fields = {"output": "<think>SECRET_2</think>b", "category": "math", "system_prompt": "SECRET_3", "reasoning": "on"}
+    data = json.dumps({"input": asked, **fields}).encode()
+    assert detect(data).format == "rows"
+    assert row(input=asked, **fields)[0] == ["a", "b"]
 
 
 def test_turns_that_alternate_are_of_the_user_and_the_assistant() -> None:

@@ -189,6 +189,7 @@ SOURCES = spelled(
     *("sender_type", "sender_role", "sender_name", "author_type", "author_role", "author_name", "role_type"),
     *("role_name", "message_source", "message_origin", "message_role", "original_role", "real_role", "actual_role"),
     *("actor_type", "actor_role", "speaker_role", "speaker_type", "origin_role", "origin_type", "msg_role"),
+    *("turn_origin", "prompt_source", "prompt_origin"),
     *("creator", "producer", "emitter", "provenance", "target_role", "recipient_role", "agent_type", "agent_role"),
     *joined(("generated", "created", "produced", "added", "sent", "written"), ("by",)),
 ) | {"_role", "@role", "ROLE", "role_", "role "}

@@ -10,7 +10,10 @@ from viewer.formats.engine.drafts import Draft, RecordReading
 from viewer.formats.json.fields import Source
 from viewer.model.messages import Kind
 
-Identity = tuple[str, ...]
+Identity = tuple[str, str, int]
+"""The kind of a message, its speaker or its tool, and the hash of its text or of its call ID. The text itself would be
+kept as long as the conversation."""
+_NONE: frozenset[Identity] = frozenset()
 Call = tuple[RecordReading, "Source | None", str, bool]
 """The reading of a model call, its source bytes, its agent, and whether the calls nested below it repeat its
 content."""
@@ -39,6 +42,8 @@ class _Chain(Struct):
 class Conversation:
     """The chains of one conversation, grouped by agent."""
 
+    __slots__ = ("_agents",)
+
     def __init__(self) -> None:
         self._agents: dict[str, _Agent] = {}
 
@@ -60,11 +65,13 @@ class Conversation:
 class _Agent:
     """The calls of one agent."""
 
+    __slots__ = ("_chains", "_covered", "_drafts", "_seen")
+
     def __init__(self) -> None:
         self._chains: list[_Chain] = []
-        self._seen: set[Identity] = set()
-        """The identities of the calls, replies, instructions, and thoughts so far. A later occurrence counts as a
-        repetition."""
+        self._seen: set[Identity] | None = None
+        """The identities of the calls, replies, instructions, and thoughts so far, if any. A later occurrence counts as
+        a repetition."""
         self._drafts: list[Draft] = []
         """The drafts of this trace."""
         self._covered: list[tuple[RecordReading, list[Draft], list[tuple[Identity, Draft]]]] = []
@@ -80,7 +87,8 @@ class _Agent:
             if draft.kind is Kind.SAID:
                 spoken.append((identity, draft))
                 new.append(draft)
-            elif identity not in self._seen:
+            elif self._seen is None or identity not in self._seen:
+                self._seen = {identity} if self._seen is None else self._seen
                 self._seen.add(identity)
                 new.append(draft)
         if is_covered:
@@ -88,7 +96,8 @@ class _Agent:
             reading.drafts = []
             return
         is_unread = any(draft.kind is Kind.UNKNOWN and draft.role in ("", "user") for draft in reading.drafts)
-        prompt = frozenset(_identity(draft, source) for draft in reading.drafts if draft.kind is Kind.INSTRUCTION)
+        instructions = [draft for draft in reading.drafts if draft.kind is Kind.INSTRUCTION]
+        prompt = frozenset(_identity(draft, source) for draft in instructions) if instructions else _NONE
         kept = {id(draft) for draft in self._extend(spoken, prompt, is_unread=is_unread)}
         reading.drafts = [draft for draft in new if draft.kind is not Kind.SAID or id(draft) in kept]
         self._drafts += reading.drafts
@@ -180,7 +189,7 @@ class _Agent:
             chain = self._chains[index]
             for at in range(len(chain.said) - len(chain.drafts), len(chain.said)):
                 if chain.said[at][1] == "assistant":
-                    places[hash(chain.said[at][2].strip())] = index, at + 1
+                    places[chain.said[at][2]] = index, at + 1
         found = [places[result] for result in results if result in places]
         if not found:
             return None, 0
@@ -268,9 +277,9 @@ def _common_length(one: list[Identity], other: list[Identity]) -> int:
 
 def _identity(draft: Draft, source: Source | None) -> Identity:
     if draft.kind in (Kind.CALL, Kind.REPLY) and draft.call_id:
-        return draft.kind.value, draft.call_id
+        return draft.kind.value, "", hash(draft.call_id)
     text = draft.text.strip()
     if not text and source is not None:
         pieces = (source.data[piece.start - source.base : piece.end - source.base] for piece in draft.pieces)
         text = b"\0".join(pieces).decode("utf-8", "replace")
-    return draft.kind.value, draft.role if draft.kind is Kind.SAID else draft.name or "", text
+    return draft.kind.value, draft.role if draft.kind is Kind.SAID else draft.name or "", hash(text.strip())

@@ -7,6 +7,7 @@ from collections import deque
 from collections.abc import Callable, Container, Iterator
 from contextlib import suppress
 from itertools import islice
+from sys import intern
 
 from msgspec import Struct
 
@@ -35,6 +36,8 @@ MOST_RESULTS = 256
 LONGEST_RESULT = 1_000_000
 _NO_PARENT = "0" * 16
 _NO_NODE = JsonNode(JsonKind.NULL, 0, 0)
+_NO_READING = RecordReading()
+"""The reading of all spans that have been written. It never changes."""
 
 
 class TraceSpan(Struct):
@@ -68,7 +71,7 @@ class TraceSpan(Struct):
 
     def forget(self) -> None:
         """Once the messages of the span are written, drop everything that the spans below it do not need."""
-        self.node, self.source, self.reading = _NO_NODE, None, RecordReading()
+        self.node, self.source, self.reading = _NO_NODE, None, _NO_READING
 
 
 class _EarlyTraces:
@@ -181,7 +184,7 @@ class SpanCollector:
         reading.faults = [*problems, *reading.faults]
         self._count += 1
         self.first = node.start if self.first is None else self.first
-        trace = string_at(node, spans.trace) or ""
+        trace = intern(string_at(node, spans.trace) or "")
         group = string_at(node, spans.group) if spans.group else None
         if group is not None:
             self._groups.setdefault(trace, group)
@@ -193,8 +196,8 @@ class SpanCollector:
             source=source,
             trace=trace,
             id=string_at(node, spans.id) or "",
-            parent=parent or "",
-            group=group or "",
+            parent=intern(parent or ""),
+            group=intern(group or ""),
             start=(_number(string_at(node, spans.start)), self._count),
             is_agent=is_agent,
             is_tool=_any_holds(spans.tools, node),
@@ -206,9 +209,10 @@ class SpanCollector:
 
     def _note_results(self, trace: str, node: JsonNode, at: str) -> None:
         """Note the texts that a trace returned to its caller."""
-        known = self._results.setdefault(trace, [])
-        for value in path(at).all(node) if at and not known else ():
-            known += (hash(text.strip()) for text in islice(_texts(value), MOST_RESULTS))
+        for value in path(at).all(node) if at and trace not in self._results else ():
+            found = [hash(text.strip()) for text in islice(_texts(value), MOST_RESULTS)]
+            if found:
+                self._results[trace] = found
 
     def _unread(self, record: JsonNode) -> Iterator[Problem]:
         """Yield problems for messages that are next to the spans of a record and therefore not read."""

@@ -170,7 +170,7 @@ STATES = spelled("status", "state", "scope", "display_type", "display_mode", "pr
 else."""
 _CONCEALED = ("hidden", "internal", "private", "invisible", "not_displayed", "not_visible", "suppressed")
 """The prefixes of words for text that is not displayed."""
-_HIDDEN_STATES = (*_CONCEALED, "thinking_", "reasoning_")
+_HIDDEN_STATES = (*_CONCEALED, "thinking_", "reasoning_", "draft_", "deleted_", "retracted_", "unsent_")
 _MODES = spelled("mode")
 """States that often name the mode of the model that wrote an answer, such as `reasoning`."""
 TAGS = spelled("tags", "tag", "labels", "label")
@@ -272,7 +272,7 @@ def hides_row(node: JsonNode) -> bool:
     return any(
         member.key in DECIDING
         and member.key not in WEAK
-        and _hides(member.key, member.value, is_message=member.key not in HOLDERS)
+        and _hides(member.key, member.value, is_message=member.key not in HOLDERS and member.key not in STATES)
         for member in node.members
     )
 

@@ -136,6 +136,7 @@ def test_contents_tags_and_ranges_hide() -> None:
         *[{name: "sub-agent"} for name in ("agent_type", "createdBy", "source")],
         *[{name: True} for name in ("draft", "isDraft", "deleted", "is-deleted", "spam", "retracted", "unsent")],
         *[{name: "2026-01-02"} for name in ("deletedAt", "removed_at")],
+        *[{"status": word} for word in ("draft", "Deleted")],
         {"attributes": ["hidden"]},
         {"audience": {"user": False}},
         {"phase": "planning"},
@@ -156,6 +157,7 @@ def test_contents_tags_and_ranges_hide() -> None:
         *[{name: "deep analysis"} for name in ("thinking", "summary", "title", "topic")],
         *[{name: "planner"} for name in ("agent_type", "createdBy", "source", "subtype")],
         *[{name: value} for name in ("draft", "deleted", "deletedAt", "is_spam") for value in (False, None, "")],
+        *[{"status": word} for word in ("drafting", "completed")],
         {"draft": "v2"},
         {"metadata": {"reasoning": True, "thinking": "on"}},
         {"metadata": [{"hidden": False}, "hidden"]},
@@ -190,7 +192,12 @@ def test_facts_about_a_whole_conversation_hide_no_message() -> None:
         lines = "\n".join([plain, plain, plain, json.dumps(record)])
         assert shown_in(read(lines, "json")) == ["Hi.", "Hi.", "Hi.", *bodies], facts
     row = {"instruction": "Hi.", "output": "Bye."}
-    for facts, is_shown in (({"synthetic": True}, True), ({"hidden": True}, False), ({"source": "system"}, False)):
+    rows: list[tuple[dict[str, Any], bool]] = [
+        *(({name: True}, True) for name in ("synthetic", "draft", "deleted")),
+        *(({"status": word}, True) for word in ("draft", "deleted", "private", "thinking")),
+        *((member, False) for member in ({"hidden": True}, {"source": "system"}, {"status": "hidden"})),
+    ]
+    for facts, is_shown in rows:
         assert bool(shown_in(read(json.dumps({**row, **facts}), "rows"))) is is_shown, facts
     request = {"kind": "request", "parts": [{"part_kind": "user-prompt", "content": "Hi."}], "synthetic": True}
     assert shown_in(read(json.dumps([request]), "pydantic-ai")) == []

@@ -113,7 +113,7 @@ def test_only_answers_of_the_panel_are_shown() -> None:
         assert shown(as_document(export), "chat-replay") == texts, name
 
 
-def test_metadata_in_a_string_hides_a_step_or_a_thread() -> None:
+def test_chats_are_shown_without_references_to_characters_and_hidden_by_metadata_in_strings() -> None:
     for metadata, is_shown in (
         ('{"model": "m"}', True),
         ("{}", True),
@@ -132,9 +132,6 @@ def test_metadata_in_a_string_hides_a_step_or_a_thread() -> None:
         assert shown(as_document({"data": [thread]}), "chat-apps") == ["a", "b"][: 1 + is_shown], metadata
         thread = {"id": "t", "steps": [asked], "metadata": metadata}
         assert shown(as_document({"data": [thread]}), "chat-apps") == ["a"][: int(is_shown)], metadata
-
-
-def test_text_of_a_web_page_is_shown_without_its_references() -> None:
     chat = {"internal": [], "visible": [["a &amp; b", "&lt;think&gt;SECRET&lt;/think&gt;&#x27;c&#39; &nbsp; &amp;lt;"]]}
     assert shown(as_document(chat), "chat-apps") == ["a & b", "'c' &nbsp; &lt;"]
     assert shown(json.dumps({**chat, "hidden": True}).encode(), "chat-apps") == []

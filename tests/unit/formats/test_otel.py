@@ -296,6 +296,15 @@ def test_traces_that_end_in_one_record_are_written_in_the_order_of_their_first_s
     below = [span(2, said[name], 1, traceId=name) for name in names]
     roots = [span(1, {}, traceId=name) for name in reversed(names)]
     assert told("\n".join(json.dumps(each) for each in (*below, {"spans": roots})).encode(), "otel")[0] == names
+    for padding in ("", "x" * 30_000):
+        names = [f"t{number} {padding}".strip() for number in range(40)]
+        spans: list[dict[str, object]] = []
+        for outer, inner in zip(names[::2], names[1::2], strict=True):
+            called = [span(2, chat([text("user", name)], []), 1, traceId=name[:4]) for name in (outer, inner)]
+            spans += [*called, span(1, {}, traceId=inner[:4]), span(1, {}, traceId=outer[:4])]
+        assert trace(*spans)[0] == names, len(padding)
+        document = json.dumps({"spans": spans}, indent=1).encode()
+        assert told(document, "otel")[0] == names, len(padding)
 
 
 def test_a_span_above_model_calls_repeats_them() -> None:

@@ -159,6 +159,9 @@ class _Agent:
     def settle(self, *, is_stated: bool, results: Sequence[int] = ()) -> None:
         """Show the chain that is the conversation, and the chains from which it branched off. All others become
         repeated context. If it is not clear which chain the user saw, only what all of them share is shown."""
+        if len(self._chains) == 1 and not results:
+            self._add_covered()
+            return
         candidates = self._candidates(is_stated=is_stated)
         tip, end = self._returned(candidates, results)
         if tip is None:

@@ -7,7 +7,6 @@ from collections import deque
 from collections.abc import Callable, Container, Iterator
 from contextlib import suppress
 from itertools import islice
-from sys import intern
 
 from msgspec import Struct
 
@@ -29,6 +28,8 @@ from viewer.syntax.json_text import JsonKind, JsonMember, JsonNode
 MOST_WAITING = 65_536
 """The maximum number of spans that may wait for the root of their trace."""
 MOST_ANCESTORS = 200
+FEW_SPANS = 64
+"""The traces of a record with up to this many spans are written at its end."""
 LONG_RECORD = 1024 * 1024
 """The minimum length in bytes of a record whose spans become trees of nodes one at a time, which needs less memory."""
 MOST_RESULTS = 256
@@ -111,6 +112,7 @@ class SpanCollector:
         self._groups: dict[str, str] = {}
         """The conversation of each trace."""
         self._conversations: dict[str, Conversation] = {}
+        self._names: dict[str, str] = {}
         self._results: dict[str, list[int]] = {}
         """The hashes of the texts that each trace returned to its caller."""
         self._count = 0
@@ -126,7 +128,8 @@ class SpanCollector:
             record = whole_tree(record)
         logged = [] if found or not self._spans.logs else spans_of_logs(record)
         given = found or logged or [record]
-        early = _EarlyTraces([string_at(span, self._spans.trace) or "" for span in given], self._waiting)
+        traces = [string_at(span, self._spans.trace) or "" for span in given] if len(given) > FEW_SPANS else []
+        early = _EarlyTraces(traces, self._waiting)
         roots: set[str] = set()
         for place, node in enumerate(given):
             span = self._read(whole_tree(node) if type(node) is LazyNode else node, source)
@@ -184,7 +187,7 @@ class SpanCollector:
         reading.faults = [*problems, *reading.faults]
         self._count += 1
         self.first = node.start if self.first is None else self.first
-        trace = intern(string_at(node, spans.trace) or "")
+        trace = self._shared(string_at(node, spans.trace))
         group = string_at(node, spans.group) if spans.group else None
         if group is not None:
             self._groups.setdefault(trace, group)
@@ -196,8 +199,8 @@ class SpanCollector:
             source=source,
             trace=trace,
             id=string_at(node, spans.id) or "",
-            parent=intern(parent or ""),
-            group=intern(group or ""),
+            parent=self._shared(parent),
+            group=self._shared(group),
             start=(_number(string_at(node, spans.start)), self._count),
             is_agent=is_agent,
             is_tool=_any_holds(spans.tools, node),
@@ -206,6 +209,10 @@ class SpanCollector:
             reading=reading,
             has_messages=any(draft.kind is Kind.SAID for draft in reading.drafts),
         )
+
+    def _shared(self, name: str | None) -> str:
+        """Return the same string for each occurrence of an ID, which many spans have."""
+        return self._names.setdefault(name, name) if name else ""
 
     def _note_results(self, trace: str, node: JsonNode, at: str) -> None:
         """Note the texts that a trace returned to its caller."""
